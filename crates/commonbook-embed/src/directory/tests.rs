@@ -158,7 +158,7 @@ fn plain_of(folder: &TempDir) -> DirectoryEmbedder {
 }
 
 #[test]
-fn other_weights_are_another_revision() {
+fn other_weights_have_another_revision() {
     let folder = tiny();
     let model = DirectoryEmbedder::open(folder.path()).unwrap();
     weights(&folder, 58, 2);
@@ -170,7 +170,7 @@ fn other_weights_are_another_revision() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn an_invalid_directory_fails_with_the_reason() {
     let cut = |name: &'static str, keep: usize| {
         move |folder: &Path| {
             let bytes = fs::read(folder.join(name)).unwrap();
@@ -216,7 +216,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn a_failure_is_not_kept() {
+fn a_failed_load_is_not_cached() {
     let folder = tiny();
     let path = folder.path().join("model.safetensors");
     let whole = fs::read(&path).unwrap();

@@ -10,7 +10,7 @@ const UNKNOWN: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
 /// A bad request: the verb, its fields, and the kind and field of the error.
 type Bad = (&'static str, Value, &'static str, Option<&'static str>);
 
-/// What can be said on every door, of saving.
+/// Bad requests to save, valid on every door.
 fn saving() -> Vec<Bad> {
     let id = UNKNOWN;
     vec![
@@ -70,7 +70,7 @@ fn saving() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of the types of memories.
+/// Bad types of memories.
 fn of_types() -> Vec<Bad> {
     let typed = |memory_type: &str| json!({"text": "x", "memory_type": memory_type});
     vec![
@@ -94,7 +94,7 @@ fn of_types() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of asking and changing.
+/// Bad requests to search, read and change.
 fn asking() -> Vec<Bad> {
     let id = UNKNOWN;
     let words: Vec<String> = (0..65).map(|number| format!("word{number}")).collect();
@@ -154,7 +154,7 @@ fn asking() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of appeals; nothing is quarantined.
+/// Bad appeals; nothing is quarantined.
 fn of_appeals() -> Vec<Bad> {
     let appeal = |reason: &str| json!({"id": UNKNOWN, "reason": reason});
     vec![
@@ -175,7 +175,7 @@ fn of_appeals() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of contexts and of learning.
+/// Bad requests for contexts, and bad learnings.
 fn of_contexts() -> Vec<Bad> {
     let task = |field: &str, value: Value| json!({"task": "mend it", field: value});
     vec![
@@ -198,7 +198,7 @@ fn of_contexts() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of cases; there is none.
+/// Bad requests about cases; there is none.
 fn of_cases() -> Vec<Bad> {
     let append = |entries: Value| json!({"key": "k", "title": "K", "entries": entries});
     let many: Vec<Value> = (0..21).map(|_| json!({"summary": "x"})).collect();
@@ -258,7 +258,7 @@ fn of_cases() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of sessions and of what has changed; there are none.
+/// Bad requests about sessions and changes; there are none.
 fn of_sessions() -> Vec<Bad> {
     vec![
         ("changes_since", json!({"case": "k"}), "not_found", None),
@@ -298,7 +298,7 @@ fn of_sessions() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of handoffs; there are none.
+/// Bad requests about handoffs; there are none.
 fn of_handoffs() -> Vec<Bad> {
     let none = "hnd_01m7y9c4dpeqkspxh7a865d434";
     let with = |field: &str, given: Value| {
@@ -355,7 +355,7 @@ fn of_handoffs() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of entities.
+/// Bad requests about entities.
 fn of_entities() -> Vec<Bad> {
     let resolve = |value: &str| json!({"type": "tool", "value": value});
     let with = |field: &str, given: Value| {
@@ -414,7 +414,7 @@ fn of_entities() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of contradictions; there is none.
+/// Bad requests about contradictions; there is none.
 fn of_contradictions() -> Vec<Bad> {
     let none = "con_01m7y9c4dpeqkspxh7a865d434";
     let resolve = |resolution: &str, field: &str, value: &str| json!({"contradiction": none, "resolution": resolution, field: value});
@@ -470,7 +470,7 @@ fn of_contradictions() -> Vec<Bad> {
     ]
 }
 
-/// A cursor that can be a place in no list, for every list that there is.
+/// A cursor that is no position of any list, for every list.
 fn of_lists() -> Vec<Bad> {
     let lists = [
         ("search_memory", "query"),
@@ -495,7 +495,7 @@ fn of_lists() -> Vec<Bad> {
     lists.into_iter().flat_map(bad).collect()
 }
 
-/// What only JSON can say.
+/// Bad requests that only JSON can express.
 fn in_json() -> Vec<Bad> {
     vec![
         ("save_memory", json!({}), "invalid", None),
@@ -531,7 +531,7 @@ fn refused(door: &dyn Door, name: &str, bad: &Bad) -> Value {
     assert_eq!(error["kind"], *kind, "{name}: {verb}: {error}");
     assert_eq!(error.get("field").and_then(Value::as_str), *field, "{name}: {verb}: {error}");
     error.as_object_mut().unwrap().remove("request_id");
-    // Each door has hints in its own language.
+    // Each door words its hints in its own terms.
     error["hint"] = error["hint"].is_string().into();
     error
 }
@@ -590,7 +590,7 @@ fn agents_cannot_claim_reserved_or_malformed_names() {
     nothing_is_kept(&server);
 }
 
-/// Appeals at one door: another's, a repeated one, one that comes too late.
+/// Appeals on one door: another agent's, a repeated one, a late one.
 fn appeals(door: &dyn Door, name: &str) {
     let call = |agent: &str, verb: &str, fields: Value| door.call(agent, verb, &fields);
     let author = format!("eve-{name}");
@@ -599,7 +599,7 @@ fn appeals(door: &dyn Door, name: &str) {
     let id = saved["memory"]["id"].as_str().unwrap();
     let appeal =
         |reason: &str, key: &str| json!({"id": id, "reason": reason, "idempotency_key": key});
-    // To another it is as unknown as one that there is not.
+    // Another agent gets the same error as for an unknown id.
     let unknown = json!({"id": UNKNOWN, "reason": "x"});
     let mut none = call("bob", "appeal_memory", unknown).unwrap_err();
     let mut theirs = call("bob", "appeal_memory", json!({"id": id, "reason": "x"})).unwrap_err();
@@ -613,8 +613,8 @@ fn appeals(door: &dyn Door, name: &str) {
     assert_eq!((&other["kind"], &other["field"]), (&json!("conflict"), &json!("idempotency_key")));
     let second = call(&author, "appeal_memory", appeal("A quotation", "two")).unwrap();
     assert_eq!(second["review"]["appeal"]["reason"], "A quotation");
-    assert_eq!(second["trust"], "quarantined", "an appeal lets nobody read it");
-    // Of one that others are given there is nothing to appeal against.
+    assert_eq!(second["trust"], "quarantined", "an appeal does not make it readable");
+    // A memory that others see has nothing to appeal.
     call(&author, "update_memory", json!({"id": id, "text": format!("A heron by {name}")}))
         .unwrap();
     let stale = call(&author, "appeal_memory", appeal("A sample", "three")).unwrap_err();
@@ -628,7 +628,7 @@ fn appeals(door: &dyn Door, name: &str) {
 }
 
 #[test]
-fn an_appeal_is_its_authors_and_is_carried_out_once_on_every_door() {
+fn only_the_author_appeals_and_only_once_on_every_door() {
     let home = Home::new();
     let server = Server::start(&home);
     appeals(&server, "rest");

@@ -1,4 +1,4 @@
-//! What only the command line has: prefixes of ids, standard input, files, tables, exit codes.
+//! Features of the command line alone: ends of ids, standard input, files, tables, exit codes.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn an_id_may_be_given_by_its_end() {
 }
 
 #[test]
-fn exit_codes_tell_the_kind_of_error() {
+fn each_kind_of_error_has_its_exit_code() {
     let home = Home::new();
     let unknown = "mem_01m7y9c4dpeqkspxh7a865d434";
     let table: [(&[&str], i32); 6] = [
@@ -65,7 +65,7 @@ fn text_comes_from_standard_input_and_must_be_utf8() {
 }
 
 #[test]
-fn numbers_come_back_to_the_last_digit() {
+fn numbers_keep_every_digit() {
     let home = Home::new();
     let numbers = r#"{"n":[12.783279292603929,11.667275081737445,1e+300,-7]}"#;
     home.run(&["save", "Numbers", "--metadata", numbers]);
@@ -84,7 +84,7 @@ fn arguments_must_be_utf8() {
 }
 
 #[test]
-fn a_batch_is_kept_whole_or_not_at_all() {
+fn a_batch_is_saved_completely_or_not_at_all() {
     let home = Home::new();
     let good = json!([{"text": "one"}, {"text": "two", "topics": ["t"]}]).to_string();
     let kept = home.feed(&["batch", "-", "--json"], good.as_bytes());
@@ -95,7 +95,7 @@ fn a_batch_is_kept_whole_or_not_at_all() {
     assert_eq!(json_of(&home.run(&["stats", "--json"]).stdout)["memories"], 2);
 }
 
-/// What a conversation looks like, with bad lines between: text, time and JSON.
+/// A conversation as text, with bad lines in between: text, time and JSON.
 const LINES: &str = r#"{"conv": "Trip", "gran": "turn", "id": "1", "session": "s1", "speaker": "Ann", "ts": "2026-05-01T10:00:00", "text": "Ann: The ferry to Naxos leaves at seven."}
 {"conv": "Trip", "gran": "turn", "id": "2", "session": "s1", "speaker": "Ben", "ts": "2026-05-01", "text": "Ben: I booked the pension by the harbour."}
 {"conv": "Trip", "id": "3", "text": ""}
@@ -128,7 +128,7 @@ fn an_import_skips_bad_lines_by_number_and_adds_nothing_twice() {
 }
 
 #[test]
-fn an_export_comes_back_as_it_was() {
+fn an_export_is_imported_unchanged() {
     let home = Home::new();
     home.feed(&["import", "-"], LINES.as_bytes());
     home.run(&[
@@ -150,7 +150,7 @@ fn an_export_comes_back_as_it_was() {
 }
 
 #[test]
-fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
+fn doctor_accepts_an_intact_store_and_reports_a_damaged_one() {
     let home = Home::new();
     assert!(home.run(&["doctor"]).status.success());
     home.run(&["save", "tea"]);
@@ -170,7 +170,7 @@ fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
 }
 
 #[test]
-fn doctor_looks_deep_and_names_what_changed_silently() {
+fn doctor_deep_names_silent_changes() {
     let home = Home::new();
     home.run(&["save", "The port of staging is 8443", "--workspace", "trip"]);
     assert!(home.run(&["doctor", "--deep"]).status.success());
@@ -178,7 +178,7 @@ fn doctor_looks_deep_and_names_what_changed_silently() {
     let connection = rusqlite::Connection::open(&store).unwrap();
     connection.execute_batch("UPDATE memory SET text = 'The port of staging is 9443'").unwrap();
     connection.close().unwrap();
-    assert!(home.run(&["doctor"]).status.success(), "every page is well");
+    assert!(home.run(&["doctor"]).status.success(), "every page is intact");
     let deep = home.run(&["doctor", "--deep"]);
     assert_eq!(deep.status.code(), Some(9));
     let stdout = String::from_utf8(deep.stdout).unwrap();

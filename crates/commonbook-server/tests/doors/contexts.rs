@@ -1,10 +1,10 @@
-//! What only the command line has of contexts: standing memory files, and what the settings say.
+//! Contexts at the command line: standing memory files and settings.
 
 use serde_json::{Value, json};
 
 use crate::world::{Home, Server};
 
-/// Runs a command of an agent in this home; answers what it says.
+/// Runs a command of an agent in this home; returns its output.
 fn printed(home: &Home, arguments: &[&str]) -> String {
     let all = [arguments, &["--agent", "claude", "--workspace", "x"]].concat();
     let output = home.run(&all);
@@ -17,13 +17,13 @@ fn printed_json(home: &Home, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn a_standing_memory_is_made_kept_and_told() {
+fn a_standing_memory_is_created_extended_and_shown() {
     let home = Home::new();
     assert!(printed(&home, &["memory", "status"]).contains("No standing memory files"));
     let asked = ["context", "Mend the loader"];
     assert_eq!(printed_json(&home, &asked)["text"], "");
     let folder = home.path().join("memories");
-    assert!(!folder.exists(), "nothing is made by reading");
+    assert!(!folder.exists(), "reading creates nothing");
     printed(&home, &["memory", "init", "Engineer Agent", "--everywhere"]);
     let file = folder.join("engineer.md");
     let item = "The loader never calls os.getcwd";
@@ -37,7 +37,7 @@ fn a_standing_memory_is_made_kept_and_told() {
         printed(&home, &["memory", "view", "engineer"]).lines().next(),
         Some("# Agent Memory: engineer")
     );
-    assert_eq!(printed_json(&home, &asked)["text"], "", "a role has its own file alone");
+    assert_eq!(printed_json(&home, &asked)["text"], "", "a role reads only its own file");
     let status = printed_json(&home, &["memory", "status"]);
     assert_eq!(status["files"][0]["status"]["items"], 1, "{status}");
     let shown = printed(&home, &["memory", "show", "engineer"]);
@@ -50,7 +50,7 @@ fn a_standing_memory_is_made_kept_and_told() {
 }
 
 #[test]
-fn an_item_that_no_person_added_at_a_terminal_is_data_of_who_did() {
+fn an_item_added_without_a_terminal_is_data_of_its_agent() {
     let home = Home::new();
     let add = ["memory", "add", "claude", "Use a join for orders", "--everywhere"];
     assert_eq!(printed_json(&home, &add)["outcome"], "added");
@@ -68,7 +68,7 @@ fn an_item_that_no_person_added_at_a_terminal_is_data_of_who_did() {
 }
 
 #[test]
-fn a_change_of_a_file_is_in_the_very_next_context_of_a_running_server() {
+fn the_next_context_of_a_running_server_contains_a_changed_file() {
     let home = Home::new();
     let server = Server::start(&home);
     let folder = home.path().join("memories");
@@ -90,7 +90,7 @@ fn a_change_of_a_file_is_in_the_very_next_context_of_a_running_server() {
 }
 
 #[test]
-fn settings_are_read_and_what_is_wrong_in_them_is_said() {
+fn settings_are_read_and_an_invalid_one_is_reported() {
     let home = Home::new();
     let settings = home.path().join("config.json");
     let text = json!({"other": 1, "context": {"templates": {"report": "Report on {topic}."}}});
@@ -108,7 +108,7 @@ fn settings_are_read_and_what_is_wrong_in_them_is_said() {
 }
 
 #[test]
-fn over_http_a_standing_memory_goes_to_whom_the_token_names_and_is_the_files() {
+fn over_http_only_the_agent_of_the_token_gets_its_standing_memory() {
     let home = Home::new();
     let folder = home.path().join("memories");
     std::fs::create_dir_all(&folder).unwrap();
@@ -123,7 +123,7 @@ fn over_http_a_standing_memory_goes_to_whom_the_token_names_and_is_the_files() {
     };
     let engineer = ("X-Commonbook-Agent", "codex/engineer");
     let without = context_for(&[engineer]);
-    assert!(without.contains("in the safe"), "a caller on this machine is believed");
+    assert!(without.contains("in the safe"), "a caller on this machine is trusted");
     assert!(without.contains("Rules of the person you work for"), "{without}");
     let bearer = |agent: &str| format!("Bearer {}", crate::tokens::token(&home, &[agent]).0);
     let (parent, own) = (bearer("codex"), bearer("codex/engineer"));

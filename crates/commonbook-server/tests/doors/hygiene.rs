@@ -42,7 +42,7 @@ fn an_order_is_reviewed_and_released_at_the_command_line_and_then_read_by_all() 
 }
 
 #[test]
-fn a_secret_is_told_of_and_not_shown() {
+fn a_removed_secret_is_reported_and_not_shown() {
     let home = Home::new();
     let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
     let output = home.run(&["save", &format!("The token {token} opens it"), "--agent", "ann"]);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::tokens::token;
 use crate::world::{Client, Door, Home, Mcp, Server};
 
-/// How a client hears of changes: in its session, or on a stream that it asked for.
+/// How a client receives changes: in its session, or on a stream that it requested.
 enum Hearing {
     Session,
     Stream(Box<Subscription>),
@@ -68,10 +68,10 @@ fn change(door: &dyn Door, id: &Value, mut fields: Value) {
 }
 
 #[test]
-fn a_subscriber_is_told_whoever_wrote_and_only_while_it_may_read() {
+fn a_subscriber_receives_changes_by_any_process_while_it_may_read() {
     let home = Home::new();
     let server = Server::start(&home);
-    // Its writes are another process's for everybody.
+    // For the first server, its writes come from another process.
     let other = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
         let way = mcp.way();
@@ -87,13 +87,13 @@ fn a_subscriber_is_told_whoever_wrote_and_only_while_it_may_read() {
             change(&other, &hidden, json!({"sharing": "private"}));
             change(&other, &hidden, json!({"text": "bob must not know"}));
             change(&other, &open, json!({"text": "open two"}));
-            assert_eq!(hearing.next(client).await, open_uri, "{way}: of the private one nothing");
+            assert_eq!(hearing.next(client).await, open_uri, "{way}: nothing of the private one");
         });
     }
 }
 
 #[test]
-fn a_stranger_is_told_nothing_of_what_it_does_not_see() {
+fn a_subscriber_receives_no_change_of_an_invisible_memory() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
@@ -103,7 +103,7 @@ fn a_stranger_is_told_nothing_of_what_it_does_not_see() {
         mcp.with("bob", async |client| {
             let mut uris = vec![open_uri.clone()];
             if mcp.is_stateless() {
-                // A stream says nothing of whether there is such a resource.
+                // A stream does not say whether such a resource exists.
                 uris.push(private_uri.clone());
             } else {
                 #[expect(deprecated, reason = "the era of sessions subscribes so")]
@@ -121,7 +121,7 @@ fn a_stranger_is_told_nothing_of_what_it_does_not_see() {
 }
 
 #[test]
-fn agents_and_statistics_are_told_of_and_an_ended_subscription_is_silent() {
+fn agents_and_statistics_notify_until_the_subscription_ends() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in [Mcp::over_stdio(&home), Mcp::over_http(&home, &server)] {
@@ -146,7 +146,7 @@ fn agents_and_statistics_are_told_of_and_an_ended_subscription_is_silent() {
 }
 
 #[test]
-fn a_stream_of_changes_ends_with_the_token_that_was_shown() {
+fn a_stream_of_changes_ends_with_its_token() {
     let home = Home::new();
     let server = Server::start(&home);
     let ((rook, rook_id), (ann, _)) = (token(&home, &["rook"]), token(&home, &["ann"]));
@@ -165,9 +165,9 @@ fn a_stream_of_changes_ends_with_the_token_that_was_shown() {
         assert_eq!(hearing.next(client).await, stats);
         assert!(home.run(&["token", "revoke", &rook_id]).status.success());
         save();
-        let Hearing::Stream(mut stream) = hearing else { panic!("it asked for a stream") };
+        let Hearing::Stream(mut stream) = hearing else { panic!("it requested a stream") };
         let ended = tokio::time::timeout(Duration::from_secs(60), stream.next()).await;
-        let ended = ended.expect("it does not end");
+        let ended = ended.expect("the stream does not end");
         assert!(!matches!(ended, Ok(Some(_))), "{ended:?}");
     });
 }
@@ -194,7 +194,7 @@ fn a_connection_has_a_hundred_subscriptions_at_the_most() {
         }
         subscribe(&uris[0]).await.unwrap();
         let Err(ServiceError::McpError(error)) = subscribe("commonbook://stats").await else {
-            panic!("there is no end of it")
+            panic!("a connection exceeds its limit")
         };
         assert_eq!(error.data.unwrap()["error"]["kind"], "too_large");
     });
@@ -209,7 +209,7 @@ fn a_connection_has_a_hundred_subscriptions_at_the_most() {
 }
 
 #[test]
-fn a_call_with_a_progress_token_is_told_that_it_is_under_way() {
+fn a_call_with_a_progress_token_gets_a_progress_notification() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
@@ -228,7 +228,7 @@ fn a_call_with_a_progress_token_is_told_that_it_is_under_way() {
 }
 
 #[test]
-fn a_client_that_has_closed_its_end_is_answered_all_the_same() {
+fn a_client_that_closed_its_input_still_gets_its_responses() {
     let home = Home::new();
     let client = json!({"name": "client", "version": "1"});
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
@@ -249,7 +249,7 @@ fn a_client_that_has_closed_its_end_is_answered_all_the_same() {
 struct Lines<R, W> {
     from: R,
     to: W,
-    /// Every line that came.
+    /// Every line received.
     all: Vec<Value>,
 }
 
@@ -258,7 +258,7 @@ impl<R: BufRead, W: Write> Lines<R, W> {
         writeln!(self.to, "{message}").unwrap();
     }
 
-    /// Reads on until there is such a line.
+    /// Reads up to the first line that satisfies `is_it`.
     fn until(&mut self, is_it: impl Fn(&Value) -> bool) {
         loop {
             let mut line = String::new();
@@ -274,9 +274,9 @@ impl<R: BufRead, W: Write> Lines<R, W> {
 }
 
 #[test]
-fn a_call_that_waits_is_told_of_and_is_not_answered_once_cancelled() {
+fn a_waiting_call_reports_progress_and_a_cancelled_one_gets_no_response() {
     let home = Home::new();
-    // A store of this very process, whose write keeps those of others waiting.
+    // A store of this process, whose write makes those of others wait.
     let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
     let ((began, begun), (let_go, go)) = (channel(), channel::<()>());
     let writing = std::thread::spawn(move || {

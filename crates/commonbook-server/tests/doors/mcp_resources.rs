@@ -1,4 +1,4 @@
-//! Resources, prompts and completion: in both eras, over stdio and over HTTP, of what one may see.
+//! Resources, prompts and completion in the caller's sight: in both eras, over stdio and HTTP.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Client, Door, Home, Mcp, Server};
 
-/// A memory that no one has.
+/// An id of no memory.
 const UNKNOWN: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
 
 async fn read(client: &Client, uri: &str) -> Result<Value, ErrorData> {
@@ -65,7 +65,7 @@ fn uri_of(id: &str) -> String {
 }
 
 #[test]
-fn a_resource_is_exactly_what_rest_answers() {
+fn a_resource_equals_the_rest_response() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);
@@ -94,7 +94,7 @@ fn a_resource_is_exactly_what_rest_answers() {
 }
 
 #[test]
-fn what_is_not_there_and_what_is_not_seen_is_not_found_in_the_same_words() {
+fn missing_and_invisible_resources_fail_with_the_same_error() {
     let home = Home::new();
     let server = Server::start(&home);
     let [_, private] = kept(&server);
@@ -124,7 +124,7 @@ fn what_is_not_there_and_what_is_not_seen_is_not_found_in_the_same_words() {
 }
 
 #[test]
-fn the_list_has_what_the_caller_may_read() {
+fn the_list_has_the_resources_that_the_caller_may_read() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);
@@ -152,7 +152,7 @@ fn the_list_has_what_the_caller_may_read() {
 }
 
 #[test]
-fn long_lists_are_given_page_by_page_and_end() {
+fn long_lists_are_paged_to_their_end() {
     let home = Home::new();
     let server = Server::start(&home);
     for batch in 0..6 {
@@ -181,12 +181,16 @@ fn long_lists_are_given_page_by_page_and_end() {
         }
         let of = |kind: &str| uris.iter().filter(|uri| uri.contains(kind)).count();
         assert_eq!((of("/agent/"), of("/memory/"), of("/stats")), (120, 500, 1));
-        assert_eq!(uris.iter().collect::<BTreeSet<_>>().len(), uris.len(), "none comes twice");
+        assert_eq!(
+            uris.iter().collect::<BTreeSet<_>>().len(),
+            uris.len(),
+            "no page repeats an item"
+        );
     });
 }
 
 #[test]
-fn a_cursor_that_no_page_had_is_refused_by_every_list() {
+fn every_list_refuses_an_unknown_cursor() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
@@ -199,7 +203,7 @@ fn a_cursor_that_no_page_had_is_refused_by_every_list() {
                     client.list_resources(asked()).await.map(drop),
                     client.list_resource_templates(asked()).await.map(drop),
                     client.list_prompts(asked()).await.map(drop),
-                    // It has one page, and any place on it begins a part of it.
+                    // It has one page, and any position on it begins a part of it.
                     if cursor == "c1" {
                         continue;
                     } else {
@@ -218,7 +222,7 @@ fn a_cursor_that_no_page_had_is_refused_by_every_list() {
 }
 
 #[test]
-fn a_recall_tells_what_is_known_with_id_and_author() {
+fn a_recall_shows_memories_with_id_and_author() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);
@@ -258,7 +262,7 @@ fn a_recall_tells_what_is_known_with_id_and_author() {
 }
 
 #[test]
-fn a_person_lets_a_handoff_be_taken_and_a_case_be_summed_up_by_name() {
+fn prompts_show_a_handoff_and_a_case_by_their_ids() {
     let home = Home::new();
     let server = Server::start(&home);
     let entries = json!({"key": "k", "title": "Tea", "entries": [{"summary": "It is green"}]});
@@ -286,7 +290,7 @@ fn a_person_lets_a_handoff_be_taken_and_a_case_be_summed_up_by_name() {
 }
 
 #[test]
-fn a_beginning_is_completed_of_what_one_may_see() {
+fn completions_contain_only_what_the_caller_may_read() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);

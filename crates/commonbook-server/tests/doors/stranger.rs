@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::world::{Home, Mcp, Server, WORKSPACE, plain};
 
-/// A word that stands in hidden memories alone.
+/// A word of hidden memories alone.
 const WORD: &str = "xylophone";
 
 /// An id that no home has.
@@ -15,7 +15,7 @@ const NONE: &str = "mem_01m7zae187e8jr2amep8xnc3vw";
 /// The id of a contradiction that no home has.
 const NO_CONTRADICTION: &str = "con_01m7zae187e8jr2amep8xnc3vw";
 
-/// A home, what stands in it for all, and a name for what is hidden there, if anything is.
+/// A home, its shared memories, and a name for its hidden ones, if it has any.
 struct World {
     home: Home,
     server: Server,
@@ -54,8 +54,8 @@ impl World {
         assert_eq!(self.server.send("POST", path, &headers, body.as_bytes()).unwrap().0, 200);
     }
 
-    /// Hides one memory in each way that there is, and what contradicts it; answers their ids, and at
-    /// the end that of a contradiction.
+    /// Hides one memory in each possible way, and one that contradicts it; returns their ids,
+    /// and at the end that of the contradiction.
     fn hide(&self) -> Vec<String> {
         let ann = ("X-Commonbook-Agent", "ann");
         let text = format!("The {WORD} is Ann's alone");
@@ -227,17 +227,17 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
     memories(hidden).map(requests_for).collect()
 }
 
-/// The memories among what is hidden.
+/// The hidden memories.
 fn memories(hidden: &[String]) -> impl Iterator<Item = &str> {
     hidden.iter().map(String::as_str).filter(|id| id.starts_with("mem_"))
 }
 
-/// The contradiction among what is hidden.
+/// The hidden contradiction.
 fn contradiction(hidden: &[String]) -> &str {
     hidden.iter().find(|id| id.starts_with("con_")).map_or(NO_CONTRADICTION, String::as_str)
 }
 
-/// The fields of an operation or a tool, and whether each has to be given.
+/// The fields of an operation or a tool, and whether each is required.
 fn fields(operation: &Value) -> Vec<(String, bool)> {
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
     let body = body["oneOf"].get(0).or(body["anyOf"].get(0)).unwrap_or(body);
@@ -259,7 +259,7 @@ fn fields(operation: &Value) -> Vec<(String, bool)> {
     of_schemas.chain(of_parameters).collect()
 }
 
-/// The path with its query, and the body, that say this.
+/// The path with its query, and the body, of these fields.
 fn filled(path: &str, operation: &Value, request: &Map<String, Value>) -> (String, String) {
     let mut request = request.clone();
     let mut path = path.to_owned();
@@ -307,7 +307,7 @@ fn over_mcp(mcp: &Mcp<'_>, hidden: &[String]) -> Vec<(String, Value)> {
     })
 }
 
-/// An answer without what tells only when, in which order and how large something was kept.
+/// A response without fields that depend only on time, order and size of the stored data.
 fn without_order(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -324,7 +324,7 @@ fn without_order(value: &Value) -> Value {
 }
 
 #[test]
-fn to_a_stranger_a_home_with_hidden_memories_is_one_without() {
+fn a_stranger_receives_the_same_with_hidden_memories_and_without() {
     let (with, without) = (World::new(), World::new());
     let hidden = with.hide();
     let none: Vec<String> = memories(&hidden).map(|_| NONE.to_owned()).collect();
@@ -332,7 +332,7 @@ fn to_a_stranger_a_home_with_hidden_memories_is_one_without() {
     let expected = without.observe(&none);
     assert_eq!(observed.len(), expected.len());
     let (mut ids, mut other_ids) = (Vec::new(), Vec::new());
-    // What was asked for is named in answers: in both homes by the same name.
+    // Responses repeat the names of a request: in both homes by the same name.
     let named = |answer: &Value| {
         let mut text = answer.to_string();
         for id in hidden.iter().map(String::as_str).chain([NONE, NO_CONTRADICTION]) {
@@ -341,7 +341,7 @@ fn to_a_stranger_a_home_with_hidden_memories_is_one_without() {
         serde_json::from_str::<Value>(&text).unwrap()
     };
     for ((asked, answer), (_, other)) in observed.iter().zip(&expected) {
-        // The stranger itself asks for the word; that is not repeated by anything but its own words.
+        // The request itself contains the word; only its own text may repeat it.
         let answer = plain(&without_order(&named(answer)), &mut ids);
         let other = plain(&without_order(&named(other)), &mut other_ids);
         assert_eq!(answer, other, "{asked}");

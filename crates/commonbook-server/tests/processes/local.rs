@@ -1,4 +1,4 @@
-//! The socket of a home: commands go over it when a server answers there, and nobody can tell.
+//! The socket of a home: commands use it if a server answers there, with the same results.
 
 use std::fs::{self, Metadata};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,7 +28,7 @@ fn signal(process: u32, name: &str) {
     assert!(kill.unwrap().success());
 }
 
-/// Whether a process was stopped, which takes a moment after the signal.
+/// Whether a process has stopped, which takes a moment after the signal.
 fn stopped(process: u32) -> bool {
     let output = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
     output.unwrap().stdout.starts_with(b"T")
@@ -53,7 +53,7 @@ fn saved(home: &Home, text: &str) -> (String, Value) {
     (answer["memory"]["id"].as_str().unwrap().to_owned(), answer["outcome"].clone())
 }
 
-/// What is kept, and how long its journal is.
+/// The stored memories, and the length of their journal.
 fn kept(home: &Home) -> (usize, usize) {
     let count = |answer: Value| answer["items"].as_array().unwrap().len();
     (count(answer(home, &["list"])), count(answer(home, &["events"])))
@@ -70,7 +70,7 @@ enum Fate {
     Killed(u32),
 }
 
-/// Stands between the commands and the server; tells each request as it comes.
+/// Stands between the commands and the server; passes each request on to the test.
 fn between(home: &Home, fate: Fate) -> Receiver<Value> {
     let behind = home.path().join("behind.sock");
     fs::rename(socket(home), &behind).unwrap();
@@ -153,12 +153,12 @@ fn every_verb_of_the_command_line_goes_over_the_socket() {
         );
     }
     assert_eq!(asked[4]["request"]["idempotency_key"], "mine");
-    // It sees to it that no socket but its own goes.
+    // A server removes no socket but its own.
     stop(server);
     assert!(found(&home).is_some());
 }
 
-/// What a command says, and how it ends; without scores, which fall with each second.
+/// The output and exit code of a command; without scores, which fall with each second.
 fn result_of(output: Output) -> (Option<i32>, String, String) {
     let mut answer = String::from_utf8(output.stdout).unwrap();
     if let Ok(mut value) = serde_json::from_str::<Value>(&answer) {
@@ -244,7 +244,7 @@ fn the_socket_of_a_killed_server_is_taken_over() {
     let first = found(&home).unwrap().ino();
     signal(server.id(), "-KILL");
     assert!(!server.ended());
-    assert_eq!(found(&home).unwrap().ino(), first, "nobody has taken it away");
+    assert_eq!(found(&home).unwrap().ino(), first, "the socket is still there");
     saved(&home, "with nobody there");
     let _server = Server::start(&home);
     let asked = between(&home, Fate::Answered);
@@ -270,7 +270,7 @@ fn a_second_server_leaves_the_socket_to_the_first() {
 }
 
 #[test]
-fn a_write_whose_answer_was_lost_is_done_once() {
+fn a_write_with_a_lost_response_is_executed_once() {
     let home = Home::new();
     let _server = Server::start(&home);
     let asked = between(&home, Fate::AnswerLost);
@@ -289,7 +289,7 @@ fn a_write_whose_answer_was_lost_is_done_once() {
 }
 
 #[test]
-fn a_server_that_is_killed_in_the_middle_is_done_without() {
+fn a_command_succeeds_without_a_server_killed_meanwhile() {
     let home = Home::new();
     let server = Server::start(&home);
     let asked = between(&home, Fate::Killed(server.id()));
@@ -299,7 +299,7 @@ fn a_server_that_is_killed_in_the_middle_is_done_without() {
 }
 
 #[test]
-fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
+fn only_a_server_of_this_program_and_store_receives_requests() {
     let home = Home::new();
     let server = Server::start(&home);
     let mut greeting = String::new();
@@ -329,7 +329,7 @@ fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
         let listener = UnixListener::bind(socket(&home)).unwrap();
         let heard = std::thread::spawn(move || {
             let mut client = listener.accept().unwrap().0;
-            // It may have heard enough before it has received everything.
+            // The client may close before it has received everything.
             drop(client.write_all(other.as_bytes()));
             drop(client.shutdown(std::net::Shutdown::Write));
             let mut heard = Vec::new();
@@ -343,10 +343,10 @@ fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_not_waited_for() {
+fn a_command_does_not_wait_for_a_silent_server() {
     let home = Home::new();
     let server = Server::start(&home);
-    // Who is stopped while it writes keeps the store; while this test has it, the server cannot.
+    // A process stopped during a write keeps the store; meanwhile the server cannot write.
     let store = Connection::open(home.path().join("commonbook.db")).unwrap();
     store.busy_timeout(Duration::from_secs(60)).unwrap();
     store.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -361,7 +361,7 @@ fn a_server_that_says_nothing_is_not_waited_for() {
 }
 
 #[test]
-fn a_server_of_another_store_is_not_asked() {
+fn a_server_of_another_store_receives_no_request() {
     let home = Home::new();
     let _server = Server::start(&home);
     saved(&home, "tea");
@@ -375,7 +375,7 @@ fn a_server_of_another_store_is_not_asked() {
 }
 
 #[test]
-fn clients_that_idle_or_talk_nonsense_hold_up_nobody() {
+fn idle_and_malformed_clients_block_no_other() {
     let home = Home::new();
     let server = Server::start(&home);
     let connect = || UnixStream::connect(socket(&home)).unwrap();
@@ -407,7 +407,7 @@ fn clients_that_idle_or_talk_nonsense_hold_up_nobody() {
 }
 
 #[test]
-fn a_home_whose_socket_cannot_be_made_is_served_without() {
+fn a_home_that_cannot_have_a_socket_is_served_without() {
     let home = Home::new();
     let long = home.path().join("long".repeat(30));
     let taken = home.path().join("taken");

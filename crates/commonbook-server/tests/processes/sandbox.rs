@@ -1,4 +1,4 @@
-//! The sandbox of `serve`: what the kernel lets a server, and what it starts, do with files.
+//! The sandbox of `serve`: the file access that the kernel permits a server and its commands.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Door, Home, Server, WORKSPACE};
 
-/// Whether the kernel has a sandbox for servers, as `doctor` says it.
+/// Whether the kernel has a sandbox for servers, according to `doctor`.
 fn doctor(home: &Home) -> String {
     let output = home.run(&["doctor", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -16,8 +16,8 @@ fn doctor(home: &Home) -> String {
     found["found"].as_str().unwrap().to_owned()
 }
 
-/// Starts a server whose digests are written by a command, and has it write one: the command writes
-/// into the home and outside of it, and reads what is outside. Answers the notice of the digest.
+/// Starts a server whose digests a command writes, and makes it write one: the command writes
+/// into the home and outside of it, and reads a file outside. Returns the notice of the digest.
 fn digest(home: &Home, outside: &Path, settings: &Value, sandbox: &str) -> String {
     let command = format!(
         "echo in > inside.txt; cat {0}/secret.txt > read.txt; echo out > {0}/written.txt && echo A query \
@@ -50,7 +50,7 @@ fn a_server_writes_only_beneath_its_home_and_the_folders_that_the_settings_name(
 
     digest(&home, outside.path(), &json!({}), "on");
     assert_eq!(fs::read_to_string(home.path().join("inside.txt")).unwrap(), "in\n");
-    assert_eq!(written.exists(), !held, "the kernel keeps to what doctor says: {finding}");
+    assert_eq!(written.exists(), !held, "the kernel does as doctor reports: {finding}");
     let read = fs::read_to_string(home.path().join("read.txt")).unwrap();
     assert_eq!(read.is_empty(), held);
 
@@ -69,7 +69,7 @@ fn a_server_writes_only_beneath_its_home_and_the_folders_that_the_settings_name(
 }
 
 #[test]
-fn settings_of_the_sandbox_that_are_wrong_start_no_server() {
+fn invalid_sandbox_settings_start_no_server() {
     let home = Home::new();
     let mut serve = home.program(&["serve", "--port", "0"]);
     let output = serve.env("COMMONBOOK_SANDBOX", "perhaps").output().unwrap();
@@ -84,7 +84,7 @@ fn settings_of_the_sandbox_that_are_wrong_start_no_server() {
 }
 
 #[test]
-fn doctor_names_folders_that_are_not_there_and_links_that_lead_out() {
+fn doctor_names_missing_folders_and_links_that_lead_out() {
     let (home, outside) = (Home::new(), tempfile::tempdir().unwrap());
     let held = doctor(&home).starts_with("`commonbook serve`");
     fs::write(home.path().join("config.json"), r#"{"folders": ["/no/such/folder"]}"#).unwrap();
@@ -97,7 +97,7 @@ fn doctor_names_folders_that_are_not_there_and_links_that_lead_out() {
 }
 
 #[test]
-fn standing_memory_of_a_project_beyond_the_sandbox_is_told_and_learned_all_the_same() {
+fn standing_memory_of_a_project_outside_of_the_sandbox_is_read_and_extended() {
     let (home, project) = (Home::new(), tempfile::tempdir().unwrap());
     let folder = project.path().join(".commonbook/memories");
     fs::create_dir_all(&folder).unwrap();

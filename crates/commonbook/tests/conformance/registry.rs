@@ -205,5 +205,5 @@ pub(crate) fn a_bulk_operation_returns_each_of_its_items_once(fresh: &dyn Fresh)
     assert_eq!(take(&act, 3), []);
     store.write(move |tx| tx.drop_bulk_operations(later(5))).unwrap();
     assert_eq!((of(&act), of(&later_one)), (None, Some(later_one.clone())));
-    assert_eq!(take(&later_one, 9), done, "what is another act's stays");
+    assert_eq!(take(&later_one, 9), done, "items of another operation stay");
 }

@@ -137,7 +137,7 @@ pub(crate) fn a_session_is_found_by_its_clients_id_and_touched_by_its_agent_only
     let private = in_it(memory(&ids, "bob", "x", "tea"));
     let private = Memory { sharing: Sharing::Private, ..private };
     store.write(move |tx| keep(tx, &private)).unwrap();
-    assert_eq!(owes(), (false, 0), "what is private is not told of");
+    assert_eq!(owes(), (false, 0), "no event of a private session");
     let shared = in_it(memory(&ids, "bob", "x", "tea"));
     store.write(move |tx| keep(tx, &shared)).unwrap();
     assert_eq!(owes(), (true, 1));
@@ -194,7 +194,7 @@ pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn
     assert_eq!(old, made[..1]);
     store.write(move |tx| tx.drop_checkpoint(&again)).unwrap();
     assert_eq!(of(&all[0]), made[..1]);
-    assert_eq!(make(&all[0], 4).sequence, 3, "no number is given twice");
+    assert_eq!(make(&all[0], 4).sequence, 3, "no number is used twice");
     let sight = Sight::at_home(&caller("eve", "x"));
     let kept = Memory { session: Some(all[0].id.to_string()), ..memory(&ids, "bob", "x", "tea") };
     let private = Memory {
@@ -204,5 +204,5 @@ pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn
     };
     store.write(move |tx| keep(tx, &kept).and_then(|()| keep(tx, &private))).unwrap();
     let agents = store.read(|tx| tx.session_agents(&sight, &all[0])).unwrap();
-    assert_eq!(agents, [all[1].agent.clone()], "of what is in sight");
+    assert_eq!(agents, [all[1].agent.clone()], "of the visible ones");
 }

@@ -79,7 +79,7 @@ fn it_reads_global() {
         .create_handoff(&rook, &request(json!({"to": "crow", "task": "Where do herons nest?"})))
         .unwrap();
     let along: Vec<_> = handed.handoff.memories.iter().map(|memory| memory.id).collect();
-    assert_eq!(along, [rule.id], "what goes along may come from global");
+    assert_eq!(along, [rule.id], "memories in a package may come from global");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn everything_an_agent_saved_since_a_time_is_purged_and_restored() {
     );
     let tester =
         world.book.get_memory(&caller("rook/tester"), &GetMemory { id: hidden.id, at: None });
-    assert!(tester.is_ok(), "a parent does not see what its child keeps to itself");
+    assert!(tester.is_ok(), "a parent does not see its child's private memories");
     assert_eq!(purge(&world, "rook", since).memories, 0);
     assert_eq!(undo(&world, "crow", &acted), Err(ErrorKind::NotFound));
     assert_eq!(undo(&world, "rook", &acted), Ok(3));

@@ -367,7 +367,7 @@ fn a_case_context_has_the_newest_summaries_that_fit_as_information() {
         if let Some(least) = positions.first() {
             assert_eq!(response.left_out, if budget == 16_000 { 0 } else { least - 1 });
         }
-        assert!(!response.text.contains("herons"), "what is quarantined is not told");
+        assert!(!response.text.contains("herons"), "quarantined entries are left out");
         assert!(
             response.text.contains("About") || response.text.contains("> Retries"),
             "{}",

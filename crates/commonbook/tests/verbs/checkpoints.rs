@@ -111,7 +111,7 @@ fn a_session_has_at_most_ten_checkpoints_for_thirty_days() {
     world.sweep_at(24 * 31);
     assert_eq!(world.checkpoints(&session), []);
     let next = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
-    assert_eq!(next.sequence, 14, "no number is given twice");
+    assert_eq!(next.sequence, 14, "no number is used twice");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_session_is_resumed_by_its_agent_and_by_another() {
     assert!(!others.text.contains("private"), "{}", others.text);
     assert_eq!(others.memories.len(), 2);
     let at_checkpoint = world.resume("bob", json!({"checkpoint": made.id})).unwrap();
-    assert_eq!(at_checkpoint.memories.len(), 1, "what was kept until then");
+    assert_eq!(at_checkpoint.memories.len(), 1, "the memories saved until then");
     let of_cleo = json!({"session": session.id, "mode": "agent", "owner": "cleo"});
     assert_eq!(world.resume("bob", of_cleo).unwrap().memories, []);
     assert_eq!(world.checkpoints(&session)[0].resumed, 4);

@@ -83,7 +83,7 @@ fn the_person_named_owners_the_agent_and_its_parents_come_first() {
     assert_eq!(trust("codex"), "human profiler", "a person has vouched for it");
     assert_eq!(trust("claude-code/engineer"), "human profiler");
     world.profile("anonymous", "Ada likes nothing");
-    assert_eq!(trust("anonymous"), "human profiler", "whoever has no name vouches for nothing");
+    assert_eq!(trust("anonymous"), "human profiler", "a caller without a name vouches for nothing");
 }
 
 #[test]
@@ -110,11 +110,7 @@ fn a_second_author_of_a_profile_is_a_contradiction() {
         all
     };
     let shared = ["codex/mole", "mole/codex/qa"];
-    assert_eq!(
-        sides("codex"),
-        shared,
-        "a private profile contradicts nothing that others are told"
-    );
+    assert_eq!(sides("codex"), shared, "a private profile contradicts nothing visible to others");
     assert_eq!(sides("gemini").len(), 5, "{:?}", sides("gemini"));
     // The two appear as one item, if at all.
     let context = world.context_for("codex", "Which mirror is every file of Ada pushed to?");

@@ -118,7 +118,7 @@ fn invisible_memories_neither_appear_nor_crowd_out_others() {
     let ids: Vec<&str> = context.items.iter().map(|item| item.id.as_str()).collect();
     assert_eq!(ids, [shared.id.to_string()]);
     let receipt = world.explained("engineer", &context, false).receipt;
-    assert_eq!(receipt.candidates.len(), 1, "what is not seen is not considered either");
+    assert_eq!(receipt.candidates.len(), 1, "an invisible memory is no candidate");
 }
 
 #[test]
@@ -394,5 +394,5 @@ fn no_injection_leaves_the_fence_or_exceeds_the_budget() {
     );
     well_formed(&much, 9_000);
     assert!(much.items.len() > 12, "{}", much.items.len());
-    assert!(!much.warnings.is_empty(), "the file is over its limits, and that is said");
+    assert!(!much.warnings.is_empty(), "the warnings report a file over its limits");
 }

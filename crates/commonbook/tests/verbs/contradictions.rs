@@ -372,7 +372,7 @@ fn every_memory_of_a_journal_is_compared_once() {
             ControlFlow::Continue(())
         })
         .unwrap();
-    assert!(steps <= 1, "what a verb has compared is not compared again: {steps}");
+    assert!(steps <= 1, "a comparison is not repeated: {steps}");
     assert_eq!(world.detected("eve", json!({})), [found]);
 }
 

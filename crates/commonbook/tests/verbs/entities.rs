@@ -136,7 +136,7 @@ fn stated_entities_exist_at_once_and_mentioned_ones_by_the_next_call() {
         UpdateMemory { text: Some("Nothing here".into()), ..UpdateMemory::empty_update(id) };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     let left = mentions(&world, "cy", "file:src/jobs/nightly.rs");
-    assert_eq!(left.len(), 2, "what a memory no longer says it does not mention");
+    assert_eq!(left.len(), 2, "a memory mentions only its present text");
     assert_eq!(mentions(&world, "cy", "person:Zoë Quinn").len(), 1);
     let delete = DeleteMemory { id, expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
@@ -205,7 +205,7 @@ fn entities_of_a_rewritten_memory_follow_its_text() {
     };
     let changed = world.book.update_memory(&caller("ann"), &change).unwrap();
     let stated: Vec<_> = changed.entities.iter().map(|entity| entity.value.as_str()).collect();
-    assert_eq!(stated, ["Atlas"], "what was named beside the text stays");
+    assert_eq!(stated, ["Atlas"], "entities named beside the text stay");
     assert_eq!(kind(page(&world, "bob", "tool:Kubernetes")), ErrorKind::NotFound);
     assert_eq!(mentions(&world, "bob", "project:Atlas").len(), 1);
     // The entities named with the new text count.

@@ -67,7 +67,7 @@ fn repetition_makes_a_relation_stronger_and_its_validity_bounds_it() {
     let when = |hours| walk(&world, "bob", json!({"from": "Amber", "at": at(hours)})).unwrap();
     assert_eq!(labels(&when(4)), ["Amber", "Basalt"]);
     assert_eq!(labels(&when(5)), ["Amber"]);
-    assert_eq!(labels(&when(-1)), ["Amber"], "nobody had said it then");
+    assert_eq!(labels(&when(-1)), ["Amber"], "no agent had stated it then");
     let kinds: Vec<_> = world.events("cy").into_iter().map(|(_, kind, _)| kind).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == EventKind::RelationAdded).count(), 4);
 }

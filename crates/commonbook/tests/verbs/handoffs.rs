@@ -198,7 +198,7 @@ fn a_handoff_for_a_user_exists_only_for_agents_of_that_user() {
     }
     assert_eq!(world.listed(&caller("bob"), json!({})), [handoff.id], "its target");
     assert_eq!(world.listed(&with("eve", "u1"), json!({"side": "all"})), [handoff.id]);
-    assert!(kinds(&world, "bob").contains(&EventKind::HandoffCreated), "its target is told");
+    assert!(kinds(&world, "bob").contains(&EventKind::HandoffCreated), "its target sees the event");
     assert!(!kinds(&world, "eve").contains(&EventKind::HandoffCreated));
     // Memories about a user are left out for a target without that user.
     let taken = world.accept("bob", handoff.id).unwrap();

@@ -86,7 +86,7 @@ fn an_existing_standing_memory_gets_the_learning_and_none_is_created() {
         "{change:?}"
     );
     assert!(!std::fs::read_to_string(&file).unwrap().contains("Old item"));
-    let copy = change.backup.expect("what `MEMORIES` replaces is kept");
+    let copy = change.backup.expect("`MEMORIES` backs up the items that it replaces");
     assert!(copy.starts_with(&world.home().join("backups").display().to_string()), "{copy}");
     let copied = std::fs::read_to_string(copy).unwrap();
     assert!(copied.contains("- Old item here\n- The loader forgets files <!--"), "{copied}");

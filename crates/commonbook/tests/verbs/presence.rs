@@ -28,7 +28,7 @@ fn an_agent_that_only_reads_is_not_registered() {
     }
     world.book.note_seen(&elsewhere("crow", "y"));
     assert_eq!(registry(&world, "x"), [row("crow", "09:00:00", "09:00:00")]);
-    assert_eq!(registry(&world, "y"), [], "what it wrote elsewhere does not count here");
+    assert_eq!(registry(&world, "y"), [], "writes in other workspaces do not count here");
 }
 
 #[test]

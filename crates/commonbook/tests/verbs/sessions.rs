@@ -147,7 +147,7 @@ fn sessions_that_end_without_a_summary_are_reported() {
     world.sweep_at(22);
     assert_eq!(world.unsummarised(), 1, "it may still go on");
     world.sweep_at(25);
-    assert_eq!(world.unsummarised(), 2, "whoever worked in it has gone");
+    assert_eq!(world.unsummarised(), 2, "its agent has gone");
     let owing = sessions(&world, &caller("eve"), json!({"unsummarised": true}));
     let ids: Vec<_> = owing.iter().map(|session| session.id).collect();
     assert_eq!(ids, [forgotten.id, busy.id]);

@@ -232,7 +232,7 @@ impl Machine {
         if done.is_ok() {
             self.model.open = open;
         } else {
-            assert_eq!(self.model.open, open, "only what stands so already is refused");
+            assert_eq!(self.model.open, open, "only a step into the present status is refused");
         }
     }
 

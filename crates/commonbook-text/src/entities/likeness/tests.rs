@@ -6,7 +6,7 @@ use super::*;
 use EntityType::{Concept, Decision, File, Function, Organization, Person, Project, Tool};
 
 #[test]
-fn of_two_that_are_equally_near_neither_is_chosen() {
+fn of_two_equally_near_names_neither_is_chosen() {
     let of = |text| ComparableName::of(Organization, text);
     let candidates = [of("Brightwater"), of("Brightwaters"), of("Elsewhere")];
     assert_eq!(nearest(&of("Brigtwater"), candidates[..1].iter()).map(|(at, _)| at), Some(0));
@@ -16,7 +16,7 @@ fn of_two_that_are_equally_near_neither_is_chosen() {
 }
 
 #[test]
-fn exact_names_are_filed_under_nothing() {
+fn exact_names_have_no_blocking_keys() {
     for (kind, text) in [
         (File, "src/entity/likeness.rs"),
         (Function, "nearly_same"),
@@ -75,7 +75,7 @@ fn edited(text: &str, edits: &[(usize, u8, char)]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
     #[test]
-    fn the_blocks_lose_no_pair_that_is_nearly_the_same(
+    fn the_blocking_keys_lose_no_nearly_equal_pair(
         text in "[a-z]{1,14}( [a-z]{4,14}){0,3}",
         edits in proptest::collection::vec((0_usize..60, 0_u8..4, proptest::char::range('a', 'z')), 1..3),
         kind in proptest::sample::select(vec![Person, Organization, Project, Tool, Concept, Decision]),
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn likeness_goes_both_ways(left in "\\PC{0,30}", right in "\\PC{0,30}") {
+    fn likeness_is_symmetric(left in "\\PC{0,30}", right in "\\PC{0,30}") {
         for kind in EntityType::ALL.iter().copied() {
             let (a, b) = (ComparableName::of(kind, &left), ComparableName::of(kind, &right));
             prop_assert_eq!(nearly_same(&a, &b).is_some(), nearly_same(&b, &a).is_some());
@@ -98,7 +98,7 @@ proptest! {
 }
 
 #[test]
-fn every_single_slip_that_counts_is_found_through_the_blocks() {
+fn the_blocking_keys_find_every_single_slip() {
     let text = "quarterly brightwater observability";
     let (mut same, letters) = (0, text.chars().count());
     for kind in [Organization, Tool, Concept] {

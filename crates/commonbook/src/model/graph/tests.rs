@@ -1,4 +1,4 @@
-//! What may be related, how relations grow, and when they hold.
+//! Valid relations, their growth, and their validity in time.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Tests of resuming: what each mode tells, within which budget, and that nobody forges its marks.
+//! Tests of resuming: the content of each mode, its budget, and that no text forges its marks.
 
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn wanted(mode: ResumeMode, agent: Option<Agent>, budget: usize) -> ResumeOption
 }
 
 #[test]
-fn a_session_is_resumed_with_all_that_it_holds() {
+fn a_session_is_resumed_with_all_its_parts() {
     let ids = CountingIds::default();
     let checkpoint = checkpoint(&ids, 1, CheckpointKind::Manual, 1);
     let (newer, older) = (memory(&ids, "developer", "Joined."), memory(&ids, "analyst", "Slow."));
@@ -122,7 +122,7 @@ fn a_session_is_resumed_with_all_that_it_holds() {
 }
 
 #[test]
-fn each_mode_takes_its_part() {
+fn each_mode_includes_its_part() {
     let ids = CountingIds::default();
     let names = ["analyst", "developer"];
     let material = ResumeMaterial {
@@ -167,7 +167,7 @@ fn the_newest_memories_have_the_room() {
 }
 
 #[test]
-fn a_memory_that_is_too_long_is_passed_over() {
+fn a_too_long_memory_is_skipped() {
     let ids = CountingIds::default();
     let long = memory(&ids, "analyst", &"It goes on and on. ".repeat(90));
     let short = memory(&ids, "analyst", "A short one.");

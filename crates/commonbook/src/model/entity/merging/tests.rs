@@ -1,4 +1,4 @@
-//! What merging keeps, what it chooses, and what it refuses.
+//! The results of merging, and its refusals.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -213,7 +213,7 @@ fn two_entities_become_one_and_two_again() {
         now = now.with_statement(&statement.sighting, statement.strategy);
     }
     let (target, source) =
-        joined.undo_merge(&now, &joined.source, &since, &[]).expect("what was said is kept");
+        joined.undo_merge(&now, &joined.source, &since, &[]).expect("every statement is kept");
     assert_eq!((target.last_agent.as_str(), source.last_agent.as_str()), ("c", "d"));
     assert_eq!(source.context.as_deref(), Some("Runs it. More"));
     assert_eq!((target.version, source.version), (now.version + 1, joined.source.version + 1));
@@ -275,7 +275,7 @@ proptest::proptest! {
             for entity in &now {
                 let (mut here, mut steps) = (entity, 0);
                 while let Some(into) = here.merged_into {
-                    here = now.iter().find(|other| other.id == into).expect("no link is dead");
+                    here = now.iter().find(|other| other.id == into).expect("a live entity");
                     steps += 1;
                     proptest::prop_assert!(steps <= now.len());
                 }
