@@ -346,7 +346,7 @@ fn only_a_server_of_this_program_and_store_receives_requests() {
 fn a_command_does_not_wait_for_a_silent_server() {
     let home = Home::new();
     let server = Server::start(&home);
-    // A process stopped during a write keeps the store; meanwhile the server cannot write.
+    // A server stopped during a write would keep the store; this test holds it, so it cannot write.
     let store = Connection::open(home.path().join("commonbook.db")).unwrap();
     store.busy_timeout(Duration::from_secs(60)).unwrap();
     store.execute_batch("BEGIN IMMEDIATE").unwrap();
