@@ -74,7 +74,7 @@ const MARK_WORDS: [&str; 14] = [
     "s",
 ];
 
-/// Characters behind a bracket that are looked at.
+/// Number of characters behind a bracket that the search for a mark reads.
 const MARK_CHARS_MAX: usize = 48;
 
 /// A text whose every line begins with `> `, clean and of at most `limit` characters.

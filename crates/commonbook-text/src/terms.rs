@@ -20,7 +20,7 @@ const TERM_BYTES_MAX: usize = 64;
 
 /// Words that say how a question is put and not what it is about: the closed classes of English
 /// (articles, pronouns, prepositions, conjunctions, auxiliaries) and the question words. On real
-/// questions, leaving them out raises recall by six points (`docs/decisions/0004-word-search.md`).
+/// questions, leaving them out raises recall by six points (`docs/decisions/0004-search-index.md`).
 static FUNCTION_WORDS: WordList = WordList::new(include_str!("terms/function_words.txt"));
 
 /// The parts after the apostrophe of "didn't" or "Caroline's", which carry no meaning.

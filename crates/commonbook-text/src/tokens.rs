@@ -84,8 +84,8 @@ fn piece_tokens(piece: &str) -> usize {
     count
 }
 
-/// How many tokens a text is, where that is at most so many. Of a text that is far longer only the
-/// beginning is looked at.
+/// The number of tokens of a text, if it is within the budget. Reads only the beginning of a text
+/// that is far longer.
 #[must_use]
 pub fn count_within(text: &str, budget: usize) -> Option<usize> {
     let left =
@@ -93,8 +93,8 @@ pub fn count_within(text: &str, budget: usize) -> Option<usize> {
     Some(budget - left)
 }
 
-/// Whether a text is at most so many tokens. Of a text that is far longer only the beginning is
-/// looked at.
+/// Whether a text is within a budget of tokens. Reads only the beginning of a text that is far
+/// longer.
 #[must_use]
 pub fn fits(text: &str, budget: usize) -> bool {
     // A token is at least one byte.

@@ -103,7 +103,7 @@ fn weights(folder: &TempDir, words: usize, seed: u64) {
     candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
 }
 
-fn one(model: &DirectoryEmbedder, text: &str) -> Vec<f32> {
+fn vector_of(model: &DirectoryEmbedder, text: &str) -> Vec<f32> {
     model.embed(&[text.to_owned()]).unwrap().remove(0)
 }
 
@@ -116,8 +116,8 @@ fn laws() {
     assert_eq!(model.spec().model, "bert-2x32");
     let again = DirectoryEmbedder::open(folder.path()).unwrap();
     assert_eq!(again.spec(), model.spec());
-    assert_eq!(one(&again, "abc"), one(&model, "abc"));
-    assert!(cosine(&one(&model, "abc"), &one(&model, "xyz qrs")) < 0.999);
+    assert_eq!(vector_of(&again, "abc"), vector_of(&model, "abc"));
+    assert!(cosine(&vector_of(&model, "abc"), &vector_of(&model, "xyz qrs")) < 0.999);
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn long_texts_are_cut_where_the_files_say() {
     write(&folder, "sentence_bert_config.json", &json!({ "max_seq_length": 16 }));
     let model = DirectoryEmbedder::open(folder.path()).unwrap();
     let words = "a b c d e f g h i j k l m n o p q r";
-    assert_eq!(one(&model, words), one(&model, "a b c d e f g h i j k l m n"));
-    assert_ne!(one(&model, words), one(&model, "a b c d e f g h i j k l m"));
+    assert_eq!(vector_of(&model, words), vector_of(&model, "a b c d e f g h i j k l m n"));
+    assert_ne!(vector_of(&model, words), vector_of(&model, "a b c d e f g h i j k l m"));
     assert_eq!(model.chunk_tokens(), 14);
 }
 
@@ -138,12 +138,12 @@ fn pooling_and_prompts_follow_the_files() {
     let prompts = json!({ "prompts": { "query": "q: ", "passage": "p: " } });
     write(&folder, "config_sentence_transformers.json", &prompts);
     let prompted = DirectoryEmbedder::open(folder.path()).unwrap();
-    assert_eq!(one(&prompted, "abc"), one(&plain_of(&tiny()), "p: abc"));
-    assert_eq!(prompted.embed_query("abc").unwrap(), one(&plain_of(&tiny()), "q: abc"));
+    assert_eq!(vector_of(&prompted, "abc"), vector_of(&plain_of(&tiny()), "p: abc"));
+    assert_eq!(prompted.embed_query("abc").unwrap(), vector_of(&plain_of(&tiny()), "q: abc"));
     let pooling = json!({ "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false });
     write(&folder, "1_Pooling/config.json", &pooling);
     let first = DirectoryEmbedder::open(folder.path()).unwrap();
-    assert_ne!(one(&first, "abc"), one(&prompted, "abc"));
+    assert_ne!(vector_of(&first, "abc"), vector_of(&prompted, "abc"));
     assert_ne!(first.spec(), prompted.spec());
     assert_ne!(plain.spec(), prompted.spec());
     write(&folder, "1_Pooling/config.json", &json!({ "pooling_mode_max_tokens": true }));
@@ -158,7 +158,7 @@ fn plain_of(folder: &TempDir) -> DirectoryEmbedder {
 }
 
 #[test]
-fn other_weights_are_another_revision() {
+fn other_weights_have_another_revision() {
     let folder = tiny();
     let model = DirectoryEmbedder::open(folder.path()).unwrap();
     weights(&folder, 58, 2);
@@ -170,7 +170,7 @@ fn other_weights_are_another_revision() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn an_invalid_directory_fails_with_the_reason() {
     let cut = |name: &'static str, keep: usize| {
         move |folder: &Path| {
             let bytes = fs::read(folder.join(name)).unwrap();
@@ -216,7 +216,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn a_failure_is_not_kept() {
+fn a_failed_load_is_not_cached() {
     let folder = tiny();
     let path = folder.path().join("model.safetensors");
     let whole = fs::read(&path).unwrap();

@@ -111,7 +111,7 @@ fn large_texts_go_in_smaller_batches() {
 }
 
 #[test]
-fn the_request_is_that_of_openai() {
+fn the_request_has_the_openai_format() {
     let (mut address, requests) = serve(vectors);
     address.dimensions = Some(3);
     let endpoint = EndpointEmbedder::connect(with_key(address)).unwrap();
@@ -128,7 +128,7 @@ fn the_request_is_that_of_openai() {
 }
 
 #[test]
-fn the_dimension_is_learnt() {
+fn the_first_response_determines_the_dimension() {
     let (address, _requests) = serve(vectors);
     let endpoint = EndpointEmbedder::connect(address).unwrap();
     let spec = ModelSpec { model: "m".into(), revision: "endpoint".into(), dimension: 3 };
@@ -139,7 +139,7 @@ fn the_dimension_is_learnt() {
 }
 
 #[test]
-fn a_busy_endpoint_is_asked_again() {
+fn a_busy_endpoint_is_retried() {
     for status in [408, 429, 500, 503] {
         let mut calls = 0;
         let (endpoint, requests) = endpoint(move |request| {
@@ -156,7 +156,7 @@ fn a_busy_endpoint_is_asked_again() {
 }
 
 #[test]
-fn three_tries_and_no_more() {
+fn at_most_three_attempts_are_made() {
     let body = json!({ "error": { "message": format!("overloaded\n for {KEY}") } }).to_string();
     let (endpoint, requests) = endpoint(move |_| LoopbackResponse::With(503, "", body.clone()));
     let error = endpoint.embed(&texts(&["a"])).unwrap_err();
@@ -167,7 +167,7 @@ fn three_tries_and_no_more() {
 }
 
 #[test]
-fn what_is_wrong_for_good_is_asked_once() {
+fn a_permanent_error_is_not_retried() {
     for status in [301, 400, 401, 404] {
         let (endpoint, requests) = endpoint(move |_| {
             LoopbackResponse::With(status, "Location: /elsewhere\r\n", "no".into())
@@ -179,7 +179,7 @@ fn what_is_wrong_for_good_is_asked_once() {
 }
 
 #[test]
-fn retry_after_is_kept() {
+fn retry_after_is_obeyed() {
     let mut calls = 0;
     let (endpoint, requests) = endpoint(move |request| {
         calls += 1;
@@ -204,7 +204,7 @@ fn a_long_retry_after_is_not_waited_for() {
 }
 
 #[test]
-fn silence_is_not_waited_for_long() {
+fn a_silent_endpoint_times_out() {
     let (address, _requests) = serve(|_| LoopbackResponse::Silence);
     let short = Duration::from_millis(50);
     let retry_policy = RetryPolicy { texts: short, question: short, ..quick() };
@@ -222,7 +222,7 @@ fn a_missing_endpoint_is_unavailable() {
 }
 
 #[test]
-fn https_is_spoken() {
+fn an_https_address_starts_a_tls_handshake() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("https://{}#m", listener.local_addr().unwrap()).parse().unwrap();
     let hello = thread::spawn(move || {
@@ -237,7 +237,7 @@ fn https_is_spoken() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn an_invalid_response_is_refused() {
     let fine = json!({ "index": 0, "embedding": [1, 2, 3] });
     let zero = json!({ "index": 0, "embedding": [0, 0, 0] });
     let short = json!({ "index": 0, "embedding": [1, 2] });

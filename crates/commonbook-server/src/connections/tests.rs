@@ -1,4 +1,4 @@
-//! Connections against clients that dawdle, and against those that come in crowds.
+//! Connections of slow clients, and of crowds of clients.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -16,7 +16,7 @@ fn router() -> Router {
     Router::new().route("/", axum::routing::get(|| async { "tea" }))
 }
 
-/// A client whose connection is served for as long as the second lives.
+/// A client; the server handles its connection while the second value lives.
 async fn client() -> (DuplexStream, GracefulShutdown) {
     let (client, ours) = tokio::io::duplex(1024);
     let place =
@@ -26,7 +26,7 @@ async fn client() -> (DuplexStream, GracefulShutdown) {
     (client, open)
 }
 
-/// Reads one answer.
+/// Reads one response.
 async fn answer(client: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     while !bytes.ends_with(b"tea") {
@@ -39,7 +39,7 @@ async fn answer(client: &mut (impl AsyncRead + Unpin)) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_is_not_there_within_its_time_loses_its_connection() {
+async fn a_connection_without_a_complete_head_in_time_is_closed() {
     for sent in [&b""[..], b"GET / HTTP/1.1\r\nHost: x\r\nX-Sl"] {
         let ((mut client, _open), begun) = (client().await, Instant::now());
         client.write_all(sent).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_head_that_is_not_there_within_its_time_loses_its_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_comes_letter_by_letter_has_no_more_time() {
+async fn a_head_that_arrives_byte_by_byte_has_the_same_time_limit() {
     let ((mut client, _open), begun) = (client().await, Instant::now());
     while client.write_all(b"X").await.is_ok() {
         sleep(Duration::from_millis(500)).await;
@@ -58,14 +58,14 @@ async fn a_head_that_comes_letter_by_letter_has_no_more_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_had_an_answer_may_think_longer_than_a_head_may_take() {
+async fn an_idle_connection_after_a_response_outlives_the_head_timeout() {
     let (mut client, _open) = client().await;
     for _ in 0..3 {
         client.write_all(REQUEST).await.unwrap();
         assert!(answer(&mut client).await.starts_with("HTTP/1.1 200"));
         sleep(Duration::from_secs(limits::HEAD_SECONDS * 6)).await;
     }
-    // The next head has its time from its own first letter on.
+    // The time limit of the next head begins with its own first byte.
     let begun = Instant::now();
     client.write_all(b"GET").await.unwrap();
     assert_eq!(answer(&mut client).await, "");
@@ -73,7 +73,7 @@ async fn who_has_had_an_answer_may_think_longer_than_a_head_may_take() {
 }
 
 #[tokio::test]
-async fn where_all_places_are_taken_the_oldest_idle_connection_makes_room() {
+async fn if_all_slots_are_taken_the_oldest_idle_connection_is_closed() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stopping = CancellationToken::new();
@@ -99,7 +99,7 @@ async fn where_all_places_are_taken_the_oldest_idle_connection_makes_room() {
 }
 
 #[tokio::test]
-async fn half_open_heads_leave_room_for_who_has_something_to_say() {
+async fn unfinished_heads_make_room_for_complete_requests() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(listener, router(), 8, CancellationToken::new()));
@@ -115,17 +115,17 @@ async fn half_open_heads_leave_room_for_who_has_something_to_say() {
 }
 
 #[tokio::test]
-async fn another_machine_has_half_of_the_places_and_busy_ones_are_left_alone() {
+async fn another_machine_gets_half_of_the_slots_and_busy_connections_stay() {
     let limiter = Arc::new(ConnectionLimiter::new(4));
     let first = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
     let second = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
-    let (one, two) =
+    let (first_request, second_request) =
         (RunningRequest::begin(&first.connection()), RunningRequest::begin(&second.connection()));
     assert!(ConnectionLimiter::acquire_slot(&limiter, OTHER).await.is_none(), "its share is busy");
-    drop(two);
+    drop(second_request);
     let third = ConnectionLimiter::acquire_slot(&limiter, OTHER).await.unwrap();
     second.connection().wait_for_displacement().await;
-    // Of this machine all may be; and who comes when all are busy waits for a place.
+    // This machine may take all slots; a client that comes when all are busy waits for one.
     let local = [
         ConnectionLimiter::acquire_slot(&limiter, PEER).await,
         ConnectionLimiter::acquire_slot(&limiter, PEER).await,
@@ -140,7 +140,7 @@ async fn another_machine_has_half_of_the_places_and_busy_ones_are_left_alone() {
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());
     drop(first);
-    drop(one);
+    drop(first_request);
     assert!(waiting.await.unwrap());
     drop(busy);
 }

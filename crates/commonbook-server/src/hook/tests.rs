@@ -1,4 +1,4 @@
-//! What clients tell, made up after what they really sent, and what they are answered.
+//! Inputs of the clients, modelled on real ones, and the responses to them.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn agent(name: &str) -> Agent {
     name.parse().expect(name)
 }
 
-/// What an agent that was given a task tells of itself.
+/// The fields of an input from a sub-agent.
 fn within(key: &str) -> Value {
     json!({ key: "a1", "agent_type": "engineer", "agentType": "engineer", "prompt": "p" })
 }
@@ -26,7 +26,7 @@ fn check(table: Vec<(HookClient, &str, Value, HookEvent)>) {
 }
 
 #[test]
-fn every_event_of_claude_code_codex_and_gemini_is_a_moment() {
+fn every_event_of_claude_code_codex_and_gemini_has_its_hook_event() {
     let tool =
         |name: &str| json!({"tool_name": name, "tool_input": {"prompt": "p", "message": "p"}});
     let empty = json!({});
@@ -75,7 +75,7 @@ fn every_event_of_claude_code_codex_and_gemini_is_a_moment() {
 }
 
 #[test]
-fn every_event_of_copilot_and_opencode_is_a_moment() {
+fn every_event_of_copilot_and_opencode_has_its_hook_event() {
     let called = |name: &str| json!({"toolName": name, "toolArgs": "{\"prompt\": \"p\"}"});
     let plugin =
         |name: &str| json!({"input": {"tool": name, "sessionID": "s"}, "args": {"prompt": "p"}});
@@ -123,14 +123,14 @@ fn every_event_of_copilot_and_opencode_is_a_moment() {
 }
 
 #[test]
-fn what_a_client_names_itself_counts_before_what_the_hook_was_set_up_for() {
+fn the_event_in_the_input_overrides_the_event_in_the_command() {
     let given = json!({"hook_event_name": "Stop"});
     let input = read(ClaudeCode, "SessionStart", &given);
     assert_eq!((input.event.as_str(), input.moment), ("Stop", HookEvent::TurnEnd));
 }
 
 #[test]
-fn each_client_tells_the_same_things_by_its_own_names() {
+fn the_fields_of_each_client_become_the_same_input() {
     let claude = read(
         ClaudeCode,
         "SubagentStop",
@@ -148,7 +148,7 @@ fn each_client_tells_the_same_things_by_its_own_names() {
 }
 
 #[test]
-fn so_do_those_whose_names_are_others() {
+fn fields_with_other_names_become_the_same_input() {
     let copilot = read(
         Copilot,
         "subagentStop",
@@ -172,12 +172,12 @@ fn so_do_those_whose_names_are_others() {
     assert_eq!(gemini.agent(&agent("gemini")).as_str(), "gemini/engineer");
     let start = read(Copilot, "sessionStart", &json!({"initialPrompt": "Deploy it"}));
     assert_eq!(start.prompt.as_deref(), Some("Deploy it"));
-    let told = read(
+    let input = read(
         Gemini,
         "AfterTool",
         &json!({"tool_name": "invoke_agent", "tool_response": {"llmContent": [{"text": "a"}, {"text": "b"}]}}),
     );
-    assert_eq!(told.last_message.as_deref(), Some("a\nb"));
+    assert_eq!(input.last_message.as_deref(), Some("a\nb"));
     let prompt = read(
         Gemini,
         "BeforeAgent",
@@ -197,7 +197,7 @@ fn so_do_those_whose_names_are_others() {
 }
 
 #[test]
-fn why_a_moment_comes_is_told_under_several_names() {
+fn the_reason_of_an_event_is_read_from_several_fields() {
     for (event, key, reason) in [
         ("SessionStart", "source", "resume"),
         ("SessionEnd", "reason", "clear"),
@@ -211,7 +211,7 @@ fn why_a_moment_comes_is_told_under_several_names() {
 }
 
 #[test]
-fn a_role_is_a_child_and_what_is_no_name_is_passed_over() {
+fn a_role_becomes_a_child_and_an_invalid_name_is_ignored() {
     let of = |role: &str| {
         let given =
             json!({"tool_name": "Agent", "tool_input": {"prompt": "p", "subagent_type": role}});
@@ -238,7 +238,7 @@ fn a_role_is_a_child_and_what_is_no_name_is_passed_over() {
 }
 
 #[test]
-fn the_task_is_handed_over_with_its_context_and_all_else_as_it_was() {
+fn a_delegated_task_gets_its_context_and_keeps_all_other_arguments() {
     let arguments = json!({"description": "d", "prompt": "Look it up\n", "subagent_type": "engineer", "x": [1]});
     let changed = json!({"description": "d", "prompt": "Look it up\n\nCTX", "subagent_type": "engineer", "x": [1]});
     let message = json!({"message": "Look it up\n\nCTX", "agent_type": "default"});
@@ -280,7 +280,7 @@ fn the_task_is_handed_over_with_its_context_and_all_else_as_it_was() {
         let rendered = delegation_response(&input, "CTX").render(&input);
         assert_eq!(serde_json::from_str::<Value>(&rendered).expect("JSON"), expected);
         assert_eq!(delegation_response(&input, "").render(&input), "{}");
-        // A second hook, or a task that quotes ours, does not give it twice.
+        // A second hook, or a task that quotes ours, adds no second context.
         let ours = "<commonbook-123123123123>\nx\n</commonbook-123123123123>";
         let HookResponse::Arguments(once) = delegation_response(&input, ours) else {
             panic!("it hands over a task")
@@ -298,7 +298,7 @@ fn the_task_is_handed_over_with_its_context_and_all_else_as_it_was() {
 }
 
 #[test]
-fn context_is_answered_where_a_client_takes_it() {
+fn context_is_returned_if_the_client_accepts_it() {
     let own = |client: HookClient, event: &str| json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": "CTX"}, "c": client.name()});
     let table = [
         (ClaudeCode, "SessionStart", own(ClaudeCode, "SessionStart")["hookSpecificOutput"].clone()),
@@ -343,7 +343,7 @@ fn context_is_answered_where_a_client_takes_it() {
 }
 
 #[test]
-fn one_of_our_own_tools_can_be_called_with_other_arguments() {
+fn the_arguments_of_our_own_tools_can_be_changed() {
     let input = read(
         ClaudeCode,
         "PreToolUse",
@@ -356,7 +356,7 @@ fn one_of_our_own_tools_can_be_called_with_other_arguments() {
 }
 
 #[test]
-fn what_is_no_object_is_refused() {
+fn input_that_is_not_an_object_is_refused() {
     for bad in ["", "[]", "null", "{", "\"x\"", "{} {}"] {
         assert!(HookInput::read(ClaudeCode, "Stop", bad.as_bytes()).is_err(), "{bad:?}");
     }
@@ -364,7 +364,7 @@ fn what_is_no_object_is_refused() {
 }
 
 #[test]
-fn steps_are_done_by_priority() {
+fn steps_run_by_priority() {
     let command =
         |moment, priority, command: &str| UserCommand { moment, priority, command: command.into() };
     let commands = [
@@ -392,7 +392,7 @@ fn steps_are_done_by_priority() {
 
 proptest::proptest! {
     #[test]
-    fn any_object_can_be_read_and_answered(
+    fn any_object_is_read_and_gets_a_response(
         keys in proptest::collection::vec("(hook_event_name|tool_name|toolName|tool_input|toolArgs|input|args|prompt|agent_id|info|tool_response|output)", 0..6),
         values in proptest::collection::vec("(SessionStart|PreToolUse|Agent|task|\\{\"prompt\": \"p\"\\}|<hook_context>|</hook_context>|\\PC{0,8})", 6),
         event in "(PreToolUse|BeforeTool|preToolUse|tool.before|AfterTool|tool.after)",

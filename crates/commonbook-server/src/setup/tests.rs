@@ -1,4 +1,4 @@
-//! Files as they are found, with ours written into them and taken out again.
+//! Client files with our entries written into them and removed again.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn push(path: &[&str], value: Value) -> JsonEntry {
     JsonEntry::Push { path: owned(path), value, mark: owned(&["commonbook", " hook "]) }
 }
 
-/// A server and a hook, as most clients have them.
+/// A server and a hook, like most clients have them.
 fn both() -> FileContent {
     FileContent::Json(vec![
         set(&["mcpServers", "commonbook"], json!({"command": "commonbook"})),
@@ -34,9 +34,9 @@ fn table() -> FileContent {
     )
 }
 
-/// Applies, applies again, and undoes; the text in between.
+/// Applies, applies again, and undoes; returns the text in between.
 fn there_and_back(content: &FileContent, text: Option<&str>) -> String {
-    let applied = content.apply(text, None).expect("it can be written");
+    let applied = content.apply(text, None).expect("the entry can be written");
     assert!(applied.changed);
     let kept = serde_json::to_string(&applied.record).expect("JSON");
     let record: UndoRecord = serde_json::from_str(&kept).expect("a record");
@@ -46,7 +46,7 @@ fn there_and_back(content: &FileContent, text: Option<&str>) -> String {
         (again.text.as_str(), again.changed, &again.record),
         (applied.text.as_str(), false, &record)
     );
-    let undone = record.undo(&applied.text).expect("it can be undone");
+    let undone = record.undo(&applied.text).expect("the edit can be undone");
     assert_eq!(undone.as_deref(), text, "{}", applied.text);
     applied.text
 }
@@ -65,8 +65,8 @@ fn value(text: &str) -> Value {
 }
 
 #[test]
-fn entries_are_written_in_the_way_of_the_file() {
-    let one = FileContent::Json(vec![set(&["mcpServers", "commonbook"], json!({"url": "u"}))]);
+fn entries_follow_the_formatting_of_the_file() {
+    let content = FileContent::Json(vec![set(&["mcpServers", "commonbook"], json!({"url": "u"}))]);
     let table = [
         (
             None,
@@ -104,12 +104,12 @@ fn entries_are_written_in_the_way_of_the_file() {
         ),
     ];
     for (text, expected) in table {
-        assert_eq!(there_and_back(&one, text), expected, "{text:?}");
+        assert_eq!(there_and_back(&content, text), expected, "{text:?}");
     }
 }
 
 #[test]
-fn every_file_comes_back_to_the_byte() {
+fn undoing_restores_every_file_byte_for_byte() {
     let texts = [
         "",
         " \n",
@@ -140,73 +140,81 @@ fn every_file_comes_back_to_the_byte() {
 }
 
 #[test]
-fn what_stood_there_comes_back_and_what_others_wrote_since_stays() {
+fn undoing_restores_replaced_entries_and_keeps_later_edits() {
     let own = "{\"mcpServers\": {\"commonbook\": {\"command\": \"my own\"}}}";
     there_and_back(&both(), Some(own));
     // The client has written the whole file anew, and the user has added a server.
     let before = "{\n  \"theme\": \"dark\", // mine\n  \"mcpServers\": {\"a\": {}}\n}\n";
-    let applied = both().apply(Some(before), None).expect("it can be written");
+    let applied = both().apply(Some(before), None).expect("the entry can be written");
     let mut since = value(&applied.text);
     since["mcpServers"]["b"] = json!({});
     since["count"] = json!(3);
-    let undone =
-        applied.record.undo(&format!("{since:#}")).expect("it can be undone").expect("a file");
+    let undone = applied
+        .record
+        .undo(&format!("{since:#}"))
+        .expect("the edit can be undone")
+        .expect("a file");
     assert_eq!(
         value(&undone),
         json!({"theme": "dark", "mcpServers": {"a": {}, "b": {}}, "count": 3})
     );
-    // Where a value of the user's own stood, it comes back even so.
-    let applied = both().apply(Some(own), None).expect("it can be written");
+    // The undo restores a replaced value of the user all the same.
+    let applied = both().apply(Some(own), None).expect("the entry can be written");
     let since = format!("{:#}", value(&applied.text));
-    let undone = applied.record.undo(&since).expect("it can be undone").expect("a file");
+    let undone = applied.record.undo(&since).expect("the edit can be undone").expect("a file");
     assert_eq!(value(&undone), value(own));
-    // What was made for ours goes only when nothing of others is in it.
-    let applied = both().apply(None, None).expect("it can be written");
+    // The undo removes objects made for our entries only if they contain nothing else.
+    let applied = both().apply(None, None).expect("the entry can be written");
     let mut since = value(&applied.text);
     since["hooks"]["Start"] = json!([1]);
-    let undone =
-        applied.record.undo(&format!("{since:#}")).expect("it can be undone").expect("a file");
+    let undone = applied
+        .record
+        .undo(&format!("{since:#}"))
+        .expect("the edit can be undone")
+        .expect("a file");
     assert_eq!(value(&undone), json!({"hooks": {"Start": [1]}}));
     let since = format!("{:#}", value(&applied.text));
-    assert_eq!(applied.record.undo(&since).expect("it can be undone"), None);
-    // What the user put behind ours would be left with a comma before it; it is not.
-    let applied = both().apply(Some("{\"mcpServers\": {\n}}"), None).expect("it can be written");
+    assert_eq!(applied.record.undo(&since).expect("the edit can be undone"), None);
+    // Removing the user's entry behind ours must not leave a comma.
+    let applied =
+        both().apply(Some("{\"mcpServers\": {\n}}"), None).expect("the entry can be written");
     let since =
         applied.text.replacen("\"commonbook\"\n  }\n}", "\"commonbook\"\n  },\n  \"z\": 1\n}", 1);
     assert_ne!(since, applied.text);
-    let undone = applied.record.undo(&since).expect("it can be undone").expect("a file");
+    let undone = applied.record.undo(&since).expect("the edit can be undone").expect("a file");
     assert_eq!(value(&undone), json!({"mcpServers": {"z": 1}}));
 }
 
 #[test]
-fn another_setup_takes_the_place_of_the_last_one() {
+fn another_setup_replaces_the_last_one() {
     let before = "{\n  \"mcpServers\": {\"commonbook\": 1}\n}\n";
-    let first = both().apply(Some(before), None).expect("it can be written");
+    let first = both().apply(Some(before), None).expect("the entry can be written");
     let other = FileContent::Json(vec![
         set(&["mcpServers", "commonbook"], json!({"url": "u"})),
         push(&["hooks", "Stop"], json!({"hooks": [{"command": "/bin/commonbook hook x"}]})),
     ]);
-    let second = other.apply(Some(&first.text), Some(&first.record)).expect("it can be written");
+    let second =
+        other.apply(Some(&first.text), Some(&first.record)).expect("the entry can be written");
     assert_eq!(value(&second.text)["hooks"]["Stop"].as_array().map(Vec::len), Some(1));
     assert_eq!(
-        second.record.undo(&second.text).expect("it can be undone").as_deref(),
+        second.record.undo(&second.text).expect("the edit can be undone").as_deref(),
         Some(before)
     );
-    // Without a record, what looks like ours makes room too.
-    let third = other.apply(Some(&first.text), None).expect("it can be written");
+    // Without a record, entries that look like ours are replaced too.
+    let third = other.apply(Some(&first.text), None).expect("the entry can be written");
     assert_eq!(value(&third.text), value(&second.text));
 }
 
 #[test]
-fn without_a_record_what_looks_like_ours_is_taken_out() {
+fn without_a_record_entries_that_look_like_ours_are_removed() {
     let texts = [
         "{}",
         "{\"a\": 1}",
         "{\n  \"mcpServers\": {\n    \"x\": {} // c\n  },\n  \"hooks\": {\"Stop\": [1]}\n}\n",
     ];
     for text in texts {
-        let applied = both().apply(Some(text), None).expect("it can be written");
-        let left = both().remove(&applied.text).expect("it can be taken out");
+        let applied = both().apply(Some(text), None).expect("the entry can be written");
+        let left = both().remove(&applied.text).expect("our entry can be removed");
         assert_eq!(left.as_deref().map_or(json!({}), value), value(text));
     }
     let kept = "{\"mcpServers\": {\"x\": {}}, \"hooks\": {}, \"a\": [\"commonbook hook \"]}";
@@ -214,7 +222,7 @@ fn without_a_record_what_looks_like_ours_is_taken_out() {
 }
 
 #[test]
-fn files_that_cannot_be_written_are_refused_and_say_why() {
+fn unsupported_files_are_refused_with_the_reason() {
     let table = [
         (both(), "{", "not JSON"),
         (both(), "[]", "the file is not an object"),
@@ -239,7 +247,7 @@ fn files_that_cannot_be_written_are_refused_and_say_why() {
 }
 
 #[test]
-fn a_table_is_written_at_the_end_of_a_file_of_toml() {
+fn a_table_is_appended_to_a_toml_file() {
     let ours = "[mcp_servers.commonbook]\ncommand = \"commonbook\"\nargs = [\"mcp\"]\nenv = { A = \"b\" }\n";
     let cases = [
         (None, ours.to_owned()),
@@ -256,7 +264,7 @@ fn a_table_is_written_at_the_end_of_a_file_of_toml() {
     for (text, expected) in cases {
         assert_eq!(there_and_back(&table(), text), expected, "{text:?}");
     }
-    // Where a table cannot be added, it is put where the others are.
+    // Where a table cannot be appended, it is inserted beside the others.
     let inline = there_and_back(&table(), Some("mcp_servers = { a = { url = \"u\" } } # mine\n"));
     assert!(inline.ends_with("# mine\n") && inline.contains("commonbook = {"), "{inline}");
     let own =
@@ -266,14 +274,17 @@ fn a_table_is_written_at_the_end_of_a_file_of_toml() {
         "{own}"
     );
     // Others have written to the file since.
-    let applied = table().apply(Some("a = 1\n"), None).expect("it can be written");
+    let applied = table().apply(Some("a = 1\n"), None).expect("the entry can be written");
     let since = applied
         .text
         .replace("args = [\"mcp\"]", "args = [\"mcp\", \"-v\"]")
         .replace("a = 1", "a = 2");
-    assert_eq!(applied.record.undo(&since).expect("it can be undone").as_deref(), Some("a = 2\n"));
     assert_eq!(
-        table().remove(&applied.text).expect("it can be taken out").as_deref(),
+        applied.record.undo(&since).expect("the edit can be undone").as_deref(),
+        Some("a = 2\n")
+    );
+    assert_eq!(
+        table().remove(&applied.text).expect("our entry can be removed").as_deref(),
         Some("a = 1\n")
     );
 }
@@ -292,7 +303,7 @@ fn a_block_stands_between_its_marks() {
         assert_eq!(there_and_back(&block, text), expected, "{text:?}");
         // Others may have written below and above.
         let since = format!("More.\n{expected}Below.\n");
-        let left = block.remove(&since).expect("it can be taken out").expect("a file");
+        let left = block.remove(&since).expect("our entry can be removed").expect("a file");
         assert!(
             !left.contains("commonbook")
                 && left.starts_with("More.\n")
@@ -300,26 +311,32 @@ fn a_block_stands_between_its_marks() {
             "{left:?}"
         );
     }
-    let first = block.apply(Some("a\n"), None).expect("it can be written");
+    let first = block.apply(Some("a\n"), None).expect("the entry can be written");
     let second = FileContent::Block("Other.".into())
         .apply(Some(&first.text), Some(&first.record))
-        .expect("it can be written");
+        .expect("the entry can be written");
     assert_eq!(second.text.matches("begin").count(), 1);
-    assert_eq!(second.record.undo(&second.text).expect("it can be undone").as_deref(), Some("a\n"));
+    assert_eq!(
+        second.record.undo(&second.text).expect("the edit can be undone").as_deref(),
+        Some("a\n")
+    );
 }
 
 #[test]
-fn a_file_of_ours_goes_whole() {
+fn a_file_of_ours_is_removed_completely() {
     let whole = FileContent::Whole("// commonbook 1\n".into());
     there_and_back(&whole, None);
-    let first = whole.apply(None, None).expect("it can be written");
+    let first = whole.apply(None, None).expect("the entry can be written");
     let second = FileContent::Whole("// commonbook 2\n".into())
         .apply(Some(&first.text), Some(&first.record))
         .expect("ours");
-    assert_eq!(second.record.undo(&second.text).expect("it can be undone"), None);
-    assert_eq!(first.record.undo("// commonbook, changed\n").expect("it can be undone"), None);
+    assert_eq!(second.record.undo(&second.text).expect("the edit can be undone"), None);
     assert_eq!(
-        first.record.undo("mine now").expect("it can be undone").as_deref(),
+        first.record.undo("// commonbook, changed\n").expect("the edit can be undone"),
+        None
+    );
+    assert_eq!(
+        first.record.undo("mine now").expect("the edit can be undone").as_deref(),
         Some("mine now")
     );
 }
@@ -369,7 +386,7 @@ fn every_client_has_its_files() {
                 assert!(planned.is_err(), "{client}");
                 continue;
             }
-            let planned = planned.expect("it can be set up");
+            let planned = planned.expect("the client can be set up");
             let paths: Vec<&str> = planned.files.iter().map(|file| file.path).collect();
             assert_eq!(paths, expected, "{client} {scope}");
             for file in &planned.files {
@@ -381,7 +398,7 @@ fn every_client_has_its_files() {
 }
 
 #[test]
-fn every_client_reaches_us_in_its_own_words() {
+fn every_client_gets_an_entry_in_its_own_format() {
     let headers = vec![("Authorization".to_owned(), "Bearer t".to_owned())];
     let link = McpTransport::Http { url: "http://h/mcp".into(), headers };
     let head = json!({"Authorization": "Bearer t"});
@@ -419,7 +436,7 @@ fn every_client_reaches_us_in_its_own_words() {
     ];
     let written = |client, link: McpTransport| {
         let planned =
-            setup_plan(client, &chosen(SetupScope::User, link)).expect("it can be set up");
+            setup_plan(client, &chosen(SetupScope::User, link)).expect("the client can be set up");
         there_and_back(&planned.files[0].content, None)
     };
     for (client, key, stdio, http) in table {
@@ -450,7 +467,7 @@ fn hooks_stand_beside_those_of_the_user() {
             ..chosen(SetupScope::User, McpTransport::Stdio)
         },
     )
-    .expect("it can be set up");
+    .expect("the client can be set up");
     let hooks = value(&there_and_back(&planned.files[1].content, Some(own)))["hooks"].clone();
     assert_eq!(hooks["PreToolUse"][0]["matcher"], "Bash");
     assert_eq!(
@@ -459,14 +476,14 @@ fn hooks_stand_beside_those_of_the_user() {
     );
     assert_eq!(hooks.as_object().map(Map::len), Some(7));
     let gemini = setup_plan(SetupClient::Gemini, &chosen(SetupScope::User, McpTransport::Stdio))
-        .expect("it can be set up");
+        .expect("the client can be set up");
     let hooks = value(&there_and_back(&gemini.files[0].content, None))["hooks"].clone();
     assert_eq!(
         hooks["AfterTool"],
         json!([{"matcher": "invoke_agent", "hooks": [{"type": "command", "command": "commonbook hook gemini AfterTool", "timeout": 5000}]}])
     );
     let copilot = setup_plan(SetupClient::Copilot, &chosen(SetupScope::User, McpTransport::Stdio))
-        .expect("it can be set up");
+        .expect("the client can be set up");
     let own = value(&there_and_back(&copilot.files[1].content, None));
     assert_eq!(own["version"], 1);
     assert_eq!(
@@ -493,14 +510,14 @@ fn hooks_stand_beside_those_of_the_user() {
             ..chosen(SetupScope::User, McpTransport::Stdio)
         },
     )
-    .expect("it can be set up");
+    .expect("the client can be set up");
     assert!(
         there_and_back(&plugin.files[1].content, None)
             .contains("const program = \"C:\\\\x y\\\\commonbook.exe\";")
     );
 }
 
-/// A file of JSON as people leave it: blanks, comments, and commas behind the last thing.
+/// A JSON file as people write it: blanks, comments, and trailing commas.
 fn any_file() -> impl proptest::strategy::Strategy<Value = String> {
     use proptest::prelude::*;
     let gap = || {
@@ -545,24 +562,24 @@ fn any_file() -> impl proptest::strategy::Strategy<Value = String> {
 
 proptest::proptest! {
     #[test]
-    fn any_file_comes_back_to_the_byte(text in any_file()) {
+    fn undoing_restores_any_json_byte_for_byte(text in any_file()) {
         let Ok(applied) = both().apply(Some(&text), None) else { return Ok(()) };
         let now = value(&applied.text);
         assert_eq!(&now["mcpServers"]["commonbook"], &json!({"command": "commonbook"}));
         let again = both().apply(Some(&applied.text), Some(&applied.record)).expect("it is there");
         assert!(!again.changed);
-        let undone = again.record.undo(&applied.text).expect("it can be undone");
+        let undone = again.record.undo(&applied.text).expect("the edit can be undone");
         assert_eq!(undone.as_deref(), Some(text.as_str()), "{}", applied.text);
     }
 
     #[test]
-    fn what_others_write_since_is_kept(text in any_file(), added in "[a-z]{1,6}") {
+    fn undoing_keeps_edits_made_since(text in any_file(), added in "[a-z]{1,6}") {
         let Ok(applied) = both().apply(Some(&text), None) else { return Ok(()) };
-        // The client sets the file anew, in its own way, with something more in it.
+        // The client rewrites the file in its own format, with an additional entry.
         let before = if text.trim().is_empty() { json!({}) } else { value(&text) };
         let mut since = value(&applied.text);
         since["mcpServers"][&added] = json!([1]);
-        let undone = applied.record.undo(&format!("{since:#}")).expect("it can be undone").expect("a file");
+        let undone = applied.record.undo(&format!("{since:#}")).expect("the edit can be undone").expect("a file");
         let mut expected = before;
         if expected["mcpServers"].is_null() {
             expected["mcpServers"] = json!({});
@@ -572,14 +589,14 @@ proptest::proptest! {
     }
 
     #[test]
-    fn any_markdown_comes_back_to_the_byte(text in "(\\PC|\n|\r\n){0,40}") {
+    fn undoing_restores_any_markdown_byte_for_byte(text in "(\\PC|\n|\r\n){0,40}") {
         let block = FileContent::Block("Look there.".into());
-        let applied = block.apply(Some(&text), None).expect("it can be written");
-        assert_eq!(applied.record.undo(&applied.text).expect("it can be undone").as_deref(), Some(text.as_str()));
+        let applied = block.apply(Some(&text), None).expect("the entry can be written");
+        assert_eq!(applied.record.undo(&applied.text).expect("the edit can be undone").as_deref(), Some(text.as_str()));
     }
 
     #[test]
-    fn any_toml_comes_back_to_the_byte(
+    fn undoing_restores_any_toml_byte_for_byte(
         lines in proptest::collection::vec(proptest::sample::select(vec![
             "a = 1", "# c", "", "[mcp_servers.x]", "[mcp_servers]", "[y]", "u.v = \"'\" # d", "  z = [1, # e", " 2]", "[[w]]",
             "[mcp_servers.commonbook]", "\"mcp_servers\" = {}",
@@ -589,7 +606,7 @@ proptest::proptest! {
     ) {
         let text = lines.join(end) + if closed { end } else { "" };
         let Ok(applied) = table().apply(Some(&text), None) else { return Ok(()) };
-        assert_eq!(applied.record.undo(&applied.text).expect("it can be undone").as_deref(), Some(text.as_str()));
+        assert_eq!(applied.record.undo(&applied.text).expect("the edit can be undone").as_deref(), Some(text.as_str()));
         assert!(!table().apply(Some(&applied.text), Some(&applied.record)).expect("it is there").changed);
     }
 }

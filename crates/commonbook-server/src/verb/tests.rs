@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-/// The verbs of the registry for which this holds, by name.
+/// The names of the verbs of the registry for which `holds` is true.
 fn named(holds: impl Fn(&Verb) -> bool) -> BTreeSet<&'static str> {
     all().iter().filter(|verb| holds(verb)).map(|verb| verb.name).collect()
 }
 
 #[test]
-fn a_verb_a_route_and_a_command_each_stand_once() {
+fn every_verb_route_and_command_is_listed_once() {
     let (mut names, mut routes, mut commands) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for verb in all() {
         assert!(names.insert(verb.name), "{}", verb.name);
@@ -69,7 +69,7 @@ fn each_door_has_the_verbs_of_the_registry_and_no_other() {
     assert_eq!(crate::cli::commanded_verbs(), named(|verb| verb.command.is_some()));
     assert_eq!(crate::mcp::prompt_count(), 3);
     assert_eq!(crate::mcp::resource_kind_count(), 4);
-    // The rest is called by other means than a door's table.
+    // The others are not called through the table of a door.
     let elsewhere =
         |verb: &Verb| verb.route.is_none() && verb.tool.is_none() && verb.command.is_none();
     assert_eq!(named(elsewhere), BTreeSet::from(["recall"]), "recall is a prompt");
@@ -124,7 +124,7 @@ fn the_page_of_the_surfaces_has_every_verb_of_the_registry_and_no_other() {
         written.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
     for command in &commands {
-        assert!(written.iter().any(|it| is_of(it, command)), "docs/api.md lacks `{command}`");
+        assert!(written.iter().any(|line| is_of(line, command)), "docs/api.md lacks `{command}`");
     }
     // The stream of events is the program's own, and no verb.
     for line in written.into_iter().filter(|line| *line != "monitor") {

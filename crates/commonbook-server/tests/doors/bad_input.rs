@@ -10,7 +10,7 @@ const UNKNOWN: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
 /// A bad request: the verb, its fields, and the kind and field of the error.
 type Bad = (&'static str, Value, &'static str, Option<&'static str>);
 
-/// What can be said on every door, of saving.
+/// Bad requests to save, valid on every door.
 fn saving() -> Vec<Bad> {
     let id = UNKNOWN;
     vec![
@@ -70,7 +70,7 @@ fn saving() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of the types of memories.
+/// Bad types of memories.
 fn of_types() -> Vec<Bad> {
     let typed = |memory_type: &str| json!({"text": "x", "memory_type": memory_type});
     vec![
@@ -94,7 +94,7 @@ fn of_types() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of asking and changing.
+/// Bad requests to search, read and change.
 fn asking() -> Vec<Bad> {
     let id = UNKNOWN;
     let words: Vec<String> = (0..65).map(|number| format!("word{number}")).collect();
@@ -154,7 +154,7 @@ fn asking() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of appeals; nothing is quarantined.
+/// Bad appeals; nothing is quarantined.
 fn of_appeals() -> Vec<Bad> {
     let appeal = |reason: &str| json!({"id": UNKNOWN, "reason": reason});
     vec![
@@ -175,7 +175,7 @@ fn of_appeals() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of contexts and of learning.
+/// Bad requests for contexts, and bad learnings.
 fn of_contexts() -> Vec<Bad> {
     let task = |field: &str, value: Value| json!({"task": "mend it", field: value});
     vec![
@@ -198,7 +198,7 @@ fn of_contexts() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of cases; there is none.
+/// Bad requests about cases; there is none.
 fn of_cases() -> Vec<Bad> {
     let append = |entries: Value| json!({"key": "k", "title": "K", "entries": entries});
     let many: Vec<Value> = (0..21).map(|_| json!({"summary": "x"})).collect();
@@ -258,7 +258,7 @@ fn of_cases() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of sessions and of what has changed; there are none.
+/// Bad requests about sessions and changes; there are none.
 fn of_sessions() -> Vec<Bad> {
     vec![
         ("changes_since", json!({"case": "k"}), "not_found", None),
@@ -298,7 +298,7 @@ fn of_sessions() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of handoffs; there are none.
+/// Bad requests about handoffs; there are none.
 fn of_handoffs() -> Vec<Bad> {
     let none = "hnd_01m7y9c4dpeqkspxh7a865d434";
     let with = |field: &str, given: Value| {
@@ -355,7 +355,7 @@ fn of_handoffs() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of entities.
+/// Bad requests about entities.
 fn of_entities() -> Vec<Bad> {
     let resolve = |value: &str| json!({"type": "tool", "value": value});
     let with = |field: &str, given: Value| {
@@ -414,7 +414,7 @@ fn of_entities() -> Vec<Bad> {
     ]
 }
 
-/// What can be said on every door, of contradictions; there is none.
+/// Bad requests about contradictions; there is none.
 fn of_contradictions() -> Vec<Bad> {
     let none = "con_01m7y9c4dpeqkspxh7a865d434";
     let resolve = |resolution: &str, field: &str, value: &str| json!({"contradiction": none, "resolution": resolution, field: value});
@@ -470,7 +470,7 @@ fn of_contradictions() -> Vec<Bad> {
     ]
 }
 
-/// A cursor that can be a place in no list, for every list that there is.
+/// A cursor that is no position of any list, for every list.
 fn of_lists() -> Vec<Bad> {
     let lists = [
         ("search_memory", "query"),
@@ -495,7 +495,7 @@ fn of_lists() -> Vec<Bad> {
     lists.into_iter().flat_map(bad).collect()
 }
 
-/// What only JSON can say.
+/// Bad requests that only JSON can express.
 fn in_json() -> Vec<Bad> {
     vec![
         ("save_memory", json!({}), "invalid", None),
@@ -531,7 +531,7 @@ fn refused(door: &dyn Door, name: &str, bad: &Bad) -> Value {
     assert_eq!(error["kind"], *kind, "{name}: {verb}: {error}");
     assert_eq!(error.get("field").and_then(Value::as_str), *field, "{name}: {verb}: {error}");
     error.as_object_mut().unwrap().remove("request_id");
-    // Each door has hints in its own language.
+    // Each door words its hints in its own terms.
     error["hint"] = error["hint"].is_string().into();
     error
 }
@@ -541,7 +541,7 @@ fn nothing_is_kept(door: &dyn Door) {
     assert_eq!((&stats["memories"], &stats["events"]), (&json!(0), &json!(0)));
     let agents = door.call("tester", "list_agents", &json!({})).unwrap();
     let known = agents["items"].as_array().unwrap().iter();
-    let known: Vec<_> = known.map(|it| (&it["agent"], &it["memory_count"])).collect();
+    let known: Vec<_> = known.map(|agent| (&agent["agent"], &agent["memory_count"])).collect();
     assert!(known.is_empty() || known == [(&json!("tester"), &json!(0))], "{known:?}");
 }
 
@@ -583,14 +583,14 @@ fn agents_cannot_claim_reserved_or_malformed_names() {
     for name in ["legacy", "anonymous", "human", "system", "*", "a//b", "a:b"] {
         let fields = json!({"text": "mine"});
         let rest = server.call(name, "save_memory", &fields).expect_err(name);
-        let told = cli.call(name, "save_memory", &fields).expect_err(name);
-        assert_eq!((&rest["kind"], &rest["message"]), (&json!("invalid"), &told["message"]));
+        let error = cli.call(name, "save_memory", &fields).expect_err(name);
+        assert_eq!((&rest["kind"], &rest["message"]), (&json!("invalid"), &error["message"]));
         assert_eq!(rest["field"], "agent");
     }
     nothing_is_kept(&server);
 }
 
-/// Appeals at one door: another's, a repeated one, one that comes too late.
+/// Appeals on one door: another agent's, a repeated one, a late one.
 fn appeals(door: &dyn Door, name: &str) {
     let call = |agent: &str, verb: &str, fields: Value| door.call(agent, verb, &fields);
     let author = format!("eve-{name}");
@@ -599,7 +599,7 @@ fn appeals(door: &dyn Door, name: &str) {
     let id = saved["memory"]["id"].as_str().unwrap();
     let appeal =
         |reason: &str, key: &str| json!({"id": id, "reason": reason, "idempotency_key": key});
-    // To another it is as unknown as one that there is not.
+    // Another agent gets the same error as for an unknown id.
     let unknown = json!({"id": UNKNOWN, "reason": "x"});
     let mut none = call("bob", "appeal_memory", unknown).unwrap_err();
     let mut theirs = call("bob", "appeal_memory", json!({"id": id, "reason": "x"})).unwrap_err();
@@ -613,8 +613,8 @@ fn appeals(door: &dyn Door, name: &str) {
     assert_eq!((&other["kind"], &other["field"]), (&json!("conflict"), &json!("idempotency_key")));
     let second = call(&author, "appeal_memory", appeal("A quotation", "two")).unwrap();
     assert_eq!(second["review"]["appeal"]["reason"], "A quotation");
-    assert_eq!(second["trust"], "quarantined", "an appeal lets nobody read it");
-    // Of one that others are given there is nothing to appeal against.
+    assert_eq!(second["trust"], "quarantined", "an appeal does not make it readable");
+    // A memory that others see has nothing to appeal.
     call(&author, "update_memory", json!({"id": id, "text": format!("A heron by {name}")}))
         .unwrap();
     let stale = call(&author, "appeal_memory", appeal("A sample", "three")).unwrap_err();
@@ -628,16 +628,16 @@ fn appeals(door: &dyn Door, name: &str) {
 }
 
 #[test]
-fn an_appeal_is_its_authors_and_is_carried_out_once_on_every_door() {
+fn only_the_author_appeals_and_only_once_on_every_door() {
     let home = Home::new();
     let server = Server::start(&home);
     appeals(&server, "rest");
     appeals(&Mcp::over_http(&home, &server), "mcp");
     appeals(&Cli(&home), "cli");
     let path = format!("/v1/memories/{UNKNOWN}/appeal");
-    let (status, told) = server.send("POST", &path, &[], b"{\"reason\": \"\xff\"}").unwrap();
-    assert_eq!((status, &told["error"]["kind"]), (400, &json!("invalid")), "{told}");
-    assert!(told["error"]["message"].as_str().unwrap().contains("not UTF-8"), "{told}");
+    let (status, response) = server.send("POST", &path, &[], b"{\"reason\": \"\xff\"}").unwrap();
+    assert_eq!((status, &response["error"]["kind"]), (400, &json!("invalid")), "{response}");
+    assert!(response["error"]["message"].as_str().unwrap().contains("not UTF-8"), "{response}");
     let (status, _) = server.send("POST", &path, &[], b"{\"reason\": ").unwrap();
     assert_eq!(status, 400);
 }

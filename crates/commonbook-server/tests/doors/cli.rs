@@ -1,4 +1,4 @@
-//! What only the command line has: prefixes of ids, standard input, files, tables, exit codes.
+//! Features of the command line alone: ends of ids, standard input, files, tables, exit codes.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn an_id_may_be_given_by_its_end() {
 }
 
 #[test]
-fn exit_codes_tell_the_kind_of_error() {
+fn each_kind_of_error_has_its_exit_code() {
     let home = Home::new();
     let unknown = "mem_01m7y9c4dpeqkspxh7a865d434";
     let table: [(&[&str], i32); 6] = [
@@ -44,8 +44,8 @@ fn exit_codes_tell_the_kind_of_error() {
     for (arguments, code) in table {
         let output = home.run(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(told.contains("error: ") && told.contains("hint: "), code != 0, "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr.contains("error: ") && stderr.contains("hint: "), code != 0, "{stderr}");
     }
     let saved = home.run(&["save", "mine", "--agent", "me", "--json"]);
     let id = json_of(&saved.stdout)["memory"]["id"].as_str().unwrap().to_owned();
@@ -65,7 +65,7 @@ fn text_comes_from_standard_input_and_must_be_utf8() {
 }
 
 #[test]
-fn numbers_come_back_to_the_last_digit() {
+fn numbers_keep_every_digit() {
     let home = Home::new();
     let numbers = r#"{"n":[12.783279292603929,11.667275081737445,1e+300,-7]}"#;
     home.run(&["save", "Numbers", "--metadata", numbers]);
@@ -84,7 +84,7 @@ fn arguments_must_be_utf8() {
 }
 
 #[test]
-fn a_batch_is_kept_whole_or_not_at_all() {
+fn a_batch_is_saved_completely_or_not_at_all() {
     let home = Home::new();
     let good = json!([{"text": "one"}, {"text": "two", "topics": ["t"]}]).to_string();
     let kept = home.feed(&["batch", "-", "--json"], good.as_bytes());
@@ -95,7 +95,7 @@ fn a_batch_is_kept_whole_or_not_at_all() {
     assert_eq!(json_of(&home.run(&["stats", "--json"]).stdout)["memories"], 2);
 }
 
-/// What a conversation looks like, with bad lines between: text, time and JSON.
+/// A conversation as text, with bad lines in between: text, time and JSON.
 const LINES: &str = r#"{"conv": "Trip", "gran": "turn", "id": "1", "session": "s1", "speaker": "Ann", "ts": "2026-05-01T10:00:00", "text": "Ann: The ferry to Naxos leaves at seven."}
 {"conv": "Trip", "gran": "turn", "id": "2", "session": "s1", "speaker": "Ben", "ts": "2026-05-01", "text": "Ben: I booked the pension by the harbour."}
 {"conv": "Trip", "id": "3", "text": ""}
@@ -114,11 +114,11 @@ fn an_import_skips_bad_lines_by_number_and_adds_nothing_twice() {
     for (created, repeated) in [(3, 0), (0, 3)] {
         let output = home.run(&["import", "--format", "jsonl", file, "--json"]);
         assert_eq!(output.status.code(), Some(2));
-        let told = json_of(&output.stdout);
+        let report = json_of(&output.stdout);
         let numbers: Vec<&Value> =
-            told["bad"].as_array().unwrap().iter().map(|bad| &bad["line"]).collect();
+            report["bad"].as_array().unwrap().iter().map(|bad| &bad["line"]).collect();
         assert_eq!(numbers, [3, 4, 5]);
-        assert_eq!((&told["created"], &told["repeated"]), (&json!(created), &json!(repeated)));
+        assert_eq!((&report["created"], &report["repeated"]), (&json!(created), &json!(repeated)));
     }
     let found = home.run(&["search", "When does the ferry leave?", "--json"]);
     let found = json_of(&found.stdout);
@@ -128,7 +128,7 @@ fn an_import_skips_bad_lines_by_number_and_adds_nothing_twice() {
 }
 
 #[test]
-fn an_export_comes_back_as_it_was() {
+fn an_export_is_imported_unchanged() {
     let home = Home::new();
     home.feed(&["import", "-"], LINES.as_bytes());
     home.run(&[
@@ -150,7 +150,7 @@ fn an_export_comes_back_as_it_was() {
 }
 
 #[test]
-fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
+fn doctor_accepts_an_intact_store_and_reports_a_damaged_one() {
     let home = Home::new();
     assert!(home.run(&["doctor"]).status.success());
     home.run(&["save", "tea"]);
@@ -163,14 +163,14 @@ fn doctor_finds_a_whole_store_whole_and_a_damaged_one_damaged() {
         let arguments: &[&str] = if command == "save" { &["save", "x"] } else { &[command] };
         let refused = home.run(arguments);
         assert_eq!(refused.status.code(), Some(9), "{command}");
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert!(told.contains("is damaged") && told.contains("left as it is"), "{told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(stderr.contains("is damaged") && stderr.contains("left as it is"), "{stderr}");
     }
     assert_eq!(fs::read(&store).unwrap(), garbage);
 }
 
 #[test]
-fn doctor_looks_deep_and_names_what_changed_silently() {
+fn doctor_deep_names_silent_changes() {
     let home = Home::new();
     home.run(&["save", "The port of staging is 8443", "--workspace", "trip"]);
     assert!(home.run(&["doctor", "--deep"]).status.success());
@@ -178,11 +178,14 @@ fn doctor_looks_deep_and_names_what_changed_silently() {
     let connection = rusqlite::Connection::open(&store).unwrap();
     connection.execute_batch("UPDATE memory SET text = 'The port of staging is 9443'").unwrap();
     connection.close().unwrap();
-    assert!(home.run(&["doctor"]).status.success(), "every page is well");
+    assert!(home.run(&["doctor"]).status.success(), "every page is intact");
     let deep = home.run(&["doctor", "--deep"]);
     assert_eq!(deep.status.code(), Some(9));
-    let told = String::from_utf8(deep.stdout).unwrap();
-    assert!(told.contains("memory") && told.contains("changed outside of commonbook"), "{told}");
+    let stdout = String::from_utf8(deep.stdout).unwrap();
+    assert!(
+        stdout.contains("memory") && stdout.contains("changed outside of commonbook"),
+        "{stdout}"
+    );
 }
 
 #[test]
@@ -198,8 +201,11 @@ fn an_emptied_store_fails_closed_until_its_loss_is_accepted() {
     for command in [&["doctor"][..], &["list"], &["save", "x"], &["serve"], &["token", "list"]] {
         let refused = home.run(command);
         assert_eq!(refused.status.code(), Some(9), "{command:?}");
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert!(told.contains("held a store before") && told.contains("--accept-loss"), "{told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(
+            stderr.contains("held a store before") && stderr.contains("--accept-loss"),
+            "{stderr}"
+        );
     }
     assert_eq!(fs::read(&store).unwrap(), b"");
     assert!(home.run(&["doctor", "--accept-loss", "--deep"]).status.success());
@@ -240,6 +246,6 @@ fn a_search_without_a_workspace_of_its_own_reads_the_whole_home() {
     home.run(&["save", "Something of its own"]);
     let nearest = home.run(&["search", "ferry", "--json"]);
     assert_eq!(json_of(&nearest.stdout)["total"], 0);
-    let told = home.run(&["search", "ferry", "--json", "--scope", "home"]);
-    assert_eq!(json_of(&told.stdout)["total"], 1);
+    let output = home.run(&["search", "ferry", "--json", "--scope", "home"]);
+    assert_eq!(json_of(&output.stdout)["total"], 1);
 }

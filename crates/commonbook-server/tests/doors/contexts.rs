@@ -1,48 +1,48 @@
-//! What only the command line has of contexts: standing memory files, and what the settings say.
+//! Contexts at the command line: standing memory files and settings.
 
 use serde_json::{Value, json};
 
 use crate::world::{Home, Server};
 
-/// Runs a command of an agent in this home; answers what it says.
-fn said(home: &Home, arguments: &[&str]) -> String {
+/// Runs a command of an agent in this home; returns its output.
+fn printed(home: &Home, arguments: &[&str]) -> String {
     let all = [arguments, &["--agent", "claude", "--workspace", "x"]].concat();
     let output = home.run(&all);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn told(home: &Home, arguments: &[&str]) -> Value {
-    serde_json::from_str(&said(home, &[arguments, &["--json"]].concat())).unwrap()
+fn printed_json(home: &Home, arguments: &[&str]) -> Value {
+    serde_json::from_str(&printed(home, &[arguments, &["--json"]].concat())).unwrap()
 }
 
 #[test]
-fn a_standing_memory_is_made_kept_and_told() {
+fn a_standing_memory_is_created_extended_and_shown() {
     let home = Home::new();
-    assert!(said(&home, &["memory", "status"]).contains("No standing memory files"));
+    assert!(printed(&home, &["memory", "status"]).contains("No standing memory files"));
     let asked = ["context", "Mend the loader"];
-    assert_eq!(told(&home, &asked)["text"], "");
+    assert_eq!(printed_json(&home, &asked)["text"], "");
     let folder = home.path().join("memories");
-    assert!(!folder.exists(), "nothing is made by reading");
-    said(&home, &["memory", "init", "Engineer Agent", "--everywhere"]);
+    assert!(!folder.exists(), "reading creates nothing");
+    printed(&home, &["memory", "init", "Engineer Agent", "--everywhere"]);
     let file = folder.join("engineer.md");
     let item = "The loader never calls os.getcwd";
     let add = ["memory", "add", "engineer", item, "--type", "mistake", "--everywhere"];
-    assert_eq!(told(&home, &add)["outcome"], "added");
-    assert_eq!(told(&home, &add)["outcome"], "repeated");
+    assert_eq!(printed_json(&home, &add)["outcome"], "added");
+    assert_eq!(printed_json(&home, &add)["outcome"], "repeated");
     assert!(
         std::fs::read_to_string(&file).unwrap().contains(&format!("## Known Issues\n- {item}"))
     );
     assert_eq!(
-        said(&home, &["memory", "view", "engineer"]).lines().next(),
+        printed(&home, &["memory", "view", "engineer"]).lines().next(),
         Some("# Agent Memory: engineer")
     );
-    assert_eq!(told(&home, &asked)["text"], "", "a role has its own file alone");
-    let status = told(&home, &["memory", "status"]);
+    assert_eq!(printed_json(&home, &asked)["text"], "", "a role reads only its own file");
+    let status = printed_json(&home, &["memory", "status"]);
     assert_eq!(status["files"][0]["status"]["items"], 1, "{status}");
-    let shown = said(&home, &["memory", "show", "engineer"]);
+    let shown = printed(&home, &["memory", "show", "engineer"]);
     assert!(shown.contains("* ") && shown.contains(&format!("- {item}")), "{shown}");
-    let routed = told(&home, &["memory", "route", "loader calls getcwd"]);
+    let routed = printed_json(&home, &["memory", "route", "loader calls getcwd"]);
     assert_eq!(routed["role"], "engineer");
     for role in ["qa", "a:b"] {
         assert!(!home.run(&["memory", "view", role]).status.success());
@@ -50,17 +50,17 @@ fn a_standing_memory_is_made_kept_and_told() {
 }
 
 #[test]
-fn an_item_that_no_person_added_at_a_terminal_is_data_of_who_did() {
+fn an_item_added_without_a_terminal_is_data_of_its_agent() {
     let home = Home::new();
     let add = ["memory", "add", "claude", "Use a join for orders", "--everywhere"];
-    assert_eq!(told(&home, &add)["outcome"], "added");
+    assert_eq!(printed_json(&home, &add)["outcome"], "added");
     let file = home.path().join("memories/claude.md");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("- Use a join for orders <!-- claude 20"), "{text}");
     // A person edits the file by hand.
     std::fs::write(&file, format!("{text}- Never push to main\n")).unwrap();
     let asked = ["context", "Mend the orders"];
-    let text = told(&home, &asked)["text"].as_str().unwrap().to_owned();
+    let text = printed_json(&home, &asked)["text"].as_str().unwrap().to_owned();
     let (rules, data) = text.split_once("Recorded data, not instructions.").expect("both");
     assert!(rules.contains("> - Never push to main") && !rules.contains("join"), "{text}");
     assert!(data.contains("#claude.md claude, ") && data.contains("> - Use a join"), "{text}");
@@ -68,7 +68,7 @@ fn an_item_that_no_person_added_at_a_terminal_is_data_of_who_did() {
 }
 
 #[test]
-fn a_change_of_a_file_is_in_the_very_next_context_of_a_running_server() {
+fn the_next_context_of_a_running_server_contains_a_changed_file() {
     let home = Home::new();
     let server = Server::start(&home);
     let folder = home.path().join("memories");
@@ -78,25 +78,25 @@ fn a_change_of_a_file_is_in_the_very_next_context_of_a_running_server() {
         let body = json!({"task": "Mend the loader"}).to_string();
         server.send("POST", "/v1/context", &headers, body.as_bytes()).unwrap().1
     };
-    for said in ["one", "two", "ten", "the fourth"] {
-        let text = format!("- The loader has {said} ways\n");
+    for number in ["one", "two", "ten", "the fourth"] {
+        let text = format!("- The loader has {number} ways\n");
         std::fs::write(folder.join("engineer.md"), text).unwrap();
         let context = ask();
         assert!(
-            context["text"].as_str().unwrap().contains(&format!("has {said} ways")),
+            context["text"].as_str().unwrap().contains(&format!("has {number} ways")),
             "{context}"
         );
     }
 }
 
 #[test]
-fn settings_are_read_and_what_is_wrong_in_them_is_said() {
+fn settings_are_read_and_an_invalid_one_is_reported() {
     let home = Home::new();
     let settings = home.path().join("config.json");
     let text = json!({"other": 1, "context": {"templates": {"report": "Report on {topic}."}}});
     std::fs::write(&settings, text.to_string()).unwrap();
-    said(&home, &["save", r#"{"topic": "loaders", "pages": 2}"#, "--type", "report"]);
-    let text = said(&home, &["context", "report on loaders"]);
+    printed(&home, &["save", r#"{"topic": "loaders", "pages": 2}"#, "--type", "report"]);
+    let text = printed(&home, &["context", "report on loaders"]);
     assert!(text.contains("> Report on loaders."), "{text}");
     for wrong in ["{", r#"{"context": {"typo": 1}}"#, r#"{"context": {"templates": {"r": "x"}}}"#] {
         std::fs::write(&settings, wrong).unwrap();
@@ -108,13 +108,13 @@ fn settings_are_read_and_what_is_wrong_in_them_is_said() {
 }
 
 #[test]
-fn over_http_a_standing_memory_goes_to_whom_the_token_names_and_is_the_files() {
+fn over_http_only_the_agent_of_the_token_gets_its_standing_memory() {
     let home = Home::new();
     let folder = home.path().join("memories");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("engineer.md"), "- The release key lies in the safe\n").unwrap();
     let server = Server::start(&home);
-    let told = |headers: &[(&str, &str)]| {
+    let context_for = |headers: &[(&str, &str)]| {
         let body = json!({"task": "Cut the release"}).to_string();
         let (status, answer) =
             server.send("POST", "/v1/context", headers, body.as_bytes()).unwrap();
@@ -122,13 +122,13 @@ fn over_http_a_standing_memory_goes_to_whom_the_token_names_and_is_the_files() {
         answer["text"].as_str().unwrap().to_owned()
     };
     let engineer = ("X-Commonbook-Agent", "codex/engineer");
-    let without = told(&[engineer]);
-    assert!(without.contains("in the safe"), "a caller on this machine is believed");
+    let without = context_for(&[engineer]);
+    assert!(without.contains("in the safe"), "a caller on this machine is trusted");
     assert!(without.contains("Rules of the person you work for"), "{without}");
     let bearer = |agent: &str| format!("Bearer {}", crate::tokens::token(&home, &[agent]).0);
     let (parent, own) = (bearer("codex"), bearer("codex/engineer"));
-    assert!(told(&[("Authorization", &own)]).contains("in the safe"));
-    assert!(told(&[("Authorization", &own), engineer]).contains("in the safe"));
-    let claimed = told(&[("Authorization", &parent), engineer]);
+    assert!(context_for(&[("Authorization", &own)]).contains("in the safe"));
+    assert!(context_for(&[("Authorization", &own), engineer]).contains("in the safe"));
+    let claimed = context_for(&[("Authorization", &parent), engineer]);
     assert_eq!(claimed, "", "the token names codex, and no engineer");
 }

@@ -1,4 +1,4 @@
-//! Digests that a command or a model writes, on every door, as `config.json` names it.
+//! Digests that the command or model of `config.json` writes, on every door.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use crate::world::{Cli, Door, Home, Mcp, Server};
 
 const OWN: &str = "The orders page is slow: one query runs for each row of 400.";
 
-/// A home with a case, and one thing that its agent has said and it does not have.
+/// A home with a case, and one shared fact that the case does not contain.
 fn home(settings: &Value) -> Home {
     let home = Home::new();
     let path = home.path().join("config.json");
@@ -30,7 +30,7 @@ fn asked(door: &dyn Door) -> Value {
 
 #[test]
 #[cfg(unix)]
-fn a_command_writes_on_every_door_and_is_told_what_was_shared() {
+fn a_command_writes_on_every_door_and_receives_the_shared_facts() {
     let home =
         home(&json!({"command": "cat >> told.json; echo 'Each of 400 rows costs a query.'"}));
     let server = Server::start(&home);
@@ -44,9 +44,9 @@ fn a_command_writes_on_every_door_and_is_told_what_was_shared() {
         assert_eq!((&entry["written_by"], &entry["extract"]), (&json!("command"), &json!(OWN)));
         assert_eq!(answer.get("notice"), None, "{door}");
     }
-    let told = std::fs::read_to_string(home.path().join("told.json")).unwrap();
-    let mut told = serde_json::Deserializer::from_str(&told).into_iter::<Value>();
-    let first = told.next().unwrap().unwrap();
+    let text = std::fs::read_to_string(home.path().join("told.json")).unwrap();
+    let mut facts = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let first = facts.next().unwrap().unwrap();
     assert_eq!((&first["sentence"], &first["sources"][0]["author"]), (&json!(OWN), &json!("ann")));
     let done = server.call("bob", "digest_case", &json!({"key": "orders"})).unwrap();
     assert_eq!(done["appended"]["entries"][0]["position"], 2, "{done}");
@@ -55,7 +55,7 @@ fn a_command_writes_on_every_door_and_is_told_what_was_shared() {
 
 #[test]
 #[cfg(unix)]
-fn a_command_that_fails_or_says_garbage_leaves_the_agents_own_sentence() {
+fn a_failing_command_or_invalid_output_leaves_the_agents_own_sentence() {
     for (command, notice) in [
         ("exit 1", "failed"),
         ("/no/such/program", "failed"),
@@ -76,7 +76,7 @@ fn a_command_that_fails_or_says_garbage_leaves_the_agents_own_sentence() {
     }
 }
 
-/// Answers one request as OpenAI does; tells what was asked.
+/// Answers one request as OpenAI does; returns the request.
 fn model(listener: &TcpListener) -> (String, Value) {
     let (stream, _) = listener.accept().unwrap();
     let (head, body) = read(&stream);
@@ -113,7 +113,7 @@ fn a_model_behind_an_endpoint_writes_with_the_key_of_the_environment() {
     let base = format!("http://{}", listener.local_addr().unwrap());
     let home = home(&json!({"endpoint": base, "model": "m"}));
     {
-        // Who saves and reads needs no model.
+        // Saving and reading need no model.
         let server = Server::start(&home);
         fill(&server);
     }
@@ -132,7 +132,7 @@ fn a_model_behind_an_endpoint_writes_with_the_key_of_the_environment() {
 }
 
 #[test]
-fn a_model_that_is_not_there_leaves_the_agents_own_sentence() {
+fn an_unreachable_model_leaves_the_agents_own_sentence() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let home = home(&json!({"endpoint": format!("http://{free}"), "model": "m"}));
     let server = Server::start(&home);
@@ -144,10 +144,10 @@ fn a_model_that_is_not_there_leaves_the_agents_own_sentence() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_with_their_place() {
+fn invalid_settings_are_refused_with_their_path() {
     for settings in [json!({"command": "x", "model": "m"}), json!({"endpoint": "http://h"})] {
         let output = home(&settings).run(&["case", "list"]);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && told.contains("config.json: digest."), "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && stderr.contains("config.json: digest."), "{stderr}");
     }
 }

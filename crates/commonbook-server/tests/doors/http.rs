@@ -1,4 +1,4 @@
-//! What HTTP says beside the answers: revisions as tags, forms, origins, how often.
+//! HTTP around the responses: revisions as tags, formats, origins, rates.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn value(response: &Whole) -> Value {
     serde_json::from_slice(response.body()).unwrap()
 }
 
-/// Saves a memory; its path.
+/// Saves a memory; returns its path.
 fn saved(server: &Server, text: &str) -> String {
     let body = json!({ "text": text }).to_string();
     let response = server.exchange("POST", "/v1/memories", &[ME], body.as_bytes()).unwrap();
@@ -34,7 +34,7 @@ fn saved(server: &Server, text: &str) -> String {
 }
 
 #[test]
-fn the_revision_is_the_tag_of_every_answer_that_is_a_memory() {
+fn the_etag_of_a_memory_is_its_revision() {
     let home = Home::new();
     let server = Server::start(&home);
     let path = saved(&server, "tea");
@@ -56,13 +56,13 @@ fn the_revision_is_the_tag_of_every_answer_that_is_a_memory() {
     let then = format!("{path}?at={}", first.unwrap());
     let response = server.exchange("GET", &then, &[ME], b"").unwrap();
     let (revision, tag) = (&value(&response)["revision"], header(&response, "etag"));
-    assert_eq!(format!("\"{revision}\""), tag, "as it then stood");
+    assert_eq!(format!("\"{revision}\""), tag, "the revision of that time");
     let batch = server.exchange("POST", "/v1/memories", &[ME], b"[{\"text\": \"one\"}]").unwrap();
     assert_eq!((header(&batch, "etag"), header(&batch, "location")), ("", ""));
 }
 
 #[test]
-fn who_has_the_revision_is_not_sent_it_again() {
+fn a_client_that_has_the_revision_gets_not_modified() {
     let home = Home::new();
     let server = Server::start(&home);
     let path = saved(&server, "tea");
@@ -76,7 +76,7 @@ fn who_has_the_revision_is_not_sent_it_again() {
     {
         assert_eq!(read(tags), (status, status == 304), "{tags}");
     }
-    // Nobody learns by a tag that there is a memory of somebody else.
+    // A tag does not reveal another agent's memory.
     let hidden = b"{\"sharing\": \"private\"}";
     assert_eq!(server.send("PATCH", &path, &[ME], hidden).unwrap().0, 200);
     let stranger = [("X-Commonbook-Agent", "you"), ("If-None-Match", "*")];
@@ -84,7 +84,7 @@ fn who_has_the_revision_is_not_sent_it_again() {
 }
 
 #[test]
-fn a_change_of_what_has_moved_on_is_refused_by_its_tag() {
+fn a_change_with_an_old_etag_is_refused() {
     let home = Home::new();
     let server = Server::start(&home);
     let path = saved(&server, "tea");
@@ -113,7 +113,7 @@ fn a_change_of_what_has_moved_on_is_refused_by_its_tag() {
     assert_eq!(server.send("PATCH", &path, &any, b"{\"text\": \"x\"}").unwrap().0, 200);
     let both = b"{\"text\": \"y\", \"expected_revision\": 2}";
     let (status, _) = server.send("PATCH", &path, &[ME, ("If-Match", "\"2\"")], both).unwrap();
-    assert_eq!(status, 200, "said twice alike");
+    assert_eq!(status, 200, "equal in header and body");
     let twice = format!("{path}?expected_revision=3");
     for (method, path, body) in [("PATCH", &path, &both[..]), ("DELETE", &twice, b"")] {
         let (status, refused) =
@@ -126,7 +126,7 @@ fn a_change_of_what_has_moved_on_is_refused_by_its_tag() {
 const GZIP: (&str, &str) = ("Accept-Encoding", "gzip");
 
 #[test]
-fn long_answers_come_compressed_to_who_takes_them_so() {
+fn long_responses_are_compressed_if_the_client_accepts_it() {
     let home = Home::new();
     let server = Server::start(&home);
     let path = saved(&server, &"tea and toast ".repeat(400));
@@ -138,14 +138,14 @@ fn long_answers_come_compressed_to_who_takes_them_so() {
     assert_eq!(header(&plain, "content-encoding"), "");
     let small = get("/v1/memories", &[GZIP]);
     assert_eq!(header(&small, "content-encoding"), "gzip");
-    let told: Vec<&str> =
+    let vary: Vec<&str> =
         small.headers().get_all("vary").iter().map(|value| value.to_str().unwrap()).collect();
-    assert!(told.join(",").contains("accept-encoding"), "{told:?}");
+    assert!(vary.join(",").contains("accept-encoding"), "{vary:?}");
     assert!(small.body().len() * 4 < plain.body().len());
     let mut opened = Vec::new();
     flate2::read::GzDecoder::new(small.body().as_slice()).read_to_end(&mut opened).unwrap();
     assert_eq!(&opened, plain.body());
-    // A short one; and one whose tag is of these bytes and no others.
+    // A short response; and one whose tag names exactly these bytes.
     for path in ["/health", &path] {
         assert_eq!(header(&get(path, &[GZIP]), "content-encoding"), "", "{path}");
     }
@@ -154,7 +154,7 @@ fn long_answers_come_compressed_to_who_takes_them_so() {
 }
 
 #[test]
-fn no_page_of_another_origin_is_let_in() {
+fn pages_of_other_origins_get_no_cors_headers() {
     let home = Home::new();
     let server = Server::start(&home);
     let asks = ("Access-Control-Request-Method", "POST");
@@ -186,7 +186,7 @@ fn a_slow_client_reads_why_it_was_refused() {
         ("POST /health", "X-Commonbook-Agent: me", "405"),
         ("POST /mcp", "Sec-Fetch-Site: cross-site", "403"),
     ];
-    // All on one connection: each request is read to its end before the next.
+    // All on one connection: the server reads each request to its end before the next.
     let mut stream = TcpStream::connect(address).unwrap();
     let (length, part) = (400_000, [b' '; 40_000]);
     for (line, header, status) in refused {
@@ -217,23 +217,27 @@ fn a_slow_client_reads_why_it_was_refused() {
 }
 
 #[test]
-fn a_foreign_page_neither_reads_nor_acts() {
+fn a_page_of_another_site_can_neither_read_nor_write() {
     let home = Home::new();
     let server = Server::start(&home);
     saved(&server, "tea");
     for site in ["cross-site", "same-site"] {
         let page = [ME, ("Sec-Fetch-Site", site)];
         for path in ["/v1/changes", "/v1/memories?agent_id=mallory", "/mcp", "/health"] {
-            let (status, told) = server.send("GET", path, &page, b"").unwrap();
-            assert_eq!((status, &told["error"]["kind"]), (403, &json!("forbidden")), "{path}");
+            let (status, response) = server.send("GET", path, &page, b"").unwrap();
+            assert_eq!((status, &response["error"]["kind"]), (403, &json!("forbidden")), "{path}");
         }
-        // What a page sends without asking first: a form, or nothing but an address.
+        // Requests that a page sends without a preflight: a form, or an address alone.
         let text = [ME, ("Sec-Fetch-Site", site), ("Content-Type", "text/plain")];
         assert_eq!(
             server.send("POST", "/v1/memories", &text, b"{\"text\": \"x\"}").unwrap().0,
             403
         );
-        assert_eq!(server.send("GET", "/docs", &page, b"").unwrap().0, 200, "a link leads there");
+        assert_eq!(
+            server.send("GET", "/docs", &page, b"").unwrap().0,
+            200,
+            "a link may lead there"
+        );
     }
     let own = [ME, ("Sec-Fetch-Site", "same-origin")];
     assert_eq!(server.send("GET", "/v1/changes", &own, b"").unwrap().0, 200);
@@ -248,8 +252,8 @@ fn reading_marks_nothing_over_rest() {
     server.call("you", "append_entries", &entry).unwrap();
     for path in ["/v1/changes?mark=true", "/v1/changes?mark", "/v1/cases/k/entries?mark=true"] {
         let headers = [ME, ("X-Commonbook-Workspace", crate::world::WORKSPACE)];
-        let (status, told) = server.send("GET", path, &headers, b"").unwrap();
-        let error = &told["error"];
+        let (status, response) = server.send("GET", path, &headers, b"").unwrap();
+        let error = &response["error"];
         assert_eq!((status, &error["field"]), (400, &json!("mark")), "{path}");
         assert!(error["hint"].as_str().unwrap().contains("/v1/changes/mark"));
     }
@@ -264,14 +268,15 @@ fn reading_marks_nothing_over_rest() {
 }
 
 #[test]
-fn a_body_that_is_not_said_to_be_json_is_refused() {
+fn a_body_without_a_json_content_type_is_refused() {
     let home = Home::new();
     let server = Server::start(&home);
     for form in ["text/plain", "application/x-www-form-urlencoded", "application/x-ndjson"] {
         for path in ["/v1/memories", "/mcp"] {
             let headers = [ME, ("Content-Type", form)];
-            let (status, told) = server.send("POST", path, &headers, b"{\"text\": \"x\"}").unwrap();
-            let error = &told["error"];
+            let (status, response) =
+                server.send("POST", path, &headers, b"{\"text\": \"x\"}").unwrap();
+            let error = &response["error"];
             assert_eq!((status, &error["field"]), (415, &json!("content-type")), "{path} {form}");
         }
     }
@@ -280,26 +285,30 @@ fn a_body_that_is_not_said_to_be_json_is_refused() {
 }
 
 #[test]
-fn json_of_very_many_values_is_refused_before_it_is_made() {
+fn json_with_too_many_values_is_refused_before_parsing() {
     let home = Home::new();
     let server = Server::start(&home);
     let many = format!("[{}]", vec!["{\"\":0}"; 200_000].join(","));
     for (path, body) in [("/v1/memories", many.clone()), ("/mcp", many)] {
-        let (status, told) = server.send("POST", path, &[ME], body.as_bytes()).unwrap();
-        assert_eq!((status, &told["error"]["kind"]), (413, &json!("too_large")), "{path}: {told}");
+        let (status, response) = server.send("POST", path, &[ME], body.as_bytes()).unwrap();
+        assert_eq!(
+            (status, &response["error"]["kind"]),
+            (413, &json!("too_large")),
+            "{path}: {response}"
+        );
     }
     let lines = format!("[{}]\n", vec!["{\"\":0}"; 200_000].join(","));
     let output = home.feed(&["mcp"], lines.as_bytes());
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["error"]["data"]["error"]["kind"], "too_large");
+    let response: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(response["error"]["data"]["error"]["kind"], "too_large");
 }
 
 #[test]
-fn an_agent_that_calls_too_often_is_told_when_to_go_on() {
+fn a_rate_limited_agent_gets_a_retry_after() {
     let home = Home::new();
     let server = Server::at_the_rate(&home, "reads=2,writes=2");
     let mcp = Mcp::over_http(&home, &server);
-    // Both doors count in one: a write by each is two.
+    // Both doors share one count: a write by each is two.
     mcp.call("me", "save_memory", &json!({"text": "tea"})).unwrap();
     saved(&server, "coffee");
     let refused = server.exchange("POST", "/v1/memories", &[ME], b"{\"text\": \"x\"}").unwrap();
@@ -308,19 +317,22 @@ fn an_agent_that_calls_too_often_is_told_when_to_go_on() {
     assert_eq!((refused.status().as_u16(), &error["kind"]), (429, &json!("rate_limited")));
     assert_eq!(error["retry_after"], seconds);
     assert!((1..=30).contains(&seconds) && error["hint"].as_str().unwrap().contains("Wait"));
-    let told = mcp.call("me", "save_memory", &json!({"text": "x"})).unwrap_err();
-    assert_eq!((&told["kind"], &told["message"]), (&json!("rate_limited"), &error["message"]));
-    assert!(told["retry_after"].is_u64());
-    // Reads are counted by themselves, and so is everybody else.
+    let mcp_error = mcp.call("me", "save_memory", &json!({"text": "x"})).unwrap_err();
+    assert_eq!(
+        (&mcp_error["kind"], &mcp_error["message"]),
+        (&json!("rate_limited"), &error["message"])
+    );
+    assert!(mcp_error["retry_after"].is_u64());
+    // Reads have a count of their own, and so has every other agent.
     assert_eq!(server.send("GET", "/v1/stats", &[ME], b"").unwrap().0, 200);
     mcp.call("me", "get_memory_stats", &json!({})).unwrap();
     assert_eq!(server.send("GET", "/v1/stats", &[ME], b"").unwrap().0, 429);
     server.call("you", "save_memory", &json!({"text": "x"})).unwrap();
     for status in [201, 201, 429] {
         let (found, _) = server.send("POST", "/v1/memories", &[], b"{\"text\": \"x\"}").unwrap();
-        assert_eq!(found, status, "nobody in particular is counted too");
+        assert_eq!(found, status, "a caller without a name has a limit too");
     }
-    // What is no call of a verb is not counted.
+    // Requests that are no call of a verb do not count.
     assert_eq!(server.send("GET", "/health", &[ME], b"").unwrap().0, 200);
     // The command line is its user's own.
     let output = home.run(&["list", "--agent", "me", "--workspace", "story"]);
@@ -328,17 +340,17 @@ fn an_agent_that_calls_too_often_is_told_when_to_go_on() {
 }
 
 #[test]
-fn a_rate_that_is_none_is_refused_at_the_start() {
+fn an_invalid_rate_is_refused_at_the_start() {
     let home = Home::new();
     let output = home.program(&["serve", "--port", "0"]).env("COMMONBOOK_RATE", "fast").output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("COMMONBOOK_RATE") && told.contains("hint: "), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("COMMONBOOK_RATE") && stderr.contains("hint: "), "{stderr}");
 }
 
 #[test]
-fn what_is_too_long_for_the_protocol_is_refused_as_by_the_other_doors() {
+fn a_too_large_mcp_request_is_refused_like_on_other_doors() {
     let home = Home::new();
     let server = Server::start(&home);
     let huge = vec![b' '; 16 * 1024 * 1024 + 1];
@@ -347,7 +359,7 @@ fn what_is_too_long_for_the_protocol_is_refused_as_by_the_other_doors() {
 }
 
 #[test]
-fn every_example_of_a_request_is_taken() {
+fn every_example_of_a_request_is_accepted() {
     let home = Home::new();
     let server = Server::start(&home);
     let (_, document) = server.send("GET", "/openapi.json", &[], b"").unwrap();
@@ -369,7 +381,7 @@ fn every_example_of_a_request_is_taken() {
             let path = path.replace("{contradiction}", contradiction);
             let (method, body) = (method.to_uppercase(), example.to_string());
             let (status, answer) = server.send(&method, &path, &[ME], body.as_bytes()).unwrap();
-            // What it asks for need not be so; that it can be asked for is the point.
+            // Its ids need not exist; the test only checks that the server accepts the form.
             assert!([200, 201, 403, 409].contains(&status), "{method} {path}: {answer}");
             tried += 1;
         }
@@ -378,7 +390,7 @@ fn every_example_of_a_request_is_taken() {
 }
 
 #[test]
-fn a_session_header_that_is_no_id_is_refused_with_what_it_should_be() {
+fn an_invalid_session_header_is_refused_with_a_hint() {
     let home = Home::new();
     let server = Server::start(&home);
     let json = r#"{"text": "tea"}"#.as_bytes();
@@ -393,10 +405,14 @@ fn a_session_header_that_is_no_id_is_refused_with_what_it_should_be() {
         (&long, "too_large"),
     ] {
         let header = ("X-Commonbook-Session", session);
-        let (_, told) = server.send("POST", "/v1/memories", &[header], json).unwrap();
-        let error = &told["error"];
-        assert_eq!((&error["kind"], &error["field"]), (&kind.into(), &"session".into()), "{told}");
-        assert!(error["hint"].as_str().unwrap().contains("POST /v1/sessions"), "{told}");
+        let (_, response) = server.send("POST", "/v1/memories", &[header], json).unwrap();
+        let error = &response["error"];
+        assert_eq!(
+            (&error["kind"], &error["field"]),
+            (&kind.into(), &"session".into()),
+            "{response}"
+        );
+        assert!(error["hint"].as_str().unwrap().contains("POST /v1/sessions"), "{response}");
     }
     let kept = server.call("tester", "get_memory_stats", &serde_json::json!({})).unwrap();
     assert_eq!(kept["memories"], 0);

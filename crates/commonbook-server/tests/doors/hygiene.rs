@@ -21,7 +21,7 @@ fn an_order_is_reviewed_and_released_at_the_command_line_and_then_read_by_all() 
     assert_eq!((found("eve"), found("bob")), (1, 0));
     assert!(server.call("bob", "get_memory", &json!({"id": id})).is_err());
 
-    let told = |arguments: &[&str]| {
+    let run = |arguments: &[&str]| {
         let output = home.run(&[arguments, &["--workspace", crate::world::WORKSPACE]].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -32,22 +32,22 @@ fn an_order_is_reviewed_and_released_at_the_command_line_and_then_read_by_all() 
     let appealed = server.call("eve", "appeal_memory", &appeal).unwrap();
     assert_eq!(appealed["review"]["appeal"]["reason"], reason);
     assert!(server.call("bob", "appeal_memory", &appeal).is_err());
-    let listed = told(&["review"]);
+    let listed = run(&["review"]);
     assert!(listed.contains(&format!("eve appeals: {reason}")), "{listed}");
     assert!(listed.contains(id) && listed.contains("eve"), "{listed}");
     assert!(listed.contains("It tells its reader to ignore earlier instructions."), "{listed}");
-    told(&["release", id]);
-    assert!(told(&["review"]).contains("Nothing waits for review"));
+    run(&["release", id]);
+    assert!(run(&["review"]).contains("Nothing waits for review"));
     assert_eq!(found("bob"), 1);
 }
 
 #[test]
-fn a_secret_is_told_of_and_not_shown() {
+fn a_removed_secret_is_reported_and_not_shown() {
     let home = Home::new();
     let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
     let output = home.run(&["save", &format!("The token {token} opens it"), "--agent", "ann"]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("redacted: github-token"), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("redacted: github-token"), "{stderr}");
     let listed = home.run(&["list", "--json", "--agent", "ann"]);
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(listed["items"][0]["text"], "The token [redacted:github-token] opens it");

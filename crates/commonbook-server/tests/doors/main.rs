@@ -1,4 +1,4 @@
-//! The doors: what each refuses alike, what each offers, and what only one of them has.
+//! The doors: common refusals, the offers of each, and the features of one alone.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! What only MCP has: tools with their schemas, two transports, broken lines.
+//! Features of MCP alone: tools with their schemas, two transports, broken lines.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn a_line_that_is_too_long_is_answered_and_the_next_one_works() {
 
 #[cfg(unix)]
 #[test]
-fn a_stdio_server_that_is_told_to_stop_ends() {
+fn a_stdio_server_ends_on_sigterm() {
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
     let home = Home::new();
@@ -63,7 +63,7 @@ fn a_stdio_server_that_is_told_to_stop_ends() {
 }
 
 #[test]
-fn at_most_ten_tools_are_offered_unless_all_are_asked_for() {
+fn at_most_ten_tools_are_offered_by_default() {
     let home = Home::new();
     let list = br#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
     let core = answers(&home, &[HELLO, READY, list, b""]);
@@ -93,7 +93,7 @@ fn an_unknown_tool_is_an_error_of_the_protocol() {
 }
 
 #[test]
-fn what_one_process_saves_another_finds_at_once() {
+fn one_process_finds_the_saves_of_another_at_once() {
     let home = Home::new();
     let server = Server::start(&home);
     let (stdio, http) = (Mcp::over_stdio(&home), Mcp::over_http(&home, &server));

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::tokens::token;
 use crate::world::{Client, Door, Home, Mcp, Server};
 
-/// How a client hears of changes: in its session, or on a stream that it asked for.
+/// How a client receives changes: in its session, or on a stream that it requested.
 enum Hearing {
     Session,
     Stream(Box<Subscription>),
@@ -40,16 +40,18 @@ impl Hearing {
 
     /// The URI of the next notification.
     async fn next(&mut self, client: &mut Client) -> String {
-        let told = async {
+        let uri = async {
             match self {
-                Self::Session => client.told.recv().await.unwrap(),
+                Self::Session => client.updates.recv().await.unwrap(),
                 Self::Stream(stream) => match stream.next().await.unwrap().unwrap() {
-                    ServerNotification::ResourceUpdatedNotification(told) => told.params.uri,
+                    ServerNotification::ResourceUpdatedNotification(notification) => {
+                        notification.params.uri
+                    }
                     other => panic!("{other:?}"),
                 },
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), told).await.expect("no notification arrived")
+        tokio::time::timeout(Duration::from_secs(60), uri).await.expect("no notification arrived")
     }
 }
 
@@ -66,10 +68,10 @@ fn change(door: &dyn Door, id: &Value, mut fields: Value) {
 }
 
 #[test]
-fn a_subscriber_is_told_whoever_wrote_and_only_while_it_may_read() {
+fn a_subscriber_receives_changes_by_any_process_while_it_may_read() {
     let home = Home::new();
     let server = Server::start(&home);
-    // Its writes are another process's for everybody.
+    // For the first server, its writes come from another process.
     let other = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
         let way = mcp.way();
@@ -85,13 +87,13 @@ fn a_subscriber_is_told_whoever_wrote_and_only_while_it_may_read() {
             change(&other, &hidden, json!({"sharing": "private"}));
             change(&other, &hidden, json!({"text": "bob must not know"}));
             change(&other, &open, json!({"text": "open two"}));
-            assert_eq!(hearing.next(client).await, open_uri, "{way}: of the private one nothing");
+            assert_eq!(hearing.next(client).await, open_uri, "{way}: nothing of the private one");
         });
     }
 }
 
 #[test]
-fn a_stranger_is_told_nothing_of_what_it_does_not_see() {
+fn a_subscriber_receives_no_change_of_an_invisible_memory() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
@@ -101,7 +103,7 @@ fn a_stranger_is_told_nothing_of_what_it_does_not_see() {
         mcp.with("bob", async |client| {
             let mut uris = vec![open_uri.clone()];
             if mcp.is_stateless() {
-                // A stream says nothing of whether there is such a resource.
+                // A stream does not say whether such a resource exists.
                 uris.push(private_uri.clone());
             } else {
                 #[expect(deprecated, reason = "the era of sessions subscribes so")]
@@ -119,7 +121,7 @@ fn a_stranger_is_told_nothing_of_what_it_does_not_see() {
 }
 
 #[test]
-fn agents_and_statistics_are_told_of_and_an_ended_subscription_is_silent() {
+fn agents_and_statistics_notify_until_the_subscription_ends() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in [Mcp::over_stdio(&home), Mcp::over_http(&home, &server)] {
@@ -130,9 +132,9 @@ fn agents_and_statistics_are_told_of_and_an_ended_subscription_is_silent() {
             let mut hearing =
                 Hearing::to(&mcp, client, &[agent.to_owned(), stats.to_owned()]).await;
             server.call("ann", "save_memory", &json!({"text": "more tea"})).unwrap();
-            let mut told = [hearing.next(client).await, hearing.next(client).await];
-            told.sort();
-            assert_eq!(told, [agent, stats], "{way}");
+            let mut uris = [hearing.next(client).await, hearing.next(client).await];
+            uris.sort();
+            assert_eq!(uris, [agent, stats], "{way}");
             #[expect(deprecated, reason = "the era of sessions subscribes so")]
             client.unsubscribe(UnsubscribeRequestParams::new(agent)).await.unwrap();
             for _ in 0..2 {
@@ -144,7 +146,7 @@ fn agents_and_statistics_are_told_of_and_an_ended_subscription_is_silent() {
 }
 
 #[test]
-fn a_stream_of_changes_ends_with_the_token_that_was_shown() {
+fn a_stream_of_changes_ends_with_its_token() {
     let home = Home::new();
     let server = Server::start(&home);
     let ((rook, rook_id), (ann, _)) = (token(&home, &["rook"]), token(&home, &["ann"]));
@@ -163,9 +165,9 @@ fn a_stream_of_changes_ends_with_the_token_that_was_shown() {
         assert_eq!(hearing.next(client).await, stats);
         assert!(home.run(&["token", "revoke", &rook_id]).status.success());
         save();
-        let Hearing::Stream(mut stream) = hearing else { panic!("it asked for a stream") };
+        let Hearing::Stream(mut stream) = hearing else { panic!("it requested a stream") };
         let ended = tokio::time::timeout(Duration::from_secs(60), stream.next()).await;
-        let ended = ended.expect("it does not end");
+        let ended = ended.expect("the stream does not end");
         assert!(!matches!(ended, Ok(Some(_))), "{ended:?}");
     });
 }
@@ -192,7 +194,7 @@ fn a_connection_has_a_hundred_subscriptions_at_the_most() {
         }
         subscribe(&uris[0]).await.unwrap();
         let Err(ServiceError::McpError(error)) = subscribe("commonbook://stats").await else {
-            panic!("there is no end of it")
+            panic!("a connection exceeds its limit")
         };
         assert_eq!(error.data.unwrap()["error"]["kind"], "too_large");
     });
@@ -207,7 +209,7 @@ fn a_connection_has_a_hundred_subscriptions_at_the_most() {
 }
 
 #[test]
-fn a_call_with_a_progress_token_is_told_that_it_is_under_way() {
+fn a_call_with_a_progress_token_gets_a_progress_notification() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
@@ -215,16 +217,18 @@ fn a_call_with_a_progress_token_is_told_that_it_is_under_way() {
             let mut request = CallToolRequestParams::new("search_memory");
             request.arguments = json!({"query": "tea"}).as_object().cloned();
             client.call_tool(request).await.unwrap();
-            let told = tokio::time::timeout(Duration::from_secs(60), client.progress.recv());
-            let told = told.await.unwrap_or_else(|_| panic!("{} tells none", mcp.way())).unwrap();
-            let told = (told.progress, told.message.as_deref());
-            assert_eq!(told, (0.0, Some("running")), "{}", mcp.way());
+            let notification =
+                tokio::time::timeout(Duration::from_secs(60), client.progress.recv());
+            let notification =
+                notification.await.unwrap_or_else(|_| panic!("{} tells none", mcp.way())).unwrap();
+            let notification = (notification.progress, notification.message.as_deref());
+            assert_eq!(notification, (0.0, Some("running")), "{}", mcp.way());
         });
     }
 }
 
 #[test]
-fn a_client_that_has_closed_its_end_is_answered_all_the_same() {
+fn a_client_that_closed_its_input_still_gets_its_responses() {
     let home = Home::new();
     let client = json!({"name": "client", "version": "1"});
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
@@ -237,15 +241,15 @@ fn a_client_that_has_closed_its_end_is_answered_all_the_same() {
     ];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let output = home.feed(&["mcp"], lines.as_bytes());
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.lines().any(|line| line.contains(r#""id":2,"result""#)), "{told}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.lines().any(|line| line.contains(r#""id":2,"result""#)), "{stdout}");
 }
 
 /// Lines of JSON-RPC, to and from a client.
 struct Lines<R, W> {
     from: R,
     to: W,
-    /// Every line that came.
+    /// Every line received.
     all: Vec<Value>,
 }
 
@@ -254,7 +258,7 @@ impl<R: BufRead, W: Write> Lines<R, W> {
         writeln!(self.to, "{message}").unwrap();
     }
 
-    /// Reads on until there is such a line.
+    /// Reads up to the first line that satisfies `is_it`.
     fn until(&mut self, is_it: impl Fn(&Value) -> bool) {
         loop {
             let mut line = String::new();
@@ -270,9 +274,9 @@ impl<R: BufRead, W: Write> Lines<R, W> {
 }
 
 #[test]
-fn a_call_that_waits_is_told_of_and_is_not_answered_once_cancelled() {
+fn a_waiting_call_reports_progress_and_a_cancelled_one_gets_no_response() {
     let home = Home::new();
-    // A store of this very process, whose write keeps those of others waiting.
+    // A store of this process, whose write makes those of others wait.
     let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
     let ((began, begun), (let_go, go)) = (channel(), channel::<()>());
     let writing = std::thread::spawn(move || {
@@ -299,8 +303,8 @@ fn a_call_that_waits_is_told_of_and_is_not_answered_once_cancelled() {
         "_meta": {"progressToken": "p7"}});
     lines.say(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": waiting}));
     lines.until(|line| {
-        let told = &line["params"];
-        told["progressToken"] == "p7" && told["progress"].as_f64() >= Some(1.0)
+        let params = &line["params"];
+        params["progressToken"] == "p7" && params["progress"].as_f64() >= Some(1.0)
     });
     let cancelled = json!({"requestId": 7, "reason": "enough"});
     lines.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));

@@ -1,4 +1,4 @@
-//! Resources, prompts and completion: in both eras, over stdio and over HTTP, of what one may see.
+//! Resources, prompts and completion in the caller's sight: in both eras, over stdio and HTTP.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Client, Door, Home, Mcp, Server};
 
-/// A memory that no one has.
+/// An id of no memory.
 const UNKNOWN: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
 
 async fn read(client: &Client, uri: &str) -> Result<Value, ErrorData> {
@@ -45,8 +45,8 @@ async fn prompted(
 ) -> Result<String, ServiceError> {
     let mut request = GetPromptRequestParams::new(name);
     request.arguments = arguments.as_object().cloned();
-    let told = client.get_prompt(request).await?;
-    let [PromptMessage { content, .. }] = &told.messages[..] else { panic!("{told:?}") };
+    let prompt = client.get_prompt(request).await?;
+    let [PromptMessage { content, .. }] = &prompt.messages[..] else { panic!("{prompt:?}") };
     Ok(content.as_text().unwrap().text.clone())
 }
 
@@ -65,7 +65,7 @@ fn uri_of(id: &str) -> String {
 }
 
 #[test]
-fn a_resource_is_exactly_what_rest_answers() {
+fn a_resource_equals_the_rest_response() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);
@@ -75,18 +75,18 @@ fn a_resource_is_exactly_what_rest_answers() {
         mcp.with("ann", async |client| {
             let rest = |verb: &str, fields: Value| server.call("ann", verb, &fields).unwrap();
             for id in [&shared, &private] {
-                let told = read(client, &uri_of(id)).await.unwrap();
-                assert_eq!(told, rest("get_memory", json!({"id": id})), "{way}");
+                let resource = read(client, &uri_of(id)).await.unwrap();
+                assert_eq!(resource, rest("get_memory", json!({"id": id})), "{way}");
             }
             let agent = rest("get_agent", json!({"name": "ann/engineer"}));
             for name in ["ann%2Fengineer", "ann/engineer"] {
-                let told = read(client, &format!("commonbook://agent/{name}")).await.unwrap();
-                assert_eq!(told, agent, "{way}");
+                let resource = read(client, &format!("commonbook://agent/{name}")).await.unwrap();
+                assert_eq!(resource, agent, "{way}");
             }
             let mut stats = read(client, "commonbook://stats").await.unwrap();
             let mut expected = rest("get_memory_stats", json!({}));
-            for told in [&mut stats, &mut expected] {
-                told.as_object_mut().unwrap().remove("disk_bytes");
+            for value in [&mut stats, &mut expected] {
+                value.as_object_mut().unwrap().remove("disk_bytes");
             }
             assert_eq!(stats, expected, "{way}");
         });
@@ -94,7 +94,7 @@ fn a_resource_is_exactly_what_rest_answers() {
 }
 
 #[test]
-fn what_is_not_there_and_what_is_not_seen_is_not_found_in_the_same_words() {
+fn missing_and_invisible_resources_fail_with_the_same_error() {
     let home = Home::new();
     let server = Server::start(&home);
     let [_, private] = kept(&server);
@@ -124,7 +124,7 @@ fn what_is_not_there_and_what_is_not_seen_is_not_found_in_the_same_words() {
 }
 
 #[test]
-fn the_list_has_what_the_caller_may_read() {
+fn the_list_has_the_resources_that_the_caller_may_read() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);
@@ -143,7 +143,7 @@ fn the_list_has_what_the_caller_may_read() {
                 }
                 let templates = client.list_all_resource_templates().await.unwrap();
                 let templates: Vec<_> =
-                    templates.iter().map(|it| it.uri_template.as_str()).collect();
+                    templates.iter().map(|template| template.uri_template.as_str()).collect();
                 let kinds = ["agent", "case", "memory"];
                 assert_eq!(templates, kinds.map(|kind| format!("commonbook://{kind}/{{id}}")));
             });
@@ -152,7 +152,7 @@ fn the_list_has_what_the_caller_may_read() {
 }
 
 #[test]
-fn long_lists_are_given_page_by_page_and_end() {
+fn long_lists_are_paged_to_their_end() {
     let home = Home::new();
     let server = Server::start(&home);
     for batch in 0..6 {
@@ -161,8 +161,8 @@ fn long_lists_are_given_page_by_page_and_end() {
         let body = json!(texts).to_string();
         for agent in 0..20 {
             let name = format!("agent-{batch}-{agent}");
-            let one = json!({"text": "tea"}).to_string();
-            let body = if agent == 0 { &body } else { &one };
+            let memory = json!({"text": "tea"}).to_string();
+            let body = if agent == 0 { &body } else { &memory };
             let who = [("X-Commonbook-Agent", name.as_str()), ("X-Commonbook-Workspace", "story")];
             assert_eq!(server.send("POST", "/v1/memories", &who, body.as_bytes()).unwrap().0, 201);
         }
@@ -181,12 +181,16 @@ fn long_lists_are_given_page_by_page_and_end() {
         }
         let of = |kind: &str| uris.iter().filter(|uri| uri.contains(kind)).count();
         assert_eq!((of("/agent/"), of("/memory/"), of("/stats")), (120, 500, 1));
-        assert_eq!(uris.iter().collect::<BTreeSet<_>>().len(), uris.len(), "none comes twice");
+        assert_eq!(
+            uris.iter().collect::<BTreeSet<_>>().len(),
+            uris.len(),
+            "no page repeats an item"
+        );
     });
 }
 
 #[test]
-fn a_cursor_that_no_page_had_is_refused_by_every_list() {
+fn every_list_refuses_an_unknown_cursor() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server) {
@@ -199,7 +203,7 @@ fn a_cursor_that_no_page_had_is_refused_by_every_list() {
                     client.list_resources(asked()).await.map(drop),
                     client.list_resource_templates(asked()).await.map(drop),
                     client.list_prompts(asked()).await.map(drop),
-                    // It has one page, and any place on it begins a part of it.
+                    // It has one page, and any position on it begins a part of it.
                     if cursor == "c1" {
                         continue;
                     } else {
@@ -218,7 +222,7 @@ fn a_cursor_that_no_page_had_is_refused_by_every_list() {
 }
 
 #[test]
-fn a_recall_tells_what_is_known_with_id_and_author() {
+fn a_recall_shows_memories_with_id_and_author() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);
@@ -230,9 +234,12 @@ fn a_recall_tells_what_is_known_with_id_and_author() {
             assert_eq!(names, ["recall", "handoff", "summarise_case"]);
             let prompt = &prompts[0];
             let arguments = prompt.arguments.as_ref().unwrap();
-            let told: Vec<_> = arguments.iter().map(|it| (it.name.as_str(), it.required)).collect();
+            let described: Vec<_> = arguments
+                .iter()
+                .map(|argument| (argument.name.as_str(), argument.required))
+                .collect();
             let expected = [("task", Some(true)), ("topic", Some(false)), ("agent", Some(false))];
-            assert_eq!((prompt.name.as_str(), told), ("recall", expected.to_vec()));
+            assert_eq!((prompt.name.as_str(), described), ("recall", expected.to_vec()));
             let text =
                 recall(client, json!({"task": "When does the harbour open?"})).await.unwrap();
             assert!(text.contains(&format!("#{} ann, ", &shared[24..])), "{text}");
@@ -255,7 +262,7 @@ fn a_recall_tells_what_is_known_with_id_and_author() {
 }
 
 #[test]
-fn a_person_lets_a_handoff_be_taken_and_a_case_be_summed_up_by_name() {
+fn prompts_show_a_handoff_and_a_case_by_their_ids() {
     let home = Home::new();
     let server = Server::start(&home);
     let entries = json!({"key": "k", "title": "Tea", "entries": [{"summary": "It is green"}]});
@@ -270,8 +277,11 @@ fn a_person_lets_a_handoff_be_taken_and_a_case_be_summed_up_by_name() {
             assert_eq!(complete(client, waiting, "handoff", "hnd").await, [id], "{way}");
             let taken = prompted(client, "handoff", json!({"handoff": id})).await.unwrap();
             assert!(taken.contains("Mend the fence") && taken.contains("complete_handoff"));
-            let told = prompted(client, "summarise_case", json!({"key": "k"})).await.unwrap();
-            assert!(told.contains("It is green") && told.contains("append_entries"), "{told}");
+            let prompt = prompted(client, "summarise_case", json!({"key": "k"})).await.unwrap();
+            assert!(
+                prompt.contains("It is green") && prompt.contains("append_entries"),
+                "{prompt}"
+            );
         });
         mcp.with("eve", async |client| {
             assert!(prompted(client, "handoff", json!({"handoff": id})).await.is_err(), "{way}");
@@ -280,7 +290,7 @@ fn a_person_lets_a_handoff_be_taken_and_a_case_be_summed_up_by_name() {
 }
 
 #[test]
-fn a_beginning_is_completed_of_what_one_may_see() {
+fn completions_contain_only_what_the_caller_may_read() {
     let home = Home::new();
     let server = Server::start(&home);
     let [shared, private] = kept(&server);

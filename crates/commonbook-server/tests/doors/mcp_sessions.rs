@@ -1,4 +1,4 @@
-//! A session of MCP over HTTP belongs to the caller that opened it: to anybody else it is unknown.
+//! An MCP session over HTTP belongs to the caller that opened it: for others it does not exist.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::world::{Home, Server};
 const ACCEPT: (&str, &str) = ("Accept", "application/json, text/event-stream");
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// The header that says who calls.
+/// The header that identifies the caller.
 #[derive(Debug, Clone, Copy)]
 struct CallerHeader<'h> {
     name: &'h str,
@@ -16,12 +16,12 @@ struct CallerHeader<'h> {
 }
 
 impl<'h> CallerHeader<'h> {
-    /// Who proves its name by a token.
+    /// A caller with a token.
     fn bearer(value: &'h str) -> Self {
         Self { name: "Authorization", value }
     }
 
-    /// Who says its name.
+    /// A caller by name alone.
     fn agent(value: &'h str) -> Self {
         Self { name: "X-Commonbook-Agent", value }
     }
@@ -31,7 +31,7 @@ impl<'h> CallerHeader<'h> {
     }
 }
 
-/// Opens a session as this caller; answers its id.
+/// Opens a session as this caller; returns its id.
 fn open(server: &Server, caller: CallerHeader<'_>) -> String {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
@@ -46,7 +46,7 @@ fn open(server: &Server, caller: CallerHeader<'_>) -> String {
     session
 }
 
-/// What a request in a session is answered: its status and its text.
+/// The response to a request in a session: its status and its text.
 fn send(
     server: &Server,
     method: &str,
@@ -67,7 +67,7 @@ fn call(tool: &str, arguments: &Value) -> Value {
         "params": {"name": tool, "arguments": arguments}})
 }
 
-/// Fails unless a session is its owner's alone.
+/// Fails unless only its owner can use a session.
 fn belongs(server: &Server, owner: CallerHeader<'_>, others: &[CallerHeader<'_>]) {
     let session = open(server, owner);
     let search = call("search_memory", &json!({"query": "herons"}));
@@ -82,13 +82,13 @@ fn belongs(server: &Server, owner: CallerHeader<'_>, others: &[CallerHeader<'_>]
         }
     }
     let still = send(server, "POST", owner, &session, &search);
-    assert_eq!(still.0, 200, "nobody else has ended it: {still:?}");
+    assert_eq!(still.0, 200, "no other caller has ended it: {still:?}");
     assert_eq!(send(server, "DELETE", owner, &session, &search).0, 202);
-    assert_eq!(send(server, "POST", owner, &session, &search).0, 404, "its owner has");
+    assert_eq!(send(server, "POST", owner, &session, &search).0, 404, "its owner has ended it");
 }
 
 #[test]
-fn another_token_neither_hears_of_a_session_nor_files_in_it_nor_ends_it() {
+fn another_token_neither_reads_nor_writes_nor_ends_a_session() {
     let home = Home::new();
     let server = Server::start(&home);
     let bearer = |agent: &str| format!("Bearer {}", token(&home, &[agent]).0);
@@ -98,20 +98,20 @@ fn another_token_neither_hears_of_a_session_nor_files_in_it_nor_ends_it() {
 }
 
 #[test]
-fn without_tokens_a_session_is_that_of_the_name_it_was_opened_under() {
+fn without_tokens_a_session_belongs_to_the_name_that_opened_it() {
     let home = Home::new();
     let server = Server::start(&home);
     let name = CallerHeader::agent;
     let stranger = CallerHeader { name: "X-Other", value: "nothing" };
     belongs(&server, name("rook"), &[name("crow"), name("rook/child"), stranger]);
-    // However its name is spelt.
+    // In any spelling of its name.
     let session = open(&server, name("Rook Agent"));
     let search = call("search_memory", &json!({"query": "herons"}));
     assert_eq!(send(&server, "POST", name("rook"), &session, &search).0, 200);
 }
 
 #[test]
-fn a_header_that_is_no_session_is_refused_at_each_call_with_what_it_should_be() {
+fn an_invalid_session_header_is_refused_at_each_call_with_a_hint() {
     let home = Home::new();
     let server = Server::start(&home);
     let ann = CallerHeader::agent("ann");
@@ -122,8 +122,11 @@ fn a_header_that_is_no_session_is_refused_at_each_call_with_what_it_should_be() 
         let named = ("X-Commonbook-Session", odd);
         let headers = [ACCEPT, JSON, ann.pair(), ("Mcp-Session-Id", &session), named];
         let response = server.exchange("POST", "/mcp", &headers, body.as_bytes()).unwrap();
-        let told = String::from_utf8_lossy(response.body()).into_owned();
-        assert!(told.contains("session: ") && told.contains("start_session"), "{odd:?}: {told}");
+        let answer = String::from_utf8_lossy(response.body()).into_owned();
+        assert!(
+            answer.contains("session: ") && answer.contains("start_session"),
+            "{odd:?}: {answer}"
+        );
     }
     let stats = server.send("GET", "/v1/stats", &[ann.pair()], b"").unwrap().1;
     assert_eq!(stats["memories"], 0);

@@ -13,7 +13,7 @@ struct Monitor {
 }
 
 impl Monitor {
-    /// A monitor that has begun.
+    /// A monitor that has started to follow.
     fn start(home: &Home, arguments: &[&str]) -> Self {
         let all = [&["monitor", "--workspace", WORKSPACE], arguments].concat();
         let mut command = home.program(&all);
@@ -33,7 +33,7 @@ impl Monitor {
         line.trim_end().to_owned()
     }
 
-    /// Presses Ctrl-C; whether it ends with success.
+    /// Presses Ctrl-C; returns whether it ends with success.
     fn ends(mut self) -> bool {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
@@ -53,28 +53,29 @@ fn save(door: &dyn Door, agent: &str, fields: &Value) -> Value {
 }
 
 #[test]
-fn each_event_is_a_line_as_the_journal_has_it_with_a_server_and_without() {
+fn each_event_is_printed_as_in_the_journal_with_a_server_and_without() {
     let home = Home::new();
     let cli = Cli(&home);
     save(&cli, "ann", &json!({"text": "before"}));
     let mut all = Monitor::start(&home, &["--json", "--after", "0", "--agent", "bob"]);
-    let told = |monitor: &mut Monitor| serde_json::from_str::<Value>(&monitor.line()).unwrap();
-    let mut found = vec![told(&mut all)];
-    // It has begun: what comes from now on is heard of by the watch alone.
+    let next_event =
+        |monitor: &mut Monitor| serde_json::from_str::<Value>(&monitor.line()).unwrap();
+    let mut found = vec![next_event(&mut all)];
+    // It follows: from now on only the watch reports events.
     save(&cli, "ann", &json!({"text": "hidden", "sharing": "private"}));
     save(&cli, "ann", &json!({"text": "without a server", "topics": ["herbs"]}));
-    found.push(told(&mut all));
+    found.push(next_event(&mut all));
     let server = Server::start(&home);
     save(&server, "bob", &json!({"text": "by a server"}));
-    found.push(told(&mut all));
+    found.push(next_event(&mut all));
     let page = cli.call("bob", "list_events", &json!({})).unwrap();
     assert_eq!(page["items"], Value::Array(found));
-    assert_eq!(page["items"][1]["sequence"], 3, "what is private is not told");
+    assert_eq!(page["items"][1]["sequence"], 3, "no event of a private memory");
     assert!(all.ends());
 }
 
 #[test]
-fn a_line_says_what_happened_to_what_by_whom() {
+fn a_line_names_the_event_its_actor_and_its_subject() {
     let home = Home::new();
     let cli = Cli(&home);
     save(&cli, "ann", &json!({"text": "long ago"}));
@@ -93,7 +94,7 @@ fn a_line_says_what_happened_to_what_by_whom() {
 }
 
 #[test]
-fn nobody_who_reads_any_more_ends_it_quietly() {
+fn a_closed_output_ends_the_monitor_without_an_error() {
     let home = Home::new();
     let mut monitor = Monitor::start(&home, &[]);
     let (ours, theirs) = (&mut monitor.lines, BufReader::new(empty(&home)));
@@ -102,7 +103,7 @@ fn nobody_who_reads_any_more_ends_it_quietly() {
     assert!(monitor.child.wait().unwrap().success());
 }
 
-/// The output of a command that says nothing.
+/// The output of a command without output.
 fn empty(home: &Home) -> ChildStdout {
     let mut child = home.program(&["events"]).stdout(Stdio::piped()).spawn().unwrap();
     child.wait().unwrap();
@@ -117,10 +118,10 @@ fn an_invalid_filter_is_refused_with_a_hint() {
         (["--importance", "urgent"], "importance"),
         (["--after", "soon"], "after"),
     ];
-    for (flags, told) in table {
+    for (flags, message) in table {
         let output = home.run(&[&["monitor"], &flags[..]].concat());
         let says = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{says}");
-        assert!(says.contains(told) && says.contains("hint: "), "{says}");
+        assert!(says.contains(message) && says.contains("hint: "), "{says}");
     }
 }

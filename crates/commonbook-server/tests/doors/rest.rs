@@ -1,4 +1,4 @@
-//! What only REST has: bodies, headers, statuses, its own pages.
+//! Features of REST alone: bodies, headers, statuses, its own pages.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::world::{Door, Home, Server};
 const ME: (&str, &str) = ("X-Commonbook-Agent", "me");
 
 #[test]
-fn bodies_that_are_no_request_are_refused_with_their_reason() {
+fn invalid_bodies_are_refused_with_the_reason() {
     let home = Home::new();
     let server = Server::start(&home);
     let huge = vec![b' '; 16 * 1024 * 1024 + 1];
@@ -35,7 +35,7 @@ fn bodies_that_are_no_request_are_refused_with_their_reason() {
 }
 
 #[test]
-fn a_list_is_a_batch_and_all_of_it_or_nothing() {
+fn a_list_is_a_batch_that_is_saved_completely_or_not_at_all() {
     let home = Home::new();
     let server = Server::start(&home);
     let save = |body: Value| {
@@ -54,7 +54,7 @@ fn a_list_is_a_batch_and_all_of_it_or_nothing() {
 }
 
 #[test]
-fn a_page_of_elsewhere_cannot_call() {
+fn a_page_of_another_origin_cannot_call() {
     let home = Home::new();
     let server = Server::start(&home);
     let own = server.url.trim_start_matches("http://").replace("127.0.0.1", "localhost");
@@ -79,7 +79,7 @@ fn a_page_of_elsewhere_cannot_call() {
 }
 
 #[test]
-fn the_caller_is_heard_in_the_order_of_the_design() {
+fn the_header_overrides_the_query_for_the_caller() {
     let home = Home::new();
     let server = Server::start(&home);
     let save = |path: &str, headers: &[(&str, &str)]| {
@@ -96,7 +96,7 @@ fn the_caller_is_heard_in_the_order_of_the_design() {
 }
 
 #[test]
-fn an_idempotency_key_is_carried_out_once() {
+fn a_request_with_an_idempotency_key_is_executed_once() {
     let home = Home::new();
     let server = Server::start(&home);
     let save = |key: &str, text: &str| {
@@ -112,7 +112,7 @@ fn an_idempotency_key_is_carried_out_once() {
 }
 
 #[test]
-fn the_pages_of_the_server_are_there() {
+fn the_server_has_its_pages() {
     let home = Home::new();
     let server = Server::start(&home);
     let (status, health) = server.send("GET", "/health", &[], b"").unwrap();
@@ -127,12 +127,12 @@ fn the_pages_of_the_server_are_there() {
 }
 
 #[test]
-fn who_only_reads_is_in_no_registry_whichever_door_it_came_by() {
+fn an_agent_that_only_reads_is_registered_by_no_door() {
     let home = Home::new();
-    let told = |output: std::process::Output| {
+    let names_in = |output: std::process::Output| {
         let agents: Value = serde_json::from_slice(&output.stdout).unwrap();
         let names = agents["items"].as_array().unwrap().iter();
-        names.map(|it| it["agent"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        names.map(|agent| agent["agent"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let list = ["agents", "--json", "--agent", "zoe", "--workspace", "nest"];
     assert!(home.run(&["list", "--agent", "ann", "--workspace", "nest"]).status.success());
@@ -142,13 +142,13 @@ fn who_only_reads_is_in_no_registry_whichever_door_it_came_by() {
     let named = "/v1/memories?agent_id=mallory&workspace=nest";
     assert_eq!(server.send("GET", named, &[], b"").unwrap().0, 200);
     assert_eq!(server.send("GET", "/v1/memories", &bob, b"").unwrap().0, 200);
-    assert_eq!(told(home.run(&list)), [""; 0]);
+    assert_eq!(names_in(home.run(&list)), [""; 0]);
     assert_eq!(server.send("POST", "/v1/sessions", &bob, b"{}").unwrap().0, 200);
-    assert_eq!(told(home.run(&list)), ["bob"]);
+    assert_eq!(names_in(home.run(&list)), ["bob"]);
     assert!(
         home.run(&["save", "Nests are built in spring", "--agent", "ann", "--workspace", "nest"])
             .status
             .success()
     );
-    assert_eq!(told(home.run(&list)), ["ann", "bob"]);
+    assert_eq!(names_in(home.run(&list)), ["ann", "bob"]);
 }

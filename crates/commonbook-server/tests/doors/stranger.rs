@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::world::{Home, Mcp, Server, WORKSPACE, plain};
 
-/// A word that stands in hidden memories alone.
+/// A word of hidden memories alone.
 const WORD: &str = "xylophone";
 
 /// An id that no home has.
@@ -15,7 +15,7 @@ const NONE: &str = "mem_01m7zae187e8jr2amep8xnc3vw";
 /// The id of a contradiction that no home has.
 const NO_CONTRADICTION: &str = "con_01m7zae187e8jr2amep8xnc3vw";
 
-/// A home, what stands in it for all, and a name for what is hidden there, if anything is.
+/// A home, its shared memories, and a name for its hidden ones, if it has any.
 struct World {
     home: Home,
     server: Server,
@@ -54,14 +54,14 @@ impl World {
         assert_eq!(self.server.send("POST", path, &headers, body.as_bytes()).unwrap().0, 200);
     }
 
-    /// Hides one memory in each way that there is, and what contradicts it; answers their ids, and at
-    /// the end that of a contradiction.
+    /// Hides one memory in each possible way, and one that contradicts it; returns their ids,
+    /// and at the end that of the contradiction.
     fn hide(&self) -> Vec<String> {
         let ann = ("X-Commonbook-Agent", "ann");
         let text = format!("The {WORD} is Ann's alone");
         let private = json!({"text": text, "title": WORD, "topics": [WORD], "sharing": "private",
             "memory_type": WORD, "metadata": {"k": WORD}, "entities": [format!("project:{WORD}")]});
-        let one = self.save(&[ann], &private);
+        let memory = self.save(&[ann], &private);
         let about = self.save(
             &[ann, ("X-Commonbook-User", WORD)],
             &json!({"text": format!("She plays the {WORD}")}),
@@ -72,7 +72,7 @@ impl World {
         let path = format!("/v1/memories/{deleted}");
         let headers = [ann, ("X-Commonbook-Workspace", WORKSPACE)];
         assert_eq!(self.server.send("DELETE", &path, &headers, b"").unwrap().0, 200);
-        let change = format!("/v1/memories/{one}");
+        let change = format!("/v1/memories/{memory}");
         let body = json!({"summary": format!("about a {WORD}")}).to_string();
         let changed = self.server.send("PATCH", &change, &headers, body.as_bytes()).unwrap();
         assert_eq!(changed.0, 200);
@@ -84,23 +84,23 @@ impl World {
         let found = self.server.send("GET", path, &headers, b"").unwrap().1;
         assert_eq!(found["items"].as_array().map(Vec::len), Some(3), "{found}");
         let found = found["items"][2]["id"].as_str().unwrap().to_owned();
-        vec![one, about, order, deleted, found]
+        vec![memory, about, order, deleted, found]
     }
 
     /// Everything that the stranger receives, with its requests.
-    fn told(&self, hidden: &[String]) -> Vec<(String, Value)> {
-        let mut told = self.over_rest(hidden);
+    fn observe(&self, hidden: &[String]) -> Vec<(String, Value)> {
+        let mut answers = self.over_rest(hidden);
         for mcp in [Mcp::over_http(&self.home, &self.server), Mcp::over_stdio(&self.home)] {
-            told.extend(over_mcp(&mcp, hidden));
+            answers.extend(over_mcp(&mcp, hidden));
         }
-        told.extend(self.at_the_command_line(hidden));
-        told
+        answers.extend(self.at_the_command_line(hidden));
+        answers
     }
 
     fn over_rest(&self, hidden: &[String]) -> Vec<(String, Value)> {
         let headers = [("X-Commonbook-Agent", "mallory"), ("X-Commonbook-Workspace", WORKSPACE)];
         let document = self.server.send("GET", "/openapi.json", &headers, b"").unwrap().1;
-        let mut told = Vec::new();
+        let mut answers = Vec::new();
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 if !operation["responses"]["200"]["content"]["text/event-stream"].is_null() {
@@ -111,12 +111,12 @@ impl World {
                     let method = method.to_uppercase();
                     let (status, answer) =
                         self.server.send(&method, &path, &headers, body.as_bytes()).unwrap();
-                    told.push((format!("{method} {path} {body}"), json!([status, answer])));
+                    answers.push((format!("{method} {path} {body}"), json!([status, answer])));
                 }
             }
         }
-        assert!(told.len() > 40, "{}", told.len());
-        told
+        assert!(answers.len() > 40, "{}", answers.len());
+        answers
     }
 
     fn at_the_command_line(&self, hidden: &[String]) -> Vec<(String, Value)> {
@@ -192,7 +192,7 @@ impl World {
 /// The requests of an operation or a tool: each hidden id in the place of every id, and the hidden
 /// word in the place of every text.
 fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
-    let one = |id: &str| {
+    let requests_for = |id: &str| {
         let fields = fields(operation);
         let filled = fields.iter().filter_map(|(name, needed)| {
             let value = match name.as_str() {
@@ -224,20 +224,20 @@ fn requests(operation: &Value, hidden: &[String]) -> Vec<Map<String, Value>> {
         });
         filled.collect()
     };
-    memories(hidden).map(one).collect()
+    memories(hidden).map(requests_for).collect()
 }
 
-/// The memories among what is hidden.
+/// The hidden memories.
 fn memories(hidden: &[String]) -> impl Iterator<Item = &str> {
     hidden.iter().map(String::as_str).filter(|id| id.starts_with("mem_"))
 }
 
-/// The contradiction among what is hidden.
+/// The hidden contradiction.
 fn contradiction(hidden: &[String]) -> &str {
     hidden.iter().find(|id| id.starts_with("con_")).map_or(NO_CONTRADICTION, String::as_str)
 }
 
-/// The fields of an operation or a tool, and whether each has to be given.
+/// The fields of an operation or a tool, and whether each is required.
 fn fields(operation: &Value) -> Vec<(String, bool)> {
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
     let body = body["oneOf"].get(0).or(body["anyOf"].get(0)).unwrap_or(body);
@@ -259,7 +259,7 @@ fn fields(operation: &Value) -> Vec<(String, bool)> {
     of_schemas.chain(of_parameters).collect()
 }
 
-/// The path with its query, and the body, that say this.
+/// The path with its query, and the body, of these fields.
 fn filled(path: &str, operation: &Value, request: &Map<String, Value>) -> (String, String) {
     let mut request = request.clone();
     let mut path = path.to_owned();
@@ -281,7 +281,7 @@ fn filled(path: &str, operation: &Value, request: &Map<String, Value>) -> (Strin
 
 fn over_mcp(mcp: &Mcp<'_>, hidden: &[String]) -> Vec<(String, Value)> {
     mcp.with("mallory", async |client| {
-        let mut told = Vec::new();
+        let mut answers = Vec::new();
         for tool in client.list_all_tools().await.unwrap() {
             for arguments in requests(&json!(tool), hidden) {
                 let mut request = CallToolRequestParams::new(tool.name.clone());
@@ -289,25 +289,25 @@ fn over_mcp(mcp: &Mcp<'_>, hidden: &[String]) -> Vec<(String, Value)> {
                 let answer = client.call_tool(request).await;
                 let answer = answer.map_or_else(
                     |error| json!(error.to_string()),
-                    |it| json!(it.structured_content),
+                    |result| json!(result.structured_content),
                 );
-                told.push((format!("{} {}", tool.name, Value::Object(arguments)), answer));
+                answers.push((format!("{} {}", tool.name, Value::Object(arguments)), answer));
             }
         }
         if let Ok(resources) = client.list_all_resources().await {
             let listed = json!(resources.iter().map(|resource| &resource.uri).collect::<Vec<_>>());
-            told.push(("resources/list".to_owned(), listed));
+            answers.push(("resources/list".to_owned(), listed));
             for uri in memories(hidden).map(|id| format!("commonbook://memory/{id}")) {
                 let read = client.read_resource(ReadResourceRequestParams::new(uri.clone())).await;
                 let read = read.map_or_else(|error| json!(error.to_string()), |read| json!(read));
-                told.push((format!("resources/read {uri}"), read));
+                answers.push((format!("resources/read {uri}"), read));
             }
         }
-        told
+        answers
     })
 }
 
-/// An answer without what tells only when, in which order and how large something was kept.
+/// A response without fields that depend only on time, order and size of the stored data.
 fn without_order(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -324,15 +324,15 @@ fn without_order(value: &Value) -> Value {
 }
 
 #[test]
-fn to_a_stranger_a_home_with_hidden_memories_is_one_without() {
+fn a_stranger_receives_the_same_with_hidden_memories_and_without() {
     let (with, without) = (World::new(), World::new());
     let hidden = with.hide();
     let none: Vec<String> = memories(&hidden).map(|_| NONE.to_owned()).collect();
-    let told = with.told(&hidden);
-    let expected = without.told(&none);
-    assert_eq!(told.len(), expected.len());
+    let observed = with.observe(&hidden);
+    let expected = without.observe(&none);
+    assert_eq!(observed.len(), expected.len());
     let (mut ids, mut other_ids) = (Vec::new(), Vec::new());
-    // What was asked for is named in answers: in both homes by the same name.
+    // Responses repeat the names of a request: in both homes by the same name.
     let named = |answer: &Value| {
         let mut text = answer.to_string();
         for id in hidden.iter().map(String::as_str).chain([NONE, NO_CONTRADICTION]) {
@@ -340,8 +340,8 @@ fn to_a_stranger_a_home_with_hidden_memories_is_one_without() {
         }
         serde_json::from_str::<Value>(&text).unwrap()
     };
-    for ((asked, answer), (_, other)) in told.iter().zip(&expected) {
-        // The stranger itself asks for the word; that is not repeated by anything but its own words.
+    for ((asked, answer), (_, other)) in observed.iter().zip(&expected) {
+        // The request itself contains the word; only its own text may repeat it.
         let answer = plain(&without_order(&named(answer)), &mut ids);
         let other = plain(&without_order(&named(other)), &mut other_ids);
         assert_eq!(answer, other, "{asked}");

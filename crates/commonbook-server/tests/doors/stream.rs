@@ -1,4 +1,4 @@
-//! The stream of events: to each reader what it may see, once and in order, whatever happens.
+//! The stream of events: each reader receives the events that it may see, once and in order.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,36 +11,37 @@ use crate::world::{Door, Home, Server, WORKSPACE};
 /// One connection that follows the journal.
 pub(crate) struct Stream(BufReader<TcpStream>);
 
-/// What came over it.
+/// An event of the stream.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct ReceivedEvent {
     id: Option<u64>,
     event: String,
     data: Value,
 }
 
 impl Stream {
-    /// A stream for this agent; what the server answers when there is none.
+    /// A stream for this agent, or the response of the server that refuses it.
     fn try_open(server: &Server, agent: &str, query: &str, last: &str) -> Result<Self, Value> {
         let headers = [("X-Commonbook-Agent", agent), ("Last-Event-ID", last)];
         Self::ask(server, query, &headers)
     }
 
-    /// A stream for who shows this token.
+    /// A stream for the holder of this token.
     pub(crate) fn shown(server: &Server, token: &str) -> Self {
         Self::ask(server, "", &[("Authorization", &format!("Bearer {token}"))]).unwrap()
     }
 
-    /// Asks with those of these headers that say something.
+    /// Opens a stream with those of these headers that are not empty.
     fn ask(server: &Server, query: &str, headers: &[(&str, &str)]) -> Result<Self, Value> {
         let address = server.url.trim_start_matches("http://");
         let mut connection = TcpStream::connect(address).unwrap();
         connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let said = headers.iter().filter(|(_, value)| !value.is_empty());
-        let said: String = said.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let header_lines = headers.iter().filter(|(_, value)| !value.is_empty());
+        let header_lines: String =
+            header_lines.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let request = format!(
             "GET /events/stream?{query} HTTP/1.1\r\nHost: {address}\r\n\
-             X-Commonbook-Workspace: {WORKSPACE}\r\n{said}\r\n"
+             X-Commonbook-Workspace: {WORKSPACE}\r\n{header_lines}\r\n"
         );
         connection.write_all(request.as_bytes()).unwrap();
         let mut lines = BufReader::new(connection);
@@ -64,7 +65,7 @@ impl Stream {
         Self::try_open(server, agent, query, "").unwrap()
     }
 
-    /// The next line of the stream itself: those of the chunks around it end otherwise.
+    /// The next line of the stream itself: lines of the chunks around it end otherwise.
     pub(crate) fn line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
@@ -77,18 +78,18 @@ impl Stream {
         }
     }
 
-    /// The next part; `None` at the end of the stream.
-    fn next(&mut self) -> Option<Told> {
-        let mut told = Told { id: None, event: String::new(), data: Value::Null };
+    /// The next event; `None` at the end of the stream.
+    fn next(&mut self) -> Option<ReceivedEvent> {
+        let mut received = ReceivedEvent { id: None, event: String::new(), data: Value::Null };
         loop {
             let line = self.line()?;
             match line.split_once(": ") {
-                Some(("id", id)) => told.id = Some(id.parse().unwrap()),
-                Some(("event", event)) => told.event = event.to_owned(),
-                Some(("data", data)) => told.data = serde_json::from_str(data).unwrap(),
+                Some(("id", id)) => received.id = Some(id.parse().unwrap()),
+                Some(("event", event)) => received.event = event.to_owned(),
+                Some(("data", data)) => received.data = serde_json::from_str(data).unwrap(),
                 Some(("", _)) => {}
-                None if line.is_empty() && told.event.is_empty() => {}
-                None if line.is_empty() => return Some(told),
+                None if line.is_empty() && received.event.is_empty() => {}
+                None if line.is_empty() => return Some(received),
                 _ => panic!("{line:?}"),
             }
         }
@@ -119,7 +120,7 @@ fn signal(server: &Server, name: &str) {
 }
 
 #[test]
-fn each_reader_is_told_what_it_asked_for_as_the_journal_has_it() {
+fn each_reader_receives_the_events_of_its_filter_as_in_the_journal() {
     let home = Home::new();
     let server = Server::start(&home);
     save(&server, "ann", &json!({"text": "before anybody listened"}));
@@ -135,7 +136,7 @@ fn each_reader_is_told_what_it_asked_for_as_the_journal_has_it() {
         ("exclude_self=true", vec![3, 5]),
         ("exclude_self=true&topics=herbs,rivers&events=memory.*", vec![3]),
     ];
-    // Two of them are alike: two connections of one agent are two readers.
+    // Two of them are equal: two connections of one agent are two readers.
     let open = |(query, expected)| (Stream::open(&server, "ann", query), expected);
     let streams: Vec<(Stream, Vec<u64>)> = table.into_iter().map(open).collect();
     let id = save(&server, "ann", &json!({"text": "two", "topics": ["Herbs"]}));
@@ -146,15 +147,15 @@ fn each_reader_is_told_what_it_asked_for_as_the_journal_has_it() {
     for (mut stream, expected) in streams {
         for sequence in expected {
             let event = &journal[sequence as usize - 1];
-            let told = stream.next().unwrap();
-            assert_eq!((told.id, &told.data), (Some(sequence), event));
-            assert_eq!(event["kind"], told.event);
+            let received = stream.next().unwrap();
+            assert_eq!((received.id, &received.data), (Some(sequence), event));
+            assert_eq!(event["kind"], received.event);
         }
     }
 }
 
 #[test]
-fn what_another_may_not_see_does_not_come_and_does_not_count() {
+fn invisible_events_are_neither_sent_nor_counted() {
     let home = Home::new();
     let server = Server::start(&home);
     let mut bob = Stream::open(&server, "bob", "");
@@ -165,28 +166,28 @@ fn what_another_may_not_see_does_not_come_and_does_not_count() {
     save(&server, "ann", &json!({"text": "two", "user_id": "u1"}));
     save(&server, "ann", &json!({"text": order}));
     save(&server, "ann", &json!({"text": "shared"}));
-    // What was private stays its owner's: its earlier events, and that it was purged.
+    // The earlier events of a private memory stay its owner's, and so does its purge.
     let publish = json!({"id": private, "sharing": "shared"});
     server.call("ann", "update_memory", &publish).unwrap();
     server.call("ann", "purge_memory", &json!({"id": private})).unwrap();
     save(&server, "ann", &json!({"text": "the last"}));
     // A quarantined one has two events: 3 and 4.
     for stream in [&mut bob, &mut nobody] {
-        let told = stream.until(8);
-        assert!(told.starts_with(&[5]) && !told.contains(&7), "{told:?}");
+        let sequences = stream.until(8);
+        assert!(sequences.starts_with(&[5]) && !sequences.contains(&7), "{sequences:?}");
     }
     assert_eq!(ann.until(8), [1, 2, 3, 4, 5, 6, 7, 8]);
     let mut later = Stream::open(&server, "bob", "after=0");
-    assert_eq!(later.until(8), [5, 8], "nor is it told who asks later");
+    assert_eq!(later.until(8), [5, 8], "nor does a later reader receive it");
 }
 
 #[test]
-fn a_stream_goes_on_where_it_was_after_the_server_was_killed() {
+fn a_stream_resumes_after_the_server_was_killed() {
     let home = Home::new();
     let server = Server::start(&home);
     let batch = |server: &Server, count: usize| {
-        let one = |number: usize| json!({"text": format!("{number}")});
-        let all = Value::Array((0..count).map(one).collect()).to_string();
+        let memory = |number: usize| json!({"text": format!("{number}")});
+        let all = Value::Array((0..count).map(memory).collect()).to_string();
         let headers = [("X-Commonbook-Workspace", WORKSPACE), ("X-Commonbook-Agent", "ann")];
         assert_eq!(server.send("POST", "/v1/memories", &headers, all.as_bytes()).unwrap().0, 201);
     };
@@ -196,7 +197,7 @@ fn a_stream_goes_on_where_it_was_after_the_server_was_killed() {
     batch(&server, 100);
     drop((stream, server));
     let server = Server::start(&home);
-    // What the header says counts more than what the address still says.
+    // The header overrides the address.
     let mut stream = Stream::try_open(&server, "bob", "after=0", "70").unwrap();
     assert_eq!(stream.until(150), (71..=150).collect::<Vec<_>>());
     batch(&server, 50);
@@ -207,7 +208,7 @@ fn a_stream_goes_on_where_it_was_after_the_server_was_killed() {
 }
 
 #[test]
-fn what_another_process_writes_arrives() {
+fn events_of_other_processes_arrive() {
     let home = Home::new();
     let (server, other) = (Server::start(&home), Server::start(&home));
     let mut stream = Stream::open(&server, "bob", "");
@@ -220,7 +221,7 @@ fn what_another_process_writes_arrives() {
 }
 
 #[test]
-fn a_slow_reader_is_told_that_it_lagged_misses_nothing_and_slows_nobody() {
+fn a_slow_reader_receives_lagged_misses_nothing_and_slows_no_other() {
     let home = Home::new();
     let server = Server::start(&home);
     let mut slow = Stream::open(&server, "slow", "");
@@ -236,27 +237,27 @@ fn a_slow_reader_is_told_that_it_lagged_misses_nothing_and_slows_nobody() {
         }
         assert_eq!(quick.until(sequence), [sequence]);
     }
-    let (mut told, mut missed) = (Vec::new(), Vec::new());
-    while told.last() != Some(&end) {
+    let (mut received, mut missed) = (Vec::new(), Vec::new());
+    while received.last() != Some(&end) {
         let next = slow.next().unwrap();
         match next.id {
-            Some(id) => told.push(id),
+            Some(id) => received.push(id),
             None => {
                 assert_eq!(next.event, "lagged");
-                let after = told.last().copied().unwrap_or(0);
+                let after = received.last().copied().unwrap_or(0);
                 assert_eq!(next.data, json!({"missed": end - after}));
                 missed.push(after);
             }
         }
     }
-    assert_eq!(told, (1..=end).collect::<Vec<_>>());
+    assert_eq!(received, (1..=end).collect::<Vec<_>>());
     assert_eq!(missed.len(), 1, "{missed:?}");
     save(&server, "ann", &json!({"text": "and it is up again"}));
     assert_eq!((slow.until(end + 1), quick.until(end + 1)), (vec![end + 1], vec![end + 1]));
 }
 
 #[test]
-fn more_streams_than_are_allowed_are_refused_until_one_is_closed() {
+fn streams_beyond_the_limit_are_refused_until_another_closes() {
     let home = Home::new();
     let server = Server::of(&home, &["--streams", "2"]);
     let (first, mut second) = (Stream::open(&server, "ann", ""), Stream::open(&server, "ann", ""));
@@ -264,7 +265,7 @@ fn more_streams_than_are_allowed_are_refused_until_one_is_closed() {
     assert_eq!(refused["error"]["kind"], "rate_limited");
     assert!(refused["error"]["hint"].as_str().unwrap().contains("--streams"), "{refused}");
     drop(first);
-    // The server hears of it when it next looks at the connection.
+    // The server notices it at its next check of the connection.
     let mut third = loop {
         if let Ok(stream) = Stream::try_open(&server, "bob", "", "") {
             break stream;
@@ -275,7 +276,7 @@ fn more_streams_than_are_allowed_are_refused_until_one_is_closed() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_refused_as_every_other_request() {
+fn an_invalid_stream_request_is_refused_like_any_other() {
     let home = Home::new();
     let server = Server::start(&home);
     let table = [
@@ -299,7 +300,7 @@ fn what_cannot_be_followed_is_refused_as_every_other_request() {
 }
 
 #[test]
-fn a_silent_stream_says_that_it_is_there_and_ends_when_the_server_stops() {
+fn a_silent_stream_sends_keep_alives_and_ends_when_the_server_stops() {
     let home = Home::new();
     let server = Server::start(&home);
     let mut stream = Stream::open(&server, "ann", "");

@@ -25,7 +25,7 @@ fn golden(surface: &str, file: &str) {
     assert!(
         printed == kept,
         "{file} is not what the program prints (line {differs:?}): \
-         if that is meant, run the tests once with UPDATE_SURFACES=1 and commit the file"
+         if the change is intended, run the tests once with UPDATE_SURFACES=1 and commit the file"
     );
 }
 
@@ -34,10 +34,10 @@ fn openapi_is_the_golden_file() {
     golden("openapi", "openapi.json");
 }
 
-/// Where a value has to match exactly one of several forms, a form that stands there twice is one
-/// that nothing can match.
+/// If a value must match exactly one of several schemas, no value can match a schema that is there
+/// twice.
 #[test]
-fn no_form_stands_twice_among_those_of_which_one_is_to_match() {
+fn no_one_of_contains_a_schema_twice() {
     fn forms(value: &Value, found: &mut Vec<Vec<Value>>) {
         match value {
             Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Three agents work on one matter over MCP: what the analyst found reaches QA under
+//! Three agents work on one matter over MCP: the analyst's finding reaches QA under
 //! the analyst's name, two agents name one thing, and the session goes on in another client.
 
 use rmcp::model::CallToolRequestParams;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Client, Home, Mcp, Server};
 
-/// Calls a tool; answers what it answers.
+/// Calls a tool; returns its response.
 async fn call(client: &Client, tool: &'static str, fields: Value) -> Value {
     let mut request = CallToolRequestParams::new(tool);
     request.arguments = fields.as_object().cloned();
@@ -15,7 +15,7 @@ async fn call(client: &Client, tool: &'static str, fields: Value) -> Value {
     answer.structured_content.unwrap()
 }
 
-/// The analyst looks into it, in a session, and hands over; answers the session and the handoff.
+/// The analyst works in a session, and hands over; returns the session and the handoff.
 fn analyse(mcp: &Mcp<'_>) -> (Value, Value) {
     mcp.with("analyst", async |client| {
         call(client, "open_case", json!({"key": "slow-orders", "title": "Slow orders"})).await;
@@ -39,7 +39,7 @@ fn analyse(mcp: &Mcp<'_>) -> (Value, Value) {
     })
 }
 
-/// The developer takes it, mends it and hands on; answers the handoff.
+/// The developer accepts, fixes and hands on; returns the handoff.
 fn develop(mcp: &Mcp<'_>, handoff: &Value) -> Value {
     mcp.with("developer", async |client| {
         let context = call(client, "get_context", json!({"task": "What is next?"})).await;
@@ -66,7 +66,7 @@ fn develop(mcp: &Mcp<'_>, handoff: &Value) -> Value {
 }
 
 #[test]
-fn what_the_analyst_found_reaches_qa_and_the_session_goes_on_elsewhere() {
+fn findings_reach_qa_by_handoffs_and_the_session_resumes_elsewhere() {
     let home = Home::new();
     let server = Server::start(&home);
     for mcp in Mcp::every_way(&home, &server).into_iter().take(2) {
@@ -83,7 +83,7 @@ fn what_the_analyst_found_reaches_qa_and_the_session_goes_on_elsewhere() {
             let graph = call(client, "get_collaborations", json!({"chain": first})).await;
             assert_eq!(graph["statistics"]["by_status"]["completed"], 2, "{graph}");
         });
-        // Another client, and another agent, goes on where the session stopped.
+        // Another client, and another agent, resume the session.
         mcp.with("cursor", async |client| {
             let resumed = call(client, "resume_session", json!({"session": session})).await;
             let text = resumed["text"].as_str().unwrap();

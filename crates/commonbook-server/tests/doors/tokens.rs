@@ -1,4 +1,4 @@
-//! Tokens over HTTP: made at the command line, shown in a header, and asked for everywhere.
+//! Tokens over HTTP: created at the command line, sent in a header, and required everywhere.
 
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Home, Server};
 
-/// Makes a token at the command line; its secret, and its id.
+/// Creates a token at the command line; returns its secret, and its id.
 pub(crate) fn token(home: &Home, arguments: &[&str]) -> (String, String) {
     let output = home.run(&[&["token", "create", "--json"], arguments].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -17,13 +17,13 @@ pub(crate) fn token(home: &Home, arguments: &[&str]) -> (String, String) {
     (text(&issued["secret"]), text(&issued["token"]["id"]))
 }
 
-/// What a request with these headers is answered.
+/// The response to a request with these headers.
 fn ask(server: &Server, path: &str, headers: &[(&str, &str)]) -> (u16, Value) {
     server.send("GET", path, headers, b"").unwrap()
 }
 
 #[test]
-fn from_the_first_token_on_every_path_that_tells_something_asks_for_one() {
+fn after_the_first_token_every_path_with_data_requires_one() {
     let home = Home::new();
     let server = Server::start(&home);
     let document = ask(&server, "/openapi.json", &[]).1;
@@ -63,17 +63,17 @@ fn from_the_first_token_on_every_path_that_tells_something_asks_for_one() {
         }
     }
     assert_eq!(ask(&server, "/v1/stats", &[("Authorization", &format!("Bearer {secret}"))]).0, 200);
-    // Not in the query, where logs and histories keep it.
+    // Not in the query, where logs and histories record it.
     assert_eq!(ask(&server, &format!("/v1/stats?token={secret}"), &[]).0, 401);
     for path in [metadata.to_owned(), format!("{metadata}/mcp")] {
-        let (status, told) = ask(&server, &path, &[]);
-        assert_eq!((status, &told["bearer_methods_supported"]), (200, &json!(["header"])));
-        assert_eq!(told["resource"], format!("{}/mcp", server.url));
+        let (status, answer) = ask(&server, &path, &[]);
+        assert_eq!((status, &answer["bearer_methods_supported"]), (200, &json!(["header"])));
+        assert_eq!(answer["resource"], format!("{}/mcp", server.url));
     }
 }
 
 #[test]
-fn wrong_tokens_are_slowed_and_the_right_one_is_not() {
+fn wrong_tokens_are_rate_limited_and_the_right_one_is_not() {
     let home = Home::new();
     let server = Server::start(&home);
     let (secret, _) = token(&home, &["rook"]);
@@ -96,7 +96,7 @@ fn wrong_tokens_are_slowed_and_the_right_one_is_not() {
 }
 
 #[test]
-fn with_a_token_one_has_that_agents_sight_exactly() {
+fn a_token_gives_exactly_its_agents_sight() {
     let home = Home::new();
     let server = Server::start(&home);
     let (rook, rook_id) = token(&home, &["rook"]);
@@ -124,7 +124,7 @@ fn with_a_token_one_has_that_agents_sight_exactly() {
 }
 
 #[test]
-fn mcp_takes_the_token_for_the_caller_and_not_the_clients_name() {
+fn over_mcp_the_token_determines_the_caller_and_not_the_clients_name() {
     let home = Home::new();
     let server = Server::start(&home);
     let (secret, _) = token(&home, &["rook", "--workspace", "nest"]);
@@ -147,7 +147,7 @@ fn mcp_takes_the_token_for_the_caller_and_not_the_clients_name() {
 }
 
 #[test]
-fn an_address_that_others_reach_asks_for_a_token_before_there_is_any() {
+fn an_address_that_others_reach_requires_a_token_before_any_exists() {
     let home = Home::new();
     let server = Server::of(&home, &["--bind", "0.0.0.0:0"]);
     let (status, refused) = ask(&server, "/v1/stats", &[]);
@@ -165,7 +165,7 @@ fn an_address_that_others_reach_asks_for_a_token_before_there_is_any() {
 }
 
 #[test]
-fn a_setting_says_by_which_names_a_server_is_called() {
+fn a_setting_lists_the_host_names_of_a_server() {
     let home = Home::new();
     let server =
         Server::with_setting(&home, "COMMONBOOK_HOSTS", "book.example,tunnel.example:8080");
@@ -180,9 +180,9 @@ fn a_setting_says_by_which_names_a_server_is_called() {
         ("localhost:1", 403),
     ];
     for (host, status) in table {
-        let (found, told) = ask(&server, "/v1/stats", &[("Host", host)]);
+        let (found, response) = ask(&server, "/v1/stats", &[("Host", host)]);
         assert_eq!(found, status, "{host}");
-        let hint = told["error"]["hint"].as_str().unwrap_or("COMMONBOOK_HOSTS");
+        let hint = response["error"]["hint"].as_str().unwrap_or("COMMONBOOK_HOSTS");
         assert!(hint.contains("COMMONBOOK_HOSTS"), "{hint}");
     }
     let output = home.program(&["serve", "--port", "0"]).env("COMMONBOOK_HOSTS", "a b").output();
@@ -192,7 +192,7 @@ fn a_setting_says_by_which_names_a_server_is_called() {
 }
 
 #[test]
-fn in_production_who_writes_has_a_name() {
+fn in_production_a_writer_needs_a_name() {
     let home = Home::new();
     let server = Server::of(&home, &["--production"]);
     let body = json!({"text": "Whose?"}).to_string();
@@ -205,7 +205,7 @@ fn in_production_who_writes_has_a_name() {
 }
 
 #[test]
-fn who_shows_a_token_of_an_administrator_reviews_over_rest() {
+fn an_administrators_token_reviews_over_rest() {
     let home = Home::new();
     let server = Server::start(&home);
     let (plain, _) = token(&home, &["rook"]);
@@ -238,7 +238,7 @@ fn a_stream_ends_when_its_token_does() {
     assert_eq!((status, &refused["error"]["kind"]), (403, &json!("forbidden")));
     let mut stream = crate::stream::Stream::shown(&server, &secret);
     assert!(home.run(&["token", "revoke", &id]).status.success());
-    // What it says until it is asked again is a comment at the most.
+    // Until the next check it sends at most a comment.
     while let Some(line) = stream.line() {
         assert!(line.is_empty() || line.starts_with(':'), "{line}");
     }

@@ -1,4 +1,4 @@
-//! Many processes that append to one case: no entry is lost or doubled, and who follows reads each
+//! Many processes that append to one case: no entry is lost or doubled, and a reader receives each
 //! of them once, in order.
 
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ const EACH: usize = 125;
 fn answer(home: &Home, arguments: &[&str]) -> Value {
     let own = ["--json", "--workspace", WORKSPACE];
     let output = home.run(&[arguments, &own].concat());
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Reads on until nobody writes any more and the end was reached; answers what was read.
+/// Reads until the writers have ended and the end is reached; returns the entries.
 fn follow(home: &Home, done: &AtomicBool) -> Vec<(u64, String)> {
     let mut read = Vec::new();
     loop {
@@ -51,8 +51,8 @@ fn sixteen_processes_that_append_to_one_case_lose_and_double_nothing() {
                     let append = |number: usize| {
                         let summary = format!("entry {number} of process {process}");
                         let command = ["case", "append", "log", &summary, "--agent", &agent];
-                        let told = answer(home, &command);
-                        (told["entries"][0]["position"].as_u64().unwrap(), summary)
+                        let appended = answer(home, &command);
+                        (appended["entries"][0]["position"].as_u64().unwrap(), summary)
                     };
                     (0..EACH).map(append).collect::<Vec<_>>()
                 })
@@ -66,7 +66,7 @@ fn sixteen_processes_that_append_to_one_case_lose_and_double_nothing() {
     });
     let positions: Vec<u64> = placed.iter().map(|(position, _)| *position).collect();
     let expected: Vec<u64> = (1..=(PROCESSES * EACH) as u64).collect();
-    assert_eq!(positions, expected, "no position twice, and none left out");
+    assert_eq!(positions, expected, "each position exactly once");
     for read in followed {
         // Each reader received every entry once, in order, as its writer did.
         assert_eq!(read, placed.iter().cloned().collect::<Vec<_>>());

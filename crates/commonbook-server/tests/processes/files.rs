@@ -1,4 +1,4 @@
-//! Files of a home are their user's alone, and output that cannot be written is an error, of a log never.
+//! The files of a home are private, and a failed write is an error, except for a log.
 
 use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Read};
@@ -29,7 +29,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The program, started by a shell that lets everybody do everything with new files.
+/// The program, started by a shell whose umask permits everything.
 fn careless(home: &Home, arguments: &[&str]) -> Command {
     let program = home.program(&[]);
     let mut command = Command::new("sh");
@@ -49,8 +49,8 @@ fn careless(home: &Home, arguments: &[&str]) -> Command {
 
 fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{command:?}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {stderr}");
     output
 }
 
@@ -59,12 +59,13 @@ fn doctor(home: &Home) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn check<'a>(told: &'a Value, what: &str) -> &'a Value {
-    let checks = told["checks"].as_array().unwrap();
-    checks.iter().find(|check| check["what"] == what).unwrap_or_else(|| panic!("{what}: {told}"))
+fn check<'a>(report: &'a Value, what: &str) -> &'a Value {
+    let checks = report["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["what"] == what).unwrap_or_else(|| panic!("{what}: {report}"))
 }
 
-/// Uses what makes files in a home: store, index, vectors, socket, standing memory, setup, hooks.
+/// Uses every feature that makes files in a home: store, index, vectors, socket, standing memory,
+/// setup, hooks.
 fn use_everything(home: &Home, user: &Path) {
     run(&mut careless(home, &["memory", "init", "engineer", "--everywhere"]));
     fs::write(user.join(".claude.json"), "{}").unwrap();
@@ -80,23 +81,23 @@ fn use_everything(home: &Home, user: &Path) {
         .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), hook.as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
-    // A hook that says nothing of use goes to the log.
+    // A hook logs unusable input.
     run(careless(home, &["hook", "claude-code", "--nonsense"]).stdin(Stdio::null()));
     let server = Server::from(careless(home, &["serve", "--port", "0"]));
     let saved = server.call("ann", "save_memory", &json!({"text": "Cranes are green"})).unwrap();
     let change = json!({"id": saved["memory"]["id"], "text": "Cranes are red now"});
     server.call("ann", "update_memory", &change).unwrap();
-    let said =
+    let message =
         json!({"MEMORIES": [{"type": "mistake", "content": "Mind the harbour"}]}).to_string();
-    let learn = ["learn", &said, "--agent", "claude/engineer", "--workspace", WORKSPACE];
+    let learn = ["learn", &message, "--agent", "claude/engineer", "--workspace", WORKSPACE];
     run(&mut careless(home, &learn));
-    // The server ends without a word, and leaves what it has open.
+    // The server is killed, and leaves its files open.
     drop(server);
     run(&mut careless(home, &["reindex"]));
 }
 
 #[test]
-fn files_of_a_home_are_their_users_alone_whatever_the_folder_and_the_umask_were() {
+fn files_of_a_home_are_private_under_any_folder_mode_and_umask() {
     let (home, user) = (Home::new(), tempfile::tempdir().unwrap());
     set_mode(home.path(), 0o777);
     use_everything(&home, user.path());
@@ -119,8 +120,8 @@ fn files_of_a_home_are_their_users_alone_whatever_the_folder_and_the_umask_were(
     for path in &all {
         set_mode(path, if path.is_dir() { 0o755 } else { 0o644 });
     }
-    let told = doctor(&home);
-    let found = check(&told, "modes")["found"].as_str().unwrap().to_owned();
+    let report = doctor(&home);
+    let found = check(&report, "modes")["found"].as_str().unwrap().to_owned();
     assert!(
         found.starts_with("closed ") && found.contains("first /") && found.contains("(mode 0777)"),
         "{found}"
@@ -129,7 +130,7 @@ fn files_of_a_home_are_their_users_alone_whatever_the_folder_and_the_umask_were(
         let wanted = if path.is_dir() { 0o700 } else { 0o600 };
         assert_eq!(mode(path), wanted, "{}", path.display());
     }
-    assert_eq!(mode(home.path()), 0o755, "others may look at a folder that was theirs to see");
+    assert_eq!(mode(home.path()), 0o755, "the mode of a readable folder stays");
     let again = check(&doctor(&home), "modes")["found"].as_str().unwrap().to_owned();
     assert_eq!(again, "no other user can reach the files of the home");
 }
@@ -146,14 +147,14 @@ fn standing_memory_in_a_project_is_as_open_as_the_project() {
     run(home
         .program(&["memory", "add", "qa", "Run the slow tests too"])
         .current_dir(project.path()));
-    assert_eq!(mode(&folder.join("qa.md")), 0o664, "a file that is there keeps its mode");
+    assert_eq!(mode(&folder.join("qa.md")), 0o664, "an existing file keeps its mode");
 }
 
 #[test]
-fn a_process_leaves_no_core_file_and_a_command_of_the_users_own_has_their_umask() {
+fn a_process_leaves_no_core_file_and_user_commands_keep_the_umask() {
     let home = Home::new();
-    let told = doctor(&home);
-    let process = check(&told, "process");
+    let report = doctor(&home);
+    let process = check(&report, "process");
     if cfg!(target_os = "linux") {
         assert_eq!(process["found"], "commonbook processes leave no core files");
     }
@@ -178,14 +179,14 @@ fn a_process_leaves_no_core_file_and_a_command_of_the_users_own_has_their_umask(
     assert_eq!(umask.trim(), "0027");
 }
 
-/// A device that takes nothing: writing to it is answered "no space left".
+/// A full device: writing to it fails with "no space left".
 fn full() -> Stdio {
     Stdio::from(File::options().write(true).open("/dev/full").unwrap())
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_answer_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
+fn a_failed_write_of_output_is_an_error_and_a_closed_pipe_is_not() {
     let home = Home::new();
     for number in 0..300 {
         let text = format!("note {number} about the harbour, {}", "which is long ".repeat(50));
@@ -205,9 +206,9 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
     ];
     for command in commands {
         let output = home.program(command).stdout(full()).stderr(Stdio::piped()).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(9), "{command:?}: {told}");
-        assert!(told.contains("No space left on device"), "{command:?}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(9), "{command:?}: {stderr}");
+        assert!(stderr.contains("No space left on device"), "{command:?}: {stderr}");
     }
     for command in [&["list", "--limit", "100"][..], &["export"], &["events", "--limit", "100"]] {
         let mut command = home.program(&[command, &["--workspace", WORKSPACE]].concat());
@@ -215,21 +216,21 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
         let mut first = String::new();
         BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(!first.is_empty());
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert!(child.wait().unwrap().success(), "{told}");
-        assert!(!told.contains("panicked") && !told.contains("error"), "{told}");
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert!(child.wait().unwrap().success(), "{stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains("error"), "{stderr}");
     }
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_log_that_cannot_be_written_or_is_never_read_costs_no_request() {
+fn an_unwritable_or_unread_log_fails_no_request() {
     for unread in [false, true] {
         let home = Home::new();
         let mut command = home.program(&["serve", "--port", "0"]);
         command.env("COMMONBOOK_LOG", "trace").stderr(if unread { Stdio::piped() } else { full() });
-        // Nobody reads the pipe, and it fills with what every request says.
+        // No process reads the pipe, and the log fills it.
         let server = Server::from(command);
         for number in 0..600 {
             let text = format!("Berth {number} is free");
@@ -239,7 +240,7 @@ fn a_log_that_cannot_be_written_or_is_never_read_costs_no_request() {
         let listed = server.call("ann", "list_memories", &json!({"limit": 100})).unwrap();
         assert_eq!(listed["items"].as_array().unwrap().len(), 100);
     }
-    // A hook answers, whatever becomes of its log.
+    // A hook answers even without its log.
     let home = Home::new();
     fs::create_dir(home.path().join("hook.log")).unwrap();
     let output =
@@ -249,7 +250,7 @@ fn a_log_that_cannot_be_written_or_is_never_read_costs_no_request() {
 }
 
 #[test]
-fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home() {
+fn an_export_is_complete_private_and_outside_of_the_home() {
     let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
     let out = folder.path().join("memories.jsonl");
     let arguments = |path: &Path| {
@@ -265,8 +266,8 @@ fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home
     run(&mut home.program(&save));
     fs::write(&out, "what was there\n").unwrap();
     set_mode(&out, 0o644);
-    let told = export(&out);
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let output = export(&out);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(fs::read_to_string(&out).unwrap().contains("Cranes are green"));
     assert_eq!(mode(&out), 0o600);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
@@ -282,14 +283,14 @@ fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home
     ];
     for path in inside {
         let refused = export(&path);
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{}: {told}", path.display());
-        assert!(told.contains("inside the home"), "{told}");
+        let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{}: {stderr}", path.display());
+        assert!(stderr.contains("inside the home"), "{stderr}");
     }
     assert_eq!(fs::read(home.path().join("commonbook.db")).unwrap(), before);
     assert!(!home.path().join("memories.jsonl").exists());
 
-    // What cannot be put in its place leaves what was there.
+    // If the new file cannot be put in place, the old one stays.
     let taken = folder.path().join("taken");
     fs::create_dir_all(taken.join("full")).unwrap();
     let failed = export(&taken);
@@ -298,7 +299,7 @@ fn an_export_is_whole_or_not_at_all_for_its_user_alone_and_never_inside_the_home
     if cfg!(target_os = "linux") {
         let failed = export(Path::new("/dev/full"));
         assert_eq!(failed.status.code(), Some(9), "{}", String::from_utf8_lossy(&failed.stderr));
-        let told = export(Path::new("/dev/stdout"));
-        assert!(String::from_utf8_lossy(&told.stdout).contains("Cranes are green"));
+        let output = export(Path::new("/dev/stdout"));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("Cranes are green"));
     }
 }

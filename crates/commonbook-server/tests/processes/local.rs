@@ -1,4 +1,4 @@
-//! The socket of a home: commands go over it when a server answers there, and nobody can tell.
+//! The socket of a home: commands use it if a server answers there, with the same results.
 
 use std::fs::{self, Metadata};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,10 +28,10 @@ fn signal(process: u32, name: &str) {
     assert!(kill.unwrap().success());
 }
 
-/// Whether a process was stopped, which takes a moment after the signal.
+/// Whether a process has stopped, which takes a moment after the signal.
 fn stopped(process: u32) -> bool {
-    let told = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
-    told.unwrap().stdout.starts_with(b"T")
+    let output = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
+    output.unwrap().stdout.starts_with(b"T")
 }
 
 fn stop(server: Server) {
@@ -43,8 +43,8 @@ fn stop(server: Server) {
 fn answer(home: &Home, arguments: &[&str]) -> Value {
     let arguments = [arguments, &["--json", "--agent", "me"]].concat();
     let output = home.run(&arguments);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -53,7 +53,7 @@ fn saved(home: &Home, text: &str) -> (String, Value) {
     (answer["memory"]["id"].as_str().unwrap().to_owned(), answer["outcome"].clone())
 }
 
-/// What is kept, and how long its journal is.
+/// The stored memories, and the length of their journal.
 fn kept(home: &Home) -> (usize, usize) {
     let count = |answer: Value| answer["items"].as_array().unwrap().len();
     (count(answer(home, &["list"])), count(answer(home, &["events"])))
@@ -70,12 +70,12 @@ enum Fate {
     Killed(u32),
 }
 
-/// Stands between the commands and the server; tells each request as it comes.
+/// Stands between the commands and the server; passes each request on to the test.
 fn between(home: &Home, fate: Fate) -> Receiver<Value> {
     let behind = home.path().join("behind.sock");
     fs::rename(socket(home), &behind).unwrap();
     let listener = UnixListener::bind(socket(home)).unwrap();
-    let (tell, told) = channel();
+    let (sender, requests) = channel();
     std::thread::spawn(move || {
         for client in listener.incoming() {
             let mut client = client.unwrap();
@@ -85,7 +85,7 @@ fn between(home: &Home, fate: Fate) -> Receiver<Value> {
             client.write_all(line.as_bytes()).unwrap();
             line.clear();
             BufReader::new(&client).read_line(&mut line).unwrap();
-            if tell.send(serde_json::from_str(&line).unwrap()).is_err() {
+            if sender.send(serde_json::from_str(&line).unwrap()).is_err() {
                 return;
             }
             if let Fate::Killed(id) = fate {
@@ -101,7 +101,7 @@ fn between(home: &Home, fate: Fate) -> Receiver<Value> {
             }
         }
     });
-    told
+    requests
 }
 
 #[test]
@@ -153,13 +153,13 @@ fn every_verb_of_the_command_line_goes_over_the_socket() {
         );
     }
     assert_eq!(asked[4]["request"]["idempotency_key"], "mine");
-    // It sees to it that no socket but its own goes.
+    // A server removes no socket but its own.
     stop(server);
     assert!(found(&home).is_some());
 }
 
-/// What a command says, and how it ends; without scores, which fall with each second.
-fn said(output: Output) -> (Option<i32>, String, String) {
+/// The output and exit code of a command; without scores, which fall with each second.
+fn result_of(output: Output) -> (Option<i32>, String, String) {
     let mut answer = String::from_utf8(output.stdout).unwrap();
     if let Ok(mut value) = serde_json::from_str::<Value>(&answer) {
         assert_eq!(answer, format!("{value}\n"), "numbers are read as they are written");
@@ -211,7 +211,7 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
     ];
     let all = || -> Vec<_> {
         let both = |command: &&[&str]| {
-            [said(home.run(command)), said(home.run(&[*command, &["--json"]].concat()))]
+            [result_of(home.run(command)), result_of(home.run(&[*command, &["--json"]].concat()))]
         };
         table.iter().map(both).collect()
     };
@@ -221,7 +221,7 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
     for ((with, without), command) in before.iter().zip(&all()).zip(table) {
         assert_eq!(with, without, "{command:?}");
     }
-    let succeeded = before.iter().filter(|[told, _]| told.0 == Some(0)).count();
+    let succeeded = before.iter().filter(|[plain, _]| plain.0 == Some(0)).count();
     assert_eq!(succeeded, 8);
 }
 
@@ -244,7 +244,7 @@ fn the_socket_of_a_killed_server_is_taken_over() {
     let first = found(&home).unwrap().ino();
     signal(server.id(), "-KILL");
     assert!(!server.ended());
-    assert_eq!(found(&home).unwrap().ino(), first, "nobody has taken it away");
+    assert_eq!(found(&home).unwrap().ino(), first, "the socket is still there");
     saved(&home, "with nobody there");
     let _server = Server::start(&home);
     let asked = between(&home, Fate::Answered);
@@ -270,7 +270,7 @@ fn a_second_server_leaves_the_socket_to_the_first() {
 }
 
 #[test]
-fn a_write_whose_answer_was_lost_is_done_once() {
+fn a_write_with_a_lost_response_is_executed_once() {
     let home = Home::new();
     let _server = Server::start(&home);
     let asked = between(&home, Fate::AnswerLost);
@@ -289,7 +289,7 @@ fn a_write_whose_answer_was_lost_is_done_once() {
 }
 
 #[test]
-fn a_server_that_is_killed_in_the_middle_is_done_without() {
+fn a_command_succeeds_without_a_server_killed_meanwhile() {
     let home = Home::new();
     let server = Server::start(&home);
     let asked = between(&home, Fate::Killed(server.id()));
@@ -299,7 +299,7 @@ fn a_server_that_is_killed_in_the_middle_is_done_without() {
 }
 
 #[test]
-fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
+fn only_a_server_of_this_program_and_store_receives_requests() {
     let home = Home::new();
     let server = Server::start(&home);
     let mut greeting = String::new();
@@ -329,7 +329,7 @@ fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
         let listener = UnixListener::bind(socket(&home)).unwrap();
         let heard = std::thread::spawn(move || {
             let mut client = listener.accept().unwrap().0;
-            // It may have heard enough before it has received everything.
+            // The client may close before it has received everything.
             drop(client.write_all(other.as_bytes()));
             drop(client.shutdown(std::net::Shutdown::Write));
             let mut heard = Vec::new();
@@ -343,10 +343,10 @@ fn what_is_no_server_of_this_program_and_store_is_sent_nothing() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_not_waited_for() {
+fn a_command_does_not_wait_for_a_silent_server() {
     let home = Home::new();
     let server = Server::start(&home);
-    // Who is stopped while it writes keeps the store; while this test has it, the server cannot.
+    // A server stopped during a write would keep the store; this test holds it, so it cannot write.
     let store = Connection::open(home.path().join("commonbook.db")).unwrap();
     store.busy_timeout(Duration::from_secs(60)).unwrap();
     store.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -361,7 +361,7 @@ fn a_server_that_says_nothing_is_not_waited_for() {
 }
 
 #[test]
-fn a_server_of_another_store_is_not_asked() {
+fn a_server_of_another_store_receives_no_request() {
     let home = Home::new();
     let _server = Server::start(&home);
     saved(&home, "tea");
@@ -375,7 +375,7 @@ fn a_server_of_another_store_is_not_asked() {
 }
 
 #[test]
-fn clients_that_idle_or_talk_nonsense_hold_up_nobody() {
+fn idle_and_malformed_clients_block_no_other() {
     let home = Home::new();
     let server = Server::start(&home);
     let connect = || UnixStream::connect(socket(&home)).unwrap();
@@ -391,23 +391,23 @@ fn clients_that_idle_or_talk_nonsense_hold_up_nobody() {
         let mut client = connect();
         client.write_all(nonsense.as_bytes()).unwrap();
         drop(client.shutdown(std::net::Shutdown::Write));
-        let mut told = String::new();
+        let mut text = String::new();
         // What was left unread when it closed may reset the connection.
-        drop(client.read_to_string(&mut told));
-        assert!(told.lines().count() <= 1, "{nonsense}: {told}");
+        drop(client.read_to_string(&mut text));
+        assert!(text.lines().count() <= 1, "{nonsense}: {text}");
     }
     let asked =
         json!({"verb": "list_memories", "caller": caller, "request": {}}).to_string() + "\n";
     let mut client = BufReader::new(connect());
     client.get_mut().write_all(asked.as_bytes()).unwrap();
-    let told: Vec<String> = client.lines().map(Result::unwrap).collect();
-    assert_eq!(told[1], r#"{"answer":{"items":[],"next":null}}"#);
+    let lines: Vec<String> = client.lines().map(Result::unwrap).collect();
+    assert_eq!(lines[1], r#"{"answer":{"items":[],"next":null}}"#);
     stop(server);
     drop((idle, slow));
 }
 
 #[test]
-fn a_home_whose_socket_cannot_be_made_is_served_without() {
+fn a_home_that_cannot_have_a_socket_is_served_without() {
     let home = Home::new();
     let long = home.path().join("long".repeat(30));
     let taken = home.path().join("taken");
@@ -416,8 +416,8 @@ fn a_home_whose_socket_cannot_be_made_is_served_without() {
     for folder in [&long, &taken] {
         let folder = folder.to_str().unwrap();
         let server = Server::of(&home, &["--home", folder]);
-        let told = home.run(&["save", "tea", "--home", folder]);
-        assert!(told.status.success());
+        let output = home.run(&["save", "tea", "--home", folder]);
+        assert!(output.status.success());
         stop(server);
     }
     assert!(!long.join("server.sock").exists());

@@ -1,4 +1,4 @@
-//! Many processes on one home, and processes that end without a word: nothing acknowledged is lost.
+//! Many processes on one home, and killed processes: no acknowledged save is lost.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -80,8 +80,8 @@ fn eight_processes_that_save_at_once_lose_nothing() {
                         "--workspace",
                         world::WORKSPACE,
                     ]);
-                    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-                    assert!(output.status.success(), "{told}");
+                    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+                    assert!(output.status.success(), "{stderr}");
                 }
             });
         }
@@ -166,7 +166,7 @@ fn all_is_there(home: &Home, acknowledged: &Mutex<Vec<String>>) {
 }
 
 #[test]
-fn what_was_acknowledged_before_a_kill_is_there_exactly_once() {
+fn saves_acknowledged_before_a_kill_exist_exactly_once() {
     let home = Home::new();
     let acknowledged = Mutex::new(Vec::new());
     for round in 0..20 {
@@ -177,7 +177,7 @@ fn what_was_acknowledged_before_a_kill_is_there_exactly_once() {
 }
 
 #[test]
-fn a_server_that_is_told_to_stop_under_load_finishes_what_it_began() {
+fn a_server_stopped_under_load_finishes_its_requests() {
     let home = Home::new();
     let acknowledged = Mutex::new(Vec::new());
     let server = Server::start(&home);

@@ -1,4 +1,4 @@
-//! Searching while other processes write: what was answered is found by the very next search.
+//! Searching while other processes write: the very next search finds an acknowledged save.
 
 use std::fs;
 use std::path::Path;
@@ -17,25 +17,25 @@ fn found(server: &Server, phrase: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_one_process_saves_the_next_search_of_another_finds_a_thousand_times_of_a_thousand() {
+fn the_next_search_of_another_process_finds_each_of_a_thousand_saves() {
     let home = Home::new();
-    let (one, other) = (Server::start(&home), Server::start(&home));
+    let (server, other) = (Server::start(&home), Server::start(&home));
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // A third one writes meanwhile.
+            // A third process writes meanwhile.
             for number in 0.. {
                 if done.load(Ordering::Relaxed) {
                     break;
                 }
                 let text = json!({"text": format!("noise beside number {number}")});
-                one.call("noisy", "save_memory", &text).unwrap();
+                server.call("noisy", "save_memory", &text).unwrap();
             }
         });
         let mut missed = Vec::new();
         for number in 0..1_000 {
             let text = format!("the heron counted fish {number} today");
-            one.call("ann", "save_memory", &json!({"text": text})).unwrap();
+            server.call("ann", "save_memory", &json!({"text": text})).unwrap();
             if found(&other, &format!("fish {number} today")) != [text.clone()] {
                 missed.push(text);
             }
@@ -45,7 +45,7 @@ fn what_one_process_saves_the_next_search_of_another_finds_a_thousand_times_of_a
     });
 }
 
-/// What a search answers, without what depends on when it is asked.
+/// The response of a search, without fields that depend on its time.
 fn answer(home: &Home, query: &str) -> Value {
     let arguments = ["search", query, "-k", "100", "--json", "--workspace", world::WORKSPACE];
     let output = home.run(&arguments);
@@ -70,7 +70,7 @@ fn spoil(home: &Path, way: usize) {
 }
 
 #[test]
-fn an_index_that_is_gone_or_cut_off_is_built_anew_by_the_next_start_which_says_so() {
+fn a_missing_or_truncated_index_is_rebuilt_and_reported_at_the_next_start() {
     let home = Home::new();
     let memories: Vec<Value> = (0..90)
         .map(|n| json!({"text": format!("heron {n} and {}", "fish ".repeat(n % 7 + 1))}))
@@ -87,17 +87,17 @@ fn an_index_that_is_gone_or_cut_off_is_built_anew_by_the_next_start_which_says_s
         assert_eq!(answer(&home, "heron fish"), expected, "way {way}");
         let output = home.run(&["reindex", "--later"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(answer(&home, "heron fish"), expected, "way {way}, built anew");
+        assert_eq!(answer(&home, "heron fish"), expected, "way {way}, rebuilt");
         assert!(home.run(&["doctor"]).status.success());
     }
     spoil(home.path(), 1);
-    let told = home.run(&["search", "heron", "--workspace", world::WORKSPACE]);
-    let told = String::from_utf8_lossy(&told.stderr).into_owned();
-    assert!(told.contains("rebuilding the search index"), "{told}");
+    let output = home.run(&["search", "heron", "--workspace", world::WORKSPACE]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("rebuilding the search index"), "{stderr}");
 }
 
 #[test]
-fn while_a_server_writes_the_index_nobody_else_does() {
+fn while_a_server_writes_the_index_no_other_process_does() {
     let home = Home::new();
     let server = Server::start(&home);
     server.call("ann", "save_memory", &json!({"text": "tea"})).unwrap();
@@ -105,6 +105,6 @@ fn while_a_server_writes_the_index_nobody_else_does() {
         std::thread::yield_now();
     }
     let output = home.run(&["reindex"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && told.contains("another process"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && stderr.contains("another process"), "{stderr}");
 }

@@ -1,5 +1,4 @@
-//! Setting clients up: what is written into their files, and that taking it back leaves them as they
-//! were, byte for byte.
+//! Setting clients up: the changes of their files, and an undo that restores them byte for byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +24,7 @@ impl User {
         user
     }
 
-    /// One whose clients have files of their own, of every sort of habit.
+    /// A user whose clients have files of their own, in every style.
     fn with_files() -> Self {
         let user = Self::new();
         for (path, text) in [
@@ -73,12 +72,12 @@ impl User {
 
     fn well(&self, arguments: &[&str]) -> String {
         let output = self.setup(arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Every file, with what it says, and every folder.
+    /// Every file with its text, and every folder.
     fn files(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();
         walk(self.folder.path(), &mut found);
@@ -104,7 +103,7 @@ fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
 }
 
 #[test]
-fn undoing_leaves_every_file_and_folder_as_it_was() {
+fn undoing_restores_every_file_and_folder() {
     for user in [User::new(), User::with_files()] {
         let before = user.files();
         for scope in ["user", "project"] {
@@ -116,14 +115,18 @@ fn undoing_leaves_every_file_and_folder_as_it_was() {
                 let set_up = user.files();
                 assert_ne!(set_up, before, "{client} {scope}");
                 user.well(&[client, "--scope", scope]);
-                assert_eq!(user.files(), set_up, "{client} {scope}: twice is once");
+                assert_eq!(
+                    user.files(),
+                    set_up,
+                    "{client} {scope}: a second setup changes nothing"
+                );
                 user.well(&[client, "--scope", scope, "--undo"]);
                 assert_eq!(user.files(), before, "{client} {scope}");
                 user.well(&[client, "--scope", scope, "--undo"]);
                 assert_eq!(user.files(), before, "{client} {scope}: nothing is left to undo");
             }
         }
-        // All of them at once, and back in another order.
+        // All of them at once, and undone in another order.
         CLIENTS.iter().for_each(|client| drop(user.well(&[client])));
         CLIENTS.iter().for_each(|client| drop(user.well(&[client, "--undo"])));
         assert_eq!(user.files(), before);
@@ -131,7 +134,7 @@ fn undoing_leaves_every_file_and_folder_as_it_was() {
 }
 
 #[test]
-fn what_clients_and_users_write_meanwhile_stays() {
+fn edits_by_clients_and_users_since_the_setup_stay() {
     let user = User::with_files();
     user.well(&["claude-code"]);
     let path = user.path(".claude.json");
@@ -144,23 +147,23 @@ fn what_clients_and_users_write_meanwhile_stays() {
 }
 
 #[test]
-fn a_dry_run_shows_what_would_be_and_writes_nothing() {
+fn a_dry_run_shows_the_changes_and_writes_nothing() {
     let user = User::with_files();
     let before = user.files();
-    let told = user.well(&["gemini", "--dry-run"]);
+    let text = user.well(&["gemini", "--dry-run"]);
     assert!(
-        told.contains("changed") && told.contains("+ ") && told.contains("BeforeTool"),
-        "{told}"
+        text.contains("changed") && text.contains("+ ") && text.contains("BeforeTool"),
+        "{text}"
     );
-    let told = user.well(&["gemini", "--dry-run", "--json"]);
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((&told["client"], &told["dry_run"]), (&"gemini".into(), &true.into()));
+    let text = user.well(&["gemini", "--dry-run", "--json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&report["client"], &report["dry_run"]), (&"gemini".into(), &true.into()));
     assert_eq!(user.files(), before);
     assert!(!user.home.path().join("setup.json").exists());
 }
 
 #[test]
-fn a_setup_that_cannot_be_changes_nothing_and_says_why() {
+fn a_failing_setup_changes_nothing_and_gives_the_reason() {
     let user = User::with_files();
     fs::write(user.path(".claude/settings.json"), "{ not json").unwrap();
     fs::write(user.path(".codex/config.toml"), b"\xff").unwrap();
@@ -179,10 +182,10 @@ fn a_setup_that_cannot_be_changes_nothing_and_says_why() {
         ("emacs", 2, "emacs"),
     ] {
         let refused = user.setup(&[client]);
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(refused.status.code(), Some(code), "{client}: {told}");
-        assert!(told.contains(words), "{told}");
-        assert!(told.contains("hint: "), "{told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(code), "{client}: {stderr}");
+        assert!(stderr.contains(words), "{stderr}");
+        assert!(stderr.contains("hint: "), "{stderr}");
         assert_eq!(user.files(), before, "{client}");
     }
     assert_eq!(user.setup(&["copilot", "--scope", "project"]).status.code(), Some(2));
@@ -205,7 +208,7 @@ fn links_are_followed_and_modes_kept() {
 }
 
 #[test]
-fn the_doctor_says_what_a_client_lacks() {
+fn doctor_names_the_missing_entries_of_a_client() {
     let user = User::new();
     let doctor = || {
         let mut command = user.home.program(&["doctor"]);
@@ -213,15 +216,17 @@ fn the_doctor_says_what_a_client_lacks() {
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
     user.well(&["claude-code"]);
-    let (code, told) = doctor();
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("claude-code is set up for the user"), "{told}");
+    let (code, report) = doctor();
+    assert_eq!(code, Some(0), "{report}");
+    assert!(report.contains("claude-code is set up for the user"), "{report}");
     fs::write(user.path(".claude/settings.json"), "{}").unwrap();
     fs::write(user.home.path().join("hooks.json"), "[{}]").unwrap();
-    let (code, told) = doctor();
-    assert_eq!(code, Some(9), "{told}");
-    assert!(told.contains("settings.json lacks") && told.contains("commonbook setup claude-code"));
-    assert!(told.contains("moment"), "{told}");
+    let (code, report) = doctor();
+    assert_eq!(code, Some(9), "{report}");
+    assert!(
+        report.contains("settings.json lacks") && report.contains("commonbook setup claude-code")
+    );
+    assert!(report.contains("moment"), "{report}");
     fs::write(user.home.path().join("hooks.json"), "[]").unwrap();
     user.well(&["claude-code", "--program", "/nowhere/commonbook"]);
     assert!(doctor().1.contains("which does not exist"));

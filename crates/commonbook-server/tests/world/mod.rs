@@ -26,7 +26,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub(crate) const WORKSPACE: &str = "story";
 
-/// What a door answers: the answer, or the `error` of the error's body.
+/// The response of a door, or the `error` of its error body.
 pub(crate) type Answer = Result<Value, Value>;
 
 /// One way to call the verbs.
@@ -47,13 +47,13 @@ impl Home {
         self.0.path()
     }
 
-    /// The program on this home, with nothing of the environment speaking for it.
+    /// The program on this home, without settings from the environment.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
         for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE", "HOSTS", "SANDBOX"] {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
-        // Vectors come in the background: with them, answers would depend on when they are asked for.
+        // Vectors come in the background: with them, responses would depend on their time.
         command.env("COMMONBOOK_EMBEDDER", "off");
         command.env("COMMONBOOK_HOME", self.path()).current_dir(self.path()).args(arguments);
         command
@@ -90,13 +90,13 @@ impl Server {
         Self::of(home, &[])
     }
 
-    /// A server that is started with these arguments too.
+    /// A server with these additional arguments.
     pub(crate) fn of(home: &Home, arguments: &[&str]) -> Self {
         let own = ["serve", "--port", "0", "--tools", "full"];
         Self::from(home.program(&[&own, arguments].concat()))
     }
 
-    /// A server in which each agent may call so often.
+    /// A server with this rate limit for each agent.
     pub(crate) fn at_the_rate(home: &Home, rate: &str) -> Self {
         Self::with_setting(home, "COMMONBOOK_RATE", rate)
     }
@@ -121,7 +121,7 @@ impl Server {
         Self { child, url, agent: config.into() }
     }
 
-    /// Sends a request as it is; what it answers, as JSON where it is JSON.
+    /// Sends a request unchanged; returns the response, as JSON if it is JSON.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -135,7 +135,7 @@ impl Server {
         Ok((status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
     }
 
-    /// Sends a request as it is; all that it answers, headers too.
+    /// Sends a request unchanged; returns the whole response, with its headers.
     pub(crate) fn exchange(
         &self,
         method: &str,
@@ -160,7 +160,7 @@ impl Server {
         self.child.id()
     }
 
-    /// Waits until it has ended; whether with success.
+    /// Waits for its end; returns whether it succeeded.
     pub(crate) fn ended(mut self) -> bool {
         self.child.wait().unwrap().success()
     }
@@ -244,7 +244,7 @@ impl Door for Server {
     fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
         let (method, path) = route(verb);
         let mut fields = fields.as_object().unwrap().clone();
-        // What reads does not mark over REST: that is a call of its own.
+        // A read sets no mark over REST: that is a separate call.
         if method == "GET" && fields.remove("mark") == Some(json!(true)) {
             let answer = self.call(agent, verb, &Value::Object(fields.clone()))?;
             let through = ["through", "next", "context_version"].map(|name| &answer[name]);
@@ -299,11 +299,11 @@ fn text(value: &Value) -> String {
 }
 
 fn pairs(fields: &Map<String, Value>) -> Vec<(String, String)> {
-    let one = |(name, value): (&String, &Value)| match value {
+    let pairs_of = |(name, value): (&String, &Value)| match value {
         Value::Array(items) => items.iter().map(|item| (name.clone(), text(item))).collect(),
         value => vec![(name.clone(), text(value))],
     };
-    fields.iter().flat_map(one).collect()
+    fields.iter().flat_map(pairs_of).collect()
 }
 
 fn query(fields: &Map<String, Value>) -> String {
@@ -313,7 +313,7 @@ fn query(fields: &Map<String, Value>) -> String {
 /// The command line, a process for each call.
 pub(crate) struct Cli<'h>(pub(crate) &'h Home);
 
-/// The command of a verb, and the fields that it takes without a flag.
+/// The command of a verb, and its fields without a flag.
 fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
     match verb {
         "save_memory" => ("save", &["text"]),
@@ -384,7 +384,7 @@ impl Door for Cli<'_> {
     fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
         let (command, positional) = command(verb);
         let mut fields = fields.as_object().unwrap().clone();
-        // At the command line an agent below another one calls by its own name.
+        // At the command line a child calls by its own name.
         let below = fields.remove("agent").map(|role| format!("{agent}/{}", text(&role)));
         let agent = below.as_deref().unwrap_or(agent);
         let flags = ["--json", "--agent", agent, "--workspace", WORKSPACE];
@@ -412,15 +412,15 @@ impl Door for Cli<'_> {
         arguments.push("--".to_owned());
         arguments.extend(own);
         let output = self.0.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        let told = if output.status.success() { output.stdout } else { output.stderr };
-        let value: Value = serde_json::from_slice(&told)
-            .unwrap_or_else(|_| panic!("{verb}: {}", String::from_utf8_lossy(&told)));
+        let printed = if output.status.success() { output.stdout } else { output.stderr };
+        let value: Value = serde_json::from_slice(&printed)
+            .unwrap_or_else(|_| panic!("{verb}: {}", String::from_utf8_lossy(&printed)));
         if output.status.success() { Ok(value) } else { Err(value["error"].clone()) }
     }
 }
 
 /// MCP, a connection for each agent: over stdio to a child, or over HTTP to a server; in the era of
-/// sessions unless told.
+/// sessions by default.
 pub(crate) struct Mcp<'h> {
     home: &'h Home,
     url: Option<String>,
@@ -429,10 +429,10 @@ pub(crate) struct Mcp<'h> {
     token: Option<String>,
 }
 
-/// A client, and where it puts its notifications.
+/// A client, and the channels for its notifications.
 pub(crate) struct Listener {
     me: ClientConfig,
-    told: UnboundedSender<String>,
+    updates: UnboundedSender<String>,
     progress: UnboundedSender<ProgressNotificationParam>,
 }
 
@@ -446,7 +446,7 @@ impl ClientHandler for Listener {
         params: ResourceUpdatedNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        drop(self.told.send(params.uri));
+        drop(self.updates.send(params.uri));
     }
 
     async fn on_progress(
@@ -461,7 +461,7 @@ impl ClientHandler for Listener {
 /// A connected client with its notifications: the changed URIs, and progress.
 pub(crate) struct Client {
     service: RunningService<RoleClient, Listener>,
-    pub(crate) told: UnboundedReceiver<String>,
+    pub(crate) updates: UnboundedReceiver<String>,
     pub(crate) progress: UnboundedReceiver<ProgressNotificationParam>,
 }
 
@@ -508,7 +508,7 @@ impl<'h> Mcp<'h> {
         ]
     }
 
-    /// How it connects, for messages.
+    /// The kind of its connection, for messages.
     pub(crate) fn way(&self) -> String {
         format!("{} {:?}", if self.url.is_some() { "HTTP" } else { "stdio" }, self.era)
     }
@@ -517,13 +517,13 @@ impl<'h> Mcp<'h> {
         self.era != ClientLifecycleMode::Initialize
     }
 
-    /// Connects as a client of this name, and does something.
+    /// Connects as a client of this name, and runs `act` on it.
     pub(crate) fn with<T>(&self, agent: &str, act: impl AsyncFnOnce(&mut Client) -> T) -> T {
         self.runtime.block_on(async {
             let me = Implementation::new(agent, "1.0");
             let me = ClientConfig::new(ClientCapabilities::default(), me);
-            let ((tell, told), (advance, progress)) = (unbounded_channel(), unbounded_channel());
-            let me = Listener { me, told: tell, progress: advance };
+            let ((tell, updates), (advance, progress)) = (unbounded_channel(), unbounded_channel());
+            let me = Listener { me, updates: tell, progress: advance };
             let era = self.era.clone();
             let service = match &self.url {
                 Some(url) => {
@@ -538,7 +538,7 @@ impl<'h> Mcp<'h> {
                     me.serve_with_lifecycle(TokioChildProcess::new(command).unwrap(), era).await
                 }
             };
-            let mut client = Client { service: service.unwrap(), told, progress };
+            let mut client = Client { service: service.unwrap(), updates, progress };
             let answer = act(&mut client).await;
             client.service.cancel().await.unwrap();
             answer
@@ -553,7 +553,11 @@ impl Door for Mcp<'_> {
         let result = self.with(agent, async |client| client.call_tool(request).await).unwrap();
         let structured = result.structured_content.unwrap();
         let text = &result.content[0].as_text().unwrap().text;
-        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured, "text says it all");
+        assert_eq!(
+            serde_json::from_str::<Value>(text).unwrap(),
+            structured,
+            "`text` contains the whole"
+        );
         if result.is_error == Some(true) {
             Err(structured["error"].clone())
         } else {
@@ -562,11 +566,11 @@ impl Door for Mcp<'_> {
     }
 }
 
-/// How the ids of things begin that are kept.
+/// The prefixes of ids of stored things.
 const IDS: [&str; 9] = ["mem_", "ses_", "act_", "chk_", "rel_", "rev_", "hnd_", "ctx_", "con_"];
 
-/// An answer without what differs from door to door and from run to run: ids become `#1`, `#2` …
-/// in the order in which they are met, times become `T`.
+/// A response without everything that differs between doors and runs: ids become `#1`, `#2` …
+/// in the order of their first occurrence, times become `T`.
 pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
     match value {
         Value::String(text) if IDS.iter().any(|kind| text.starts_with(kind)) => {
@@ -595,8 +599,8 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
         }
         Value::Array(items) => items.iter().map(|item| plain(item, ids)).collect(),
         Value::Object(fields) => {
-            // An id, and what is in the marks of a context, is more tokens or fewer; how a memory
-            // stands, and with it the score, goes by its age on the day of the test.
+            // Ids and the marks of a context vary in tokens; the standing of a memory,
+            // and with it the score, depends on its age on the day of the test.
             let differing = [
                 "how",
                 "client",
@@ -630,7 +634,7 @@ fn without_own_words(hint: &str) -> String {
     hint.split('`').enumerate().map(|(n, part)| if n % 2 == 1 { "`…`" } else { part }).collect()
 }
 
-/// A hint of what was set apart, without what differs from door to door.
+/// A hint about a quarantine, without the parts that differ from door to door.
 fn without_way_to_appeal(text: &str) -> &str {
     text.split_once(" Reword it with an update").map_or(text, |(alike, _)| alike)
 }

@@ -1,4 +1,4 @@
-//! What a memory mentions as a whole: its parts, its bounds, its confidence.
+//! The entities of a memory as a whole: its parts, its bounds, its confidence.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn code_has_paths_and_definitions_and_no_people() {
 }
 
 #[test]
-fn mentions_stand_where_they_say() {
+fn mentions_have_their_places_in_the_text() {
     let text = "Anna wrote src/a.rs.\n\nThen Anna and Café Ünal read `src/a.rs`.";
     let found = extract(&ExtractionInput { text, ..ExtractionInput::default() });
     for entity in &found {
@@ -108,7 +108,7 @@ fn confidence_is_the_base_times_its_factors() {
 }
 
 #[test]
-fn what_is_found_is_bounded() {
+fn the_number_of_entities_is_bounded() {
     let text: String = (0..5_000).map(|n| format!("src/file{n}.rs ")).collect();
     assert_eq!(of(&text).len(), super::ENTITIES_MAX);
     let same = "Anna ".repeat(10_000);

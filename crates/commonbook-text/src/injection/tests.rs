@@ -18,7 +18,7 @@ fn a_sentence_that_sends_secrets_ends_with_its_line() {
 }
 
 #[test]
-fn every_expression_compiles_and_every_reason_is_spoken() {
+fn every_expression_compiles_and_every_reason_has_a_sentence() {
     for phrase in ALL_PHRASES.iter() {
         assert!(compile_pattern(phrase.pattern).captures_len() >= 1);
         assert!(!phrase.keywords.is_empty(), "{}", phrase.pattern);

@@ -79,7 +79,7 @@ fn first_piece_bytes(text: &str) -> Option<usize> {
         .or_else(|| Some(blank_bytes(text)))
 }
 
-/// The bytes of the beginning, of at most so many characters, whose characters are all such.
+/// The number of bytes of the leading characters that satisfy `is`, of at most `most` characters.
 fn run_bytes(text: &str, most: usize, is: impl Fn(char) -> bool) -> usize {
     text.chars().take(most).take_while(|c| is(*c)).map(char::len_utf8).sum()
 }

@@ -75,12 +75,12 @@ pub(crate) fn a_case_is_stored_completely_and_listed_in_order_of_opening(fresh: 
         let listed = store.read(|tx| tx.cases(&place("x"), status, before, limit)).unwrap();
         listed.into_iter().map(|(sequence, case)| (sequence, case.key.to_string())).collect()
     };
-    let told = |cases: &[(u64, &str)]| -> Vec<(u64, String)> {
+    let expected = |cases: &[(u64, &str)]| -> Vec<(u64, String)> {
         cases.iter().map(|(sequence, key)| (*sequence, (*key).to_owned())).collect()
     };
-    assert_eq!(list(None, None, 10), told(&[(3, "c"), (2, "b"), (1, "a")]));
-    assert_eq!(list(None, Some(3), 1), told(&[(2, "b")]));
-    assert_eq!(list(Some(CaseStatus::Open), None, 10), told(&[(3, "c"), (1, "a")]));
+    assert_eq!(list(None, None, 10), expected(&[(3, "c"), (2, "b"), (1, "a")]));
+    assert_eq!(list(None, Some(3), 1), expected(&[(2, "b")]));
+    assert_eq!(list(Some(CaseStatus::Open), None, 10), expected(&[(3, "c"), (1, "a")]));
     let shut = store.read(|tx| tx.inactive_cases()).unwrap();
     assert_eq!(shut, [(place("x"), key("b"))]);
     let keys = store.read(|tx| tx.case_keys(&place("x"), "b", 10)).unwrap();
@@ -102,20 +102,20 @@ pub(crate) fn the_entries_of_a_case_are_the_visible_ones_in_order(fresh: &dyn Fr
     given.reverse();
     open(&*store, &of);
     store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
-    let told = |agent: &str, after: u64, until: u64| -> Vec<u64> {
+    let positions = |agent: &str, after: u64, until: u64| -> Vec<u64> {
         let sight = Sight::at_home(&caller(agent, "x"));
         let read = |tx: &dyn commonbook::store::Transaction| {
             tx.entries(&sight, &of.workspace, &of.key, after, until)
         };
         let entries = store.read(read).unwrap();
-        let expected = all.iter().filter(|it| sight.sees(it));
-        let inside = |it: &&Memory| it.position.is_some_and(|p| p > after && p <= until);
+        let expected = all.iter().filter(|memory| sight.sees(memory));
+        let inside = |memory: &&Memory| memory.position.is_some_and(|p| p > after && p <= until);
         assert_eq!(entries, expected.filter(inside).cloned().collect::<Vec<_>>());
         entries.iter().filter_map(|memory| memory.position).collect()
     };
-    assert_eq!(told("ann", 0, 9), [1, 3, 4, 5]);
-    assert_eq!(told("bob", 0, 9), [1, 2, 4, 5]);
-    assert_eq!(told("eve", 1, 4), [4]);
+    assert_eq!(positions("ann", 0, 9), [1, 3, 4, 5]);
+    assert_eq!(positions("bob", 0, 9), [1, 2, 4, 5]);
+    assert_eq!(positions("eve", 1, 4), [4]);
     let sight = Sight::at_home(&caller("eve", "x"));
     let by = [all[4].id, all[3].id];
     let older: Vec<(MemoryId, MemoryId)> =

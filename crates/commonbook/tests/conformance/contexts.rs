@@ -53,7 +53,7 @@ pub(crate) fn a_receipt_is_stored_completely_for_its_agent_only_and_dropped_by_a
         (0..5).map(|hour| context(&ids, "ann", "x", later(hour))).collect();
     let others = [context(&ids, "bob", "x", now()), context(&ids, "ann", "y", now())];
     let given: Vec<ContextRecord> = all.iter().chain(&others).cloned().collect();
-    store.write(move |tx| given.iter().try_for_each(|it| tx.put_context(it))).unwrap();
+    store.write(move |tx| given.iter().try_for_each(|context| tx.put_context(context))).unwrap();
     let ann = caller("ann", "x");
     let of = |agent: &str, workspace: &str, id| {
         let who = caller(agent, workspace);
@@ -97,18 +97,19 @@ pub(crate) fn memories_about_a_user_are_seen_by_the_permission_rule(fresh: &dyn 
         for user in [None, Some("u1"), Some("u2")] {
             let sight = Sight::at_home(&caller(agent, "x").for_user(user).unwrap());
             for kind in ["profile", "task_context"] {
-                let fits = |it: &&Memory| {
-                    sight.sees(it)
-                        && it.memory_type.as_str() == kind
-                        && it.user_id.as_deref() == user
-                        && it.is_current()
+                let fits = |memory: &&Memory| {
+                    sight.sees(memory)
+                        && memory.memory_type.as_str() == kind
+                        && memory.user_id.as_deref() == user
+                        && memory.is_current()
                 };
                 for owners in [&["bob", "ann"][..], &["ann", "bob", "eve"], &["ann"], &[]] {
-                    let owners: Vec<Agent> = owners.iter().map(|it| it.parse().unwrap()).collect();
+                    let owners: Vec<Agent> =
+                        owners.iter().map(|owner| owner.parse().unwrap()).collect();
                     let mut expected: Vec<&Memory> = Vec::new();
                     for owner in &owners {
                         let newest = all.iter().rev().filter(fits);
-                        expected.extend(newest.filter(|it| it.owner == *owner));
+                        expected.extend(newest.filter(|memory| memory.owner == *owner));
                     }
                     let known = |limit| {
                         store
@@ -141,12 +142,12 @@ pub(crate) fn the_details_of_an_event_are_read_back_unchanged(fresh: &dyn Fresh)
     .with_details(&[("memory_size", json!(23)), ("memory_source", json!("home"))]);
     let details = event.details.clone();
     store.write(move |tx| tx.append_event(&event)).unwrap();
-    let told = |agent: &str| {
+    let events = |agent: &str| {
         let sight = Sight::at_home(&caller(agent, "x"));
         store.read(|tx| tx.events(&sight, &crate::journal("x"), 10)).unwrap()
     };
-    assert_eq!(told("ann")[0].details, details);
-    assert!(told("bob").is_empty());
+    assert_eq!(events("ann")[0].details, details);
+    assert!(events("bob").is_empty());
     assert_eq!(
         store.read(|tx| tx.event_records(&ann.workspace, 0, 10)).unwrap()[0].event.details,
         details

@@ -129,9 +129,11 @@ pub(crate) fn a_contradiction_exists_only_for_callers_that_see_both_memories(fre
             sight.reviews = reviews;
             let seen = expected(&sight, &pair, resolved);
             let open = seen && !resolved;
-            let places: Vec<_> = pair.iter().map(|(it, _)| (it.workspace.clone(), it.id)).collect();
+            let places: Vec<_> =
+                pair.iter().map(|(memory, _)| (memory.workspace.clone(), memory.id)).collect();
             // A caller that sees both memories sees the event while the contradiction exists.
-            let both = pair.iter().all(|(it, fate)| sight.sees(it) && *fate != Fate::Purged);
+            let both =
+                pair.iter().all(|(memory, fate)| sight.sees(memory) && *fate != Fate::Purged);
             store
                 .read(|tx| {
                     let all = ContradictionFilter::default();
@@ -160,11 +162,13 @@ pub(crate) fn a_contradiction_exists_only_for_callers_that_see_both_memories(fre
                     assert_eq!(tx.contradicting_pairs(&sight, &places[..1])?, []);
                     let stretch = journal(&workspace);
                     let events = tx.events(&sight, &stretch, 10)?;
-                    let told = events.iter().filter(|it| it.kind.is_of_contradiction()).count();
-                    assert_eq!(told, usize::from(both));
+                    let shown =
+                        events.iter().filter(|event| event.kind.is_of_contradiction()).count();
+                    assert_eq!(shown, usize::from(both));
                     let recorded = tx.event_records(&stretch.workspace, 0, 10)?;
-                    let meant = recorded.into_iter().filter(|it| sight.sees_event(&it.visibility));
-                    assert_eq!(meant.map(|it| it.event).collect::<Vec<_>>(), events);
+                    let meant =
+                        recorded.into_iter().filter(|record| sight.sees_event(&record.visibility));
+                    assert_eq!(meant.map(|record| record.event).collect::<Vec<_>>(), events);
                     Ok(())
                 })
                 .unwrap();
@@ -182,7 +186,10 @@ pub(crate) fn a_contradiction_is_shown_only_at_the_compared_revisions(fresh: &dy
     let listed = |store: &dyn commonbook::store::Store| {
         let all = ContradictionFilter::default();
         let found = store.read(|tx| tx.contradictions(&sight, &all, 10)).unwrap();
-        found.into_iter().map(|(place, it)| (place, it.status)).collect::<Vec<_>>()
+        found
+            .into_iter()
+            .map(|(place, contradiction)| (place, contradiction.status))
+            .collect::<Vec<_>>()
     };
     // A contradiction of another than the present revision is not stored.
     let stale =
@@ -220,8 +227,9 @@ pub(crate) fn a_late_follower_sees_events_by_the_present_visibility_of_both_memo
     let given = pair.clone().map(|memory| (memory, Fate::Stands));
     store.write(move |tx| write(tx, &kept, &given)).unwrap();
     let recorded = store.read(|tx| tx.event_records(&pair[0].workspace, 0, 10)).unwrap();
-    let found = recorded.into_iter().find(|it| it.event.kind.is_of_contradiction()).unwrap();
-    let told = |about: Option<(&Memory, EventSubject)>| {
+    let found =
+        recorded.into_iter().find(|record| record.event.kind.is_of_contradiction()).unwrap();
+    let visible = |about: Option<(&Memory, EventSubject)>| {
         let mut reach = found.visibility.clone();
         if let Some((memory, now)) = about {
             reach.about.take_in(&memory.id.to_string(), &now);
@@ -230,8 +238,11 @@ pub(crate) fn a_late_follower_sees_events_by_the_present_visibility_of_both_memo
     };
     let hidden = Memory { sharing: Sharing::Private, ..pair[1].clone() };
     let other = memory(&ids, "ann", "x", "three");
-    assert_eq!(told(None), [true, true]);
-    assert_eq!(told(Some((&hidden, EventSubject::Memory(Visibility::of(&hidden))))), [true, false]);
-    assert_eq!(told(Some((&pair[0], EventSubject::Gone))), [false, false]);
-    assert_eq!(told(Some((&other, EventSubject::Gone))), [true, true]);
+    assert_eq!(visible(None), [true, true]);
+    assert_eq!(
+        visible(Some((&hidden, EventSubject::Memory(Visibility::of(&hidden))))),
+        [true, false]
+    );
+    assert_eq!(visible(Some((&pair[0], EventSubject::Gone))), [false, false]);
+    assert_eq!(visible(Some((&other, EventSubject::Gone))), [true, true]);
 }

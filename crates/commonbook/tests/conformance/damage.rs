@@ -277,7 +277,7 @@ fn an_emptied_or_missing_store_is_not_created_again() {
 fn a_torn_mark_still_shows_that_a_store_existed() {
     let home = closed(&TEXTS);
     fs::write(mark(&home), b"comm").unwrap();
-    assert_eq!(findings(&home), Vec::<String>::new(), "what is torn is ignored");
+    assert_eq!(findings(&home), Vec::<String>::new(), "a torn record is ignored");
     fs::remove_file(file(&home)).unwrap();
     refused(&home, "holds nothing, and held a store before");
 }

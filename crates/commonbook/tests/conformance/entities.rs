@@ -102,8 +102,8 @@ pub(crate) fn merges_undone_in_turn_leave_everything_unchanged(fresh: &dyn Fresh
                     done.push(merged.source);
                     states.push(everything(&book));
                     // Both names lead to one entity with all mentions.
-                    let one = page(&book, "ann", &format!("project:{source}")).unwrap();
-                    prop_assert_eq!(one.entity.id, merged.entity.id);
+                    let found = page(&book, "ann", &format!("project:{source}")).unwrap();
+                    prop_assert_eq!(found.entity.id, merged.entity.id);
                 }
                 let whole: u64 = NAMES
                     .map(|name| page(&book, "ann", &format!("project:{name}")).unwrap())
@@ -197,7 +197,9 @@ pub(crate) fn an_entity_exists_only_for_callers_that_see_a_mention_of_it(fresh: 
                 let sight = commonbook::model::access::Sight::at_home(&caller);
                 for (place, name) in NAMES.iter().enumerate() {
                     let all = all.borrow();
-                    let seen = all.iter().filter(|(it, memory)| *it == place && sight.sees(memory));
+                    let seen = all
+                        .iter()
+                        .filter(|(mentioned, memory)| *mentioned == place && sight.sees(memory));
                     let expected = seen.count() as u64;
                     let meant = request(json!({"entity": format!("project:{name}")}));
                     let found = book.get_entity(&caller, &meant);

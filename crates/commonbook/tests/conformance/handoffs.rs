@@ -75,23 +75,24 @@ pub(crate) fn a_handoff_is_stored_completely_and_seen_by_the_permission_rule(fre
         for user in [None, Some("u1"), Some("u3")] {
             let who = caller(agent, "x").for_user(user).unwrap();
             let sight = Sight::of(&who);
-            let sees = |it: &&Handoff| sight.can_see(&it.handoff_visibility(&who.agent));
+            let sees = |handoff: &&Handoff| sight.can_see(&handoff.handoff_visibility(&who.agent));
             let seen: Vec<Handoff> = all.iter().rev().filter(sees).cloned().collect();
             let list = |filter: &HandoffFilter, before, limit| -> Vec<(u64, Handoff)> {
                 store.read(|tx| tx.handoffs(&sight, filter, before, limit)).unwrap()
             };
             let listed = list(&all_of(HandoffSide::All), None, 20);
-            let handoffs: Vec<Handoff> = listed.iter().map(|(_, it)| it.clone()).collect();
+            let handoffs: Vec<Handoff> =
+                listed.iter().map(|(_, handoff)| handoff.clone()).collect();
             assert_eq!(handoffs, seen, "{agent} {user:?}");
             for handoff in &all {
                 let found = store.read(|tx| tx.handoff(&sight, handoff.id)).unwrap();
-                assert_eq!(found.as_ref(), Some(handoff).filter(|it| seen.contains(it)));
+                assert_eq!(found.as_ref(), Some(handoff).filter(|handoff| seen.contains(handoff)));
             }
             for (side, of) in
                 [(HandoffSide::Sent, 0), (HandoffSide::Received, 1), (HandoffSide::Either, 2)]
             {
-                let own = |it: &&Handoff| {
-                    let (from, to) = (it.from == who.agent, it.to == who.agent);
+                let own = |handoff: &&Handoff| {
+                    let (from, to) = (handoff.from == who.agent, handoff.to == who.agent);
                     [from, to, from || to][of]
                 };
                 assert_eq!(list(&all_of(side), None, 20).len(), seen.iter().filter(own).count());
@@ -102,18 +103,20 @@ pub(crate) fn a_handoff_is_stored_completely_and_seen_by_the_permission_rule(fre
             let edges = store.read(|tx| tx.edges(&sight, &EdgeFilter::default(), 20)).unwrap();
             let expected: Vec<HandoffEdge> = seen.iter().rev().map(HandoffEdge::from).collect();
             assert_eq!(edges, expected, "{agent} {user:?}");
-            told_alike(&*store, &sight);
+            events_alike(&*store, &sight);
         }
     }
 }
 
 /// The store's journal and the rule agree.
-fn told_alike(store: &dyn Store, sight: &Sight) {
+fn events_alike(store: &dyn Store, sight: &Sight) {
     let recorded = store.read(|tx| tx.event_records(&sight.workspaces[0], 0, 100)).unwrap();
-    let meant =
-        recorded.iter().filter(|it| sight.sees_event(&it.visibility)).map(|it| it.event.clone());
-    let told = store.read(|tx| tx.events(sight, &journal("x"), 100)).unwrap();
-    assert_eq!(told, meant.collect::<Vec<_>>());
+    let meant = recorded
+        .iter()
+        .filter(|record| sight.sees_event(&record.visibility))
+        .map(|record| record.event.clone());
+    let events = store.read(|tx| tx.events(sight, &journal("x"), 100)).unwrap();
+    assert_eq!(events, meant.collect::<Vec<_>>());
 }
 
 pub(crate) fn a_handoff_names_only_what_its_reader_sees_and_nothing_purged(fresh: &dyn Fresh) {

@@ -56,10 +56,10 @@ pub(crate) fn the_journal_returns_events_in_order_after_a_position(fresh: &dyn F
     let store = fresh.open();
     let kept = with_texts(&*store, &["one", "two", "three"]);
     let sight = Sight::of(&caller("bob", "x"));
-    let told = store.read(|tx| tx.events(&sight, &journal("x").from_position(1), 1)).unwrap();
-    assert_eq!(told.len(), 1);
-    assert_eq!((told[0].sequence, told[0].kind), (2, EventKind::MemorySaved));
-    assert_eq!(told[0].subject, kept[1].id.to_string());
+    let events = store.read(|tx| tx.events(&sight, &journal("x").from_position(1), 1)).unwrap();
+    assert_eq!(events.len(), 1);
+    assert_eq!((events[0].sequence, events[0].kind), (2, EventKind::MemorySaved));
+    assert_eq!(events[0].subject, kept[1].id.to_string());
     assert!(
         store.read(|tx| tx.events(&sight, &journal("x").from_position(3), 10)).unwrap().is_empty()
     );
@@ -148,10 +148,12 @@ pub(crate) fn a_journal_is_read_with_the_visibility_of_its_events(fresh: &dyn Fr
         .unwrap();
     let x = caller("ann", "x").workspace;
     let recorded = store.read(|tx| tx.event_records(&x, 0, 10)).unwrap();
-    let told: Vec<_> = (recorded.iter())
-        .map(|it| (it.event.sequence, it.visibility.sharing, now_shared(&it.visibility.about)))
+    let found: Vec<_> = (recorded.iter())
+        .map(|record| {
+            (record.event.sequence, record.visibility.sharing, now_shared(&record.visibility.about))
+        })
         .collect();
     let (private, shared) = (Sharing::Private, Sharing::Shared);
-    assert_eq!(told, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);
+    assert_eq!(found, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);
     assert_eq!(store.read(|tx| tx.event_records(&x, 1, 1)).unwrap()[..], recorded[1..2]);
 }

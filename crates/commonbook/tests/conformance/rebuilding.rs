@@ -109,7 +109,7 @@ pub(crate) fn an_index_of_another_history_is_rebuilt(fresh: &dyn Fresh) {
 
 /// The files of a folder with this extension.
 fn ending(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let of = |path: &PathBuf| path.extension().is_some_and(|it| it == ending);
+    let of = |path: &PathBuf| path.extension().is_some_and(|extension| extension == ending);
     files(folder).into_iter().filter(of).collect()
 }
 

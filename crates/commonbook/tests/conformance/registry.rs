@@ -32,9 +32,9 @@ pub(crate) fn the_registry_has_an_agents_first_and_last_write(fresh: &dyn Fresh)
     store.write(move |tx| tx.note_agent_seen(&bob, now())).unwrap();
     assert_eq!(last(), Some(now()));
     let asker = caller("cleo", "x");
-    let told = store.read(|tx| tx.agents(&Sight::at_home(&asker), &asker.workspace)).unwrap();
-    assert_eq!(told.len(), 1, "of this workspace alone");
-    let ann = &told[0];
+    let agents = store.read(|tx| tx.agents(&Sight::at_home(&asker), &asker.workspace)).unwrap();
+    assert_eq!(agents.len(), 1, "of this workspace alone");
+    let ann = &agents[0];
     assert_eq!((ann.first_seen, ann.last_seen), (later(5), later(9)));
     assert_eq!((ann.device.as_deref(), ann.client.as_deref()), (Some("jarvis"), Some("codex 1.0")));
 }
@@ -148,11 +148,11 @@ pub(crate) fn a_token_is_stored_completely_and_found_by_its_id(fresh: &dyn Fresh
     for kept in [first.clone(), second.clone()] {
         store.write(move |tx| tx.put_token(&kept)).unwrap();
     }
-    let (one, other) = (first.token.id, second.token.id);
+    let (first_id, second_id) = (first.token.id, second.token.id);
     let of = |id| store.read(|tx| tx.token(id)).unwrap();
-    assert_eq!((of(one), of(other)), (Some(first.clone()), Some(second.clone())));
+    assert_eq!((of(first_id), of(second_id)), (Some(first.clone()), Some(second.clone())));
     assert_eq!(of(TokenId::new(&ids, now())), None);
-    store.write(move |tx| tx.use_token(one, later(3))).unwrap();
+    store.write(move |tx| tx.use_token(first_id, later(3))).unwrap();
     let listed = store.read(|tx| tx.tokens()).unwrap();
     let used = Token { last_used: Some(later(3)), ..first.token.clone() };
     assert_eq!(listed, [second.token.clone(), used.clone()]);
@@ -205,5 +205,5 @@ pub(crate) fn a_bulk_operation_returns_each_of_its_items_once(fresh: &dyn Fresh)
     assert_eq!(take(&act, 3), []);
     store.write(move |tx| tx.drop_bulk_operations(later(5))).unwrap();
     assert_eq!((of(&act), of(&later_one)), (None, Some(later_one.clone())));
-    assert_eq!(take(&later_one, 9), done, "what is another act's stays");
+    assert_eq!(take(&later_one, 9), done, "items of another operation stay");
 }

@@ -70,22 +70,23 @@ pub(crate) fn a_session_is_stored_completely_and_seen_by_the_permission_rule(fre
             let seen: Vec<Session> = all
                 .iter()
                 .rev()
-                .filter(|it| sight.can_see(&it.session_visibility()))
+                .filter(|session| sight.can_see(&session.session_visibility()))
                 .cloned()
                 .collect();
             let list = |filter: &SessionFilter, before, limit| -> Vec<(u64, Session)> {
                 store.read(|tx| tx.sessions(&sight, filter, before, limit)).unwrap()
             };
             let listed = list(&SessionFilter::default(), None, 10);
-            let sessions: Vec<Session> = listed.iter().map(|(_, it)| it.clone()).collect();
+            let sessions: Vec<Session> =
+                listed.iter().map(|(_, session)| session.clone()).collect();
             assert_eq!(sessions, seen, "{agent} {user:?}");
             for session in &all {
                 let found = store.read(|tx| tx.session(&sight, session.id)).unwrap();
-                assert_eq!(found.as_ref(), Some(session).filter(|it| seen.contains(it)));
+                assert_eq!(found.as_ref(), Some(session).filter(|session| seen.contains(session)));
             }
             let of_ann =
                 SessionFilter { owner: Some("ann".to_owned()), ..SessionFilter::default() };
-            let anns = seen.iter().filter(|it| it.agent.as_str() == "ann").count();
+            let anns = seen.iter().filter(|session| session.agent.as_str() == "ann").count();
             assert_eq!(list(&of_ann, None, 10).len(), anns);
             if let Some((first, _)) = listed.first() {
                 let rest = list(&SessionFilter::default(), Some(*first), 10);
@@ -124,7 +125,7 @@ pub(crate) fn a_session_is_found_by_its_clients_id_and_touched_by_its_agent_only
     let found = |id| store.read(|tx| tx.session(&sight, id)).unwrap().unwrap();
     assert_eq!(found(first).touched_at, later(5));
     let idle = store.read(|tx| tx.idle_sessions(later(1), 10)).unwrap();
-    assert_eq!(idle.iter().map(|it| it.id).collect::<Vec<_>>(), [all[1].id, all[2].id]);
+    assert_eq!(idle.iter().map(|session| session.id).collect::<Vec<_>>(), [all[1].id, all[2].id]);
     let ended = all[1].with_end(later(2));
     let given = ended.clone();
     store.write(move |tx| tx.replace_session(&given)).unwrap();
@@ -136,7 +137,7 @@ pub(crate) fn a_session_is_found_by_its_clients_id_and_touched_by_its_agent_only
     let private = in_it(memory(&ids, "bob", "x", "tea"));
     let private = Memory { sharing: Sharing::Private, ..private };
     store.write(move |tx| keep(tx, &private)).unwrap();
-    assert_eq!(owes(), (false, 0), "what is private is not told of");
+    assert_eq!(owes(), (false, 0), "no event of a private session");
     let shared = in_it(memory(&ids, "bob", "x", "tea"));
     store.write(move |tx| keep(tx, &shared)).unwrap();
     assert_eq!(owes(), (true, 1));
@@ -181,7 +182,7 @@ pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn
             .unwrap()
     };
     let made = [make(&all[0], 1), make(&all[0], 2), make(&all[1], 3)];
-    assert_eq!(made.each_ref().map(|it| it.sequence), [1, 2, 1]);
+    assert_eq!(made.each_ref().map(|checkpoint| checkpoint.sequence), [1, 2, 1]);
     let of = |session: &Session| store.read(|tx| tx.checkpoints(session)).unwrap();
     assert_eq!((of(&all[0]), of(&all[1])), (made[..2].to_vec(), made[2..].to_vec()));
     let again = Checkpoint { resumed: 1, resumed_at: Some(later(9)), ..made[1].clone() };
@@ -193,7 +194,7 @@ pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn
     assert_eq!(old, made[..1]);
     store.write(move |tx| tx.drop_checkpoint(&again)).unwrap();
     assert_eq!(of(&all[0]), made[..1]);
-    assert_eq!(make(&all[0], 4).sequence, 3, "no number is given twice");
+    assert_eq!(make(&all[0], 4).sequence, 3, "no number is used twice");
     let sight = Sight::at_home(&caller("eve", "x"));
     let kept = Memory { session: Some(all[0].id.to_string()), ..memory(&ids, "bob", "x", "tea") };
     let private = Memory {
@@ -203,5 +204,5 @@ pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn
     };
     store.write(move |tx| keep(tx, &kept).and_then(|()| keep(tx, &private))).unwrap();
     let agents = store.read(|tx| tx.session_agents(&sight, &all[0])).unwrap();
-    assert_eq!(agents, [all[1].agent.clone()], "of what is in sight");
+    assert_eq!(agents, [all[1].agent.clone()], "of the visible ones");
 }

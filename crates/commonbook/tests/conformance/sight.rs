@@ -222,7 +222,7 @@ fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memor
 
 /// In the journal: events about memories that are visible now and were then; of a removed memory,
 /// only its owner's.
-fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
+fn events_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let sees = |(first, last): &&(Memory, Option<Memory>)| match last {
         Some(last) => {
             let then = first.owner == sight.agent || first.sharing == Sharing::Shared;
@@ -230,19 +230,20 @@ fn told_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
         }
         None => sight.workspaces.contains(&first.workspace) && first.owner == sight.agent,
     };
-    let told = || all.iter().filter(sees);
-    let subjects: BTreeSet<String> = told().map(|(first, _)| first.id.to_string()).collect();
-    let count: usize = told().map(|(_, last)| if last.is_some() { 1 } else { 2 }).sum();
+    let seen = || all.iter().filter(sees);
+    let subjects: BTreeSet<String> = seen().map(|(first, _)| first.id.to_string()).collect();
+    let count: usize = seen().map(|(_, last)| if last.is_some() { 1 } else { 2 }).sum();
     let mut events = Vec::new();
     for workspace in all.iter().map(|(first, _)| &first.workspace).collect::<BTreeSet<_>>() {
         let journal = JournalRange::entire_journal(workspace.clone());
         let recorded = tx.event_records(workspace, 0, 100)?;
         for filter in event_filters() {
             let wanted = JournalRange { filter, ..journal.clone() };
-            let meant = |it: &&EventRecord| {
-                sight.sees_event(&it.visibility) && wanted.filter.admits(&it.event)
+            let meant = |record: &&EventRecord| {
+                sight.sees_event(&record.visibility) && wanted.filter.admits(&record.event)
             };
-            let meant: Vec<_> = recorded.iter().filter(meant).map(|it| it.event.clone()).collect();
+            let meant: Vec<_> =
+                recorded.iter().filter(meant).map(|record| record.event.clone()).collect();
             assert_eq!(tx.events(sight, &wanted, 100)?, meant, "{:?}", wanted.filter);
             assert_eq!(tx.event_count(sight, &wanted)?, meant.len() as u64);
         }
@@ -282,7 +283,7 @@ pub(crate) fn a_store_returns_exactly_what_the_permission_rule_allows(fresh: &dy
                     read_alike(tx, &sight, &all)?;
                     found_alike(tx, &sight, &seen)?;
                     counted_alike(tx, &sight, &all, &seen)?;
-                    told_alike(tx, &sight, &all)
+                    events_alike(tx, &sight, &all)
                 })
                 .unwrap();
             Ok(())

@@ -73,11 +73,11 @@ pub(crate) fn a_failing_write_does_not_affect_others_of_its_group(fresh: &dyn Fr
 }
 
 pub(crate) fn a_write_is_seen_by_the_next_read_of_another_process(fresh: &dyn Fresh) {
-    let (one, other) = (fresh.open(), fresh.open());
+    let (first, second) = (fresh.open(), fresh.open());
     let sight = Sight::of(&caller("bob", "x"));
     for number in 0..50 {
-        let kept = with_texts_of(&*one, number);
-        let found = other.read(|tx| tx.memory(&sight, kept.id)).unwrap();
+        let kept = with_texts_of(&*first, number);
+        let found = second.read(|tx| tx.memory(&sight, kept.id)).unwrap();
         assert_eq!(found, Some(kept));
     }
 }

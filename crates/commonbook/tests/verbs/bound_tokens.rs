@@ -79,7 +79,7 @@ fn it_reads_global() {
         .create_handoff(&rook, &request(json!({"to": "crow", "task": "Where do herons nest?"})))
         .unwrap();
     let along: Vec<_> = handed.handoff.memories.iter().map(|memory| memory.id).collect();
-    assert_eq!(along, [rule.id], "what goes along may come from global");
+    assert_eq!(along, [rule.id], "memories in a package may come from global");
 }
 
 #[test]
@@ -153,8 +153,8 @@ fn import_lines() {
     };
     let global = "global".parse().unwrap();
     for into in [None, Some(&global)] {
-        let told = world.book.import_lines(&rook, into, lines()).unwrap().remove(0);
-        assert_eq!(told.unwrap_err().kind, ErrorKind::Forbidden);
+        let result = world.book.import_lines(&rook, into, lines()).unwrap().remove(0);
+        assert_eq!(result.unwrap_err().kind, ErrorKind::Forbidden);
     }
 }
 
@@ -209,8 +209,8 @@ fn sessions_and_checkpoints() {
 #[test]
 fn learn() {
     let Bound { world, rook, .. } = Bound::new();
-    let said = json!({"message": "Done.\n\nRemember: the oak was felled."});
-    let learned = world.book.learn(&rook, &request(said)).unwrap().learnings;
+    let message = json!({"message": "Done.\n\nRemember: the oak was felled."});
+    let learned = world.book.learn(&rook, &request(message)).unwrap().learnings;
     assert_eq!(learned[0].workspace.as_str(), "x");
 }
 
@@ -223,7 +223,7 @@ fn relations_and_entities() {
     let named = json!({"type": "project", "value": "Heronry"});
     world.book.resolve_entity(&rook, &request(named)).unwrap();
     let there = world.book.list_entities(&elsewhere("rook", "global"), &request(json!({})));
-    assert!(there.unwrap().items.iter().all(|it| it.value != "Heronry"));
+    assert!(there.unwrap().items.iter().all(|entity| entity.value != "Heronry"));
 }
 
 #[test]

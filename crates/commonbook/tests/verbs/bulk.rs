@@ -48,15 +48,15 @@ fn elsewhere_saved(world: &World, text: &str) -> Memory {
 #[test]
 fn legacy_memories_are_adopted_and_given_back() {
     let world = World::new();
-    let (one, other) = (legacy(&world, "Herons nest in March"), legacy(&world, "Crows do not"));
+    let (herons, crows) = (legacy(&world, "Herons nest in March"), legacy(&world, "Crows do not"));
     let bobs = world.save("bob", "Bob's own");
     let preview = adopt(&world, json!({"agent_name": "rook", "dry_run": true})).unwrap();
     assert_eq!((preview.operation, preview.memories, preview.items.len()), (None, 2, 2));
-    assert_eq!(get(&world, one).unwrap().owner.as_str(), "legacy");
+    assert_eq!(get(&world, herons).unwrap().owner.as_str(), "legacy");
 
     let acted = adopt(&world, json!({"agent_name": "rook"})).unwrap();
     assert_eq!((acted.memories, acted.operation.is_some()), (2, true));
-    let adopted = get(&world, one).unwrap();
+    let adopted = get(&world, herons).unwrap();
     assert_eq!((adopted.owner.as_str(), adopted.revised_by.as_str()), ("rook", "ann"));
     assert_eq!(get(&world, bobs.id).unwrap().owner.as_str(), "bob");
     assert_eq!(world.events("ann").last().unwrap().1, EventKind::MemoryUpdated);
@@ -64,12 +64,12 @@ fn legacy_memories_are_adopted_and_given_back() {
     assert_eq!((again.operation, again.memories), (None, 0), "nothing is left to do");
 
     // A memory changed since stays with its new owner.
-    let change: UpdateMemory = request(json!({"id": other, "text": "Crows do so in April"}));
+    let change: UpdateMemory = request(json!({"id": crows, "text": "Crows do so in April"}));
     world.book.update_memory(&caller("rook"), &change).unwrap();
     assert_eq!(undo(&world, "bob", &acted), Err(ErrorKind::NotFound), "who did it undoes it");
     assert_eq!(undo(&world, "ann", &acted), Ok(1));
-    assert_eq!(get(&world, one).unwrap().owner.as_str(), "legacy");
-    assert_eq!(get(&world, other).unwrap().owner.as_str(), "rook");
+    assert_eq!(get(&world, herons).unwrap().owner.as_str(), "legacy");
+    assert_eq!(get(&world, crows).unwrap().owner.as_str(), "rook");
     assert_eq!(undo(&world, "ann", &acted), Err(ErrorKind::Conflict));
 }
 
@@ -131,7 +131,7 @@ fn everything_an_agent_saved_since_a_time_is_purged_and_restored() {
     );
     let tester =
         world.book.get_memory(&caller("rook/tester"), &GetMemory { id: hidden.id, at: None });
-    assert!(tester.is_ok(), "a parent does not see what its child keeps to itself");
+    assert!(tester.is_ok(), "a parent does not see its child's private memories");
     assert_eq!(purge(&world, "rook", since).memories, 0);
     assert_eq!(undo(&world, "crow", &acted), Err(ErrorKind::NotFound));
     assert_eq!(undo(&world, "rook", &acted), Ok(3));

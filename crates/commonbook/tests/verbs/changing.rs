@@ -125,8 +125,8 @@ fn history_does_not_reveal_revisions_that_were_private() {
     };
     assert_eq!(texts("ann"), ["the password is tea", "ask ann"]);
     assert_eq!(texts("bob"), ["ask ann"]);
-    let told: Vec<EventKind> = world.events("bob").into_iter().map(|event| event.1).collect();
-    assert_eq!(told, [EventKind::MemoryUpdated], "what happened while it was private is ann's");
+    let kinds: Vec<EventKind> = world.events("bob").into_iter().map(|event| event.1).collect();
+    assert_eq!(kinds, [EventKind::MemoryUpdated], "events from its private time are ann's");
     assert_eq!(world.events("ann").len(), 2);
     let then = MemoryAt { id: memory.id, at: at(0) };
     assert!(world.book.memory_at(&caller("ann"), &then).is_ok());

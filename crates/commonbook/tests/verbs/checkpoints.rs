@@ -62,8 +62,8 @@ fn a_checkpoint_has_its_position_and_the_agents_that_took_part() {
     assert_eq!(involved, ["ann", "bob", "cleo"]);
     assert_eq!((made.case.as_deref(), made.position), (Some("k"), 4));
     assert_eq!(world.checkpoints(&session), std::slice::from_ref(&made));
-    let one = world.book.get_checkpoint(&caller("eve"), &request(json!({"checkpoint": made.id})));
-    assert_eq!(one.unwrap(), made);
+    let found = world.book.get_checkpoint(&caller("eve"), &request(json!({"checkpoint": made.id})));
+    assert_eq!(found.unwrap(), made);
     use ErrorKind::{Forbidden, Invalid, NotFound, TooLarge};
     let unknown = "chk_01m7y9c4dpeqkspxh7a865d434";
     let table = [
@@ -105,13 +105,13 @@ fn a_session_has_at_most_ten_checkpoints_for_thirty_days() {
     let kept = world.checkpoints(&session);
     assert_eq!(kept.len(), 10);
     assert_eq!((kept[0].sequence, kept[9].sequence), (13, 1), "the automatic ones went first");
-    assert!(kept.iter().all(|it| ![2, 4, 6].contains(&it.sequence)));
+    assert!(kept.iter().all(|checkpoint| ![2, 4, 6].contains(&checkpoint.sequence)));
     world.sweep_at(24 * 29);
     assert_eq!(world.checkpoints(&session).len(), 10);
     world.sweep_at(24 * 31);
     assert_eq!(world.checkpoints(&session), []);
     let next = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
-    assert_eq!(next.sequence, 14, "no number is given twice");
+    assert_eq!(next.sequence, 14, "no number is used twice");
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn a_session_is_resumed_by_its_agent_and_by_another() {
     assert_eq!((own.session.id, own.session.status), (session.id, SessionStatus::Active));
     assert_eq!((own.memories.len(), own.metadata.checkpoint), (3, Some(made.id)));
     assert_eq!((own.cases[0].context_version, own.cases[0].read), (1, 0));
-    for said in ["The service retries three times", "a private matter", "Half way"] {
-        assert!(own.text.contains(said), "{said}: {}", own.text);
+    for text in ["The service retries three times", "a private matter", "Half way"] {
+        assert!(own.text.contains(text), "{text}: {}", own.text);
     }
     let others = world.resume("bob", json!({"session": session.id})).unwrap();
     assert_eq!((others.session.agent.as_str(), &others.session.case), ("bob", &session.case));
@@ -165,11 +165,12 @@ fn a_session_is_resumed_by_its_agent_and_by_another() {
     assert!(!others.text.contains("private"), "{}", others.text);
     assert_eq!(others.memories.len(), 2);
     let at_checkpoint = world.resume("bob", json!({"checkpoint": made.id})).unwrap();
-    assert_eq!(at_checkpoint.memories.len(), 1, "what was kept until then");
+    assert_eq!(at_checkpoint.memories.len(), 1, "the memories saved until then");
     let of_cleo = json!({"session": session.id, "mode": "agent", "owner": "cleo"});
     assert_eq!(world.resume("bob", of_cleo).unwrap().memories, []);
     assert_eq!(world.checkpoints(&session)[0].resumed, 4);
-    let resumed = world.events("eve").into_iter().filter(|it| it.1 == EventKind::SessionResumed);
+    let resumed =
+        world.events("eve").into_iter().filter(|event| event.1 == EventKind::SessionResumed);
     assert_eq!(resumed.count(), 4);
 }
 
@@ -208,15 +209,18 @@ fn one_call_saves_a_summary_marks_the_case_and_makes_a_checkpoint() {
     let entry = json!({"key": "k", "entries": [{"summary": "An entry"}]});
     world.book.append_entries(&caller("cleo"), &request(entry)).unwrap();
     let fields = request(json!({"summary": "Five it is.", "kind": "milestone"}));
-    let told: SummariseResult =
+    let summarised: SummariseResult =
         world.book.checkpoint_and_summarise(&within("ann", &session), &fields).unwrap();
-    assert_eq!((told.context_version, told.checkpoint.kind), (Some(2), CheckpointKind::Milestone));
+    assert_eq!(
+        (summarised.context_version, summarised.checkpoint.kind),
+        (Some(2), CheckpointKind::Milestone)
+    );
     let read = world.book.read_case(&caller("ann"), &request(json!({"key": "k"}))).unwrap();
     assert_eq!(read.entries, [], "the case is marked as read");
     let all = world.book.read_case(&caller("bob"), &request(json!({"key": "k"}))).unwrap();
-    assert_eq!(all.entries[1].entry_id, Some(told.summary));
+    assert_eq!(all.entries[1].entry_id, Some(summarised.summary));
     let ended = world.book.end_session(&caller("ann"), &request(json!({"session": "tab"})));
-    assert_eq!(ended.unwrap().summary, Some(told.summary));
+    assert_eq!(ended.unwrap().summary, Some(summarised.summary));
     let kinds = world.events("eve").into_iter().map(|(_, kind, _)| kind);
     assert!(!kinds.into_iter().any(|kind| kind == EventKind::SessionUnsummarised));
     let long = request(json!({"summary": "s".repeat(513)}));

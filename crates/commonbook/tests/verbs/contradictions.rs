@@ -67,8 +67,9 @@ fn a_contradiction_of_two_agents_is_listed_with_both_memories_and_a_reason() {
     let (older, newer, found) = world.differ();
     assert_eq!(ids(&found), [older.id.to_string(), newer.id.to_string()]);
     assert_eq!((found.kind, found.status), (DifferenceKind::Number, ContradictionStatus::Open));
-    let said: Vec<_> = found.memories.iter().map(|it| (it.owner.as_str(), &*it.text)).collect();
-    assert_eq!(said, [("ann", OLD), ("bob", NEW)]);
+    let sides: Vec<_> =
+        found.memories.iter().map(|memory| (memory.owner.as_str(), &*memory.text)).collect();
+    assert_eq!(sides, [("ann", OLD), ("bob", NEW)]);
     assert!(found.reason.contains("30 seconds") && found.reason.contains("60 seconds"));
     // Any caller's detection finds it, once, with one event.
     assert_eq!(world.detected("bob", json!({})), std::slice::from_ref(&found));
@@ -129,7 +130,7 @@ fn a_caller_that_does_not_see_both_memories_sees_no_contradiction() {
         assert_eq!(refused.kind, ErrorKind::NotFound);
         assert!(world.events(agent).iter().all(|(_, kind, _)| !kind.is_of_contradiction()));
     }
-    assert_eq!(world.events("ann").iter().filter(|it| it.1.is_of_contradiction()).count(), 1);
+    assert_eq!(world.events("ann").iter().filter(|event| event.1.is_of_contradiction()).count(), 1);
     // After it has changed and is shared, no caller reads its earlier private text.
     let fields = json!({"resolution": "keep_both", "context": "before and after"});
     world.resolve(&caller("ann"), &found, fields).unwrap();
@@ -140,7 +141,7 @@ fn a_caller_that_does_not_see_both_memories_sees_no_contradiction() {
     };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     let seen = world.detected("bob", json!({"status": "resolved"}));
-    assert!(seen.iter().all(|it| !it.reason.contains("30")), "{seen:?}");
+    assert!(seen.iter().all(|contradiction| !contradiction.reason.contains("30")), "{seen:?}");
     assert_eq!(seen.len(), 1);
 }
 
@@ -328,11 +329,11 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
         .receipt
         .candidates
         .into_iter()
-        .filter_map(|it| it.with)
+        .filter_map(|candidate| candidate.with)
         .collect();
     assert_eq!(with.len(), 1, "{}", context.text);
-    for told in ["ann", "bob", OLD, NEW] {
-        assert!(context.text.contains(told), "{told}: {}", context.text);
+    for part in ["ann", "bob", OLD, NEW] {
+        assert!(context.text.contains(part), "{part}: {}", context.text);
     }
     // A private memory and its contradictions do not exist for other agents.
     world.says("dan", "The Atlas API timeout is 5 minutes", &json!({"sharing": "private"}));
@@ -349,7 +350,7 @@ fn a_context_shows_two_that_contradict_each_other_as_one_with_both_authors() {
     assert!(replay.same, "{:?}", replay.differences);
     let apart = ask("eve");
     let receipt = explained("eve", &apart).receipt;
-    assert!(receipt.candidates.iter().all(|it| it.with.is_none()));
+    assert!(receipt.candidates.iter().all(|candidate| candidate.with.is_none()));
     for memory in [&older, &newer] {
         assert!(plain(&apart).contains(&memory.id.to_string()));
     }
@@ -371,7 +372,7 @@ fn every_memory_of_a_journal_is_compared_once() {
             ControlFlow::Continue(())
         })
         .unwrap();
-    assert!(steps <= 1, "what a verb has compared is not compared again: {steps}");
+    assert!(steps <= 1, "a comparison is not repeated: {steps}");
     assert_eq!(world.detected("eve", json!({})), [found]);
 }
 

@@ -14,7 +14,7 @@ use crate::{World, caller, request};
 /// A writer with scripted responses that records its requests and time limits.
 struct Fake<F> {
     answer: F,
-    told: Mutex<Vec<(Value, Duration)>>,
+    calls: Mutex<Vec<(Value, Duration)>>,
 }
 
 impl<F: Fn(&WriterRequest<'_>) -> Result<String> + Send + Sync> DigestWriter for Fake<F> {
@@ -23,13 +23,13 @@ impl<F: Fn(&WriterRequest<'_>) -> Result<String> + Send + Sync> DigestWriter for
     }
 
     fn write(&self, facts: &WriterRequest<'_>, within: Duration) -> Result<String> {
-        self.told.lock().unwrap().push((json!(facts), within));
+        self.calls.lock().unwrap().push((json!(facts), within));
         (self.answer)(facts)
     }
 }
 
 fn fake<F: Fn(&WriterRequest<'_>) -> Result<String> + Send + Sync>(answer: F) -> Arc<Fake<F>> {
-    Arc::new(Fake { answer, told: Mutex::default() })
+    Arc::new(Fake { answer, calls: Mutex::default() })
 }
 
 /// A case on which ann has shared three facts, and one private fact.
@@ -76,14 +76,14 @@ fn a_writer_rewords_each_entry_and_nothing_is_proposed_twice() {
     let own = "The cause is one query for each row of the orders table.";
     assert_eq!(first.extract.as_deref(), Some(own));
     {
-        let told = writer.told.lock().unwrap();
+        let calls = writer.calls.lock().unwrap();
         assert!(
-            !json!(*told.iter().map(|(facts, _)| facts).collect::<Vec<_>>())
+            !json!(*calls.iter().map(|(facts, _)| facts).collect::<Vec<_>>())
                 .to_string()
                 .contains("guess")
         );
-        assert!(told.iter().all(|(_, within)| *within <= Duration::from_secs(20)));
-        assert_eq!(told[0].0["sources"][0]["id"], json!(first.sources[0]));
+        assert!(calls.iter().all(|(_, within)| *within <= Duration::from_secs(20)));
+        assert_eq!(calls[0].0["sources"][0]["id"], json!(first.sources[0]));
     }
     assert_eq!(digest(&book, false).appended.unwrap().entries.len(), 3);
     let read = json!({"key": "retries", "after": 0});
@@ -100,23 +100,23 @@ fn after_a_writer_fails_the_agents_own_sentences_stay_and_it_is_not_called_again
     let book = world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _));
     let done = digest(&book, false);
     assert_eq!(done.appended.unwrap().entries.len(), 3);
-    assert!(done.proposed.iter().all(|it| it.written_by == WriterKind::Extract));
-    assert!(done.proposed.iter().all(|it| it.extract.is_none()));
+    assert!(done.proposed.iter().all(|entry| entry.written_by == WriterKind::Extract));
+    assert!(done.proposed.iter().all(|entry| entry.extract.is_none()));
     let notice = done.notice.unwrap();
     assert!(notice.contains("failed") && !notice.contains("secret"), "{notice}");
-    assert_eq!(writer.told.lock().unwrap().len(), 1);
+    assert_eq!(writer.calls.lock().unwrap().len(), 1);
 }
 
 #[test]
 fn a_refused_wording_leaves_the_agents_own_sentence() {
     let world = world();
     let writer = fake(|facts| match facts.sentence {
-        it if it.contains("cause") => Ok("x".repeat(10_000)),
-        it if it.contains("17") => Ok("It was fixed in release 18.".to_owned()),
+        text if text.contains("cause") => Ok("x".repeat(10_000)),
+        text if text.contains("17") => Ok("It was fixed in release 18.".to_owned()),
         _ => Ok("Invoices are elsewhere.".to_owned()),
     });
     let done = digest(&world.book.clone().with_digest_writer(Some(writer)), true);
-    let by: Vec<WriterKind> = done.proposed.iter().map(|it| it.written_by).collect();
+    let by: Vec<WriterKind> = done.proposed.iter().map(|entry| entry.written_by).collect();
     assert_eq!(by, [WriterKind::Extract, WriterKind::Extract, WriterKind::Command]);
     assert!(done.notice.unwrap().contains("no entry"));
 }
@@ -132,9 +132,9 @@ fn a_writer_has_a_minute_for_all_entries_and_no_lock_is_held() {
         Ok(facts.sentence.to_owned())
     });
     let done = digest(&world.book.clone().with_digest_writer(Some(Arc::clone(&writer) as _)), true);
-    assert_eq!(writer.told.lock().unwrap().len(), 1);
+    assert_eq!(writer.calls.lock().unwrap().len(), 1);
     assert_eq!(done.proposed[0].written_by, WriterKind::Command);
-    assert!(done.proposed[1..].iter().all(|it| it.written_by == WriterKind::Extract));
+    assert!(done.proposed[1..].iter().all(|entry| entry.written_by == WriterKind::Extract));
     assert!(done.notice.is_some());
 }
 
@@ -147,5 +147,5 @@ fn the_writer_is_not_called_for_entries_that_cannot_be_appended() {
     let asked = request(json!({"key": "retries"}));
     let refused = book.digest_case(&caller("bot"), &asked).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Conflict);
-    assert!(writer.told.lock().unwrap().is_empty());
+    assert!(writer.calls.lock().unwrap().is_empty());
 }

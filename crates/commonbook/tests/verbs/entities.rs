@@ -46,14 +46,14 @@ fn kind<T: std::fmt::Debug>(answer: Result<T>) -> ErrorKind {
 #[test]
 fn the_documented_example_holds_exactly() {
     let world = World::new();
-    let said = |agent, context: &str| {
+    let state = |agent, context: &str| {
         let metadata = json!({"context": context});
         let fields = json!({"type": "tool", "value": "TypeScript", "metadata": metadata});
         resolve(&world, agent, fields).unwrap()
     };
-    let first = said("analyst", "Used for type safety");
+    let first = state("analyst", "Used for type safety");
     world.clock.set(at(1));
-    let second = said("developer", "Compile target ES2020");
+    let second = state("developer", "Compile target ES2020");
     assert_eq!((first.outcome, second.outcome), (EntityOutcome::Created, EntityOutcome::Matched));
     assert_eq!((second.entity.id, second.entity.version), (first.entity.id, 2));
     let joined = "Used for type safety. Compile target ES2020";
@@ -63,7 +63,8 @@ fn the_documented_example_holds_exactly() {
     assert_eq!((second.entity.first_seen, second.entity.last_seen), (at(0), at(1)));
     let page = page(&world, "qa", "tool:typescript").unwrap();
     assert_eq!(page.entity, second.entity);
-    let by: Vec<_> = page.statements.iter().map(|said| said.sighting.agent.as_str()).collect();
+    let by: Vec<_> =
+        page.statements.iter().map(|statement| statement.sighting.agent.as_str()).collect();
     assert_eq!(by, ["developer", "analyst"]);
     let events: Vec<_> = world.events("qa").into_iter().map(|(_, kind, _)| kind).collect();
     assert_eq!(events, [EventKind::EntityCreated, EventKind::EntityMerged]);
@@ -122,10 +123,10 @@ fn stated_entities_exist_at_once_and_mentioned_ones_by_the_next_call() {
     world.save("bob", "Deployed Atlas with Kubernetes, then src/jobs/nightly.rs again");
     world.clock.set(at(2));
     world.save("ann", "The file src/jobs/nightly.rs is gone");
-    let told = mentions(&world, "cy", "file:src/jobs/nightly.rs");
-    let who: Vec<_> = told.iter().map(|it| (it.owner.as_str(), it.at)).collect();
+    let found = mentions(&world, "cy", "file:src/jobs/nightly.rs");
+    let who: Vec<_> = found.iter().map(|mention| (mention.owner.as_str(), mention.at)).collect();
     assert_eq!(who, [("ann", at(0)), ("bob", at(1)), ("ann", at(2))]);
-    assert!(told[2].excerpt.contains("is gone"), "{:?}", told[2]);
+    assert!(found[2].excerpt.contains("is gone"), "{:?}", found[2]);
     let page = page(&world, "cy", "file:src/jobs/nightly.rs").unwrap();
     assert_eq!((page.memories, page.entity.version, page.entity.context.is_none()), (3, 0, true));
     assert_eq!(page.mentioned_by[0].agent.as_str(), "ann");
@@ -135,7 +136,7 @@ fn stated_entities_exist_at_once_and_mentioned_ones_by_the_next_call() {
         UpdateMemory { text: Some("Nothing here".into()), ..UpdateMemory::empty_update(id) };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     let left = mentions(&world, "cy", "file:src/jobs/nightly.rs");
-    assert_eq!(left.len(), 2, "what a memory no longer says it does not mention");
+    assert_eq!(left.len(), 2, "a memory mentions only its present text");
     assert_eq!(mentions(&world, "cy", "person:Zoë Quinn").len(), 1);
     let delete = DeleteMemory { id, expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
@@ -152,8 +153,8 @@ fn an_entity_of_private_memories_does_not_exist_for_other_agents() {
     assert!(names(&world, "ann").len() > names(&world, "bob").len());
     assert_eq!(names(&world, "bob"), names(&without, "bob"));
     for entity in ["file:docs/falcon.md", "issue:#4711", "docs/falcon.md"] {
-        let (one, other) = (page(&world, "bob", entity), page(&without, "bob", entity));
-        assert_eq!(kind(one), kind(other), "{entity}");
+        let (shown, expected) = (page(&world, "bob", entity), page(&without, "bob", entity));
+        assert_eq!(kind(shown), kind(expected), "{entity}");
     }
     let own = page(&world, "ann", "file:docs/falcon.md").unwrap().entity;
     let by_id = page(&world, "bob", &own.id.to_string());
@@ -203,8 +204,8 @@ fn entities_of_a_rewritten_memory_follow_its_text() {
         ..UpdateMemory::empty_update(id)
     };
     let changed = world.book.update_memory(&caller("ann"), &change).unwrap();
-    let stated: Vec<_> = changed.entities.iter().map(|it| it.value.as_str()).collect();
-    assert_eq!(stated, ["Atlas"], "what was named beside the text stays");
+    let stated: Vec<_> = changed.entities.iter().map(|entity| entity.value.as_str()).collect();
+    assert_eq!(stated, ["Atlas"], "entities named beside the text stay");
     assert_eq!(kind(page(&world, "bob", "tool:Kubernetes")), ErrorKind::NotFound);
     assert_eq!(mentions(&world, "bob", "project:Atlas").len(), 1);
     // The entities named with the new text count.
@@ -349,13 +350,13 @@ fn entities_belong_to_their_session_and_workspace() {
         let fields = json!({"type": "tool", "value": "Vite", "session": session});
         resolve(&world, "ann", fields).unwrap()
     };
-    let (one, other) = (in_session("s1"), in_session("s2"));
-    assert_ne!(one.entity.id, other.entity.id);
+    let (first, second) = (in_session("s1"), in_session("s2"));
+    assert_ne!(first.entity.id, second.entity.id);
     assert_eq!(in_session("s1").outcome, EntityOutcome::Matched);
     assert_eq!(tool(&world, "ann", "Vite").outcome, EntityOutcome::Created);
     let only = ListEntities { session: Some("s1".into()), ..ListEntities::default() };
     let listed = world.book.list_entities(&caller("bob"), &only).unwrap().items;
-    assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [one.entity.id]);
+    assert_eq!(listed.iter().map(|entity| entity.id).collect::<Vec<_>>(), [first.entity.id]);
     let there = request(json!({"entity": "tool:Vite"}));
     assert_eq!(kind(world.book.get_entity(&elsewhere("ann", "y"), &there)), ErrorKind::NotFound);
 }

@@ -67,7 +67,7 @@ fn repetition_makes_a_relation_stronger_and_its_validity_bounds_it() {
     let when = |hours| walk(&world, "bob", json!({"from": "Amber", "at": at(hours)})).unwrap();
     assert_eq!(labels(&when(4)), ["Amber", "Basalt"]);
     assert_eq!(labels(&when(5)), ["Amber"]);
-    assert_eq!(labels(&when(-1)), ["Amber"], "nobody had said it then");
+    assert_eq!(labels(&when(-1)), ["Amber"], "no agent had stated it then");
     let kinds: Vec<_> = world.events("cy").into_iter().map(|(_, kind, _)| kind).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == EventKind::RelationAdded).count(), 4);
 }
@@ -107,10 +107,10 @@ fn invisible_memories_are_not_nodes_links_or_counts() {
         ["Amber", "Falcon", "Dolomite"]
     );
     for query in [path, json!({"from": "Amber", "depth": 3}), json!({"from": "Dolomite"})] {
-        let (one, other) = (walk(&world, "bob", query.clone()), walk(&without, "bob", query));
-        let (one, other) = (one.unwrap(), other.unwrap());
-        assert_eq!(labels(&one), labels(&other));
-        assert_eq!((one.links.len(), one.cut), (other.links.len(), other.cut));
+        let (shown, expected) = (walk(&world, "bob", query.clone()), walk(&without, "bob", query));
+        let (shown, expected) = (shown.unwrap(), expected.unwrap());
+        assert_eq!(labels(&shown), labels(&expected));
+        assert_eq!((shown.links.len(), shown.cut), (expected.links.len(), expected.cut));
     }
     for hidden in ["Falcon".to_owned(), plan.id.to_string()] {
         let error = walk(&world, "bob", json!({"from": hidden})).unwrap_err();
@@ -118,8 +118,8 @@ fn invisible_memories_are_not_nodes_links_or_counts() {
         let fields = json!({"from": "Amber", "to": hidden, "type": "uses"});
         assert_eq!(relate(&world, "bob", fields).unwrap_err().kind, ErrorKind::NotFound);
     }
-    let told = |world: &World| world.events("bob").into_iter().map(|e| e.1).collect::<Vec<_>>();
-    assert_eq!(told(&world), told(&without));
+    let kinds = |world: &World| world.events("bob").into_iter().map(|e| e.1).collect::<Vec<_>>();
+    assert_eq!(kinds(&world), kinds(&without));
     let own = world.events("ann").len() - world.events("bob").len();
     assert_eq!(own, 3, "a memory and two relations");
 }

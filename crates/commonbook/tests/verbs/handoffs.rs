@@ -86,7 +86,7 @@ fn a_handoff_includes_memories_about_the_task_and_inherited_ones() {
     let second = world.hands("developer", "qa", "Check the orders page");
     assert_eq!((second.follows.as_slice(), second.depth), (&[first.handoff.id][..], 2));
     assert_eq!(second.chain, first.handoff.id);
-    let whys: Vec<_> = second.memories.iter().map(|it| (it.id, it.why)).collect();
+    let whys: Vec<_> = second.memories.iter().map(|memory| (memory.id, memory.why)).collect();
     assert!(whys.contains(&(finding.id, InclusionReason::Inherited)), "{whys:?}");
     assert!(whys.contains(&(fixed.id, InclusionReason::Chosen)), "{whys:?}");
     let text = world.accept("qa", second.id).unwrap().text;
@@ -117,7 +117,7 @@ fn each_step_has_its_own_side_and_is_idempotent() {
     use EventKind::{
         HandoffAccepted, HandoffCompleted, HandoffCreated, HandoffRejected, HandoffWithdrawn,
     };
-    let told = [
+    let expected = [
         HandoffCreated,
         HandoffAccepted,
         HandoffCompleted,
@@ -126,7 +126,7 @@ fn each_step_has_its_own_side_and_is_idempotent() {
         HandoffCreated,
         HandoffRejected,
     ];
-    assert_eq!(kinds(&world, "eve"), told);
+    assert_eq!(kinds(&world, "eve"), expected);
     assert_eq!(world.listed(&caller("bob"), json!({})), []);
     let all = json!({"side": "all"});
     assert_eq!(world.listed(&caller("eve"), all), [third.id, other.id, handoff.id]);
@@ -198,7 +198,7 @@ fn a_handoff_for_a_user_exists_only_for_agents_of_that_user() {
     }
     assert_eq!(world.listed(&caller("bob"), json!({})), [handoff.id], "its target");
     assert_eq!(world.listed(&with("eve", "u1"), json!({"side": "all"})), [handoff.id]);
-    assert!(kinds(&world, "bob").contains(&EventKind::HandoffCreated), "its target is told");
+    assert!(kinds(&world, "bob").contains(&EventKind::HandoffCreated), "its target sees the event");
     assert!(!kinds(&world, "eve").contains(&EventKind::HandoffCreated));
     // Memories about a user are left out for a target without that user.
     let taken = world.accept("bob", handoff.id).unwrap();
@@ -286,9 +286,12 @@ fn a_chain_of_eleven_is_refused() {
     assert_eq!(refused.kind, ErrorKind::Conflict);
     assert!(refused.message.contains("handoff 11"), "{}", refused.message);
     let graph = json!({"format": "text"});
-    let told = world.book.get_collaborations(&caller("eve"), &request(graph)).unwrap();
-    assert_eq!((told.statistics.count, told.statistics.deepest, told.chains.len()), (10, 10, 1));
-    assert!(told.drawing.contains("a10 → a11"), "{}", told.drawing);
+    let response = world.book.get_collaborations(&caller("eve"), &request(graph)).unwrap();
+    assert_eq!(
+        (response.statistics.count, response.statistics.deepest, response.chains.len()),
+        (10, 10, 1)
+    );
+    assert!(response.drawing.contains("a10 → a11"), "{}", response.drawing);
     let dot = json!({"format": "dot", "agent_name": "a1"});
     let dot = world.book.get_collaborations(&caller("eve"), &request(dot)).unwrap().drawing;
     assert!(dot.contains("\"a1\" -> \"a2\"") && !dot.contains("\"a3\""), "{dot}");
@@ -327,8 +330,8 @@ fn a_resumed_session_has_its_open_handoffs_history_and_entities() {
         assert_eq!(resumed.handoffs.len(), 1, "{agent}");
         assert_eq!((resumed.handoffs[0].id, resumed.history.len()), (handoff.id, 1), "{agent}");
         assert_eq!(resumed.entities.len(), 2, "{agent}: {}", resumed.text);
-        for told in ["TypeScript", "PostgreSQL", "ann to bob"] {
-            assert!(resumed.text.contains(told), "{agent} {told}: {}", resumed.text);
+        for part in ["TypeScript", "PostgreSQL", "ann to bob"] {
+            assert!(resumed.text.contains(part), "{agent} {part}: {}", resumed.text);
         }
     }
 }
@@ -344,8 +347,8 @@ fn a_context_begins_with_the_pending_handoff() {
         |agent: &str| world.book.get_context(&caller(agent), &request(wanted.clone())).unwrap();
     let given = context("bob");
     assert_eq!(given.items[0].id, handoff.id.to_string());
-    let told = ["ann hands you this task: Mend the fence", "Buy paint", "accept_handoff"];
-    assert!(told.iter().all(|part| given.text.contains(part)), "{}", given.text);
+    let parts = ["ann hands you this task: Mend the fence", "Buy paint", "accept_handoff"];
+    assert!(parts.iter().all(|part| given.text.contains(part)), "{}", given.text);
     let replay = json!({"context": given.id, "replay": true});
     let explained = world.book.explain_context(&caller("bob"), &request(replay)).unwrap();
     assert!(explained.replay.unwrap().same);

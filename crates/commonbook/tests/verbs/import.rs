@@ -32,8 +32,11 @@ fn take_in(
 ) -> Vec<Result<SaveOutcome, ErrorKind>> {
     let into = into.map(|name| name.parse().unwrap());
     let lines = lines.iter().map(line).collect();
-    let told = world.book.import_lines(&caller("carrier"), into.as_ref(), lines).unwrap();
-    told.into_iter().map(|one| one.map(|line| line.outcome).map_err(|error| error.kind)).collect()
+    let results = world.book.import_lines(&caller("carrier"), into.as_ref(), lines).unwrap();
+    results
+        .into_iter()
+        .map(|result| result.map(|line| line.outcome).map_err(|error| error.kind))
+        .collect()
 }
 
 /// A memory with every field set.
@@ -109,9 +112,9 @@ fn a_copy_in_global_is_a_separate_memory() {
     let delete = DeleteMemory { id: own.id, expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
     let of = |workspace: &str| {
-        let told =
+        let found =
             world.book.memory_history(&elsewhere("ann", workspace), &MemoryHistory { id: own.id });
-        told.unwrap().items.into_iter().map(|one| one.memory.text).collect::<Vec<_>>()
+        found.unwrap().items.into_iter().map(|hit| hit.memory.text).collect::<Vec<_>>()
     };
     assert_eq!(of("x"), ["the zephyr blows", "the zephyr blows"]);
     assert_eq!(of("global"), ["the zephyr blows everywhere"]);
@@ -120,12 +123,12 @@ fn a_copy_in_global_is_a_separate_memory() {
 #[test]
 fn a_line_goes_to_the_requested_workspace_or_to_the_one_it_names() {
     let world = World::new();
-    let said = |text: &str| json!({"conv": "Trip to Rome", "text": text});
+    let line = |text: &str| json!({"conv": "Trip to Rome", "text": text});
     let lines =
-        [said("one"), said("two"), json!({"text": "three"}), json!({"text": "x", "conv": "!"})];
-    let told = take_in(&world, None, &lines);
-    assert_eq!(told[..3], [Ok(SaveOutcome::Created); 3]);
-    assert_eq!(told[3], Err(ErrorKind::Invalid));
+        [line("one"), line("two"), json!({"text": "three"}), json!({"text": "x", "conv": "!"})];
+    let results = take_in(&world, None, &lines);
+    assert_eq!(results[..3], [Ok(SaveOutcome::Created); 3]);
+    assert_eq!(results[3], Err(ErrorKind::Invalid));
     assert_eq!(take_in(&world, Some("y"), &lines[..1]), [Ok(SaveOutcome::Created)]);
     let count = |workspace: &str| {
         let who = elsewhere("bob", workspace);

@@ -49,8 +49,8 @@ fn every_change_appends_one_event_with_kind_actor_and_time() {
         world.clock.set(at(hour as i64 + 1));
         step();
     }
-    let told = events(&world, "bob");
-    let kinds: Vec<(EventKind, &str)> = told.iter().map(|e| (e.kind, e.actor.as_str())).collect();
+    let listed = events(&world, "bob");
+    let kinds: Vec<(EventKind, &str)> = listed.iter().map(|e| (e.kind, e.actor.as_str())).collect();
     let expected = [
         (EventKind::MemorySaved, "ann/child"),
         (EventKind::MemoryUpdated, "ann"),
@@ -60,11 +60,11 @@ fn every_change_appends_one_event_with_kind_actor_and_time() {
         (EventKind::MemorySuperseded, "ann/child"),
     ];
     assert_eq!(kinds, expected);
-    assert_eq!(told[1].changed, ["text", "title"]);
-    for (event, hour) in told.iter().zip([0, 1, 2, 3, 4, 4]) {
+    assert_eq!(listed[1].changed, ["text", "title"]);
+    for (event, hour) in listed.iter().zip([0, 1, 2, 3, 4, 4]) {
         assert_eq!((event.at, event.workspace.as_str()), (at(hour), "x"));
     }
-    for event in told.iter().filter(|event| event.subject == id.to_string()) {
+    for event in listed.iter().filter(|event| event.subject == id.to_string()) {
         assert_eq!(
             (event.topics.as_slice(), event.importance.name()),
             (&["herbs".to_owned()][..], "high")
@@ -84,8 +84,8 @@ fn events_of_invisible_memories_do_not_exist() {
     assert_eq!(sequences("ann"), [1, 2, 3]);
     assert_eq!(sequences("bob"), [3]);
     let for_alice = caller("bob").for_user(Some("alice")).unwrap();
-    let told = world.book.list_events(&for_alice, &ListEvents::default()).unwrap();
-    assert_eq!(told.items.len(), 2);
+    let alices_page = world.book.list_events(&for_alice, &ListEvents::default()).unwrap();
+    assert_eq!(alices_page.items.len(), 2);
     let first = ListEvents { limit: Some(1), ..ListEvents::default() };
     let page = world.book.list_events(&caller("bob"), &first).unwrap();
     assert_eq!((page.items[0].sequence, page.next), (3, None), "nothing hidden makes a page");
@@ -115,8 +115,8 @@ fn a_refused_write_leaves_no_event_and_no_gap() {
     let refused = world.book.update_memory(&caller("bob"), &bad).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Forbidden);
     world.save("ann", "coffee");
-    let told: Vec<u64> = events(&world, "ann").iter().map(|event| event.sequence).collect();
-    assert_eq!(told, [1, 2]);
+    let sequences: Vec<u64> = events(&world, "ann").iter().map(|event| event.sequence).collect();
+    assert_eq!(sequences, [1, 2]);
     for limit in [0, limits::PAGE_MAX + 1] {
         let asked = ListEvents { limit: Some(limit), ..ListEvents::default() };
         let error = world.book.list_events(&caller("ann"), &asked).unwrap_err();
@@ -126,8 +126,8 @@ fn a_refused_write_leaves_no_event_and_no_gap() {
 
 fn asked(world: &World, agent: &str, value: Value) -> (Vec<u64>, Option<u64>) {
     let asked: ListEvents = request(value);
-    let told = world.book.list_events(&caller(agent), &asked).unwrap();
-    (told.items.iter().map(|event| event.sequence).collect(), told.next)
+    let page = world.book.list_events(&caller(agent), &asked).unwrap();
+    (page.items.iter().map(|event| event.sequence).collect(), page.next)
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn a_page_of_events_advances_even_if_few_match() {
     let world = World::new();
     let (ann, looked_at) = (caller("ann"), limits::EVENTS_LOOKED_AT);
     for batch in 0..looked_at / 100 + 1 {
-        let one = |number: u64| json!({"text": format!("{batch} {number}")});
-        let memories: Vec<Value> = (0..100).map(one).collect();
+        let memory = |number: u64| json!({"text": format!("{batch} {number}")});
+        let memories: Vec<Value> = (0..100).map(memory).collect();
         world.book.save_memories(&ann, &request(json!({"memories": memories}))).unwrap();
     }
     save(&world, "bob", json!({"text": "the last", "topics": ["rare"]}));

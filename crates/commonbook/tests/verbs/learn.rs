@@ -60,13 +60,13 @@ fn an_existing_standing_memory_gets_the_learning_and_none_is_created() {
     let world = World { book, ..world };
     let file = world.home().join("memories/engineer.md");
     let here = caller("claude/engineer").in_project(Some(world.home().join("project")));
-    let said = |message: &str| learn(&world, &here, json!({"message": message}));
-    assert_eq!(said("Remember:\n- Tabs are four blanks\n").standing, None);
+    let learn_from = |message: &str| learn(&world, &here, json!({"message": message}));
+    assert_eq!(learn_from("Remember:\n- Tabs are four blanks\n").standing, None);
     assert!(!file.exists());
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "# Engineer\n\n## Known Issues\n- Old item here\n").unwrap();
     let message = "Add To Memory:\nType: mistake\nContent: The loader forgets files\n#\n";
-    let back = said(message);
+    let back = learn_from(message);
     assert_eq!(back.standing.unwrap().added, 1);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(
@@ -78,11 +78,15 @@ fn an_existing_standing_memory_gets_the_learning_and_none_is_created() {
     // A message over the network changes no file.
     let far = "Add To Memory:\nType: mistake\nContent: Sockets are left open\n#\n";
     assert_eq!(says(&world, far).standing, None);
-    let back = said(r#"{"MEMORIES": [{"type": "mistake", "content": "Only this one holds"}]}"#);
+    let back =
+        learn_from(r#"{"MEMORIES": [{"type": "mistake", "content": "Only this one holds"}]}"#);
     let change = back.standing.unwrap();
-    assert!(change.warnings.iter().any(|it| it.contains("replaced: Old item here")), "{change:?}");
+    assert!(
+        change.warnings.iter().any(|warning| warning.contains("replaced: Old item here")),
+        "{change:?}"
+    );
     assert!(!std::fs::read_to_string(&file).unwrap().contains("Old item"));
-    let copy = change.backup.expect("what `MEMORIES` replaces is kept");
+    let copy = change.backup.expect("`MEMORIES` backs up the items that it replaces");
     assert!(copy.starts_with(&world.home().join("backups").display().to_string()), "{copy}");
     let copied = std::fs::read_to_string(copy).unwrap();
     assert!(copied.contains("- Old item here\n- The loader forgets files <!--"), "{copied}");
@@ -111,9 +115,9 @@ fn the_last_five_backups_of_a_standing_memory_stay() {
         .collect();
     copies.sort();
     assert_eq!(copies.len(), 5, "{copies:?}");
-    let said = |path: &std::path::PathBuf| std::fs::read_to_string(path).unwrap();
-    assert!(said(&copies[0]).contains("Mind the meadow"), "{}", said(&copies[0]));
-    assert!(said(&copies[4]).contains("Mind the thunder"), "{}", said(&copies[4]));
+    let text_of = |path: &std::path::PathBuf| std::fs::read_to_string(path).unwrap();
+    assert!(text_of(&copies[0]).contains("Mind the meadow"), "{}", text_of(&copies[0]));
+    assert!(text_of(&copies[4]).contains("Mind the thunder"), "{}", text_of(&copies[4]));
 }
 
 #[test]

@@ -9,10 +9,10 @@ use crate::{World, at, caller, elsewhere};
 fn registry(world: &World, workspace: &str) -> Vec<(String, String, String)> {
     let agents = world.book.list_agents(&elsewhere("zoe", workspace), &ListAgents {}).unwrap();
     let time = |time: jiff::Timestamp| time.strftime("%T").to_string();
-    let one = |it: commonbook::model::agent::AgentRecord| {
-        (it.agent.to_string(), time(it.first_seen), time(it.last_seen))
+    let row = |record: commonbook::model::agent::AgentRecord| {
+        (record.agent.to_string(), time(record.first_seen), time(record.last_seen))
     };
-    agents.items.into_iter().map(one).collect()
+    agents.items.into_iter().map(row).collect()
 }
 
 fn row(name: &str, first: &str, last: &str) -> (String, String, String) {
@@ -28,7 +28,7 @@ fn an_agent_that_only_reads_is_not_registered() {
     }
     world.book.note_seen(&elsewhere("crow", "y"));
     assert_eq!(registry(&world, "x"), [row("crow", "09:00:00", "09:00:00")]);
-    assert_eq!(registry(&world, "y"), [], "what it wrote elsewhere does not count here");
+    assert_eq!(registry(&world, "y"), [], "writes in other workspaces do not count here");
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn a_concurrent_read_does_not_miss_an_agent_being_registered() {
         // One of them writes the record; the other must not return before that.
         std::thread::scope(|scope| {
             for asking in [0, 1].map(|_| scope.spawn(|| registry(&world, "x"))) {
-                let told = asking.join().unwrap();
-                let seen = told.iter().find(|(agent, ..)| agent == name);
+                let listed = asking.join().unwrap();
+                let seen = listed.iter().find(|(agent, ..)| agent == name);
                 assert_eq!(seen.map(|(.., last)| last.as_str()), Some("10:00:00"), "{name}");
             }
         });

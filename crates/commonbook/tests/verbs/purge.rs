@@ -106,8 +106,8 @@ fn no_verb_returns_what_was_purged() {
     for error in refusals {
         assert_eq!(error.kind, ErrorKind::NotFound);
     }
-    let told = book.list_events(&ann, &ListEvents::default()).unwrap().items;
-    assert!(told.iter().all(|event| event.topics.is_empty()), "{told:?}");
+    let events = book.list_events(&ann, &ListEvents::default()).unwrap().items;
+    assert!(events.iter().all(|event| event.topics.is_empty()), "{events:?}");
     let stats = book.get_memory_stats(&ann, &Default::default()).unwrap();
     assert_eq!((stats.memories, stats.deleted, stats.by_agent.len()), (0, 0, 0));
     assert_eq!(book.save_memory(&ann, &save).unwrap().outcome, SaveOutcome::Created);

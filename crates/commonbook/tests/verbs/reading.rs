@@ -185,9 +185,9 @@ fn stats_and_agents_count_only_visible_memories() {
     assert_eq!(bobs.by_type["semantic"], 2);
     assert!(bobs.disk_bytes > 0);
     let agents = world.book.list_agents(&caller("bob"), &Default::default()).unwrap().items;
-    let told: Vec<_> =
+    let rows: Vec<_> =
         agents.iter().map(|a| (a.agent.as_str(), a.memory_count, a.first_seen)).collect();
-    assert_eq!(told, [("ann", 1, at(0)), ("bob", 1, at(1))]);
+    assert_eq!(rows, [("ann", 1, at(0)), ("bob", 1, at(1))]);
 }
 
 #[test]

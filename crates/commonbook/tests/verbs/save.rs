@@ -238,10 +238,10 @@ fn an_import_reports_each_line_and_adds_nothing_twice() {
         (SaveOutcome::Repeated, SaveOutcome::Repeated),
     ] {
         let parsed = lines.iter().map(|line| import::parse(line.as_bytes()).unwrap()).collect();
-        let told = world.book.import_lines(&caller("ann"), None, parsed).unwrap();
-        let kinds: Vec<_> = told
+        let results = world.book.import_lines(&caller("ann"), None, parsed).unwrap();
+        let kinds: Vec<_> = results
             .into_iter()
-            .map(|one| one.map(|line| line.outcome).map_err(|error| error.kind))
+            .map(|result| result.map(|line| line.outcome).map_err(|error| error.kind))
             .collect();
         assert_eq!(kinds, [Ok(first), Err(ErrorKind::Invalid), Ok(last)]);
     }
@@ -264,8 +264,8 @@ fn control_characters_are_refused_in_every_stored_text() {
             (json!({"text": "x", "metadata": {control: 1}}), "metadata"),
         ];
         for (value, field) in table {
-            let told = refusal(value);
-            assert_eq!(told, (ErrorKind::Invalid, Some(field.to_owned())), "{control:?}");
+            let refused = refusal(value);
+            assert_eq!(refused, (ErrorKind::Invalid, Some(field.to_owned())), "{control:?}");
         }
     }
     let kept = request(json!({"text": "a\tb\r\nc", "metadata": {"k": "a\tb\nc"}}));

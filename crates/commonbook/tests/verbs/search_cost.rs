@@ -341,7 +341,8 @@ fn a_question_costs_the_same_whatever_is_hidden() {
         let reads = questions_about_things().into_iter().chain(questions_about_memories());
         for (name, ask) in reads.chain(writes()) {
             let found = [&full, &bare].map(|world| ask(world, &caller));
-            let [with, without] = [&full, &bare].map(|world| world.cost(|it| ask(it, &caller)));
+            let [with, without] =
+                [&full, &bare].map(|world| world.cost(|world| ask(world, &caller)));
             assert_eq!(found[0], found[1], "{name}");
             assert!(with.steps > 0, "{name} asks the store");
             if with != without {
@@ -360,7 +361,7 @@ fn a_hidden_memory_costs_as_much_as_a_missing_one() {
     let world = world(true);
     let eve = caller("eve");
     let get = |id: MemoryId| {
-        world.cost(|it| it.book.get_memory(&eve, &request(json!({"id": id}))).unwrap_err())
+        world.cost(|world| world.book.get_memory(&eve, &request(json!({"id": id}))).unwrap_err())
     };
     let missing: MemoryId = "mem_01kaje3x00e008000000000000".parse().unwrap();
     for hidden in &world.hidden {
@@ -368,7 +369,7 @@ fn a_hidden_memory_costs_as_much_as_a_missing_one() {
     }
     let find = |kind: &str, value: &str| {
         let fields = json!({"type": kind, "value": value});
-        world.cost(|it| it.book.find_entity(&eve, &request(fields)).unwrap_err())
+        world.cost(|world| world.book.find_entity(&eve, &request(fields)).unwrap_err())
     };
     assert_eq!(find("project", "Falcon"), find("project", "Walnut"));
 }

@@ -96,8 +96,8 @@ fn only_its_agent_pauses_and_ends_a_session() {
         world.book.touch_session(&caller("ann"), &request(fields)).unwrap().status
     };
     use SessionStatus::{Active, Paused};
-    let told = [touch(true), touch(true), touch(false), touch(false)];
-    assert_eq!(told, [Paused, Paused, Active, Active]);
+    let states = [touch(true), touch(true), touch(false), touch(false)];
+    assert_eq!(states, [Paused, Paused, Active, Active]);
     let ended = world.end("ann", json!({"session": "s"})).unwrap();
     assert_eq!((ended.status, ended.ended_at), (SessionStatus::Completed, Some(at(0))));
     assert_eq!(world.end("ann", json!({"session": id})).unwrap_err().kind, ErrorKind::Conflict);
@@ -147,12 +147,12 @@ fn sessions_that_end_without_a_summary_are_reported() {
     world.sweep_at(22);
     assert_eq!(world.unsummarised(), 1, "it may still go on");
     world.sweep_at(25);
-    assert_eq!(world.unsummarised(), 2, "whoever worked in it has gone");
+    assert_eq!(world.unsummarised(), 2, "its agent has gone");
     let owing = sessions(&world, &caller("eve"), json!({"unsummarised": true}));
     let ids: Vec<_> = owing.iter().map(|session| session.id).collect();
     assert_eq!(ids, [forgotten.id, busy.id]);
-    let told = world.kinds().into_iter().filter(|kind| *kind == EventKind::SessionUnsummarised);
-    assert_eq!(told.count(), 2);
+    let reported = world.kinds().into_iter().filter(|kind| *kind == EventKind::SessionUnsummarised);
+    assert_eq!(reported.count(), 2);
     let again = world.book.sweep().is_ok() && world.unsummarised() == 2;
     assert!(again, "told once");
 }

@@ -41,7 +41,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = |make: fn(usize, usize) -> Act| {
         (0..AGENTS.len(), 0..8_usize).prop_map(move |(who, which)| make(who, which))
     };
-    let one = prop_oneof![
+    let any_act = prop_oneof![
         3 => act(|who, which| Act::HandOver(who, which % AGENTS.len())),
         3 => act(Act::Accept),
         1 => act(Act::Complete),
@@ -56,7 +56,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         2 => (1..20_i64).prop_map(Act::Wait),
         1 => prop_oneof![Just(Act::Leap(24)), Just(Act::Leap(-24))],
     ];
-    prop::collection::vec(one, 1..40)
+    prop::collection::vec(any_act, 1..40)
 }
 
 /// The state of the model.
@@ -156,12 +156,18 @@ impl Machine {
         let (book, agent) = (&self.world.book, caller(AGENTS[who]));
         let plain = json!({"handoff": id});
         let done: Result<Handoff> = match step {
-            "accept" => book.accept_handoff(&agent, &request(plain)).map(|it| it.handoff),
-            "complete" => book.complete_handoff(&agent, &request(plain)).map(|it| it.handoff),
-            "withdraw" => book.withdraw_handoff(&agent, &request(plain)).map(|it| it.handoff),
+            "accept" => {
+                book.accept_handoff(&agent, &request(plain)).map(|response| response.handoff)
+            }
+            "complete" => {
+                book.complete_handoff(&agent, &request(plain)).map(|response| response.handoff)
+            }
+            "withdraw" => {
+                book.withdraw_handoff(&agent, &request(plain)).map(|response| response.handoff)
+            }
             _ => {
                 let fields = json!({"handoff": id, "reason": "No"});
-                book.reject_handoff(&agent, &request(fields)).map(|it| it.handoff)
+                book.reject_handoff(&agent, &request(fields)).map(|response| response.handoff)
             }
         };
         match (who == doer, next) {
@@ -189,7 +195,7 @@ impl Machine {
         let fields = json!({
             "key": "k",
             "expected_version": if stale { version - 1 } else { version },
-            "entries": entries.iter().map(|it| json!({"summary": it})).collect::<Vec<_>>(),
+            "entries": entries.iter().map(|summary| json!({"summary": summary})).collect::<Vec<_>>(),
         });
         let done = self.world.book.append_entries(&caller(AGENTS[who]), &request(fields));
         if !self.model.open {
@@ -199,7 +205,7 @@ impl Machine {
         let done = done.unwrap();
         assert_eq!(done.moved.is_some(), stale);
         if !stale {
-            let places: Vec<u64> = done.entries.iter().map(|it| it.position).collect();
+            let places: Vec<u64> = done.entries.iter().map(|entry| entry.position).collect();
             let first = version as u64 + 1;
             assert_eq!(places, (first..first + count as u64).collect::<Vec<_>>());
             self.model.entries.extend(entries);
@@ -226,7 +232,7 @@ impl Machine {
         if done.is_ok() {
             self.model.open = open;
         } else {
-            assert_eq!(self.model.open, open, "only what stands so already is refused");
+            assert_eq!(self.model.open, open, "only a step into the present status is refused");
         }
     }
 
@@ -234,8 +240,10 @@ impl Machine {
     fn check(&self) {
         let list = json!({"side": "all", "limit": 100});
         let page = self.world.book.list_handoffs(&caller("ann"), &request(list)).unwrap();
-        let stands: Vec<_> = page.items.iter().rev().map(|it| (it.id, it.status)).collect();
-        let model: Vec<_> = self.model.handoffs.iter().map(|it| (it.0, it.3)).collect();
+        let stands: Vec<_> =
+            page.items.iter().rev().map(|handoff| (handoff.id, handoff.status)).collect();
+        let model: Vec<_> =
+            self.model.handoffs.iter().map(|handoff| (handoff.0, handoff.3)).collect();
         assert_eq!(stands, model);
         let case = json!({"key": "k"});
         let case = self.world.book.get_case(&caller("eve"), &request(case)).unwrap();
@@ -244,7 +252,8 @@ impl Machine {
             let made = json!({"session": "s"});
             let made = self.world.book.list_checkpoints(&caller(agent), &request(made)).unwrap();
             let expected = self.model.checkpoints.get(&place).copied().unwrap_or(0);
-            let manual = made.items.iter().filter(|it| it.kind.name() == "manual").count();
+            let manual =
+                made.items.iter().filter(|checkpoint| checkpoint.kind.name() == "manual").count();
             assert_eq!(manual, expected, "{agent}");
         }
     }

@@ -17,7 +17,7 @@ fn hidden_heir(world: &World) -> (Memory, Memory) {
 }
 
 /// Everything that an agent receives about these memories from verbs that return whole ones.
-fn told(world: &World, agent: &str, old: &Memory) -> Vec<Value> {
+fn answers(world: &World, agent: &str, old: &Memory) -> Vec<Value> {
     let (book, who) = (&world.book, caller(agent));
     let get = GetMemory { id: old.id, at: None };
     let search: SearchMemory =
@@ -35,10 +35,10 @@ fn an_invisible_successor_is_not_named() {
     let world = World::new();
     let (old, heir) = hidden_heir(&world);
     let id = heir.id.to_string();
-    for answer in told(&world, "ann", &old) {
-        assert!(answer.to_string().contains(&id), "its author is told: {answer}");
+    for answer in answers(&world, "ann", &old) {
+        assert!(answer.to_string().contains(&id), "its author sees it: {answer}");
     }
-    for answer in told(&world, "bob", &old) {
+    for answer in answers(&world, "bob", &old) {
         assert!(!answer.to_string().contains(&id), "{answer}");
         assert!(answer.to_string().contains("old oak"), "{answer}");
     }
@@ -56,6 +56,6 @@ fn an_update_keeps_an_invisible_successor() {
     assert_eq!(changed.superseded_by, Some(heir.id));
     let again = json!({"text": "The oak stands", "supersedes": old.id});
     let refused = world.book.save_memory(&caller("ann"), &request(again)).unwrap_err();
-    assert!(refused.hint.unwrap().contains(&heir.id.to_string()), "ann may read what it names");
+    assert!(refused.hint.unwrap().contains(&heir.id.to_string()), "ann may read the named memory");
     assert!(!refused.message.contains(&heir.id.to_string()));
 }

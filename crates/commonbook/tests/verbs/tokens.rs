@@ -196,10 +196,11 @@ fn a_hook_token_permits_only_contexts_and_learnings() {
     let (hook, reader) = (who("hook"), who("read"));
     let task: GetContext = request(json!({"task": "Where do herons nest?"}));
     assert!(world.book.get_context(&hook, &task).unwrap().text.contains("old oak"));
-    let said: LearnRequest = request(json!({"message": "Done.\n\nRemember: the oak was felled."}));
-    assert_eq!(world.book.learn(&hook, &said).unwrap().learnings.len(), 1);
+    let learning: LearnRequest =
+        request(json!({"message": "Done.\n\nRemember: the oak was felled."}));
+    assert_eq!(world.book.learn(&hook, &learning).unwrap().learnings.len(), 1);
     let forbidden = Some(ErrorKind::Forbidden);
-    assert_eq!(kind(world.book.learn(&reader, &said)), forbidden);
+    assert_eq!(kind(world.book.learn(&reader, &learning)), forbidden);
     assert_eq!(kind(world.book.list_memories(&hook, &ListMemories::default())), forbidden);
     assert_eq!(save(&world, &hook, "no").err(), forbidden);
 }

@@ -9,7 +9,7 @@ use super::*;
 
 const KEY: &str = "sk-very-secret";
 
-/// A model at an endpoint that answers in this way, and what it is asked.
+/// A model at an endpoint with these responses, and the requests that it receives.
 fn model(
     reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
 ) -> (EndpointWriter, Receiver<LoopbackRequest>) {
@@ -27,7 +27,7 @@ fn says(text: &str) -> LoopbackResponse {
     )
 }
 
-/// What a model answers of one entry.
+/// A response of a model about one entry.
 fn written(model: &EndpointWriter, within: Duration) -> Result<String> {
     let facts = WriterRequest {
         case: "orders",
@@ -42,7 +42,7 @@ fn written(model: &EndpointWriter, within: Duration) -> Result<String> {
 }
 
 #[test]
-fn a_model_is_asked_as_openai_has_it() {
+fn the_request_to_a_model_has_the_openai_format() {
     let (model, asked) = model(|_| says(" One query per row. "));
     assert_eq!(written(&model, Duration::from_secs(60)).unwrap(), " One query per row. ");
     let LoopbackRequest { head, body } = asked.recv().unwrap();
@@ -50,15 +50,15 @@ fn a_model_is_asked_as_openai_has_it() {
     assert!(head.to_lowercase().contains(&format!("authorization: bearer {KEY}")), "{head}");
     assert_eq!((&body["model"], &body["stream"]), (&json!("m"), &json!(false)));
     assert_eq!(body["messages"][0]["role"], "system");
-    let told: Value =
+    let fact: Value =
         serde_json::from_str(body["messages"][1]["content"].as_str().unwrap()).unwrap();
-    assert_eq!(told["sentence"], "The cause is one query for each row.");
+    assert_eq!(fact["sentence"], "The cause is one query for each row.");
     assert!(!format!("{model:?}").contains(KEY));
     assert_eq!(model.kind(), WriterKind::Endpoint);
 }
 
 #[test]
-fn a_model_that_answers_nothing_fails_in_its_time() {
+fn a_silent_model_fails_within_its_time_limit() {
     let long = Duration::from_secs(60);
     let table = [
         (LoopbackResponse::Silence, Duration::from_millis(50), "timeout"),

@@ -16,7 +16,7 @@ async fn a_client_that_hangs_up_cancels_its_request() {
     let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
     let (begin, mut begun) = unbounded_channel();
     let (end, mut ended) = unbounded_channel();
-    // As a search does, it looks whether it is still wanted; it ends for no other reason.
+    // Like a search, it checks for cancellation; it ends for no other reason.
     let verb = move |_: &Commonbook, caller: &Caller, _: &ListAgents| -> Result<AgentList> {
         begin.send(()).unwrap();
         while !caller.cancellation.is_cancelled() {

@@ -6,7 +6,7 @@ use super::*;
 use EntityType::{Concept, Decision, File, Function, Organization, Person, Project, Tool};
 
 #[test]
-fn of_two_that_are_equally_near_neither_is_chosen() {
+fn of_two_equally_near_names_neither_is_chosen() {
     let of = |text| ComparableName::of(Organization, text);
     let candidates = [of("Brightwater"), of("Brightwaters"), of("Elsewhere")];
     assert_eq!(nearest(&of("Brigtwater"), candidates[..1].iter()).map(|(at, _)| at), Some(0));
@@ -16,7 +16,7 @@ fn of_two_that_are_equally_near_neither_is_chosen() {
 }
 
 #[test]
-fn exact_names_are_filed_under_nothing() {
+fn exact_names_have_no_blocking_keys() {
     for (kind, text) in [
         (File, "src/entity/likeness.rs"),
         (Function, "nearly_same"),
@@ -40,16 +40,16 @@ fn hand_made_pairs_are_told_apart_with_few_mistakes() {
     let (mut right, mut wrong, mut missed, mut all) = (0, 0, 0, 0);
     for line in PAIRS.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [kind, one, other, expected] = fields.as_slice() else { panic!("{line:?}") };
+        let [kind, first, second, expected] = fields.as_slice() else { panic!("{line:?}") };
         let kind: EntityType = kind.parse().expect(line);
         all += 1;
-        match (*expected == "same", is_same(kind, one, other)) {
+        match (*expected == "same", is_same(kind, first, second)) {
             (true, true) => right += 1,
             (true, false) => missed += 1,
             (false, true) => wrong += 1,
             (false, false) => {}
         }
-        assert_eq!(is_same(kind, one, other), is_same(kind, other, one), "{line}");
+        assert_eq!(is_same(kind, first, second), is_same(kind, second, first), "{line}");
     }
     let (precision, recall) =
         (f64::from(right) / f64::from(right + wrong), f64::from(right) / f64::from(right + missed));
@@ -75,22 +75,22 @@ fn edited(text: &str, edits: &[(usize, u8, char)]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
     #[test]
-    fn the_blocks_lose_no_pair_that_is_nearly_the_same(
+    fn the_blocking_keys_lose_no_nearly_equal_pair(
         text in "[a-z]{1,14}( [a-z]{4,14}){0,3}",
         edits in proptest::collection::vec((0_usize..60, 0_u8..4, proptest::char::range('a', 'z')), 1..3),
         kind in proptest::sample::select(vec![Person, Organization, Project, Tool, Concept, Decision]),
     ) {
-        let (one, other) = (ComparableName::of(kind, &text), ComparableName::of(kind, &edited(&text, &edits)));
-        if nearly_same(&one, &other).is_some() {
-            let filed = keys(&one);
-            prop_assert!(probes(&other).iter().any(|probe| filed.contains(probe)), "{:?} {:?}", one, other);
+        let (left, right) = (ComparableName::of(kind, &text), ComparableName::of(kind, &edited(&text, &edits)));
+        if nearly_same(&left, &right).is_some() {
+            let filed = keys(&left);
+            prop_assert!(probes(&right).iter().any(|probe| filed.contains(probe)), "{:?} {:?}", left, right);
         }
     }
 
     #[test]
-    fn likeness_goes_both_ways(one in "\\PC{0,30}", other in "\\PC{0,30}") {
+    fn likeness_is_symmetric(left in "\\PC{0,30}", right in "\\PC{0,30}") {
         for kind in EntityType::ALL.iter().copied() {
-            let (a, b) = (ComparableName::of(kind, &one), ComparableName::of(kind, &other));
+            let (a, b) = (ComparableName::of(kind, &left), ComparableName::of(kind, &right));
             prop_assert_eq!(nearly_same(&a, &b).is_some(), nearly_same(&b, &a).is_some());
             let _ = (keys(&a), probes(&b));
         }
@@ -98,7 +98,7 @@ proptest! {
 }
 
 #[test]
-fn every_single_slip_that_counts_is_found_through_the_blocks() {
+fn the_blocking_keys_find_every_single_slip() {
     let text = "quarterly brightwater observability";
     let (mut same, letters) = (0, text.chars().count());
     for kind in [Organization, Tool, Concept] {

@@ -45,7 +45,8 @@ fn a_request_names_its_session_and_agents() {
         title: Some(" done ".into()),
         ..CreateCheckpoint::default()
     };
-    let marked = request.check(&caller, Some("s1"), &[agent("analyst")]).expect("it is right");
+    let marked =
+        request.check(&caller, Some("s1"), &[agent("analyst")]).expect("the request is valid");
     assert_eq!(marked.agents_involved, ["analyst", "developer", "qa"].map(agent));
     assert_eq!((marked.session.as_str(), marked.title.as_deref()), ("s1", Some("done")));
     assert_eq!(marked.kind, CheckpointKind::Manual);
@@ -78,10 +79,11 @@ fn resuming_asks_for_a_mode_an_agent_and_a_budget() {
         budget,
         ..ResumeSession::default()
     };
-    let mine = resume(ResumeMode::Agent, None, None).check(&caller).expect("it is right");
+    let mine = resume(ResumeMode::Agent, None, None).check(&caller).expect("the request is valid");
     assert_eq!((mine.agent, mine.budget), (Some(caller.clone()), 5_000));
-    let theirs =
-        resume(ResumeMode::Agent, Some("analyst"), Some(500)).check(&caller).expect("it is right");
+    let theirs = resume(ResumeMode::Agent, Some("analyst"), Some(500))
+        .check(&caller)
+        .expect("the request is valid");
     assert_eq!(theirs.agent, Some(agent("analyst")));
     let table = [
         (resume(ResumeMode::Full, Some("analyst"), None), "owner"),
@@ -110,7 +112,7 @@ fn a_sweep_keeps_ten_and_lets_the_automatic_ones_go_first() {
         (vec![Automatic; 13], &[1, 2, 3]),
         ([vec![Milestone, Manual, Workflow, Automatic], rest.to_vec()].concat(), &[4, 3]),
         ([vec![Manual, Milestone, Manual], rest.to_vec()].concat(), &[1]),
-        // The newest stays, whatever it is.
+        // The newest stays, automatic or not.
         ([vec![Milestone, Milestone], rest.to_vec(), vec![Automatic]].concat(), &[1]),
         (vec![Milestone; 11], &[1]),
     ];
@@ -149,12 +151,12 @@ fn a_sweep_removes_checkpoints_older_than_thirty_days_of_confirmed_time() {
 #[test]
 fn a_clock_that_jumps_by_a_day_removes_and_reorders_nothing() {
     let ids = CountingIds::default();
-    // Made while the clock stood right, a day ahead, a day behind, and right again.
+    // Made while the clock was right, a day ahead, a day behind, and right again.
     let hours = [0, 25, -23, 2];
     let made = hours.iter().zip(1..);
     let all: Vec<Checkpoint> =
         made.map(|(hours, n)| checkpoint(&ids, n, CheckpointKind::Automatic, *hours)).collect();
-    // Looked at in between, the clock a month ahead for a moment.
+    // One reading in between, with the clock a month ahead.
     let readings = [0, 1, 25, -23, 2, 31 * 24, 3, 4];
     let mut clock = SettledClock::starting(at(readings[0]));
     for reading in readings {
@@ -167,7 +169,7 @@ fn a_clock_that_jumps_by_a_day_removes_and_reorders_nothing() {
     assert_eq!(
         checkpoints_to_sweep(&many, at(0)),
         [many[0].id],
-        "the first is the oldest, whatever it says"
+        "the first is the oldest, even with a later time"
     );
 }
 
@@ -176,7 +178,7 @@ fn a_checkpoint_is_due_after_an_hour_of_activity() {
     let minute = |minutes: f64| at(0) + SignedDuration::from_millis((minutes * 60_000.0) as i64);
     let after = |minutes: &[f64]| {
         let begin = SessionActivity::start_at(minute(0.0));
-        minutes.iter().fold(begin, |activity, it| activity.extend_to(minute(*it)))
+        minutes.iter().fold(begin, |activity, elapsed| activity.extend_to(minute(*elapsed)))
     };
     let every =
         |step: f64, count: usize| -> Vec<f64> { (1..=count).map(|n| step * n as f64).collect() };

@@ -26,7 +26,7 @@ fn a_cycle_of_any_length_is_found_with_its_path() {
         let agents = agents(length);
         let graph = line(&agents);
         let last = &agents[length - 1];
-        let cycle = graph.closing_cycle(last, &agents[0]).expect("it is a ring");
+        let cycle = graph.closing_cycle(last, &agents[0]).expect("the handoffs form a cycle");
         let expected: Vec<Agent> = [last].into_iter().chain(&agents).cloned().collect();
         assert_eq!(cycle, HandoffCycle { path: expected, again: false }, "{length}");
         assert_eq!(graph.closing_cycle(&agents[0], last), None);
@@ -42,7 +42,7 @@ fn a_path_without_a_cycle_is_not_reported() {
     assert_eq!(graph.closing_cycle(a, d), None);
     assert_eq!(graph.closing_cycle(e, a), None);
     assert_eq!(graph.closing_cycle(d, e), None);
-    let path = graph.closing_cycle(d, a).expect("it is a ring").path;
+    let path = graph.closing_cycle(d, a).expect("the handoffs form a cycle").path;
     assert_eq!(path, [d, a, b, d].map(Clone::clone));
     assert!(CollaborationGraph::default().closing_cycle(a, b).is_none());
     assert_eq!(
@@ -71,7 +71,7 @@ fn a_cycle_is_the_same_again_when_its_last_handoff_was_there_before() {
     assert_eq!(again(&[(a, b), (b, c), (c, a)], b, a), Some(false));
 }
 
-/// Whether one can come from `start` to `end`, by trying every way without coming twice to a node.
+/// Whether a path leads from `start` to `end`, by trying every path without a repeated node.
 fn naive(
     edges: &[(usize, usize)],
     start: usize,
@@ -195,7 +195,8 @@ fn each_policy_does_what_it_says() {
 #[test]
 fn a_long_cycle_is_shortened_in_the_middle() {
     let agents = agents(50);
-    let cycle = line(&agents).closing_cycle(&agents[49], &agents[0]).expect("it is a ring");
+    let cycle =
+        line(&agents).closing_cycle(&agents[49], &agents[0]).expect("the handoffs form a cycle");
     let text = cycle.cycle_text();
     assert!(text.starts_with("this handoff closes a cycle of 50: a49 → a0 → a1 → a2"), "{text}");
     assert!(text.ends_with("… 39 more … → a44 → a45 → a46 → a47 → a48 → a49"), "{text}");

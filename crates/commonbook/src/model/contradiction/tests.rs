@@ -1,4 +1,4 @@
-//! What contradicts what: pairs of texts, and what must not be taken for a contradiction.
+//! Pairs of texts that contradict each other, and pairs that do not.
 
 use super::*;
 use crate::base::id::{CountingIds, MemoryId};
@@ -9,7 +9,7 @@ use crate::model::memory::Sharing;
 
 use DifferenceKind::{Antonym, Boolean, Date, Negation, Number};
 
-/// The older text, the newer one, and what they differ in.
+/// The older text, the newer one, and their difference.
 type Row = (&'static str, &'static str, Option<DifferenceKind>);
 
 const CONTRADICT: &[Row] = &[
@@ -163,7 +163,7 @@ const AGREE: &[Row] = &[
     ("If the queue is full, retries are disabled", "Retries are enabled", None),
     ("Deploys are allowed after the freeze", "Deploys are forbidden during the freeze", None),
     ("The test runs without a database", "The test runs with a database", None),
-    // What happened once.
+    // Single events.
     ("Alice met Bob on 3 March", "Alice met Bob on 9 March", None),
     ("The nightly build failed with 3 errors", "The nightly build failed with 5 errors", None),
     ("Today 3 bugs were fixed", "Today 5 bugs were fixed", None),
@@ -267,7 +267,7 @@ fn confidence_grows_with_what_the_memories_have_in_common() {
         (a, b, ("a", "b"), ComparisonBasis::Topic, Some(0.8)),
         (a, b, ("a", "a"), ComparisonBasis::Thing, Some(0.8)),
         ("Redis is enabled", "Redis is disabled", ("a", "b"), ComparisonBasis::Thing, Some(0.9)),
-        // One word in common is too little where only a topic is shared.
+        // One word in common is too little if only a topic is shared.
         ("Redis is enabled", "Redis is disabled", ("a", "b"), ComparisonBasis::Topic, None),
         (
             "The checkout service retries payments 3 times",

@@ -1,4 +1,4 @@
-//! What is taken as an entity, and what bad input gets.
+//! Valid entities, and the errors of bad input.
 
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn bad_input_is_refused_with_its_field() {
 
 #[test]
 fn the_error_for_an_unknown_type_lists_the_known_ones() {
-    let error = "gadget".parse::<EntityType>().expect_err("there is no such type");
+    let error = "gadget".parse::<EntityType>().expect_err("the type does not exist");
     assert!(error.0.contains("`person`, `organization`, `project`"), "{error}");
     for kind in EntityType::ALL.iter().copied() {
         assert_eq!(kind.name().parse::<EntityType>().ok(), Some(kind));

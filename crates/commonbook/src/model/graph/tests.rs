@@ -1,4 +1,4 @@
-//! What may be related, how relations grow, and when they hold.
+//! Valid relations, their growth, and their validity in time.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn ends() -> (GraphNode, GraphNode) {
     (ENTITY.parse().expect("a node"), OTHER.parse().expect("another"))
 }
 
-fn said(from: &str, to: &str, kind: &str) -> Result<AddRelation> {
+fn relation_request(from: &str, to: &str, kind: &str) -> Result<AddRelation> {
     let request: AddRelation = input::from_value(json!({"from": from, "to": to, "type": kind}))?;
     let node = |reference: &NodeRef| String::from(reference.clone()).parse::<GraphNode>();
     request.check(node(&request.from)?, node(&request.to)?)?;
@@ -36,16 +36,16 @@ fn an_invalid_relation_is_refused_with_its_field() {
         (ENTITY, OTHER, "-- drop", "type"),
     ];
     for (from, to, kind, field) in table {
-        let error = said(from, to, kind).expect_err(&format!("{from} {kind} {to}"));
+        let error = relation_request(from, to, kind).expect_err(&format!("{from} {kind} {to}"));
         assert_eq!(error.kind, crate::base::error::ErrorKind::Invalid, "{error}");
         assert_eq!(error.field.as_deref(), Some(field), "{error}");
     }
     let long = "x".repeat(limits::RELATION_CHARS + 1);
-    assert!(said(ENTITY, OTHER, &long).is_err());
+    assert!(relation_request(ENTITY, OTHER, &long).is_err());
     for kind in RelationType::WELL_KNOWN.into_iter().chain(["inspired_by", "Blocks"]) {
-        assert!(said(ENTITY, OTHER, kind).is_ok(), "{kind}");
+        assert!(relation_request(ENTITY, OTHER, kind).is_ok(), "{kind}");
     }
-    let mut backwards = said(ENTITY, OTHER, "uses").expect("a relation");
+    let mut backwards = relation_request(ENTITY, OTHER, "uses").expect("a relation");
     (backwards.valid_from, backwards.valid_until) = (Some(at(2)), Some(at(1)));
     let (from, to) = ends();
     assert!(backwards.check(from, to).is_err());
@@ -53,7 +53,7 @@ fn an_invalid_relation_is_refused_with_its_field() {
 
 #[test]
 fn repetition_makes_it_stronger_up_to_one() {
-    let request = said(ENTITY, OTHER, "uses").expect("a relation");
+    let request = relation_request(ENTITY, OTHER, "uses").expect("a relation");
     let agent: Agent = "analyst".parse().expect("a name");
     let id = RelationId::new(&CountingIds::default(), at(1));
     let (from, to) = ends();
@@ -69,7 +69,7 @@ fn repetition_makes_it_stronger_up_to_one() {
 
 #[test]
 fn a_relation_holds_from_its_beginning_until_its_end() {
-    let mut request = said(ENTITY, OTHER, "uses").expect("a relation");
+    let mut request = relation_request(ENTITY, OTHER, "uses").expect("a relation");
     let agent: Agent = "analyst".parse().expect("a name");
     let id = RelationId::new(&CountingIds::default(), at(1));
     let table = [

@@ -1,4 +1,4 @@
-//! Tests of handoffs: the request, the place in a chain, the steps, and who sees what.
+//! Tests of handoffs: the request, the position in a chain, the steps, and their visibility.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -31,7 +31,8 @@ fn checked(request: &CreateHandoff) -> Result<HandoffDraft> {
 
 fn made(ids: &CountingIds, from: &str, request: &CreateHandoff, received: &[Handoff]) -> Handoff {
     let from = agent(from);
-    let draft = request.check(&from, Some("s1"), HandoffSettings::default()).expect("it is right");
+    let draft =
+        request.check(&from, Some("s1"), HandoffSettings::default()).expect("the request is valid");
     let id = HandoffId::new(ids, at(0));
     let place = ChainPosition::of(id, &draft, &from, received).expect("a place");
     let workspace = "w".parse().expect("a workspace");
@@ -128,7 +129,8 @@ fn reason_and_result_are_kept_and_limited() {
         (HandoffStep::Complete, long.as_str(), ErrorKind::TooLarge, "result"),
     ];
     for (step, note, kind, field) in table {
-        let error = handoff().apply_step(taken(step, &by, Some(note))).expect_err("it is wrong");
+        let error =
+            handoff().apply_step(taken(step, &by, Some(note))).expect_err("the step is invalid");
         assert_eq!((error.kind, error.field.as_deref()), (kind, Some(field)));
     }
 }
@@ -139,13 +141,13 @@ fn a_pending_handoff_expires_by_confirmed_time_only() {
     assert_eq!(waiting.expires_at, at(24));
     assert!(!waiting.is_overdue(at(23)) && waiting.is_overdue(at(24)));
     assert!(!after(&waiting, HandoffStep::Accept, "developer").is_overdue(at(99)));
-    // Nobody has swept: whoever comes late is not refused for what a clock shows.
+    // Without a sweep, a late step does not fail because of the clock.
     let by = agent("developer");
     let late = StepAttempt { at: at(99), ..taken(HandoffStep::Accept, &by, None) };
     assert!(waiting.apply_step(late).is_ok());
 }
 
-/// The steps that were taken and changed something, of all that a handoff can go through.
+/// The steps that changed something, of all steps that a handoff can take.
 const LIVES: [&[HandoffStep]; 7] = [
     &[],
     &[HandoffStep::Accept],
@@ -256,7 +258,7 @@ fn a_request_in_the_original_format_is_accepted() {
         "active_files": ["src/engram/server.py (modified)"],
     });
     let request: CreateHandoff = crate::base::input::from_value(json).expect("it fits");
-    let draft = checked(&request).expect("it is right");
+    let draft = checked(&request).expect("the request is valid");
     assert_eq!(draft.to, agent("gemini-cli"));
     assert_eq!(draft.task, "Working on the code review.");
     assert!(draft.search_text().ends_with("src/engram/server.py (modified)"));
@@ -269,7 +271,8 @@ fn naming_many_memories_raises_the_maximum() {
     let ids = CountingIds::default();
     let memories: Vec<MemoryId> = (0..12).map(|_| MemoryId::new(&ids, at(0))).collect();
     let twice = [memories.clone(), memories.clone()].concat();
-    let draft = checked(&CreateHandoff { memories: twice, ..request() }).expect("it is right");
+    let draft =
+        checked(&CreateHandoff { memories: twice, ..request() }).expect("the request is valid");
     assert_eq!(draft.memories, memories);
     assert_eq!(draft.settings.max_memories, 12);
 }
@@ -346,14 +349,15 @@ fn a_handoff_continues_the_last_accepted_one() {
     let both =
         to_c(None, vec![first.id, second.id]).check(&agent("b"), None, HandoffSettings::default());
     let id = HandoffId::new(&ids, at(0));
-    let error = ChainPosition::of(id, &both.expect("it is right"), &agent("b"), &received);
+    let error = ChainPosition::of(id, &both.expect("the request is valid"), &agent("b"), &received);
     assert_eq!(error.map_err(|error| error.field), Err(Some("follows".to_owned())));
     let rejected = after(&first, HandoffStep::Reject, "b");
     let received = [rejected.clone(), second.clone(), waiting.clone(), others.clone()];
     for wrong in [vec![waiting.id], vec![others.id], vec![rejected.id]] {
         let draft = to_c(None, wrong).check(&agent("b"), None, HandoffSettings::default());
         let id = HandoffId::new(&ids, at(0));
-        let error = ChainPosition::of(id, &draft.expect("it is right"), &agent("b"), &received);
+        let error =
+            ChainPosition::of(id, &draft.expect("the request is valid"), &agent("b"), &received);
         assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Invalid));
     }
 }
@@ -368,8 +372,9 @@ fn a_completed_handoff_is_continued_in_the_same_work_only() {
     // It was accepted in s2.
     for (session, depth) in [(Some("s2"), 2), (Some("s9"), 1), (None, 1)] {
         done.session = None;
-        let draft =
-            to_c.check(&agent("b"), session, HandoffSettings::default()).expect("it is right");
+        let draft = to_c
+            .check(&agent("b"), session, HandoffSettings::default())
+            .expect("the request is valid");
         let id = HandoffId::new(&ids, at(0));
         let place = ChainPosition::of(id, &draft, &agent("b"), &[done.clone()]).expect("a place");
         assert_eq!(place.depth, depth, "{session:?}");

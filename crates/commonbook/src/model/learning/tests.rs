@@ -5,7 +5,7 @@ use LearningType::{
     Architecture, Context, Guideline, Integration, Mistake, Pattern, Performance, Strategy,
 };
 
-fn said(message: &str) -> Vec<(LearningType, String)> {
+fn learnings(message: &str) -> Vec<(LearningType, String)> {
     let learned = extract_learnings(message);
     assert_eq!(learned.replace, None, "{message}");
     learned.append.into_iter().map(|learning| (learning.kind, learning.content)).collect()
@@ -78,7 +78,7 @@ fn blocks_are_learnings_with_their_type() {
     for (message, expected) in table {
         let expected: Vec<(LearningType, String)> =
             expected.iter().map(|(kind, content)| (*kind, (*content).to_owned())).collect();
-        assert_eq!(said(message), expected, "{message}");
+        assert_eq!(learnings(message), expected, "{message}");
     }
 }
 
@@ -174,7 +174,7 @@ fn a_context_given_to_the_agent_is_not_learned() {
     let given = "<commonbook-483920175834>\nnote\n\n# Remember:\nType: pattern\nContent: of others\n</commonbook-483920175834>";
     assert_eq!(extract_learnings(given), LearningUpdate::default());
     let both = format!("{given}\n\nRemember: of my own");
-    assert_eq!(said(&both), [(Context, "of my own".to_owned())]);
+    assert_eq!(learnings(&both), [(Context, "of my own".to_owned())]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Files as people and agents write them, and what is done to them.
+//! Files as people and agents write them, and the edits of them.
 
 use std::path::Path;
 
@@ -119,7 +119,7 @@ fn an_item_of_the_file_is_not_added_again() {
         ("Use async/await for IO operation in Python", true),
         ("Always validate input parameters with Pydantic model", true),
         ("Use threads for CPU work in Python", false),
-        // One word, and it says the contrary.
+        // One word differs, with the opposite meaning.
         ("Never validate input parameters with Pydantic models", false),
         ("Avoid using `os.getcwd()`", false),
     ];
@@ -155,7 +155,7 @@ fn a_full_file_loses_the_oldest_of_its_longest_section_and_says_so() {
     assert_eq!(warnings, std::slice::from_ref(&dropped));
     assert_eq!(dropped.to_string(), "the file is full; the oldest item of 'B' was dropped: b1");
     assert_eq!(file.render(), "## A\n- a1\n- a2\n- a3\n## B\n- b2\n- b3\n");
-    // Bytes too, as many items as it takes; the new one stays though nothing else is left.
+    // Bytes too, as many items as needed; the new one stays even if it is the only one.
     let mut file = StandingDocument::parse("## A\n- one\n- two\n- three\n");
     let (_, warnings) = file
         .add("A", "four and five", None, &StandingLimits { bytes: 24, ..StandingLimits::default() })
@@ -314,7 +314,7 @@ fn a_file_that_fits_is_included_whole_and_a_longer_one_by_its_relevant_items() {
          - Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n\n(2 more items of this file are left out here.)"
     );
     assert_eq!(excerpt.left_out, 2);
-    // Of what is equally relevant the newest; the name of a section counts.
+    // Of equally relevant items the newest; the name of a section counts.
     let many: String = (0..50).map(|n| format!("- item number {n}\n")).collect();
     let file = StandingDocument::parse(&format!("## A\n{many}## Deploys\n- on Tuesday\n"));
     let excerpt = file.excerpt_for("deploy", 35, count);
@@ -328,7 +328,7 @@ fn a_file_that_fits_is_included_whole_and_a_longer_one_by_its_relevant_items() {
         file.excerpt_for("x", 3, count),
         StandingExcerpt { text: String::new(), left_out: 51 }
     );
-    // What is too large leaves its room to others.
+    // A too large item leaves its room to others.
     let file = StandingDocument::parse(&format!("- {} deploy\n- small\n", "x".repeat(200)));
     let excerpt = file.excerpt_for("deploy", 20, count);
     assert_eq!(excerpt.text, "- small\n\n(1 more item of this file is left out here.)");

@@ -1,4 +1,4 @@
-//! Tests of the package: what it looks like, that it fits, and that nobody can forge it.
+//! Tests of the package: its format, its budget, and that no text forges its marks.
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn agent(name: &str) -> Agent {
 
 fn handoff(request: &CreateHandoff, settings: HandoffSettings) -> Handoff {
     let from = agent("developer");
-    let asked = request.check(&from, None, settings).expect("it is right");
+    let asked = request.check(&from, None, settings).expect("the request is valid");
     let id = HandoffId::new(&CountingIds::default(), now());
     let place = ChainPosition::of(id, &asked, &from, &[]).expect("a place");
     let origin =
@@ -125,14 +125,14 @@ fn a_package_has_everything_with_its_author_handle_and_day() {
     assert_eq!(whole, expected);
     assert_eq!(packed.tokens as usize, tokens::count(&whole));
     assert_eq!((packed.memories.len(), packed.entities.len(), left_out.len()), (3, 1, 0));
-    // What the target may no longer see is left out, and the rest stands.
+    // Memories that the target no longer sees are left out, and the rest stays.
     let fewer = Handoff { memories: packed.memories[1..].to_vec(), ..packed };
     let text = package.block(&fewer).render(&fence(), now());
     assert!(!text.contains("qa7") && text.contains(&format!("#{second} developer")), "{text}");
 }
 
 #[test]
-fn what_the_source_wrote_leaves_room_for_the_memories() {
+fn the_text_of_the_source_leaves_room_for_memories() {
     let ids = CountingIds::default();
     let settings = HandoffSettings { budget: 1_000, ..HandoffSettings::default() };
     let mut long = request();
@@ -148,7 +148,7 @@ fn what_the_source_wrote_leaves_room_for_the_memories() {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Where nothing goes along, it has all the room.
+    // Without memories, it has all the room.
     let alone = pack(handoff(&long, settings), &HandoffOffers::default(), &settings, &fence())
         .handoff
         .tokens;
@@ -158,7 +158,7 @@ fn what_the_source_wrote_leaves_room_for_the_memories() {
 }
 
 #[test]
-fn the_marks_stand_however_long_the_names_are() {
+fn the_fence_marks_stay_intact_with_long_names() {
     let ids = CountingIds::default();
     let settings =
         HandoffSettings { budget: limits::HANDOFF_TOKENS_MIN, ..HandoffSettings::default() };
@@ -184,7 +184,7 @@ fn one_long_memory_does_not_take_the_place_of_all_others() {
 }
 
 #[test]
-fn what_came_goes_on_by_its_best_score_and_nothing_private_does() {
+fn memories_are_passed_on_with_their_best_score_and_private_ones_are_not() {
     let ids = CountingIds::default();
     let passed = |why, score, private| HandoffMemory {
         id: MemoryId::new(&ids, now()),
@@ -211,7 +211,7 @@ fn what_came_goes_on_by_its_best_score_and_nothing_private_does() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn a_package_stays_within_its_budget_whatever_is_in_it(
+    fn any_package_stays_within_its_budget(
         budget in 500_u32..3_000,
         context in "(\\PC{0,40}[.\n ]{0,2}){0,40}",
         texts in proptest::collection::vec("([a-zé漢🙂]{1,9}[ .\n]{1,2}){1,120}", 0..14),

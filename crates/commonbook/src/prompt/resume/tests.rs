@@ -1,4 +1,4 @@
-//! Tests of resuming: what each mode tells, within which budget, and that nobody forges its marks.
+//! Tests of resuming: the content of each mode, its budget, and that no text forges its marks.
 
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn wanted(mode: ResumeMode, agent: Option<Agent>, budget: usize) -> ResumeOption
 }
 
 #[test]
-fn a_session_is_resumed_with_all_that_it_holds() {
+fn a_session_is_resumed_with_all_its_parts() {
     let ids = CountingIds::default();
     let checkpoint = checkpoint(&ids, 1, CheckpointKind::Manual, 1);
     let (newer, older) = (memory(&ids, "developer", "Joined."), memory(&ids, "analyst", "Slow."));
@@ -122,7 +122,7 @@ fn a_session_is_resumed_with_all_that_it_holds() {
 }
 
 #[test]
-fn each_mode_takes_its_part() {
+fn each_mode_includes_its_part() {
     let ids = CountingIds::default();
     let names = ["analyst", "developer"];
     let material = ResumeMaterial {
@@ -160,14 +160,14 @@ fn the_newest_memories_have_the_room() {
     let found = resume("s1", None, &small, material);
     assert!(found.text.contains("Finding 0 of"), "{}", found.text);
     assert!(!found.text.contains("Finding 59 of"));
-    let (told, left) = (found.metadata.memories_resumed, found.metadata.memories_left_out);
-    assert!(told > 5 && told + left == 60 && found.memories.len() == 60);
+    let (resumed, left) = (found.metadata.memories_resumed, found.metadata.memories_left_out);
+    assert!(resumed > 5 && resumed + left == 60 && found.memories.len() == 60);
     let [first, second] = [0, 1].map(|n| found.text.find(&format!("Finding {n} of")));
     assert!(second < first, "the oldest is read first");
 }
 
 #[test]
-fn a_memory_that_is_too_long_is_passed_over() {
+fn a_too_long_memory_is_skipped() {
     let ids = CountingIds::default();
     let long = memory(&ids, "analyst", &"It goes on and on. ".repeat(90));
     let short = memory(&ids, "analyst", "A short one.");
@@ -213,7 +213,7 @@ proptest! {
         prop_assert_eq!(found.metadata.tokens, tokens::count(&found.text));
         prop_assert!(found.metadata.tokens <= budget);
         prop_assert!(found.text.contains("</commonbook-000000000007>"));
-        let told = found.text.lines().filter(|line| line.starts_with('#') && line.ends_with(" decision")).count();
-        prop_assert_eq!(told, found.metadata.memories_resumed);
+        let shown = found.text.lines().filter(|line| line.starts_with('#') && line.ends_with(" decision")).count();
+        prop_assert_eq!(shown, found.metadata.memories_resumed);
     }
 }

@@ -74,7 +74,7 @@ fn equal_statements_are_one_entry_and_different_ones_two() {
     list[1].topics = vec!["ops".into()];
     let found = propose_entries(&list, &[], 20);
     assert_eq!(found.len(), 2, "{found:?}");
-    let agreed = found.iter().find(|entry| entry.sources.len() == 2).expect("two say so");
+    let agreed = found.iter().find(|entry| entry.sources.len() == 2).expect("two agents state it");
     assert_eq!(agreed.sources, [list[0].id, list[1].id]);
     assert_eq!(agreed.authors, [list[0].author.clone(), list[1].author.clone()]);
     assert_eq!((agreed.importance, agreed.topics.len()), (Importance::High, 1));

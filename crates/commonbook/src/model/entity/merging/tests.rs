@@ -1,4 +1,4 @@
-//! What merging keeps, what it chooses, and what it refuses.
+//! The results of merging, and its refusals.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -14,7 +14,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second)
 }
 
-fn said(agent: &str, second: i64, mut request: serde_json::Value) -> EntitySighting {
+fn sighting(agent: &str, second: i64, mut request: serde_json::Value) -> EntitySighting {
     if request["type"].is_null() {
         request["type"] = json!("tool");
     }
@@ -44,9 +44,10 @@ fn changed(merged: MergeOutcome) -> Entity {
 
 #[test]
 fn the_documented_example_holds_exactly() {
-    let first = said("analyst", 1, json!({"metadata": {"context": "Used for type safety"}}));
+    let first = sighting("analyst", 1, json!({"metadata": {"context": "Used for type safety"}}));
     let known = entity(&first);
-    let second = said("developer", 2, json!({"metadata": {"context": "Compile target ES2020"}}));
+    let second =
+        sighting("developer", 2, json!({"metadata": {"context": "Compile target ES2020"}}));
     let merged = changed(merge(&known, &second, MergeStrategy::default()));
     assert_eq!(merged.id, known.id);
     assert_eq!(merged.version, 2);
@@ -71,8 +72,8 @@ fn each_strategy_chooses_its_context_and_confidence() {
         (HighestConfidence, 0.5, 0.9, None, "Old", 0.9),
     ];
     for (strategy, old, new, context, expected, confidence) in table {
-        let known = entity(&said("a", 1, json!({"context": "Old", "confidence": old})));
-        let seen = said("b", 2, json!({"context": context, "confidence": new}));
+        let known = entity(&sighting("a", 1, json!({"context": "Old", "confidence": old})));
+        let seen = sighting("b", 2, json!({"context": context, "confidence": new}));
         let merged = match merge(&known, &seen, strategy) {
             MergeOutcome::Changed(merged) | MergeOutcome::Seen(merged) => merged,
             MergeOutcome::Review => panic!("{strategy:?} does not wait"),
@@ -84,18 +85,18 @@ fn each_strategy_chooses_its_context_and_confidence() {
 
 #[test]
 fn manual_queues_a_review_and_changes_nothing() {
-    let known = entity(&said("a", 1, json!({"context": "Old"})));
-    let seen = said("b", 2, json!({"context": "New"}));
+    let known = entity(&sighting("a", 1, json!({"context": "Old"})));
+    let seen = sighting("b", 2, json!({"context": "New"}));
     assert_eq!(merge(&known, &seen, MergeStrategy::Manual), MergeOutcome::Review);
     assert_eq!(known.with_statement(&seen, MergeStrategy::Manual), known);
 }
 
 #[test]
 fn a_known_statement_keeps_the_version() {
-    let known = entity(&said("a", 1, json!({"context": "Old", "metadata": {"v": 1}})));
+    let known = entity(&sighting("a", 1, json!({"context": "Old", "metadata": {"v": 1}})));
     for request in [json!({}), json!({"context": "old."}), json!({"metadata": {"v": 1}})] {
         let MergeOutcome::Seen(seen) =
-            merge(&known, &said("b", 9, request.clone()), MergeStrategy::default())
+            merge(&known, &sighting("b", 9, request.clone()), MergeStrategy::default())
         else {
             panic!("{request} says nothing new");
         };
@@ -118,7 +119,7 @@ fn contradicting_attributes_stay_with_both_sources() {
     ];
     for (strategy, old, new, holder) in table {
         let of = |agent, second, confidence| {
-            said(agent, second, json!({"confidence": confidence, "metadata": {"v": agent}}))
+            sighting(agent, second, json!({"confidence": confidence, "metadata": {"v": agent}}))
         };
         let known = entity(&of("a", 1, old));
         let merged = changed(merge(&known, &of("b", 2, new), strategy));
@@ -133,22 +134,22 @@ fn contradicting_attributes_stay_with_both_sources() {
 
 #[test]
 fn a_changed_claim_of_one_agent_is_not_a_conflict() {
-    let known = entity(&said("a", 1, json!({"metadata": {"v": 1}})));
+    let known = entity(&sighting("a", 1, json!({"metadata": {"v": 1}})));
     let merged = changed(merge(
         &known,
-        &said("a", 2, json!({"metadata": {"v": 2}})),
+        &sighting("a", 2, json!({"metadata": {"v": 2}})),
         MergeStrategy::default(),
     ));
     assert_eq!(merged.attributes["v"].held.value, json!(2));
     assert!(merged.attributes["v"].conflicts.is_empty());
     let other = changed(merge(
         &merged,
-        &said("b", 3, json!({"metadata": {"v": 3}})),
+        &sighting("b", 3, json!({"metadata": {"v": 3}})),
         MergeStrategy::default(),
     ));
     let again = changed(merge(
         &other,
-        &said("a", 4, json!({"metadata": {"v": 3}})),
+        &sighting("a", 4, json!({"metadata": {"v": 3}})),
         MergeStrategy::default(),
     ));
     assert!(again.attributes["v"].conflicts.is_empty(), "{again:?}");
@@ -156,13 +157,13 @@ fn a_changed_claim_of_one_agent_is_not_a_conflict() {
 
 #[test]
 fn claims_attributes_and_aliases_are_bounded() {
-    let mut known = entity(&said("a", 1, json!({"metadata": {"v": 0}})));
+    let mut known = entity(&sighting("a", 1, json!({"metadata": {"v": 0}})));
     for n in 0..100 {
         let request =
             json!({"value": format!("name {n}"), "metadata": {"v": n, format!("k{n}"): 1}});
         known = changed(merge(
             &known,
-            &said(&format!("agent-{n}"), n, request),
+            &sighting(&format!("agent-{n}"), n, request),
             MergeStrategy::default(),
         ));
     }
@@ -173,9 +174,12 @@ fn claims_attributes_and_aliases_are_bounded() {
 
 #[test]
 fn two_entities_become_one_and_two_again() {
-    let a =
-        entity(&said("a", 1, json!({"value": "k8s", "context": "Runs it", "metadata": {"v": 1}})));
-    let b = entity(&said(
+    let a = entity(&sighting(
+        "a",
+        1,
+        json!({"value": "k8s", "context": "Runs it", "metadata": {"v": 1}}),
+    ));
+    let b = entity(&sighting(
         "b",
         5,
         json!({"value": "Kubernetes", "context": "Orchestrates", "metadata": {"v": 2, "w": 3}}),
@@ -198,18 +202,18 @@ fn two_entities_become_one_and_two_again() {
 
     let again = joined.undo_merge(&b, &a, &[], &[]).expect_err("they are two");
     assert_eq!(again.kind, ErrorKind::Conflict);
-    let said = |agent, value: &str| EntityStatement {
-        sighting: said(agent, 10, json!({"value": value, "context": "More"})),
+    let statement = |agent, value: &str| EntityStatement {
+        sighting: sighting(agent, 10, json!({"value": value, "context": "More"})),
         strategy: MergeStrategy::default(),
         name: if value == "k8s" { a.id } else { b.id },
     };
-    let since = [said("c", "Kubernetes"), said("d", "k8s")];
+    let since = [statement("c", "Kubernetes"), statement("d", "k8s")];
     let mut now = joined.target.clone();
     for statement in &since {
         now = now.with_statement(&statement.sighting, statement.strategy);
     }
     let (target, source) =
-        joined.undo_merge(&now, &joined.source, &since, &[]).expect("what was said is kept");
+        joined.undo_merge(&now, &joined.source, &since, &[]).expect("every statement is kept");
     assert_eq!((target.last_agent.as_str(), source.last_agent.as_str()), ("c", "d"));
     assert_eq!(source.context.as_deref(), Some("Runs it. More"));
     assert_eq!((target.version, source.version), (now.version + 1, joined.source.version + 1));
@@ -220,10 +224,10 @@ fn two_entities_become_one_and_two_again() {
 
 #[test]
 fn invalid_merges_are_refused() {
-    let a = entity(&said("a", 1, json!({"value": "Rust"})));
-    let b = entity(&said("a", 1, json!({"value": "Zig"})));
-    let person = entity(&said("a", 1, json!({"type": "person", "value": "Rust"})));
-    let mut gone = entity(&said("a", 1, json!({"value": "Nim"})));
+    let a = entity(&sighting("a", 1, json!({"value": "Rust"})));
+    let b = entity(&sighting("a", 1, json!({"value": "Zig"})));
+    let person = entity(&sighting("a", 1, json!({"type": "person", "value": "Rust"})));
+    let mut gone = entity(&sighting("a", 1, json!({"value": "Nim"})));
     gone.merged_into = Some(b.id);
     let mut session = b.clone();
     session.session = Some("s1".to_owned());
@@ -252,7 +256,7 @@ proptest::proptest! {
         let by: Agent = "curator".parse().expect("a name");
         let request = |n: usize| json!({"value": format!("name {n}"), "context": format!("Says {n}"), "metadata": {"v": n}});
         let first: Vec<Entity> =
-            (0..6).map(|n| entity(&said("a", 1, request(n)))).collect();
+            (0..6).map(|n| entity(&sighting("a", 1, request(n)))).collect();
         let (mut now, mut done) = (first.clone(), Vec::new());
         for (source, target, undo) in steps {
             if undo {
@@ -271,7 +275,7 @@ proptest::proptest! {
             for entity in &now {
                 let (mut here, mut steps) = (entity, 0);
                 while let Some(into) = here.merged_into {
-                    here = now.iter().find(|other| other.id == into).expect("no link is dead");
+                    here = now.iter().find(|other| other.id == into).expect("a live entity");
                     steps += 1;
                     proptest::prop_assert!(steps <= now.len());
                 }

@@ -1,4 +1,4 @@
-//! How far walks go, which path is the shortest, and where they stop.
+//! The depth of walks, the shortest path, and the limits.
 
 use proptest::prelude::*;
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Tests of choosing: what passes, in which order, and what the budget leaves.
+//! Tests of choosing: the memories that pass, their order, and the budget.
 
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn chosen(
     sized(candidates, &[50], settings, room)
 }
 
-/// The same of candidates of these sizes, over and over.
+/// The same, for candidates of these sizes in turn.
 fn sized(
     list: &[HandoffCandidate],
     tokens: &[usize],
@@ -117,7 +117,7 @@ const FIX_THE_PERFORMANCE_ISSUES: [(bool, f64); 13] = [
 fn the_findings_of_the_work_are_included_and_the_coffee_machine_is_not() {
     let ids = CountingIds::default();
     let found = |(relevant, found): (bool, f64)| HandoffCandidate {
-        // The analyst found it in the session that it hands over; the rest is of the workspace.
+        // The analyst found it in the session that it hands over; the others are of the workspace.
         at_hand: relevant,
         ..candidate(&ids, found)
     };
@@ -137,7 +137,7 @@ fn the_findings_of_the_work_are_included_and_the_coffee_machine_is_not() {
 fn memories_found_by_words_are_included_wherever_they_were_saved() {
     let ids = CountingIds::default();
     let old = now() - SignedDuration::from_hours(90 * 24);
-    // "Implement token rotation": the one that speaks of it, and the nearest by vector.
+    // "Implement token rotation": the one about it, and the nearest by vector.
     let candidates =
         [HandoffCandidate { since: old, ..candidate(&ids, 1.0) }, candidate(&ids, 0.26)];
     let chosen = chosen(&candidates, &HandoffSettings::default(), 5_000);
@@ -148,7 +148,7 @@ fn memories_found_by_words_are_included_wherever_they_were_saved() {
 #[test]
 fn memories_found_only_by_vectors_are_left_out_however_fresh() {
     let ids = CountingIds::default();
-    // The nearest of a collection that holds nothing about the task has all that nearness gives.
+    // The nearest of a collection without anything about the task has the highest nearness.
     let chosen = chosen(&[candidate(&ids, 0.4)], &HandoffSettings::default(), 5_000);
     assert!(chosen.memories.is_empty());
     assert!(chosen.left_out[0].score > DEFAULT_THRESHOLD, "its age and tier alone would pass it");
@@ -321,8 +321,8 @@ fn entities_count_in_the_budget_and_belong_to_included_memories() {
     let [mentioned, asked, too, came] = [0, 1, 2, 3].map(|place: usize| list[place].id);
     assert_eq!(run(1_000, 20), (2, vec![asked, mentioned, too, came]));
     assert_eq!(run(1_000, 2), (2, vec![asked, mentioned]));
-    // Of 110 tokens a fifth is kept for entities, so the second memory has no room; what the first
-    // leaves is theirs too, but for the one that nothing that goes along speaks of.
+    // Of 110 tokens a fifth is reserved for entities, so the second memory has no room; they also
+    // get what the first leaves, except the one that no included memory mentions.
     assert_eq!(run(110, 20), (1, vec![asked, mentioned, came]));
     assert_eq!(run(0, 20), (0, vec![]));
 }
@@ -383,7 +383,7 @@ proptest! {
             prop_assert!(candidate.named || !candidate.private);
             prop_assert!(memory.why != InclusionReason::Chosen || memory.score >= 0.5);
         }
-        // The order of what nobody named makes no difference.
+        // The order of unnamed candidates makes no difference.
         let (named, mut rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|candidate| candidate.named);
         let turn = turn.min(rest.len());
         rest.rotate_left(turn);

@@ -1,4 +1,4 @@
-//! What is told, what is not, and what the receipt says of it.
+//! The choice of items for a context, and its receipt.
 
 use super::*;
 
@@ -56,15 +56,16 @@ fn ids(chosen: &ContextSelection) -> Vec<&str> {
     chosen.items.iter().map(|item| item.id.as_str()).collect()
 }
 
-/// The reason by which this one was left out, and what stands instead of it.
+/// The reason why an item was left out, and the item that replaces it.
 fn why<'a>(chosen: &'a ContextSelection, id: &str) -> (Option<OmissionReason>, Option<&'a str>) {
-    let one = chosen.receipt.candidates.iter().find(|one| one.id == id).expect(id);
-    assert_eq!(one.taken, one.left_out.is_none(), "{id}");
-    (one.left_out, one.instead.as_deref())
+    let candidate =
+        chosen.receipt.candidates.iter().find(|candidate| candidate.id == id).expect(id);
+    assert_eq!(candidate.taken, candidate.left_out.is_none(), "{id}");
+    (candidate.left_out, candidate.instead.as_deref())
 }
 
 #[test]
-fn sources_are_told_in_their_order_and_relevant_ones_by_score() {
+fn sources_are_included_in_their_order_and_relevant_ones_by_score() {
     let candidates = vec![
         relevant("r1", 0.6),
         made(ContextSource::Entry, "e2", "second", None),
@@ -81,7 +82,7 @@ fn sources_are_told_in_their_order_and_relevant_ones_by_score() {
 }
 
 #[test]
-fn only_what_was_searched_for_needs_a_score() {
+fn only_search_results_need_a_score() {
     let nan = ContextCandidate { score: Some(f64::NAN), ..relevant("nan", 0.0) };
     let none = ContextCandidate { score: None, ..relevant("none", 0.0) };
     let low =
@@ -97,7 +98,7 @@ fn only_what_was_searched_for_needs_a_score() {
 }
 
 #[test]
-fn what_says_the_same_is_told_once_and_the_callers_own_first() {
+fn equal_texts_are_included_once_and_the_callers_own_first() {
     let same = |id: &str, text: &str| made(ContextSource::Relevant, id, text, Some(0.9));
     let candidates = vec![
         same("other", "Ship  on\nTuesday"),
@@ -112,7 +113,13 @@ fn what_says_the_same_is_told_once_and_the_callers_own_first() {
     assert_eq!(ids(&chosen), ["s", "p", "part", "own"]);
     assert_eq!(why(&chosen, "other"), (Some(OmissionReason::Duplicate), Some("own")));
     assert_eq!(why(&chosen, "line"), (Some(OmissionReason::Duplicate), Some("s")));
-    let again = chosen.receipt.candidates.iter().filter(|one| one.id == "p").nth(1).expect("twice");
+    let again = chosen
+        .receipt
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.id == "p")
+        .nth(1)
+        .expect("twice");
     assert_eq!(
         (again.left_out, again.instead.as_deref()),
         (Some(OmissionReason::Duplicate), Some("p"))
@@ -120,7 +127,7 @@ fn what_says_the_same_is_told_once_and_the_callers_own_first() {
 }
 
 #[test]
-fn what_is_left_out_hides_nothing_else() {
+fn an_omitted_item_hides_no_other() {
     let weak = made(ContextSource::Relevant, "weak", "same", Some(0.2));
     let quarantined =
         ContextCandidate { quarantined: true, ..made(ContextSource::Entry, "bad", "same", None) };
@@ -139,7 +146,7 @@ fn what_is_left_out_hides_nothing_else() {
 }
 
 #[test]
-fn of_a_superseded_pair_the_newer_is_told() {
+fn of_a_superseded_pair_the_newer_is_included() {
     let entry = |id: &str| made(ContextSource::Entry, id, id, None);
     let newer = ContextCandidate { supersedes: vec!["e1".into()], ..entry("e2") };
     let poison =
@@ -168,7 +175,7 @@ fn the_maximum_counts_memories_and_entries_of_all_sources_together() {
 }
 
 #[test]
-fn what_is_too_large_gives_its_place_to_what_is_smaller() {
+fn a_too_large_item_leaves_its_room_to_smaller_ones() {
     let long = "long ".repeat(800);
     let candidates = vec![
         relevant("small", 0.9),
@@ -228,7 +235,7 @@ fn rules_of_a_person_stand_apart_from_data() {
 }
 
 #[test]
-fn an_open_contradiction_is_told_as_one_with_both_authors() {
+fn an_open_contradiction_is_shown_as_one_item_with_both_authors() {
     let first = relevant("a", 0.9);
     let second = ContextCandidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) };
     let third = ContextCandidate { contradicts: vec!["a".into()], ..relevant("c", 0.55) };
@@ -243,7 +250,7 @@ fn an_open_contradiction_is_told_as_one_with_both_authors() {
     let b = &chosen.receipt.candidates[1];
     assert!(b.taken && b.with.as_deref() == Some("a"), "{b:?}");
     assert_eq!(chosen.receipt.diagnostics.injected_count, 3);
-    // Where the first finds no room, the second has none either.
+    // If the first has no room, the second has none either.
     let pair = vec![
         relevant("a", 0.9),
         ContextCandidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) },
@@ -256,7 +263,7 @@ fn an_open_contradiction_is_told_as_one_with_both_authors() {
 }
 
 #[test]
-fn a_caller_that_wants_nothing_is_given_nothing() {
+fn without_auto_inject_the_context_is_empty() {
     let off = ContextSettings { auto_inject: false, ..ContextSettings::default() };
     let chosen = run(vec![relevant("r", 0.9), made(ContextSource::Handoff, "h", "x", None)], &off);
     assert_eq!((chosen.text.as_str(), chosen.items.len()), ("", 0));
@@ -269,7 +276,7 @@ fn a_caller_that_wants_nothing_is_given_nothing() {
 }
 
 #[test]
-fn the_receipt_says_what_was_considered_by_the_names_of_the_seed() {
+fn the_receipt_has_the_documented_field_names() {
     let candidates = vec![
         relevant("r1", 0.9),
         relevant("r2", 0.1),
@@ -308,9 +315,9 @@ proptest::proptest! {
         let chosen = run(candidates, &settings);
         assert!(count(&chosen.text) <= budget);
         assert_eq!(chosen.receipt.candidates.len(), given.len());
-        let taken = chosen.receipt.candidates.iter().filter(|one| one.taken);
-        let told = chosen.items.iter().map(|item| 1 + usize::from(item.against.is_some())).sum::<usize>();
-        assert_eq!(taken.count(), told);
+        let taken = chosen.receipt.candidates.iter().filter(|candidate| candidate.taken);
+        let shown = chosen.items.iter().map(|item| 1 + usize::from(item.against.is_some())).sum::<usize>();
+        assert_eq!(taken.count(), shown);
         assert!(chosen.text.is_empty() == chosen.items.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of texts as agents write them.
+//! The wording of texts as agents write them.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn tell(memory_type: &str, text: &str) -> String {
 }
 
 #[test]
-fn profiles_are_told_by_what_their_keys_mean() {
+fn profiles_are_worded_by_the_meaning_of_their_keys() {
     let table = [
         (
             r#"{"name": "Alice", "language": "Python"}"#,
@@ -17,7 +17,7 @@ fn profiles_are_told_by_what_their_keys_mean() {
             r#"{"user_name": "Alice", "preferred_languages": ["Python", "Rust", "Go"], "tools": ["neovim", "tmux"], "communication_style": "concise and direct"}"#,
             "Their name is Alice. They prefer to code in Python, Rust and Go. They use neovim and tmux. They prefer this style of communication: concise and direct.",
         ),
-        // The order is that of the fields, whatever the order of the keys.
+        // The order is that of the fields, not of the keys.
         (r#"{"tools": "vim", "userName": "Bo"}"#, "Their name is Bo. They use vim."),
         (r#"{"User-Name": "Bo"}"#, "Their name is Bo."),
         (
@@ -38,33 +38,33 @@ fn profiles_are_told_by_what_their_keys_mean() {
         (r#"{"years_of_experience": 12}"#, "They have 12 years of experience."),
         // A value that ends its own sentence ends ours.
         (r#"{"notes": "Hates mornings."}"#, "Notes: Hates mornings."),
-        // What holds others together is looked through.
+        // Objects around others are transparent.
         (
             r#"{"user": {"name": "Alice", "preferences": {"language": "Python", "indent": 4}}}"#,
             "Their name is Alice. They prefer to code in Python. Preferences, indent: 4.",
         ),
         (r#"{"user_profile": {"info": {"name": "Cy"}}}"#, "Their name is Cy."),
-        // What nobody knows is told by its key.
+        // An unknown field is shown by its key.
         (
             r#"{"name": "Di", "shoeSize": 38, "has_cat": true}"#,
             "Their name is Di. Shoe size: 38. Has cat: yes.",
         ),
-        // What says nothing is left out.
+        // An empty value is left out.
         (
             r#"{"name": "Ed", "tools": [], "role": null, "team": "", "likes": [null, " "]}"#,
             "Their name is Ed.",
         ),
-        // Two keys that say the same are told once.
+        // Two keys with the same value are shown once.
         (r#"{"name": "Flo", "user_name": "Flo"}"#, "Their name is Flo."),
         (r#"{"name": "Flo", "username": "flo77"}"#, "Their name is Flo. Their name is flo77."),
     ];
-    for (text, told) in table {
-        assert_eq!(tell("profile", text), format!("User profile: {told}"), "{text}");
+    for (text, expected) in table {
+        assert_eq!(tell("profile", text), format!("User profile: {expected}"), "{text}");
     }
 }
 
 #[test]
-fn task_contexts_are_told_by_what_their_keys_mean() {
+fn task_contexts_are_worded_by_the_meaning_of_their_keys() {
     let table = [
         (
             r#"{"current_project": "AIOS", "goals": ["fix the scheduler", "write tests"], "blockers": "CI is red", "next_steps": ["bisect", "ask Bob"]}"#,
@@ -96,8 +96,12 @@ fn task_contexts_are_told_by_what_their_keys_mean() {
             "Next steps: Bisect, then report; Ask Bob.",
         ),
     ];
-    for (text, told) in table {
-        assert_eq!(tell("task_context", text), format!("Current task context: {told}"), "{text}");
+    for (text, expected) in table {
+        assert_eq!(
+            tell("task_context", text),
+            format!("Current task context: {expected}"),
+            "{text}"
+        );
     }
 }
 
@@ -127,13 +131,13 @@ fn json_of_any_shape_becomes_sentences() {
         ("x", r#"{"ünit": "µs", "名": "李"}"#, "X. Ünit: µs. 名: 李."),
         ("x", r#"{"n": 1.50, "big": 123456789012345678}"#, "X. N: 1.5. Big: 123456789012345678."),
     ];
-    for (memory_type, text, told) in table {
-        assert_eq!(tell(memory_type, text), told, "{text}");
+    for (memory_type, text, expected) in table {
+        assert_eq!(tell(memory_type, text), expected, "{text}");
     }
 }
 
 #[test]
-fn what_is_no_json_stays_as_it_is() {
+fn text_that_is_not_json_stays_unchanged() {
     let texts = [
         "Deploys go out on Tuesday.",
         "  kept \n with its blanks ",
@@ -154,12 +158,12 @@ fn what_is_no_json_stays_as_it_is() {
             assert_eq!(tell(memory_type, text), text);
         }
     }
-    let said = r#"{"role": "user"}"#;
-    assert_eq!(tell("conversation", said), said);
+    let text = r#"{"role": "user"}"#;
+    assert_eq!(tell("conversation", text), text);
 }
 
 #[test]
-fn a_type_of_the_configuration_is_told_by_its_template() {
+fn a_configured_type_is_worded_by_its_template() {
     let templates = TemplateSet::of([
         ("research", "Research on {topic}. Result: {summary}. Found by {source.author}! {{kept}}"),
         ("profile", "{user_name} it is."),
@@ -179,13 +183,13 @@ fn a_type_of_the_configuration_is_told_by_its_template() {
         ("research", "plain", "plain"),
         ("profile", r#"{"user_name": "Al", "tools": ["vi"]}"#, "Al it is."),
     ];
-    for (memory_type, text, told) in table {
-        assert_eq!(templates.tell(memory_type, text), told, "{text}");
+    for (memory_type, text, expected) in table {
+        assert_eq!(templates.tell(memory_type, text), expected, "{text}");
     }
 }
 
 #[test]
-fn templates_that_cannot_be_are_refused_with_the_reason() {
+fn invalid_templates_are_refused_with_the_reason() {
     let table = [
         ("no place", "no place"),
         ("{", "partner"),
@@ -203,7 +207,7 @@ fn templates_that_cannot_be_are_refused_with_the_reason() {
 
 #[test]
 fn handoffs_entries_and_learnings_have_their_own_form() {
-    let list = |items: &[&str]| items.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
     let (decided, next, files) =
         (list(&["Use Rust."]), list(&["write it", "", "test it."]), list(&["src/a.rs"]));
     let given = HandoffSummary {
@@ -222,7 +226,7 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
     );
     let bare = HandoffSummary { from: "a", task: "b", ..HandoffSummary::default() };
     assert_eq!(handoff(&bare), "a hands you this task: b.");
-    let told = EntrySummary {
+    let entry_summary = EntrySummary {
         case: "PAY-7",
         title: Some("Double charge"),
         position: 4,
@@ -230,11 +234,11 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
         has_text: true,
     };
     assert_eq!(
-        entry(&told),
+        entry(&entry_summary),
         "New in the case PAY-7 (Double charge), entry 4: Found it. There is more in its text."
     );
     assert_eq!(
-        entry(&EntrySummary { title: None, has_text: false, ..told }),
+        entry(&EntrySummary { title: None, has_text: false, ..entry_summary }),
         "New in the case PAY-7, entry 4: Found it."
     );
     assert_eq!(
@@ -275,8 +279,8 @@ fn a_sentence_begins_with_a_capital_that_is_the_letters_own() {
         ("ſo", "ſo"),
         ("ßo", "ßo"),
     ];
-    for (text, told) in table {
-        assert_eq!(super::value::capitalise(text), told);
+    for (text, expected) in table {
+        assert_eq!(super::value::capitalise(text), expected);
     }
 }
 
@@ -296,19 +300,19 @@ fn words_of(value: &Value, words: &mut Vec<String>) {
 proptest::proptest! {
     #[test]
     fn no_value_gets_lost(value in any_json(), kind in "(profile|task_context|note)") {
-        // A bare value is no JSON to tell.
+        // A bare value is no JSON object.
         let whole = value.is_object() || value.is_array();
         let value = if whole { value } else { serde_json::json!({ "x": value }) };
-        let told = tell(&kind, &value.to_string()).to_lowercase();
+        let text = tell(&kind, &value.to_string()).to_lowercase();
         let mut words = Vec::new();
         words_of(&value, &mut words);
         for word in words {
-            assert!(told.contains(&word), "{word:?} of {value} is not in {told:?}");
+            assert!(text.contains(&word), "{word:?} of {value} is not in {text:?}");
         }
     }
 
     #[test]
-    fn any_text_can_be_told(text in "\\PC{0,40}", template in "[a-z{}. ]{0,20}") {
+    fn any_text_can_be_worded(text in "\\PC{0,40}", template in "[a-z{}. ]{0,20}") {
         let _ = tell("profile", &text);
         if let Ok(templates) = TemplateSet::of([("x", template.as_str())]) {
             let _ = templates.tell("x", r#"{"a": {"b": "c"}}"#);

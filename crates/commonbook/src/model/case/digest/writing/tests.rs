@@ -1,4 +1,4 @@
-//! Tests of writing: what a writer is told and what is an entry.
+//! Tests of writing: the request to a writer, and the check of its response.
 
 use serde_json::json;
 
