@@ -106,51 +106,51 @@ impl Commonbook {
         }
     }
 
-    /// The same, searching in this index.
+    /// The same Commonbook, searching in this index.
     #[must_use]
     pub fn with_index(self, index: Arc<Index>) -> Self {
         Self { index, ..self }
     }
 
-    /// The same, under this policy.
+    /// The same Commonbook, under this policy.
     #[must_use]
     pub fn with_policy(self, policy: AccessPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// The same, handing work over by these settings.
+    /// The same Commonbook, with these settings for handoffs.
     #[must_use]
     pub fn with_collaboration(self, collaboration: CollaborationSettings) -> Self {
         Self { collaboration, ..self }
     }
 
-    /// The same, giving contexts by these preferences.
+    /// The same Commonbook, with these preferences for contexts.
     ///
     /// # Errors
-    /// `invalid` with the field for what cannot be configured so.
+    /// `invalid` with the field for a preference that is out of range.
     pub fn with_preferences(self, preferences: ContextPreferences) -> Result<Self> {
         let templates = Arc::new(preferences.check()?);
         Ok(Self { preferences: Arc::new(preferences), templates, ..self })
     }
 
-    /// The same, reading the standing memory files of this home folder, and of the projects that
-    /// its callers work in.
+    /// The same Commonbook, reading the standing memory files of this home folder and of the
+    /// projects that its callers work in.
     #[must_use]
     pub fn with_home(self, home: PathBuf) -> Self {
         Self { files: Arc::new(StandingFileCache::of(home)), ..self }
     }
 
-    /// What is configured of contexts.
+    /// The preferences for contexts.
     #[must_use]
     pub fn preferences(&self) -> &ContextPreferences {
         &self.preferences
     }
 
-    /// The same, calling this after each write that is on disk: at once, and before its answer. It
-    /// must not wait.
+    /// The same Commonbook, calling `notify` after each write is on disk and before the write is
+    /// answered. `notify` must not block.
     #[must_use]
-    pub fn on_write(self, tell: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { store: NotifyingStore::of(self.store, Box::new(tell)), ..self }
+    pub fn on_write(self, notify: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { store: NotifyingStore::of(self.store, Box::new(notify)), ..self }
     }
 
     /// The search index.
@@ -159,7 +159,7 @@ impl Commonbook {
         &self.index
     }
 
-    /// The store beneath.
+    /// The store that holds the data.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store

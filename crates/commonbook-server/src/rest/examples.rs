@@ -139,17 +139,16 @@ fn contradiction_resolution() -> Value {
 pub(super) fn error(kind: ErrorKind) -> Value {
     let (message, hint) = match kind {
         ErrorKind::Invalid => {
-            ("text: there is nothing to keep", "Put what is to be remembered into text.")
+            ("text: must not be empty", "Put what is to be remembered into `text`.")
         }
         ErrorKind::Unauthenticated => ("nobody said who is calling", "Say who you are."),
         ErrorKind::Forbidden => (
             "this memory belongs to 'claude-code', and you are 'gemini-cli'",
             "To keep your own version, save a memory with the text that you want to preserve.",
         ),
-        ErrorKind::NotFound => (
-            "there is no memory mem_01m7y9c4dpeqkspxh7a865d434",
-            "Search or list tells the ids of the memories that you may see.",
-        ),
+        ErrorKind::NotFound => {
+            ("no memory mem_01m7y9c4dpeqkspxh7a865d434 exists", "Use an id from search or list.")
+        }
         ErrorKind::Conflict => (
             "expected_revision: the memory is at revision 2, not 1",
             "Read it again, and send the change with the revision that you find.",

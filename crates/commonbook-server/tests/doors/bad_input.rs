@@ -619,7 +619,7 @@ fn appeals(door: &dyn Door, name: &str) {
         .unwrap();
     let stale = call(&author, "appeal_memory", appeal("A sample", "three")).unwrap_err();
     assert_eq!(stale["kind"], "conflict");
-    assert!(stale["hint"].as_str().unwrap().contains("Others are given it"), "{stale}");
+    assert!(stale["hint"].as_str().unwrap().contains("Others can read it"), "{stale}");
     let foreign = call("bob", "appeal_memory", json!({"id": id, "reason": "x"})).unwrap_err();
     assert_eq!(foreign["kind"], "forbidden", "{foreign}");
     call(&author, "delete_memory", json!({"id": id})).unwrap();

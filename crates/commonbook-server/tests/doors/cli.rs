@@ -164,7 +164,7 @@ fn doctor_accepts_an_intact_store_and_reports_a_damaged_one() {
         let refused = home.run(arguments);
         assert_eq!(refused.status.code(), Some(9), "{command}");
         let stderr = String::from_utf8(refused.stderr).unwrap();
-        assert!(stderr.contains("is damaged") && stderr.contains("left as it is"), "{stderr}");
+        assert!(stderr.contains("is damaged") && stderr.contains("file is unchanged"), "{stderr}");
     }
     assert_eq!(fs::read(&store).unwrap(), garbage);
 }

@@ -15,7 +15,7 @@ fn invalid_bodies_are_refused_with_the_reason() {
         (b"{\"text\": \"x\"", 400, "not JSON"),
         (b"\xff\xfe", 400, "not UTF-8"),
         (b"\"text\"", 400, "not a JSON object"),
-        (b"[]", 400, "nothing to keep"),
+        (b"[]", 400, "the list is empty"),
         (b"", 400, "missing field `text`"),
         (&huge, 413, "larger than 16777216 bytes"),
     ];

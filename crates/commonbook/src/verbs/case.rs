@@ -22,14 +22,15 @@ use crate::prompt::case::CaseTextBuilder;
 use crate::prompt::new_fence;
 use crate::store::Transaction;
 
-/// Entries that are read at once for a context, the newest first.
+/// Entries that a context reads in one batch, newest first.
 const ENTRY_BATCH: u64 = 50;
 
 impl Commonbook {
-    /// Opens a case of the caller's workspace, or finds the one that is there.
+    /// Opens a case in the caller's workspace, or finds it if it exists.
     ///
     /// # Errors
-    /// `invalid` and `too_large` with the field; `conflict` for an idempotency key used otherwise.
+    /// `invalid` and `too_large` with the field; `conflict` if the idempotency key was used for
+    /// another request.
     pub fn open_case(&self, caller: &Caller, request: &OpenCase) -> Result<OpenCaseResult> {
         let (key, title) = request.key_and_title()?;
         let (verb, idempotency_key) = ("open_case", request.idempotency_key.as_ref());
@@ -51,12 +52,13 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Appends entries to a case: all of them, or none.
+    /// Appends entries to a case: either all of them or none.
     ///
     /// # Errors
-    /// `invalid`, `too_large` with the field and its place in the batch; `not_found` for a case that
-    /// there is not, and for an entry to supersede that is none of the case; `conflict` for a case
-    /// that is not open, an entry that was superseded already, an idempotency key used otherwise.
+    /// `invalid` and `too_large` with the field and the index in the batch; `not_found` if the case
+    /// does not exist, or if an entry to supersede is not in the case; `conflict` if the case is
+    /// not open, if the entry was superseded before, or if the idempotency key was used for another
+    /// request.
     pub fn append_entries(&self, caller: &Caller, request: &AppendEntries) -> Result<AppendResult> {
         request.check()?;
         let title = request.title.as_deref();
@@ -110,12 +112,12 @@ impl Commonbook {
         self.append_entries(caller, &request.clone().into()).map_err(single_entry_error)
     }
 
-    /// Reads the entries of a case after a position, oldest first: after the one that the caller has
-    /// marked when it names none.
+    /// Reads the entries of a case after a position, oldest first. Without a position, reading
+    /// continues after the caller's read mark.
     ///
     /// # Errors
-    /// `invalid` for a limit that is none, `not_found` for a case that there is not; as
-    /// [`crate::model::cursor::may_mark`] where what is told is to be marked.
+    /// `invalid` if the limit is out of range, `not_found` if the case does not exist; as
+    /// [`crate::model::cursor::may_mark`] if the entries are to be marked as read.
     pub fn read_case(&self, caller: &Caller, request: &ReadCase) -> Result<CaseEntries> {
         let limit = PageSize::of(request.limit)?.items();
         let sight = Sight::reading_at_home(caller)?;
@@ -135,16 +137,16 @@ impl Commonbook {
     /// One case.
     ///
     /// # Errors
-    /// `not_found` for a case that there is not.
+    /// `not_found` if the case does not exist.
     pub fn get_case(&self, caller: &Caller, request: &GetCase) -> Result<Case> {
         Sight::reading_at_home(caller)?;
         self.store.read(|tx| find_case(tx, caller, &request.key))
     }
 
-    /// The cases of the caller's workspace, those that were opened last first.
+    /// The cases of the caller's workspace, last opened first.
     ///
     /// # Errors
-    /// `invalid` for a limit or a cursor that is none.
+    /// `invalid` if the limit is out of range or the cursor is malformed.
     pub fn list_cases(&self, caller: &Caller, request: &ListCases) -> Result<Page<Case>> {
         Sight::reading_at_home(caller)?;
         let size = PageSize::of(request.limit)?;
@@ -157,7 +159,7 @@ impl Commonbook {
     /// The newest summaries of a case that fit into a budget.
     ///
     /// # Errors
-    /// `invalid` for a budget that is none, `not_found` for a case that there is not.
+    /// `invalid` if the budget is out of range, `not_found` if the case does not exist.
     pub fn get_case_context(
         &self,
         caller: &Caller,
@@ -174,8 +176,8 @@ impl Commonbook {
             'full: while left_out > 0 {
                 let after = left_out.saturating_sub(ENTRY_BATCH);
                 let memories = tx.entries(&sight, &case.workspace, &case.key, after, left_out)?;
-                // What is quarantined is never told, not even to its author.
-                let tellable = memories.into_iter().rev().filter(|it| !it.is_quarantined());
+                // Quarantined text is never shown, not even to its author.
+                let tellable = memories.into_iter().rev().filter(|memory| !memory.is_quarantined());
                 for entry in tellable.map(|memory| CaseEntry::of(memory, Vec::new())) {
                     let position = entry.position;
                     if !builder.take(entry) {
@@ -194,16 +196,17 @@ impl Commonbook {
     /// Closes a case.
     ///
     /// # Errors
-    /// `not_found`; `conflict` for a case that is archived, and for an idempotency key used otherwise.
+    /// `not_found`; `conflict` if the case is archived, or if the idempotency key was used for
+    /// another request.
     pub fn close_case(&self, caller: &Caller, request: &CloseCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
         self.set_case_status(caller, &request.key, CaseStatus::Closed, "close_case", request, key)
     }
 
-    /// Puts a case away.
+    /// Archives a case.
     ///
     /// # Errors
-    /// `not_found`; `conflict` for an idempotency key used otherwise.
+    /// `not_found`; `conflict` if the idempotency key was used for another request.
     pub fn archive_case(&self, caller: &Caller, request: &ArchiveCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
         self.set_case_status(
@@ -219,13 +222,13 @@ impl Commonbook {
     /// Opens a case again.
     ///
     /// # Errors
-    /// `not_found`; `conflict` for an idempotency key used otherwise.
+    /// `not_found`; `conflict` if the idempotency key was used for another request.
     pub fn reopen_case(&self, caller: &Caller, request: &ReopenCase) -> Result<Case> {
         let key = request.idempotency_key.as_ref();
         self.set_case_status(caller, &request.key, CaseStatus::Open, "reopen_case", request, key)
     }
 
-    /// Gives a case another status; one that it has already changes nothing.
+    /// Gives a case another status. Setting the present status again changes nothing.
     fn set_case_status<R: serde::Serialize>(
         &self,
         caller: &Caller,
@@ -256,23 +259,23 @@ impl Commonbook {
     }
 }
 
-/// An entry that is about to be filed, and those that it takes the place of.
+/// An entry that is about to be appended, and the entries that it supersedes.
 struct EntryDraft {
     memory: Memory,
     supersedes: Vec<MemoryId>,
 }
 
-/// The case of the caller's workspace.
+/// The case with this key in the caller's workspace.
 pub(super) fn find_case(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<Case> {
     tx.case(&caller.workspace, key)?.ok_or_else(|| unknown_case(key))
 }
 
 pub(super) fn unknown_case(key: &CaseKey) -> Error {
-    Error::not_found(format!("there is no case {key}"))
-        .hint("The list of cases tells those that there are; a title opens one.")
+    Error::not_found(format!("no case {key} exists"))
+        .hint("See the list of cases, or give a title to open one.")
 }
 
-/// Opens a case, with its event.
+/// Opens a case and appends its event.
 pub(super) fn open_new_case(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -287,13 +290,13 @@ pub(super) fn open_new_case(
     Ok(case)
 }
 
-/// An event of a case, which everybody in its workspace is told.
+/// An event of a case; everybody in the workspace sees it.
 fn case_event(kind: EventKind, case: &Case, caller: &Caller, now: Timestamp) -> NewEvent {
     let key = case.key.to_string();
     NewEvent::for_subject(kind, &case.workspace, key, &caller.agent, now, Sharing::Shared)
 }
 
-/// Files these entries at the end of a case, with their events.
+/// Appends these entries at the end of a case, with their events.
 fn append(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -321,7 +324,8 @@ fn append(
     Ok(AppendResult { context_version: version, entries, moved: None })
 }
 
-/// Files one entry at the end of a case, with its events; `conflict` for a case that takes none.
+/// Appends one entry at the end of a case, with its events; `conflict` if the case takes no
+/// entries.
 pub(super) fn append_one(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -333,7 +337,7 @@ pub(super) fn append_one(
     append(tx, caller, case, &[EntryDraft { memory, supersedes: Vec::new() }], now)
 }
 
-/// Files a memory that comes from elsewhere at the end of the case that it names.
+/// Appends a memory from another verb at the end of the case that it names.
 pub(super) fn file_in_case(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -354,7 +358,7 @@ pub(super) fn file_in_case(
     tx.append_event(&case_event(EventKind::CaseAppended, &case, caller, now)).map(drop)
 }
 
-/// Puts a new entry in the place of an older one of the case, whoever wrote that.
+/// Lets a new entry supersede an older entry of the case, by any author.
 fn supersede(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -370,12 +374,12 @@ fn supersede(
     });
     let Some(before) = before else {
         return Err(Error::not_found(format!("the case {} has no entry {old}", case.key)).hint(
-            "An entry supersedes earlier ones of the same case; reading it tells their ids.",
+            "An entry supersedes earlier ones of the same case; read the case for their ids.",
         ));
     };
     if before.superseded_by.is_some() {
-        return Err(Error::conflict(format!("entry {old} was superseded already"))
-            .hint("Supersede what took its place."));
+        return Err(Error::conflict(format!("entry {old} was superseded before"))
+            .hint("Supersede its successor instead."));
     }
     let after = Memory { superseded_by: Some(new.id), ..before.clone() };
     MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
@@ -383,7 +387,8 @@ fn supersede(
         .map(drop)
 }
 
-/// Every place of a stretch of a case: the entry where it is in sight, else that it is withheld.
+/// Every position in a range of a case: the entry if it is in sight, else a mark that it is
+/// withheld.
 pub(super) fn entries_in_range(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -398,7 +403,7 @@ pub(super) fn entries_in_range(
     let older = tx.superseded_entries(sight, workspace, key, &ids)?;
     let mut memories = memories.into_iter().peekable();
     let entry = |position| {
-        let Some(memory) = memories.next_if(|it| it.position == Some(position)) else {
+        let Some(memory) = memories.next_if(|memory| memory.position == Some(position)) else {
             return CaseEntry::withheld(position);
         };
         let id = memory.id;
@@ -408,7 +413,7 @@ pub(super) fn entries_in_range(
     Ok((after + 1..=until).map(entry).collect())
 }
 
-/// The error of one entry of a batch, with its place there.
+/// The error of one entry of a batch, with its index in the batch.
 fn in_batch(place: usize, error: Error) -> Error {
     let Some(field) = &error.field else { return error };
     let path = format!("entries[{place}].{field}");
@@ -416,7 +421,7 @@ fn in_batch(place: usize, error: Error) -> Error {
     Error { message: format!("{path}: {reason}"), ..error }.with_field(&path)
 }
 
-/// The error of a batch of one, as that of the one.
+/// The error of a batch of one entry, as an error of that entry.
 fn single_entry_error(error: Error) -> Error {
     let Some(field) = error.field.clone() else { return error };
     let Some(own) = field.strip_prefix("entries[0].") else { return error };

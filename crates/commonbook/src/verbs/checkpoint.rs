@@ -1,4 +1,4 @@
-//! Marking how far a session has come, and going on from there.
+//! Checkpoints of sessions, and resuming a session from one.
 
 mod material;
 
@@ -28,11 +28,11 @@ use crate::prompt::resume::{ResumePackage, build_resume};
 use crate::store::Transaction;
 use material::resume_material;
 
-/// Checkpoints that one transaction of a sweep removes at the most.
+/// Checkpoints that one transaction of a sweep removes at most.
 const CHECKPOINT_SWEEP_MAX: u32 = 100;
 
 impl Commonbook {
-    /// Marks how far a session of the caller has come.
+    /// Creates a checkpoint of a session of the caller.
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field; `not_found`; `forbidden` (`ownership_mismatch`) for
@@ -55,10 +55,10 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Sums a session up, marks its case as read, and makes a checkpoint, in one go.
+    /// Summarises a session, marks its case as read and creates a checkpoint, in one transaction.
     ///
     /// # Errors
-    /// As [`Self::create_checkpoint`]; `conflict` for a case that takes no entries.
+    /// As [`Self::create_checkpoint`]; `conflict` if the case takes no entries.
     pub fn checkpoint_and_summarise(
         &self,
         caller: &Caller,
@@ -90,10 +90,10 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// The checkpoints of a session, the newest first.
+    /// The checkpoints of a session, newest first.
     ///
     /// # Errors
-    /// `not_found` for a session that there is not, or none in sight.
+    /// `not_found` if no such session is in sight.
     pub fn list_checkpoints(
         &self,
         caller: &Caller,
@@ -111,18 +111,20 @@ impl Commonbook {
     /// One checkpoint.
     ///
     /// # Errors
-    /// `not_found` for one that there is not, or whose session is not in sight.
+    /// `not_found` if no such checkpoint exists, or if its session is not in sight.
     pub fn get_checkpoint(&self, caller: &Caller, request: &GetCheckpoint) -> Result<Checkpoint> {
         let sight = Sight::reading_at_home(caller)?;
-        self.store
-            .read(|tx| find_checkpoint(tx, caller, &sight, request.checkpoint).map(|(it, _)| it))
+        self.store.read(|tx| {
+            find_checkpoint(tx, caller, &sight, request.checkpoint)
+                .map(|(checkpoint, _)| checkpoint)
+        })
     }
 
-    /// Goes on with a session: the caller's own, or with one of its own where another agent's ended.
+    /// Resumes a session: the caller's own, or a new session of the caller where another agent's
+    /// ended.
     ///
     /// # Errors
-    /// `invalid` with the field; `not_found` for a session or a checkpoint that there is not, or that
-    /// is not in sight.
+    /// `invalid` with the field; `not_found` if the session or the checkpoint is not in sight.
     pub fn resume_session(
         &self,
         caller: &Caller,
@@ -140,7 +142,7 @@ impl Commonbook {
                 Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
             let (before, from) =
                 resolve_session(tx, caller, &sight, name.as_ref(), named_checkpoint)?;
-            let until = named_checkpoint.and(from.as_ref()).map(|it| it.position);
+            let until = named_checkpoint.and(from.as_ref()).map(|checkpoint| checkpoint.position);
             let material = resume_material(tx, caller, &sight, &before, until)?;
             if let Some(from) = &from {
                 let again =
@@ -172,7 +174,7 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Removes the checkpoints whose 30 days are over.
+    /// Removes the checkpoints that are older than 30 days.
     pub(super) fn drop_old_checkpoints(&self, sure: Timestamp) -> Result<()> {
         let kept = SignedDuration::from_hours(24 * limits::CHECKPOINT_DAYS);
         let before = sure.checked_sub(kept).unwrap_or(Timestamp::MIN);
@@ -191,7 +193,7 @@ impl Commonbook {
     }
 }
 
-/// Notes that the caller writes in its session; after an hour of that, makes a checkpoint of the session.
+/// Notes that the caller writes in its session. After an hour of activity a checkpoint is created.
 pub(super) fn note_activity(
     tx: &mut dyn Transaction,
     WriteScope { caller, now, ids }: WriteScope<'_>,
@@ -210,14 +212,15 @@ pub(super) fn note_activity(
     Ok(())
 }
 
-/// What is asked for, with a title that may be told to others.
+/// The request, with a title that others may read.
 fn fit_request(request: &CreateCheckpoint) -> Result<CreateCheckpoint> {
     let title = request.title.as_deref();
     let title = title.map(|title| fit_line("title", title, limits::TITLE_CHARS)).transpose()?;
     Ok(CreateCheckpoint { title, session: None, ..request.clone() })
 }
 
-/// Makes a checkpoint of a session, with its event; those that are one too many go.
+/// Creates a checkpoint of a session, with its event, and removes the session's checkpoints over
+/// the limit.
 fn insert_checkpoint(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -257,7 +260,7 @@ fn insert_checkpoint(
     Ok(made)
 }
 
-/// A checkpoint whose session is in sight, with that.
+/// A checkpoint whose session is in sight, with that session.
 fn find_checkpoint(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -265,8 +268,8 @@ fn find_checkpoint(
     id: CheckpointId,
 ) -> Result<(Checkpoint, Session)> {
     let unknown = || {
-        Error::not_found(format!("there is no checkpoint {id}"))
-            .hint("The list of a session's checkpoints tells those that there are.")
+        Error::not_found(format!("no checkpoint {id} exists"))
+            .hint("See the list of the session's checkpoints.")
     };
     let found = tx.checkpoint(&caller.workspace, id)?.ok_or_else(unknown)?;
     let name = SessionName::read(&found.session)?;
@@ -274,7 +277,7 @@ fn find_checkpoint(
     Ok((found, session))
 }
 
-/// The session to go on with, and the checkpoint that it goes on from.
+/// The session to resume, and the checkpoint to resume it from.
 fn resolve_session(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -286,8 +289,8 @@ fn resolve_session(
     if let Some(id) = checkpoint {
         let (checkpoint, session) = find_checkpoint(tx, caller, sight, id)?;
         if of_name.is_some_and(|named| named.id != session.id) {
-            return Err(Error::invalid("checkpoint", "it is of another session")
-                .hint("Name the session or the checkpoint, and not both."));
+            return Err(Error::invalid("checkpoint", "this checkpoint belongs to another session")
+                .hint("Name the session or the checkpoint, not both."));
         }
         return Ok((session, Some(checkpoint)));
     }
@@ -298,8 +301,8 @@ fn resolve_session(
             let filter = SessionFilter { owner, ..SessionFilter::default() };
             let last = tx.sessions(sight, &filter, None, 1)?.pop();
             last.map(|(_, session)| session).ok_or_else(|| {
-                Error::not_found("you have no session to go on with")
-                    .hint("Name one; the list of sessions tells those that there are.")
+                Error::not_found("you have no session to resume")
+                    .hint("Name a session from the list of sessions.")
             })?
         }
     };
@@ -307,8 +310,8 @@ fn resolve_session(
     Ok((session, newest))
 }
 
-/// The session that the caller works in from now on: this one where it is its own, else one of its
-/// own on the same case.
+/// The session that the caller works in from now on: this one if it is the caller's own, else one
+/// of its own on the same case.
 fn continue_session(
     tx: &mut dyn Transaction,
     caller: &Caller,

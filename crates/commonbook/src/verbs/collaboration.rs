@@ -1,4 +1,4 @@
-//! Who hands work to whom, and what comes of it.
+//! Statistics of handoffs between agents.
 
 use super::Commonbook;
 use crate::base::error::Result;
@@ -11,11 +11,11 @@ use crate::model::collaboration::{
 };
 
 impl Commonbook {
-    /// The handoffs of the caller's workspace that it sees as a graph: chains, and statistics by
+    /// The handoffs that the caller sees in its workspace, as a graph: chains, and statistics by
     /// pair and status.
     ///
     /// # Errors
-    /// `invalid` for an agent that is none.
+    /// `invalid` if an agent's name is malformed.
     pub fn get_collaborations(
         &self,
         caller: &Caller,

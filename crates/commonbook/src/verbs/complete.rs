@@ -1,4 +1,4 @@
-//! What may be meant by a beginning: ids, agents and topics, of what the caller sees.
+//! Completions of a beginning: ids, agents and topics that the caller sees.
 
 use super::Commonbook;
 use crate::base::error::Result;
@@ -9,15 +9,15 @@ use crate::model::agent::ListAgents;
 use crate::model::caller::Caller;
 use crate::model::handoff::ListHandoffs;
 
-/// How many are looked for: one more than are given tells that there are more.
+/// Completions that are read: one more than are returned shows whether there are more.
 const COMPLETIONS_READ_MAX: u32 = limits::COMPLETIONS as u32 + 1;
 
-/// What may be meant by a beginning, and whether that is not all.
+/// The completions of a beginning, and whether there are more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionList {
-    /// What may be meant, each whole.
+    /// The completions, each in full.
     pub values: Vec<String>,
-    /// Whether there are more than could be given.
+    /// Whether there are more completions than `values` holds.
     pub more: bool,
 }
 
@@ -32,12 +32,12 @@ impl CompletionList {
 }
 
 impl Commonbook {
-    /// The ids of memories in sight that begin so, in order; none where no id can.
+    /// The ids of memories in sight that begin with `beginning`, in order; empty if no id can.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
     pub fn complete_memory(&self, caller: &Caller, beginning: &str) -> Result<CompletionList> {
-        // What is common to all ids says nothing yet: every id is the continuation of `mem_`.
+        // A prefix of `mem_` selects nothing: every id continues it.
         let beginning = if "mem_".starts_with(beginning) { "mem_0" } else { beginning };
         let Ok((first, last)) = MemoryId::prefix_range(beginning) else {
             return Ok(CompletionList::of([]));
@@ -48,7 +48,7 @@ impl Commonbook {
         Ok(CompletionList::of(ids.iter().map(ToString::to_string)))
     }
 
-    /// The cases of the caller's workspace whose keys begin so, by key.
+    /// The cases of the caller's workspace whose keys begin with `beginning`, by key.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
@@ -61,8 +61,8 @@ impl Commonbook {
         Ok(CompletionList::of(keys.into_iter().map(String::from)))
     }
 
-    /// The ids of the handoffs that wait for the caller, or that it works on, that begin so, the
-    /// newest first.
+    /// The ids, newest first, of the handoffs that wait for the caller or that it works on and that
+    /// begin with `beginning`.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
@@ -73,18 +73,18 @@ impl Commonbook {
         Ok(CompletionList::of(ids.filter(|id| id.starts_with(beginning))))
     }
 
-    /// The agents of the caller's workspace whose names begin so, by name.
+    /// The agents of the caller's workspace whose names begin with `beginning`, by name.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
     pub fn complete_agent(&self, caller: &Caller, beginning: &str) -> Result<CompletionList> {
         let beginning = beginning.to_lowercase();
-        let known = self.list_agents(caller, &ListAgents {})?.items.into_iter();
-        let names = known.map(|record| record.agent.to_string());
+        let agents = self.list_agents(caller, &ListAgents {})?.items.into_iter();
+        let names = agents.map(|record| record.agent.to_string());
         Ok(CompletionList::of(names.filter(|name| name.starts_with(&beginning))))
     }
 
-    /// The topics of standing memories in sight that begin so, the most used first.
+    /// The topics of standing memories in sight that begin with `beginning`, most used first.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.

@@ -1,7 +1,7 @@
-//! Giving an agent what it needs to know before it works, and telling why it was given that.
+//! Building the context that an agent needs before it works, and explaining its choice.
 //!
-//! One read gathers, outside of it is chosen, and one write keeps the receipt with its events: the
-//! choice counts tokens, and no other writer waits for that.
+//! One read gathers the material, the choice runs outside of any transaction, and one write keeps
+//! the receipt with its events: the choice counts tokens, and no other writer waits for that.
 
 mod replay;
 mod standing_parts;
@@ -42,27 +42,27 @@ use commonbook_text::fence::Fence;
 /// Waiting handoffs that are considered: the newest of each sender in turn.
 const WAITING_HANDOFFS_MAX: u32 = 3;
 
-/// Memories about the user, and about the task, that are considered, each: the newest of the owners
-/// that count most. Of more, what is relevant would find no room.
+/// Memories that are considered about the user, and as many about the task: the newest of the most
+/// important owners. With more of them, relevant memories would find no room.
 const PROFILE_MEMORIES_MAX: u32 = 2;
 
 /// Cases whose new entries are considered.
 const UNREAD_CASES_MAX: u32 = 8;
 
-/// New entries of one case that are considered, the newest.
+/// New entries of one case that are considered, newest first.
 const NEW_ENTRIES_MAX: u64 = 12;
 
-/// The part of a budget that the standing memory takes at the most.
+/// The standing memory takes at most this fraction of a budget.
 const STANDING_SHARE_DIVISOR: usize = 2;
 
-/// Receipts that one transaction of a sweep removes at the most.
+/// Receipts that one transaction of a sweep removes at most.
 const RECEIPT_SWEEP_MAX: u32 = 100;
 
 impl Commonbook {
-    /// Gives the caller what it needs to know before a task.
+    /// Returns what the caller needs to know before a task.
     ///
     /// # Errors
-    /// `invalid` with the field; `not_found` for a case that there is not.
+    /// `invalid` with the field; `not_found` if the case does not exist.
     pub fn get_context(&self, caller: &Caller, request: &GetContext) -> Result<AgentContext> {
         let begun = self.clock.now();
         let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
@@ -109,10 +109,10 @@ impl Commonbook {
         })
     }
 
-    /// Tells why a context is as it is.
+    /// Explains why a context holds what it holds.
     ///
     /// # Errors
-    /// `not_found` for a context that there is not, or that was made for another agent.
+    /// `not_found` if no such context exists, or if it was made for another agent.
     pub fn explain_context(
         &self,
         caller: &Caller,
@@ -122,14 +122,14 @@ impl Commonbook {
         let id = request.context;
         let kept = self.store.read(|tx| tx.context(&caller.workspace, &caller.agent, id))?;
         let kept = kept.ok_or_else(|| {
-            Error::not_found(format!("there is no context {id} of yours"))
-                .hint("The agent that it was made for is told, in the same workspace, for 30 days.")
+            Error::not_found(format!("no context {id} of yours exists"))
+                .hint("Only the agent that a context was made for can read it, in the same workspace, for 30 days.")
         })?;
         let replay = request.replay.then(|| self.replay(caller, &kept)).transpose()?;
         Ok(ContextExplanation { replay, ..kept.into() })
     }
 
-    /// All that could be told, of what the caller sees.
+    /// Everything in the caller's sight that the context could include.
     fn gather_material(
         &self,
         caller: &Caller,
@@ -138,7 +138,7 @@ impl Commonbook {
         options: &ContextOptions,
         now: Timestamp,
     ) -> Result<ContextMaterial> {
-        // Nothing answers a task better than perfectly: then nothing is searched for.
+        // At this threshold no memory is relevant enough: the search is skipped.
         let searches = options.settings.auto_inject && options.settings.threshold < 1.0;
         let hits = match searches {
             true => self.task_hits(caller, sight, &options.task, now)?,
@@ -178,7 +178,7 @@ impl Commonbook {
         })
     }
 
-    /// The memories that answer a task, with how well each does.
+    /// The memories that answer a task, each with its score.
     fn task_hits(
         &self,
         caller: &Caller,
@@ -186,7 +186,7 @@ impl Commonbook {
         task: &str,
         now: Timestamp,
     ) -> Result<BTreeMap<MemoryRef, f64>> {
-        // A task is no query: what looks like a filter in it is part of what is said.
+        // A task is not a query: filter syntax in it is part of the text.
         let within = SearchFilter { of_user: true, ..SearchFilter::default() };
         let question = IndexQuery::from_plain_text(task.to_owned(), within, now);
         let question = IndexQuery { most: limits::CONTEXT_CANDIDATES, ..question };
@@ -194,7 +194,7 @@ impl Commonbook {
         Ok(found.map(|hit| ((hit.workspace, hit.id), hit.parts.relevance())).collect())
     }
 
-    /// What is told of the material.
+    /// The part of the material that goes into the context.
     fn choose_from_material(
         &self,
         caller: &Caller,
@@ -215,29 +215,30 @@ impl Commonbook {
         if let Some(file) = standing {
             candidates.extend(self.standing_candidates(caller, gathering, file, options)?);
         }
-        let known = [
+        let sources = [
             (ContextSource::Profile, &material.profile),
             (ContextSource::TaskContext, &material.task_context),
         ];
-        for (source, memories) in known {
-            candidates.extend(memories.iter().map(|it| gathering.memory(source, it, None)));
+        for (source, memories) in sources {
+            candidates.extend(memories.iter().map(|memory| gathering.memory(source, memory, None)));
         }
-        candidates.extend(material.entries.iter().map(|(case, it)| gathering.entry(case, it)));
+        candidates
+            .extend(material.entries.iter().map(|(case, entry)| gathering.entry(case, entry)));
         candidates.extend(material.relevant.iter().map(|(memory, score)| {
             gathering.memory(ContextSource::Relevant, memory, Some(*score))
         }));
-        let asked = ContextQuery { query: task, user_id: caller.user.as_deref(), now };
+        let query = ContextQuery { query: task, user_id: caller.user.as_deref(), now };
         let sight = Sight::reading(caller)?;
         let handles = |ids: &[String]| self.store.read(|tx| longer_handles(tx, &sight, ids));
-        choose_for_context(&asked, candidates, settings, fence, handles)
+        choose_for_context(&query, candidates, settings, fence, handles)
     }
 
-    /// Keeps a receipt, with the events that tell its agent, and nobody else, of the context.
+    /// Keeps a receipt, with the events that only its agent sees.
     fn keep_context(&self, caller: &Caller, kept: &ContextRecord) -> Result<()> {
         let (caller, kept) = (caller.clone(), kept.clone());
         self.store.write(move |tx| {
             tx.put_context(&kept)?;
-            // All who have no name would be told of each other's.
+            // All anonymous callers share one name, and would see each other's events.
             if caller.agent.is_anonymous() {
                 return Ok(());
             }
@@ -249,7 +250,8 @@ impl Commonbook {
         })
     }
 
-    /// Removes the receipts whose 30 days are over, and those beyond the newest 1,000 of an agent.
+    /// Removes the receipts that are older than 30 days, and those beyond the newest 1,000 of an
+    /// agent.
     pub(super) fn drop_old_contexts(&self, now: Timestamp) -> Result<()> {
         let days = SignedDuration::from_hours(24 * limits::CONTEXT_DAYS);
         let before = now.checked_sub(days).unwrap_or(Timestamp::MIN);
@@ -264,33 +266,33 @@ impl Commonbook {
     }
 }
 
-/// What a context can be made of, as it stood at one place of the journal.
+/// What a context can be made of, as it stood at one position of the journal.
 struct ContextMaterial {
     handoffs: Vec<Handoff>,
-    /// How many more wait.
+    /// Handoffs that wait besides these.
     handoffs_left: u64,
     profile: Vec<Memory>,
     task_context: Vec<Memory>,
     entries: Vec<(Case, Memory)>,
     relevant: Vec<(Memory, f64)>,
-    /// Which of these memories are in an open contradiction with which others.
+    /// The pairs of these memories that are in an open contradiction.
     contradictions: Vec<(MemoryId, MemoryId)>,
     sequence: u64,
 }
 
 impl ContextMaterial {
-    /// Where its memories are.
+    /// The references of its memories.
     fn memory_refs(&self) -> Vec<MemoryRef> {
-        let known = self.profile.iter().chain(&self.task_context);
+        let owned = self.profile.iter().chain(&self.task_context);
         let entries = self.entries.iter().map(|(_, memory)| memory);
         let relevant = self.relevant.iter().map(|(memory, _)| memory);
-        let all = known.chain(entries).chain(relevant);
+        let all = owned.chain(entries).chain(relevant);
         all.map(|memory| (memory.workspace.clone(), memory.id)).collect()
     }
 }
 
-/// The handoffs that wait for the caller to accept them, the newest of each sender in turn, and how
-/// many wait besides.
+/// The handoffs that wait for the caller to accept them, the newest of each sender in turn, and the
+/// number of further ones.
 fn waiting_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -307,19 +309,19 @@ fn waiting_handoffs(
     Ok((found.into_iter().map(|(_, handoff)| handoff).collect(), left))
 }
 
-/// The waiting handoffs as candidates: together they take half of the budget at the most, so that
-/// no sender writes so much that the rest of the context has no room.
+/// The waiting handoffs as candidates. Together they take at most half of the budget, so that no
+/// sender can crowd out the rest of the context.
 fn handoff_candidates(
     gathering: CandidateBuilder<'_>,
     material: &ContextMaterial,
     settings: &ContextSettings,
 ) -> Vec<ContextCandidate> {
     let count = material.handoffs.len().max(1);
-    let told = material.handoffs.iter().enumerate().map(|(index, handoff)| {
+    let candidates = material.handoffs.iter().enumerate().map(|(index, handoff)| {
         let left = if index == 0 { material.handoffs_left } else { 0 };
         gathering.handoff(handoff, handoff_tokens(settings, count), left)
     });
-    told.collect()
+    candidates.collect()
 }
 
 /// Tokens that each of `count` handoffs has at most.
@@ -327,8 +329,8 @@ fn handoff_tokens(settings: &ContextSettings, count: usize) -> usize {
     settings.budget / STANDING_SHARE_DIVISOR / count
 }
 
-/// The new entries of the cases that concern the caller: of the one it names, of that of its
-/// session, and of those it has read in; of each the newest first.
+/// The new entries, newest first, of the cases that concern the caller: the case it names, the case
+/// of its session, and those it has read in.
 fn unread_entries(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -336,7 +338,7 @@ fn unread_entries(
     named: Option<&CaseKey>,
 ) -> Result<Vec<(Case, Memory)>> {
     let mut cases = Vec::new();
-    let session = caller.session.as_deref().and_then(|it| it.parse::<SessionId>().ok());
+    let session = caller.session.as_deref().and_then(|id| id.parse::<SessionId>().ok());
     let session = session.map(|id| tx.session(sight, id)).transpose()?.flatten();
     let of_session = session.and_then(|session| session.case);
     if let Some(key) = named {
@@ -346,14 +348,14 @@ fn unread_entries(
     }
     let mut read = Vec::new();
     for case in cases {
-        // Who has no name has read nothing: all of them would share one mark.
+        // Anonymous callers have read nothing: they would all share one mark.
         let anonymous = caller.agent.is_anonymous();
         let place = if anonymous { 0 } else { case_mark(tx, caller, &case.key)? };
         read.push((case, place));
     }
     if named.is_none() && !caller.agent.is_anonymous() {
         for (case, place) in tx.unread_cases(&caller.workspace, &caller.agent, UNREAD_CASES_MAX)? {
-            if read.iter().all(|(known, _)| known.key != case.key) {
+            if read.iter().all(|(earlier, _)| earlier.key != case.key) {
                 read.push((case, place));
             }
         }
@@ -373,12 +375,12 @@ fn case_mark(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64
     tx.cursor(&caller.workspace, &caller.agent, Some(key))
 }
 
-/// Tokens that the standing memory takes at the most.
+/// Tokens that the standing memory takes at most.
 fn standing_share(settings: &ContextSettings) -> usize {
     (settings.budget / STANDING_SHARE_DIVISOR).min(limits::CONTEXT_STANDING_TOKENS)
 }
 
-/// The events that a context leaves.
+/// The events that a context appends.
 fn context_events(kept: &ContextRecord) -> Vec<NewEvent> {
     let (agent, at) = (&kept.agent, kept.at);
     let event = |kind, subject: String| {
@@ -390,10 +392,10 @@ fn context_events(kept: &ContextRecord) -> Vec<NewEvent> {
         ("injected_count", json!(figures.injected_count)),
         ("tokens", json!(kept.receipt.tokens)),
     ]);
-    let told = |one: &crate::prompt::context::choose::CandidateReceipt| {
-        one.source == ContextSource::Standing && one.taken
+    let included = |candidate: &crate::prompt::context::choose::CandidateReceipt| {
+        candidate.source == ContextSource::Standing && candidate.taken
     };
-    let loaded = kept.standing.as_ref().filter(|_| kept.receipt.candidates.iter().any(told));
+    let loaded = kept.standing.as_ref().filter(|_| kept.receipt.candidates.iter().any(included));
     let loaded = loaded.map(|file| {
         event(EventKind::AgentMemoryLoaded, agent.to_string()).with_details(&[
             ("agent_id", json!(agent)),

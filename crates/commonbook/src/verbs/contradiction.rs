@@ -20,12 +20,12 @@ use crate::model::memory::{Memory, Sharing, distinct_topics};
 use crate::store::{ContradictionFilter, Transaction};
 
 impl Commonbook {
-    /// The contradictions in sight, the newest first, found up to the end of the journal of the
-    /// caller's workspace.
+    /// The contradictions in sight, newest first. Memories up to the end of the journal of the
+    /// caller's workspace are compared before.
     ///
     /// # Errors
-    /// `invalid` and `too_large` for topics, a limit or a cursor that are none; `not_found` for a
-    /// memory out of sight.
+    /// `invalid` and `too_large` if topics, limit or cursor are malformed or out of range;
+    /// `not_found` if a memory is out of sight.
     pub fn detect_contradictions(
         &self,
         caller: &Caller,
@@ -54,7 +54,7 @@ impl Commonbook {
     /// Reads one contradiction, open or resolved.
     ///
     /// # Errors
-    /// `not_found` when there is none in sight.
+    /// `not_found` if no such contradiction is in sight.
     pub fn get_contradiction(
         &self,
         caller: &Caller,
@@ -69,8 +69,8 @@ impl Commonbook {
     }
 }
 
-/// What happened to the contradiction of two memories. Who may be told is who sees both, then and
-/// now: of a time when one was private, its owner.
+/// An event of the contradiction between two memories. A reader must see both memories, then and
+/// now: if one was private then, only its owner sees the event.
 pub(super) fn contradiction_event(
     kind: EventKind,
     older: &Memory,
@@ -94,7 +94,8 @@ fn visible_contradiction(
     id: ContradictionId,
 ) -> Result<(ContradictionRecord, Memory, Memory)> {
     tx.contradiction(sight, id)?.ok_or_else(|| {
-        Error::not_found(format!("there is no contradiction {id}"))
-            .hint("detect_contradictions tells the ids of those whose two memories you may read.")
+        Error::not_found(format!("no contradiction {id} exists")).hint(
+            "Use an id from detect_contradictions; it lists those whose two memories you may read.",
+        )
     })
 }

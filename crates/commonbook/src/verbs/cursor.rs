@@ -1,4 +1,4 @@
-//! Telling what has changed since an agent last looked, and marking what it has read.
+//! Changes since an agent last read, and the marks of what it has read.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 
 impl Commonbook {
-    /// What has changed since the caller last looked: in a case, or of all that it may see.
+    /// What has changed since the caller's read mark: in a case, or in everything that it sees.
     ///
     /// # Errors
-    /// `invalid` for a limit that is none, `not_found` for a case that there is not; as [`may_mark`]
-    /// where what is told is to be marked.
+    /// `invalid` if the limit is out of range, `not_found` if the case does not exist; as
+    /// [`may_mark`] if the changes are to be marked as read.
     pub fn changes_since(
         &self,
         caller: &Caller,
@@ -36,19 +36,19 @@ impl Commonbook {
         let (who, mark) = (caller.clone(), request.mark);
         let place = request.case.clone();
         self.read_and_mark(caller, mark, move |tx| {
-            let told = match &request.case {
+            let changes = match &request.case {
                 Some(key) => new_entries(tx, &who, &sight, key, request.after, limit)?,
                 None => journal_changes(tx, &who, &sight, &request, limit)?,
             };
-            let through = told.through;
-            Ok((told, (place.clone(), through)))
+            let through = changes.through;
+            Ok((changes, (place.clone(), through)))
         })
     }
 
     /// Marks how far the caller has read a case, or the journal.
     ///
     /// # Errors
-    /// As [`may_mark`]; `not_found` for a case that there is not.
+    /// As [`may_mark`]; `not_found` if the case does not exist.
     pub fn mark_read(&self, caller: &Caller, request: &MarkRead) -> Result<ReadMark> {
         may_mark(caller)?;
         let (key, position, now) = (request.case.clone(), request.position, self.clock.now());
@@ -70,7 +70,7 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Reads something, and in the same transaction marks how far, where that is wanted.
+    /// Reads, and in the same transaction moves the read mark if `request` asks for it.
     pub(super) fn read_and_mark<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -78,15 +78,15 @@ impl Commonbook {
         mut look: impl FnMut(&dyn Transaction) -> Result<(T, (Option<CaseKey>, u64))> + Send + 'static,
     ) -> Result<T> {
         if !mark {
-            return self.store.read(|tx| look(tx).map(|(told, _)| told));
+            return self.store.read(|tx| look(tx).map(|(answer, _)| answer));
         }
         may_mark(caller)?;
         let (caller, now) = (caller.clone(), self.clock.now());
         self.store.write(move |tx| {
-            let (told, (case, through)) = look(&*tx)?;
+            let (answer, (case, through)) = look(&*tx)?;
             tx.note_agent_seen(&caller, now)?;
             tx.put_cursor(&caller.workspace, &caller.agent, case.as_ref(), through, now)?;
-            Ok(told)
+            Ok(answer)
         })
     }
 }
@@ -134,7 +134,7 @@ fn journal_changes(
         JournalRange { workspace: caller.workspace.clone(), after, until, filter: filter.clone() }
     };
     let looked_at = stretch(after, limits::EVENTS_LOOKED_AT);
-    // One more than asked for tells whether there is more.
+    // One event more than the limit shows whether there are more.
     let mut events = tx.events(sight, &looked_at, limit + 1)?;
     let over = events.len() > limit as usize;
     events.truncate(limit as usize);
@@ -163,8 +163,8 @@ fn journal_changes(
     Ok(ChangesResponse { after, changes, entries: Vec::new(), quarantined, through, left })
 }
 
-/// What the caller and the agents below it kept or changed after this place of the journal and others
-/// are not given. Each is looked for in its owner's sight; its text is told to nobody else.
+/// Quarantined memories that the caller and the agents below it saved or changed after this
+/// position of the journal. Each is looked up in its owner's sight; only the owner reads its text.
 fn quarantine_notices(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -192,10 +192,11 @@ fn quarantine_notices(
             limits::QUARANTINE_NOTICES_MAX,
         )?);
     }
-    // What an agent below it keeps for itself does not exist for the caller.
-    let is_told = |it: &Memory| it.owner == caller.agent || it.sharing == Sharing::Shared;
-    found.retain(|(sequence, memory)| *sequence > after && is_told(memory));
+    // Private memories of agents below it do not exist for the caller.
+    let is_visible =
+        |memory: &Memory| memory.owner == caller.agent || memory.sharing == Sharing::Shared;
+    found.retain(|(sequence, memory)| *sequence > after && is_visible(memory));
     found.sort_by_key(|(sequence, _)| *sequence);
-    let told = found.iter().filter_map(|(_, memory)| QuarantineNotice::of(memory, caller));
-    Ok(told.take(limits::QUARANTINE_NOTICES_MAX as usize).collect())
+    let notices = found.iter().filter_map(|(_, memory)| QuarantineNotice::of(memory, caller));
+    Ok(notices.take(limits::QUARANTINE_NOTICES_MAX as usize).collect())
 }

@@ -1,4 +1,4 @@
-//! The merge of a case: what its agents have shared about it and it does not have yet.
+//! The digest of a case: shared memories about the case that it does not hold yet.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,36 +23,36 @@ use crate::model::search::{IndexQuery, MemoryFilter, SearchFilter};
 use crate::model::session::SessionFilter;
 use crate::store::Transaction;
 
-/// Memories that facts are taken from, at the most.
+/// Memories that a digest reads at most.
 const DIGEST_MEMORIES_MAX: usize = 200;
 
-/// How well a memory has to answer what the case is about, where it was not kept in a session on it.
+/// The least score of a memory that was not saved in a session on the case.
 const RELEVANCE_MIN: f64 = 0.5;
 
-/// The newest entries that say what a case is about.
+/// The newest entries that describe what a case is about.
 const LATEST_ENTRIES_MAX: usize = 5;
 
-/// What is told of a writer that has not written all: neither which it is nor why, which its owner
-/// finds in the log.
+/// The notice of a writer that failed. It names neither the writer nor the cause; the owner finds
+/// both in the log.
 const WRITER_FAILURE_NOTICE: &str = "The writer in the settings failed; entries marked as extract are agents' own \
     sentences. The log says why.";
 const WRITER_UNFIT_NOTICE: &str = "The writer in the settings wrote what is no entry; those marked as extract are \
     agents' own sentences. The log says why.";
 
 impl Commonbook {
-    /// The same, having this writer put what digests find into words.
+    /// The same Commonbook, with this writer for the sentences of digests.
     #[must_use]
     pub fn with_digest_writer(self, writer: Option<DigestWriterHandle>) -> Self {
         Self { writer, ..self }
     }
 
-    /// Gathers what the agents on a case have shared about it and the case does not have yet, and
-    /// appends it, unless it is only to be shown. A writer, where there is one, is asked in between:
-    /// after all reading, and before the one write.
+    /// Gathers what the agents on a case have shared about it and the case does not hold yet, and
+    /// appends it unless the request only asks for a preview. The writer, if configured, runs after
+    /// all reading and before the one write.
     ///
     /// # Errors
-    /// `invalid` for a limit; `not_found` for a case that there is not; `conflict` for one that
-    /// takes no entries.
+    /// `invalid` if the limit is out of range; `not_found` if the case does not exist; `conflict`
+    /// if it takes no entries.
     pub fn digest_case(&self, caller: &Caller, request: &DigestCase) -> Result<DigestResult> {
         let most = u32::try_from(limits::DIGEST_ENTRIES).unwrap_or(u32::MAX);
         let most = page::page_size("limit", request.limit, most, most)?;
@@ -63,17 +63,18 @@ impl Commonbook {
             let entries = visible_entries(tx, &sight, &case)?;
             Ok((case, entries))
         })?;
-        let given = self.shared_memories(caller, &sight, &case, &entries, now)?;
-        let known = entries.iter().flat_map(|it| entry_texts(it.summary.as_deref(), &it.text));
-        let known: Vec<String> = known.map(str::to_owned).collect();
-        let given: Vec<DigestSource> = given.into_iter().map(DigestSource::from).collect();
-        let proposed = propose_entries(&given, &known, most as usize);
+        let shared = self.shared_memories(caller, &sight, &case, &entries, now)?;
+        let case_texts =
+            entries.iter().flat_map(|entry| entry_texts(entry.summary.as_deref(), &entry.text));
+        let case_texts: Vec<String> = case_texts.map(str::to_owned).collect();
+        let shared: Vec<DigestSource> = shared.into_iter().map(DigestSource::from).collect();
+        let proposed = propose_entries(&shared, &case_texts, most as usize);
         if !request.dry_run && !proposed.is_empty() {
-            // Nobody is asked to write what cannot be appended.
+            // The writer is not asked for entries that cannot be appended.
             self.policy.may_write(caller)?;
             case.takes_entries()?;
         }
-        let (proposed, notice) = self.write_proposals(&case, proposed, &given);
+        let (proposed, notice) = self.write_proposals(&case, proposed, &shared);
         if request.dry_run || proposed.is_empty() {
             return Ok(DigestResult { proposed, appended: None, notice });
         }
@@ -89,13 +90,13 @@ impl Commonbook {
         Ok(DigestResult { proposed, appended, notice })
     }
 
-    /// These entries as the writer puts them, and what went wrong with it: where it fails, the
-    /// agents' own sentences stand, and it is not asked again.
+    /// These entries in the writer's sentences, and a notice if the writer failed. After a failure
+    /// the agents' own sentences stand, and the writer is not asked again.
     fn write_proposals(
         &self,
         case: &Case,
         proposed: Vec<EntryProposal>,
-        given: &[DigestSource],
+        sources: &[DigestSource],
     ) -> (Vec<EntryProposal>, Option<String>) {
         let Some(writer) = &self.writer else { return (proposed, None) };
         const ENTRY_TIMEOUT: Duration = Duration::from_secs(limits::DIGEST_ENTRY_SECONDS);
@@ -110,7 +111,7 @@ impl Commonbook {
                 entries.push(entry);
                 continue;
             }
-            let facts = WriterRequest::of(case, &entry, given);
+            let facts = WriterRequest::of(case, &entry, sources);
             let written =
                 writer.write(&facts, left.min(ENTRY_TIMEOUT)).inspect_err(|_| failed = true);
             match written.and_then(|written| facts.fit(&written)) {
@@ -129,8 +130,8 @@ impl Commonbook {
         (entries, notice.map(str::to_owned))
     }
 
-    /// What the agents on a case have shared about it beside its entries: what they kept in sessions
-    /// on it, and what answers what it is about.
+    /// What the agents on a case have shared about it besides its entries: memories of sessions on
+    /// the case, and memories that answer what the case is about.
     fn shared_memories(
         &self,
         caller: &Caller,
@@ -157,22 +158,22 @@ impl Commonbook {
             let mut agents: BTreeSet<Agent> =
                 entries.iter().map(|entry| entry.source.agent.clone()).collect();
             agents.extend(sessions.iter().map(|(_, session)| session.agent.clone()));
-            let mut given = tx.memories_of(sight, &wanted)?;
-            given.retain(|memory| agents.contains(&memory.source.agent));
+            let mut shared = tx.memories_of(sight, &wanted)?;
+            shared.retain(|memory| agents.contains(&memory.source.agent));
             for (_, session) in &sessions {
                 let id = Some(session.id.to_string());
                 let kept = MemoryFilter { session: id, ..MemoryFilter::default() };
                 let kept = tx.memories(sight, &kept, ListOrder::Newest, None, limits::PAGE_MAX)?;
-                given.extend(kept.into_iter().map(|(_, memory)| memory));
+                shared.extend(kept.into_iter().map(|(_, memory)| memory));
             }
-            given.retain(is_shareable);
-            given.truncate(DIGEST_MEMORIES_MAX);
-            Ok(given)
+            shared.retain(is_shareable);
+            shared.truncate(DIGEST_MEMORIES_MAX);
+            Ok(shared)
         })
     }
 }
 
-/// Whether a memory can go into a case: everybody who reads the case may read it.
+/// Whether a memory can go into a case: everybody who reads the case may read the memory.
 fn is_shareable(memory: &Memory) -> bool {
     memory.case.is_none() && access::is_common(memory) && memory.is_current()
 }

@@ -29,18 +29,19 @@ use commonbook_text::entities::likeness::{self, ComparableName};
 use commonbook_text::entities::value;
 
 impl Commonbook {
-    /// Finds an entity by its name or a nearly equal one and adds what the caller states about it;
-    /// makes it where there is none in sight.
+    /// Finds an entity by its name or a similar one and adds the caller's statement about it;
+    /// creates the entity if none is in sight.
     ///
     /// # Errors
-    /// `invalid` and `too_large` with the field; `conflict` for an idempotency key used otherwise.
+    /// `invalid` and `too_large` with the field; `conflict` if the idempotency key was used for
+    /// another request.
     pub fn resolve_entity(
         &self,
         caller: &Caller,
         request: &ResolveEntity,
     ) -> Result<ResolveEntityResult> {
         self.follow_mentions(caller)?;
-        let (key, said) = (request.idempotency_key.as_ref(), request.clone());
+        let (key, statement) = (request.idempotency_key.as_ref(), request.clone());
         let now = self.clock.now();
         let review = ReviewId::new(&*self.ids, now);
         let once = self.write_once(
@@ -51,9 +52,9 @@ impl Commonbook {
             key,
             move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
-                let seen = EntitySighting::of(&said, &caller.agent, now)?;
-                let name = checked_name(&sight, said.session.as_deref(), &seen)?;
-                let strategy = said.strategy.unwrap_or_default();
+                let seen = EntitySighting::of(&statement, &caller.agent, now)?;
+                let name = checked_name(&sight, statement.session.as_deref(), &seen)?;
+                let strategy = statement.strategy.unwrap_or_default();
                 match find_by_name(tx, &sight, &name)? {
                     None => create_entity(tx, &name, &seen, now),
                     Some(id) if strategy == MergeStrategy::Manual => {
@@ -72,8 +73,8 @@ impl Commonbook {
                         })
                     }
                     Some(id) => {
-                        let known = find_visible_entity(tx, &sight, id)?;
-                        let entity = merge_statement(tx, &known, &name, &seen, strategy, now)?;
+                        let existing = find_visible_entity(tx, &sight, id)?;
+                        let entity = merge_statement(tx, &existing, &name, &seen, strategy, now)?;
                         Ok(ResolveEntityResult {
                             entity,
                             outcome: EntityOutcome::Matched,
@@ -86,10 +87,10 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Finds an entity by its name or a nearly equal one, and changes nothing.
+    /// Finds an entity by its name or a similar one. Changes nothing.
     ///
     /// # Errors
-    /// `invalid` and `too_large` with the field, `not_found` when there is none in sight.
+    /// `invalid` and `too_large` with the field, `not_found` if no such entity is in sight.
     pub fn find_entity(&self, caller: &Caller, request: &FindEntity) -> Result<Entity> {
         self.follow_mentions(caller)?;
         let sight = Sight::reading_at_home(caller)?;
@@ -106,10 +107,10 @@ impl Commonbook {
         })
     }
 
-    /// The page of an entity: what is stated about it, who mentions it, what it is related to.
+    /// The page of an entity: the statements about it, its mentions and its relations.
     ///
     /// # Errors
-    /// `not_found` when there is none in sight, `conflict` for a name that several have.
+    /// `not_found` if no such entity is in sight, `conflict` if several entities have this name.
     pub fn get_entity(&self, caller: &Caller, request: &GetEntity) -> Result<EntityPage> {
         self.follow_mentions(caller)?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
@@ -121,26 +122,26 @@ impl Commonbook {
             for id in [id].into_iter().chain(tx.names_leading_to(workspace, id)?) {
                 statements.extend(tx.statements(workspace, id, 0)?);
             }
-            statements.sort_by_key(|said| std::cmp::Reverse(said.sighting.at));
+            statements.sort_by_key(|statement| std::cmp::Reverse(statement.sighting.at));
             statements.truncate(limits::PAGE_STATEMENTS);
             let mentioned_by = tx.mentioning_agents(&sight, id)?;
-            let memories = mentioned_by.iter().map(|it| it.memories).sum();
+            let memories = mentioned_by.iter().map(|audience| audience.memories).sum();
             let related = super::graph::related_entities(tx, &sight, id, now)?;
             Ok(EntityPage { entity, memories, mentioned_by, statements, related })
         })
     }
 
-    /// The entities in sight by name.
+    /// The entities in sight, by name.
     ///
     /// # Errors
-    /// `invalid` for a limit or a cursor that is none.
+    /// `invalid` if the limit is out of range or the cursor is malformed.
     pub fn list_entities(&self, caller: &Caller, request: &ListEntities) -> Result<Page<Entity>> {
         self.follow_mentions(caller)?;
         let size = PageSize::of(request.limit)?;
         let after = request.cursor.as_ref().map(PageCursor::id).transpose()?;
         let sight = Sight::reading_at_home(caller)?;
-        let line = |field: &str, given: &Option<String>, limit| {
-            given.as_deref().map(|text| input::line(field, text, limit)).transpose()
+        let line = |field: &str, text: &Option<String>, limit| {
+            text.as_deref().map(|line| input::line(field, line, limit)).transpose()
         };
         let beginning = line("beginning", &request.beginning, limits::ENTITY_VALUE_CHARS)?;
         let wanted = EntityNameFilter {
@@ -152,15 +153,15 @@ impl Commonbook {
         self.store.read(|tx| {
             let names = tx.entity_names(&sight, &wanted, size.rows())?;
             let Page { items: names, next } = size.page(names, |name| PageCursor::after(name.id));
-            let known = |name: &EntityName| find_visible_entity(tx, &sight, name.id);
-            Ok(Page { items: names.iter().map(known).collect::<Result<_>>()?, next })
+            let entity = |name: &EntityName| find_visible_entity(tx, &sight, name.id);
+            Ok(Page { items: names.iter().map(entity).collect::<Result<_>>()?, next })
         })
     }
 
-    /// The memories in sight that mention an entity, in the order of time.
+    /// The memories in sight that mention an entity, by time.
     ///
     /// # Errors
-    /// As [`Self::get_entity`]; `invalid` for a limit or a cursor that is none.
+    /// As [`Self::get_entity`]; `invalid` if the limit is out of range or the cursor is malformed.
     pub fn entity_mentions(
         &self,
         caller: &Caller,
@@ -178,7 +179,7 @@ impl Commonbook {
     }
 }
 
-/// The name of what is stated, in the caller's workspace.
+/// The name in a statement, in the caller's workspace.
 fn checked_name(sight: &Sight, session: Option<&str>, seen: &EntitySighting) -> Result<EntityName> {
     let session =
         session.map(|id| input::line("session", id, limits::SESSION_CHARS)).transpose()?;
@@ -187,7 +188,7 @@ fn checked_name(sight: &Sight, session: Option<&str>, seen: &EntitySighting) -> 
         .ok_or_else(|| no_such_entity(&seen.value))
 }
 
-/// The thing in sight that has this name, exactly or nearly.
+/// The entity in sight that has this name or a similar one.
 fn find_by_name(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -220,30 +221,30 @@ fn find_by_name(
     Ok(nearest.and_then(|(place, _)| roots.get(place).copied()))
 }
 
-/// Makes a thing that nobody in sight knew of.
+/// Creates an entity that is not in sight yet.
 fn create_entity(
     tx: &mut dyn Transaction,
     name: &EntityName,
     seen: &EntitySighting,
     now: Timestamp,
 ) -> Result<ResolveEntityResult> {
-    // What it may lead to is out of sight, and tells nothing here.
+    // An entity out of sight that this name redirects to must not show here.
     tx.redirect_name(&name.workspace, name.id, name.id)?;
     let nobody = Entity::from_mention(name, seen.confidence, &seen.agent, now);
     let entity = merge_statement(tx, &nobody, name, seen, MergeStrategy::default(), now)?;
     Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Created, review: None })
 }
 
-/// Adds what is stated to what is known, under the name by which it is stated.
+/// Adds a statement to an entity, under the name that the statement uses.
 fn merge_statement(
     tx: &mut dyn Transaction,
-    known: &Entity,
+    existing: &Entity,
     name: &EntityName,
     seen: &EntitySighting,
     strategy: MergeStrategy,
     now: Timestamp,
 ) -> Result<Entity> {
-    let entity = known.with_statement(seen, strategy);
+    let entity = existing.with_statement(seen, strategy);
     let workspace = &entity.workspace;
     tx.put_entity(&entity)?;
     tx.put_name(&entity.name(), true)?;
@@ -254,18 +255,18 @@ fn merge_statement(
             tx.redirect_name(workspace, led, entity.id)?;
         }
     }
-    let said = EntityStatement { sighting: seen.clone(), strategy, name: name.id };
-    tx.add_statement(workspace, entity.id, &said)?;
-    if known.version == 0 {
+    let statement = EntityStatement { sighting: seen.clone(), strategy, name: name.id };
+    tx.add_statement(workspace, entity.id, &statement)?;
+    if existing.version == 0 {
         append_entity_event(tx, EventKind::EntityCreated, &entity, &seen.agent, now, &[])?;
-    } else if entity.version != known.version {
-        let changed = known.differing_fields(&entity);
+    } else if entity.version != existing.version {
+        let changed = existing.differing_fields(&entity);
         append_entity_event(tx, EventKind::EntityMerged, &entity, &seen.agent, now, &changed)?;
     }
     Ok(entity)
 }
 
-/// The keys under which nearly equal names find this one.
+/// The keys under which similar names find this one.
 pub(super) fn name_keys(name: &EntityName) -> Vec<String> {
     likeness::keys(&ComparableName::of(name.entity_type, &name.value))
 }

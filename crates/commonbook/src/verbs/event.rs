@@ -12,11 +12,11 @@ use crate::model::event::{
 use crate::model::workspace::Workspace;
 
 impl Commonbook {
-    /// What happened in the caller's workspace after a place in its journal, oldest first.
+    /// The events of the caller's workspace after a position in its journal, oldest first.
     ///
     /// # Errors
-    /// `invalid` for a limit, a topic or a kind of event that is none, `too_large` for too many
-    /// topics.
+    /// `invalid` if the limit is out of range, or if a topic or a kind of event is unknown;
+    /// `too_large` if there are too many topics.
     pub fn list_events(&self, caller: &Caller, request: &ListEvents) -> Result<EventPage> {
         let limit = PageSize::of(request.limit)?.items();
         let filter = request.filter(caller)?;
@@ -25,14 +25,14 @@ impl Commonbook {
         Ok(EventPage { items: followed.items, next })
     }
 
-    /// The next events in the caller's sight that this filter admits, after a place in the journal
-    /// of the caller's workspace, at most `limit`; from nowhere on, none but the journal's end.
+    /// At most `limit` events in the caller's sight that the filter admits, after a position in the
+    /// journal of the caller's workspace. Without a position: no events, only the journal's end.
     ///
-    /// It looks at [`limits::EVENTS_LOOKED_AT`] places at the most, and says how far it has come: who
-    /// goes on from there looks at no place twice, however little matches.
+    /// One call reads at most [`limits::EVENTS_LOOKED_AT`] positions and returns how far it came,
+    /// so that the next call reads no position again, however few events match.
     ///
     /// # Errors
-    /// `forbidden` for a token that does not read, `unavailable` when the store cannot be read.
+    /// `forbidden` if the token may not read, `unavailable` if the store cannot be read.
     pub fn follow_events(
         &self,
         caller: &Caller,
@@ -43,12 +43,12 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
             let end = tx.journal_end(&caller.workspace)?;
-            // A place beyond the end is of another history: what comes now is new to it.
+            // A position beyond the end is of another history: all events from here on are new.
             let after = after.map_or(end, |after| after.min(end));
             let until = end.min(after.saturating_add(limits::EVENTS_LOOKED_AT));
             let (workspace, filter) = (caller.workspace.clone(), filter.clone());
             let stretch = JournalRange { workspace, after, until, filter };
-            // One more than asked for tells whether there is another stretch.
+            // One event more than the limit shows whether there are more.
             let mut items = tx.events(&sight, &stretch, limit + 1)?;
             let over = items.len() > limit as usize;
             items.truncate(limit as usize);
@@ -57,8 +57,8 @@ impl Commonbook {
         })
     }
 
-    /// The next events of a journal after this place, each with what decides who is told of it, in
-    /// nobody's sight: for what gives them to many, each by [`Sight::sees_event`].
+    /// The next events of a journal after this position, in nobody's sight, each with its
+    /// visibility: the caller must filter them for each reader by [`Sight::sees_event`].
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.
@@ -71,7 +71,7 @@ impl Commonbook {
         self.store.read(|tx| tx.event_records(workspace, after, limit))
     }
 
-    /// How many events in the caller's sight there are after this place that the filter admits.
+    /// The number of events in the caller's sight after this position that the filter admits.
     ///
     /// # Errors
     /// As [`Commonbook::follow_events`].

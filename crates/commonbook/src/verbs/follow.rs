@@ -1,4 +1,4 @@
-//! Background work: what follows the journals, and what takes away old rows.
+//! Background work: following the journals, and removing old rows.
 
 mod contradiction;
 pub(in crate::verbs) mod mention;

@@ -1,4 +1,4 @@
-//! Relating things, and walking the graph.
+//! Adding relations, and walking the graph.
 
 use jiff::Timestamp;
 
@@ -20,35 +20,35 @@ use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
 
 impl Commonbook {
-    /// Relates two entities, or two memories, that the caller sees.
+    /// Relates two entities, or two memories, in the caller's sight.
     ///
     /// # Errors
-    /// `invalid` for a thing with itself, an entity with a memory, a time that ends before it
-    /// begins; `not_found` for what is out of sight.
+    /// `invalid` if both ends are the same, if one is an entity and the other a memory, or if the
+    /// period ends before it begins; `not_found` if an end is out of sight.
     pub fn add_relation(&self, caller: &Caller, request: &AddRelation) -> Result<Relation> {
         self.follow_mentions(caller)?;
-        let (key, said) = (request.idempotency_key.as_ref(), request.clone());
+        let (key, draft) = (request.idempotency_key.as_ref(), request.clone());
         let now = self.clock.now();
         let id = RelationId::new(&*self.ids, now);
         let once =
             self.write_once(caller, now, "add_relation", request, key, move |tx, caller, now| {
                 let sight = Sight::writing_at_home(caller)?;
                 let workspace = workspace_of_sight(&sight)?;
-                let from = resolve_node(tx, &sight, &said.from)
+                let from = resolve_node(tx, &sight, &draft.from)
                     .map_err(|error| error.with_field("from"))?;
                 let to =
-                    resolve_node(tx, &sight, &said.to).map_err(|error| error.with_field("to"))?;
-                said.check(from, to)?;
+                    resolve_node(tx, &sight, &draft.to).map_err(|error| error.with_field("to"))?;
+                draft.check(from, to)?;
                 let audience = Audience::of_both(
                     &node_audience(tx, &sight, from)?,
                     &node_audience(tx, &sight, to)?,
                     &caller.agent,
                 );
-                let kind = &said.relation_type;
+                let kind = &draft.relation_type;
                 let (agent, home) = (&caller.agent, workspace.clone());
                 let relation = match tx.relation(workspace, from, to, kind, &audience)? {
-                    Some(known) => known.reinforce(&said, now),
-                    None => Relation::new(id, home, from, &said, to, agent, now),
+                    Some(existing) => existing.reinforce(&draft, now),
+                    None => Relation::new(id, home, from, &draft, to, agent, now),
                 };
                 tx.put_relation(&relation, &audience)?;
                 let shared = is_common(tx, &sight, from)? && is_common(tx, &sight, to)?;
@@ -66,10 +66,10 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// The neighbourhood of a thing, or the shortest path between two, of what the caller sees.
+    /// The neighbourhood of a node, or the shortest path between two, as far as the caller sees.
     ///
     /// # Errors
-    /// `invalid` for a depth or a limit outside its bounds; `not_found` for what is out of sight.
+    /// `invalid` if the depth or the limit is out of range; `not_found` if a node is out of sight.
     pub fn graph_query(&self, caller: &Caller, request: &GraphQuery) -> Result<KnowledgeSubgraph> {
         self.follow_mentions(caller)?;
         let (depth, limit) = (request.depth()?, request.limit()?);
@@ -95,7 +95,7 @@ impl Commonbook {
     }
 }
 
-/// The entities that a thing is related to.
+/// The entities that an entity is related to.
 pub(super) fn related_entities(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -109,7 +109,7 @@ pub(super) fn related_entities(
     label_nodes(tx, sight, reached)
 }
 
-/// The entity or memory in sight that is meant.
+/// The entity or memory in sight that `wanted` refers to.
 fn resolve_node(tx: &dyn Transaction, sight: &Sight, wanted: &NodeRef) -> Result<GraphNode> {
     match wanted {
         NodeRef::Entity(entity) => resolve_ref(tx, sight, entity).map(GraphNode::Entity),
@@ -119,18 +119,18 @@ fn resolve_node(tx: &dyn Transaction, sight: &Sight, wanted: &NodeRef) -> Result
     }
 }
 
-/// Who knows a thing in sight.
+/// The audience of a node in sight.
 fn node_audience(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<Audience> {
     match node {
         GraphNode::Entity(id) => {
-            let known = tx.widest_audience(sight, id)?;
-            known.ok_or_else(|| no_such_entity(&id.to_string()))
+            let audience = tx.widest_audience(sight, id)?;
+            audience.ok_or_else(|| no_such_entity(&id.to_string()))
         }
         GraphNode::Memory(id) => Ok(Audience::of(&Visibility::of(&live_memory(tx, sight, id)?))),
     }
 }
 
-/// Whether everybody in the workspace can read a thing, whatever else they may.
+/// Whether everybody in the workspace can read a node, whatever scopes they have.
 fn is_common(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<bool> {
     match node {
         GraphNode::Entity(id) => Ok(tx.entity(workspace_of_sight(sight)?, id)?.is_some()),
@@ -138,7 +138,7 @@ fn is_common(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<boo
     }
 }
 
-/// What a walk reached, with the names of all nodes.
+/// The result of a walk, with the labels of all nodes.
 fn label_nodes(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -160,7 +160,7 @@ fn label_nodes(
     })
 }
 
-/// A path with the names of its nodes, in order.
+/// A path with the labels of its nodes, in order.
 fn path_subgraph(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -179,7 +179,7 @@ fn path_subgraph(
     }
     let graph = label_nodes(tx, sight, WalkResult { nodes, links, cut: connected.is_none() })?;
     if graph.nodes.is_empty() {
-        return Err(Error::not_found("the node where the path begins"));
+        return Err(Error::not_found("the node where the path begins is gone"));
     }
     Ok(KnowledgeSubgraph { connected, ..graph })
 }

@@ -1,4 +1,4 @@
-//! Handing work over, accepting it, and what becomes of it.
+//! Handing work over, accepting it, and ending it.
 
 mod offers;
 
@@ -29,17 +29,17 @@ use crate::prompt::new_fence;
 use crate::store::Transaction;
 use commonbook_text::fence::Fence;
 
-/// Handoffs that one transaction of a sweep ends at the most.
+/// Handoffs that one transaction of a sweep expires at most.
 const HANDOFF_EXPIRY_MAX: u32 = 100;
 
 impl Commonbook {
-    /// Hands the caller's work over to another agent, with the memories and entities that go with
-    /// it: chosen by a search for the task, from what was kept during the work, and from what came
-    /// to the caller by an earlier handoff.
+    /// Hands the caller's work over to another agent, with the memories and entities that belong to
+    /// it: found by a search for the task, saved during the work, or received by an earlier
+    /// handoff.
     ///
     /// # Errors
-    /// `invalid` and `too_large` with the field; `not_found` for a memory that is not in sight;
-    /// `conflict` for a cycle that is closed again and for a chain that is too long.
+    /// `invalid` and `too_large` with the field; `not_found` if a named memory is not in sight;
+    /// `conflict` if the handoff would close a cycle again or make its chain too long.
     pub fn create_handoff(
         &self,
         caller: &Caller,
@@ -47,12 +47,12 @@ impl Commonbook {
     ) -> Result<CreateHandoffResult> {
         self.policy.may_write(caller)?;
         let session = caller.session.as_deref();
-        let asked = request.check(&caller.agent, session, self.collaboration.handoff)?;
+        let draft = request.check(&caller.agent, session, self.collaboration.handoff)?;
         let now = self.clock.now();
         let id = HandoffId::new(&*self.ids, now);
         let fence = new_fence(&*self.ids, now);
-        let (handoff, offers) = self.offers(caller, id, &asked, now)?;
-        let packed = pack(handoff, &offers, &asked.settings, &fence);
+        let (handoff, offers) = self.offers(caller, id, &draft, now)?;
+        let packed = pack(handoff, &offers, &draft.settings, &fence);
         let rules = self.collaboration.rules;
         let (verb, key) = ("create_handoff", request.idempotency_key.as_ref());
         let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
@@ -73,12 +73,12 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Takes a handoff that is for the caller, and answers all that it needs for it; taken again,
-    /// the same.
+    /// Accepts a handoff to the caller and returns everything that the caller needs for it.
+    /// Accepting it again returns the same.
     ///
     /// # Errors
-    /// `not_found` for a handoff that is not in sight; `forbidden` for one that is for another
-    /// agent; `conflict` for one that has gone another way.
+    /// `not_found` if the handoff is not in sight; `forbidden` if it is for another agent;
+    /// `conflict` if it has ended otherwise.
     pub fn accept_handoff(
         &self,
         caller: &Caller,
@@ -100,10 +100,10 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Says that what a handoff asked of the caller is done.
+    /// Completes a handoff that the caller accepted.
     ///
     /// # Errors
-    /// As [`Self::accept_handoff`]; `invalid` and `too_large` for the result.
+    /// As [`Self::accept_handoff`]; `invalid` and `too_large` with the result.
     pub fn complete_handoff(
         &self,
         caller: &Caller,
@@ -120,10 +120,10 @@ impl Commonbook {
         )
     }
 
-    /// Says that the caller will not do what a handoff asks of it.
+    /// Rejects a handoff to the caller.
     ///
     /// # Errors
-    /// As [`Self::accept_handoff`]; `invalid` and `too_large` for the reason.
+    /// As [`Self::accept_handoff`]; `invalid` and `too_large` with the reason.
     pub fn reject_handoff(
         &self,
         caller: &Caller,
@@ -140,11 +140,11 @@ impl Commonbook {
         )
     }
 
-    /// Takes back a handoff of the caller's that nobody has accepted yet.
+    /// Withdraws a handoff of the caller that is not accepted yet.
     ///
     /// # Errors
-    /// `not_found` for a handoff that is not in sight; `forbidden` for another agent's; `conflict`
-    /// for one that was accepted; `invalid` and `too_large` for the reason.
+    /// `not_found` if the handoff is not in sight; `forbidden` if it is another agent's; `conflict`
+    /// if it was accepted; `invalid` and `too_large` with the reason.
     pub fn withdraw_handoff(
         &self,
         caller: &Caller,
@@ -181,7 +181,7 @@ impl Commonbook {
     /// One handoff with its receipt.
     ///
     /// # Errors
-    /// `not_found` for a handoff that is not in sight.
+    /// `not_found` if the handoff is not in sight.
     pub fn get_handoff(&self, caller: &Caller, request: &GetHandoff) -> Result<HandoffReceipt> {
         let sight = Sight::reading(caller)?;
         self.store.read(|tx| {
@@ -194,10 +194,10 @@ impl Commonbook {
         })
     }
 
-    /// Handoffs of the caller's workspace that it sees, those that were made last first.
+    /// Handoffs of the caller's workspace in its sight, newest first.
     ///
     /// # Errors
-    /// `invalid` for a limit, a cursor or an agent that is none.
+    /// `invalid` if the limit is out of range, or if the cursor or an agent's name is malformed.
     pub fn list_handoffs(&self, caller: &Caller, request: &ListHandoffs) -> Result<Page<Handoff>> {
         let sight = Sight::reading(caller)?;
         let size = PageSize::of(request.limit)?;
@@ -207,8 +207,8 @@ impl Commonbook {
         Ok(size.page_by_position(rows).map(|handoff| handoff.redacted_for(&caller.agent)))
     }
 
-    /// Ends the handoffs that nobody accepted until a time that is sure; what each said is an
-    /// ordinary memory then.
+    /// Expires the handoffs that were not accepted by the confirmed time. The text of each becomes
+    /// an ordinary memory.
     pub(super) fn expire_handoffs(&self, sure: Timestamp, now: Timestamp) -> Result<()> {
         loop {
             let ids: Vec<MemoryId> =
@@ -238,15 +238,15 @@ fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Res
     Ok(block.render(&fence, handoff.created_at))
 }
 
-/// The handoff of this id in sight.
+/// The handoff with this id in sight.
 fn visible_handoff(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result<Handoff> {
     tx.handoff(sight, id)?.ok_or_else(|| {
-        Error::not_found(format!("there is no handoff {id}"))
-            .hint("list_handoffs shows those that there are for you.")
+        Error::not_found(format!("no handoff {id} exists")).hint("Use an id from list_handoffs.")
     })
 }
 
-/// Takes a step of a handoff, with its event; the handoff as it stands where that was taken before.
+/// Applies one step to a handoff, with its event. If the step was applied before, the handoff
+/// returns unchanged.
 fn take_step(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -276,7 +276,7 @@ const fn status_event(status: HandoffStatus) -> EventKind {
     }
 }
 
-/// Ends a handoff that nobody accepted, and keeps what it said.
+/// Expires a handoff, and saves its text as a memory.
 fn expire_handoff(
     tx: &mut dyn Transaction,
     handoff: &Handoff,
@@ -293,22 +293,22 @@ fn expire_handoff(
         user: handoff.user_id.clone(),
         ..Caller::new(Some(from), handoff.workspace.clone(), EntryPoint::Handoff)
     };
-    let said = SaveMemory {
+    let request = SaveMemory {
         text: handoff.expired_text(),
         title: Some(handoff.task.chars().take(limits::TITLE_CHARS).collect()),
         memory_type: Some(MemoryType::handoff()),
         sharing: Some(Sharing::Shared),
         ..SaveMemory::default()
     };
-    let memory: Memory = said.memory(&source, Sharing::Shared, id, now)?;
+    let memory: Memory = request.memory(&source, Sharing::Shared, id, now)?;
     keep_memory(tx, &memory, now)?;
     let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, &system, now))?;
     tx.step_handoff(&after, sequence)
 }
 
 /// The handoffs that decide whether this one closes a cycle: those of its chain and its case, and
-/// all that are still open. Whether a cycle was closed before, its own chain and case alone say:
-/// two agents may hand each other different work as often as they like.
+/// all open ones. Whether a cycle was closed before depends only on its own chain and case: two
+/// agents may hand each other different work any number of times.
 fn cycle_edges(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffEdge>> {
     let most = limits::COLLABORATIONS;
     let of_chain = EdgeFilter { chain: Some(handoff.chain), ..EdgeFilter::default() };

@@ -1,4 +1,4 @@
-//! Taking in lines from elsewhere, each once.
+//! Importing memories line by line, each once.
 
 use super::Commonbook;
 use super::case::file_in_case;
@@ -11,13 +11,13 @@ use crate::model::memory::{Memory, QuarantineNotice, SaveOutcome};
 use crate::model::workspace::Workspace;
 
 impl Commonbook {
-    /// Keeps the memories of these lines, in one transaction: each under its own author's name,
-    /// in the given workspace or the one it names. A line that was imported before is not kept
-    /// again; one that is wrong does not hold up the others, nor does one that names a workspace
-    /// which the caller's token does not open.
+    /// Imports the memories of these lines in one transaction, each under its own author's name, in
+    /// the given workspace or the one that the line names. A line that was imported before is
+    /// skipped. A bad line does not hold up the others, nor does a line that names a workspace
+    /// outside the caller's token.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot write; then none is kept.
+    /// `unavailable` if the store cannot write; then nothing is imported.
     pub fn import_lines(
         &self,
         caller: &Caller,
@@ -47,7 +47,7 @@ impl Commonbook {
                             Caller::new(Some(name), memory.workspace.clone(), EntryPoint::Import);
                         tx.note_agent_seen(&author, now)?;
                         match file_in_case(tx, &author, memory, now) {
-                            // Its case takes no more entries; nothing of it was written.
+                            // The case takes no more entries; nothing of this line was written.
                             Err(error) if error.kind == ErrorKind::Conflict => Err(error),
                             filed => filed.map(|()| {
                                 let quarantined = QuarantineNotice::of(memory, &author);

@@ -1,4 +1,4 @@
-//! Keeping what an agent says that it has learned, and what it said with its user.
+//! Saving the learnings in an agent's message, and its conversation with its user.
 
 use std::collections::BTreeSet;
 
@@ -26,36 +26,40 @@ use crate::prompt::context::tell::TemplateSet;
 use crate::store::Transaction;
 use commonbook_text::echo::{repeats, without_contexts};
 
-/// Contexts that an agent was given last, whose memories are not kept again as its own.
+/// The latest contexts of an agent whose memories are not saved again as its own.
 const RECENT_CONTEXTS_MAX: u32 = 8;
 
-/// Learnings of an agent that a new one is held against, the newest.
+/// The newest learnings of an agent that a new one is compared with.
 const KNOWN_LEARNINGS_MAX: u32 = 200;
 
 impl Commonbook {
-    /// Keeps what a message wants remembered, as learnings of the caller; and the message itself with
-    /// what it answers, where that is configured.
+    /// Saves the learnings in a message as memories of the caller, and the message itself with the
+    /// prompt that it answers, if that is configured.
     ///
     /// # Errors
-    /// `invalid` with the field; `conflict` for an idempotency key used otherwise; `unavailable` for
-    /// a standing memory file that cannot be written: the learnings are kept then.
+    /// `invalid` with the field; `conflict` if the idempotency key was used for another request;
+    /// `unavailable` if a standing memory file cannot be written: the learnings are saved
+    /// nevertheless.
     pub fn learn(&self, caller: &Caller, request: &LearnRequest) -> Result<LearnResult> {
         let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
         if request.message.trim().is_empty() {
-            return Err(Error::invalid("message", "there is nothing to learn from"));
+            return Err(Error::invalid(
+                "message",
+                "the message is empty; expected the text of an agent's answer",
+            ));
         }
         let LearningUpdate { replace, append, left_out } =
             extract_learnings(&without_controls(&request.message));
         let replaces = replace.is_some();
         let all: Vec<Learning> = replace.into_iter().flatten().chain(append).collect();
         let requests = all.iter().map(learning_request).collect::<Result<Vec<_>>>()?;
-        let said =
+        let conversation =
             self.preferences.extracts(&caller.agent).then(|| conversation(request)).flatten();
-        let said = said.map(conversation_request).transpose()?;
+        let conversation = conversation.map(conversation_request).transpose()?;
         let now = self.clock.now();
         let drafts = self.memories_of(&caller, &requests, now)?;
-        let said = self.memories_of(&caller, said.as_slice(), now)?.pop();
-        if drafts.is_empty() && said.is_none() {
+        let conversation = self.memories_of(&caller, conversation.as_slice(), now)?.pop();
+        if drafts.is_empty() && conversation.is_none() {
             self.policy.may_write(&caller)?;
             return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
@@ -64,10 +68,10 @@ impl Commonbook {
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
         let (verb, key) = ("learn", request.idempotency_key.as_ref());
         let once = self.write_once(&caller, now, verb, request, key, move |tx, caller, now| {
-            let mut told = recent_context_texts(&*tx, caller, &templates)?;
-            told.extend(items.iter().cloned());
+            let mut known_texts = recent_context_texts(&*tx, caller, &templates)?;
+            known_texts.extend(items.iter().cloned());
             let back = LearnResult { left_out: left_out.clone(), ..LearnResult::default() };
-            keep_new(tx, caller, &wanted, said.as_ref(), &told, back, now)
+            keep_new(tx, caller, &wanted, conversation.as_ref(), &known_texts, back, now)
         })?;
         let standing = file.filter(|_| caller.project.is_some() && !drafts.is_empty());
         let written =
@@ -75,7 +79,7 @@ impl Commonbook {
         Ok(LearnResult { standing: written.transpose()?, ..once.answer })
     }
 
-    /// The memories that these requests make.
+    /// The memories that these requests create.
     fn memories_of(
         &self,
         caller: &Caller,
@@ -105,7 +109,7 @@ impl Commonbook {
         };
         let item = |memory: &Memory| {
             let text = memory.text.clone();
-            // The signature of a person is of one text; the mark of an agent has none.
+            // A person's signature covers one text; an agent's mark has no signature.
             let mark = self.author_mark(caller, &file.read, &text, now)?;
             Ok(StandingItem { section: section(memory), text, mark })
         };
@@ -136,7 +140,7 @@ impl Commonbook {
     }
 }
 
-/// Keeps what is new: neither told to the agent before, nor learned by it already.
+/// Saves what is new: neither in the agent's last contexts nor among its learnings.
 fn keep_new(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -146,33 +150,34 @@ fn keep_new(
     mut result: LearnResult,
     now: Timestamp,
 ) -> Result<LearnResult> {
-    let mut known = own_learnings(&*tx, caller)?;
-    let is_told = |text: &str| repeats(text, known_texts.iter().map(String::as_str));
+    let mut learned = own_learnings(&*tx, caller)?;
+    let is_known = |text: &str| repeats(text, known_texts.iter().map(String::as_str));
     for memory in drafts {
-        if is_told(&memory.text) || known.iter().any(|known| says_same(known, &memory.text)) {
+        if is_known(&memory.text) || learned.iter().any(|learned| says_same(learned, &memory.text))
+        {
             result.repeated += 1;
             continue;
         }
         let memory = keep_memory(tx, memory, now)?;
-        known.push(memory.text.clone());
+        learned.push(memory.text.clone());
         result.hints.extend(memory.quarantine_hint(caller.door));
         result.learnings.push(memory);
     }
-    if let Some(memory) = conversation.filter(|memory| !is_told(&memory.text)) {
+    if let Some(memory) = conversation.filter(|memory| !is_known(&memory.text)) {
         keep_memory(tx, memory, now)?;
         result.conversation = Some(memory.id);
     }
     Ok(result)
 }
 
-/// A text without control characters but tabs and line ends: what a terminal was told is nothing
-/// that was said.
+/// The text without control characters except tabs and line ends: terminal escapes are not part of
+/// what was said.
 fn without_controls(text: &str) -> String {
     let keep = |c: &char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
     text.chars().filter(keep).collect()
 }
 
-/// A learning as it is asked to be kept.
+/// A learning as a request to save a memory.
 fn learning_request(learning: &Learning) -> Result<SaveMemory> {
     let sort = learning.kind.name();
     Ok(SaveMemory {
@@ -184,20 +189,20 @@ fn learning_request(learning: &Learning) -> Result<SaveMemory> {
     })
 }
 
-/// What was said, without what the agent was given before; nothing where nothing is left.
+/// The conversation without the contexts in it; `None` if nothing is left.
 fn conversation(request: &LearnRequest) -> Option<String> {
     let bare = |text: &str| without_contexts(&without_controls(text)).trim().to_owned();
     let prompt = request.prompt.as_deref().map(bare).filter(|prompt| !prompt.is_empty());
     let message = bare(&request.message);
-    let said = match prompt {
+    let text = match prompt {
         Some(prompt) => format!("User: {prompt}\nAssistant: {message}"),
         None => format!("Assistant: {message}"),
     };
-    let end = said.floor_char_boundary(limits::TEXT_BYTES);
-    (!message.is_empty()).then(|| said[..end].to_owned())
+    let end = text.floor_char_boundary(limits::TEXT_BYTES);
+    (!message.is_empty()).then(|| text[..end].to_owned())
 }
 
-/// A conversation as it is asked to be kept: its type keeps it private.
+/// A conversation as a request to save a memory: its type keeps it private.
 fn conversation_request(text: String) -> Result<SaveMemory> {
     let memory_type = Some(MemoryType::try_from("conversation".to_owned())?);
     Ok(SaveMemory { text, memory_type, ..SaveMemory::default() })
@@ -208,7 +213,7 @@ fn standing_items(text: &str) -> Vec<String> {
     StandingDocument::parse(text).items().map(|(_, item)| item.to_owned()).collect()
 }
 
-/// What the caller was told by its last contexts, in the words that it was told in.
+/// The texts that the caller received in its last contexts, as they were worded there.
 fn recent_context_texts(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -219,21 +224,24 @@ fn recent_context_texts(
     }
     let sight = Sight::consulting(caller)?;
     let contexts = tx.contexts(&caller.workspace, &caller.agent, RECENT_CONTEXTS_MAX)?;
-    let told = contexts.iter().flat_map(|context| &context.receipt.candidates);
-    let ids: BTreeSet<MemoryId> =
-        told.filter(|one| one.taken).filter_map(|one| one.id.parse().ok()).collect();
+    let candidates = contexts.iter().flat_map(|context| &context.receipt.candidates);
+    let ids: BTreeSet<MemoryId> = candidates
+        .filter(|candidate| candidate.taken)
+        .filter_map(|candidate| candidate.id.parse().ok())
+        .collect();
     let of = |workspace: &Workspace| {
         ids.iter().map(|id| (workspace.clone(), *id)).collect::<Vec<MemoryRef>>()
     };
     let places: Vec<MemoryRef> = sight.workspaces.iter().flat_map(of).collect();
     let gathering = CandidateBuilder { agent: &caller.agent, templates, contradictions: &[] };
     let memories = tx.memories_of(&sight, &places)?;
-    let told =
-        memories.iter().map(|it| gathering.memory(ContextSource::Relevant, it, None).item.text);
-    Ok(told.chain(memories.iter().map(|memory| memory.text.clone())).collect())
+    let worded = memories
+        .iter()
+        .map(|memory| gathering.memory(ContextSource::Relevant, memory, None).item.text);
+    Ok(worded.chain(memories.iter().map(|memory| memory.text.clone())).collect())
 }
 
-/// What the caller has learned before.
+/// The earlier learnings of the caller.
 fn own_learnings(tx: &dyn Transaction, caller: &Caller) -> Result<Vec<String>> {
     let sight = Sight::writing_at_home(caller)?;
     let filter = MemoryFilter {

@@ -11,10 +11,11 @@ use crate::model::search::MemoryFilter;
 use crate::store::Store;
 
 impl Commonbook {
-    /// Lists the memories of the caller's workspace that it sees.
+    /// Lists the memories in the caller's workspace that it sees.
     ///
     /// # Errors
-    /// `invalid` for a limit, a cursor or an owner that is none.
+    /// `invalid` if the limit is out of range, the cursor is malformed, or the owner's name is
+    /// invalid.
     pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let sight = Sight::reading_at_home(&caller)?;
@@ -33,7 +34,7 @@ impl Commonbook {
     }
 }
 
-/// A page of the memories in sight that a filter admits, of so many, from a cursor on.
+/// A page of at most `limit` memories in sight that a filter admits, from a cursor on.
 pub(super) fn page_of(
     store: &dyn Store,
     sight: &Sight,

@@ -1,4 +1,4 @@
-//! Going on with a store that has lost something.
+//! Accepting that a store has lost events.
 
 use serde_json::json;
 
@@ -12,11 +12,11 @@ use crate::model::token::TokenScope;
 use crate::store::{JournalLoss, StoreLoss};
 
 impl Commonbook {
-    /// Notes in each journal that lost events that somebody goes on without them; in the caller's
-    /// workspace when nobody knows which journals did.
+    /// Records in each journal that lost events that work continues without them. If the affected
+    /// journals are unknown, the event goes to the caller's workspace.
     ///
     /// # Errors
-    /// `forbidden` when the caller is no administrator, `unavailable` when the store cannot write.
+    /// `forbidden` if the caller is not an administrator, `unavailable` if the store cannot write.
     pub fn accept_loss(&self, caller: &Caller, loss: &StoreLoss) -> Result<()> {
         access::require_scope(caller, TokenScope::Admin)?;
         let mut journals = loss.journals.clone();

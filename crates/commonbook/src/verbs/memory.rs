@@ -1,4 +1,4 @@
-//! Keeping, reading, changing and removing memories.
+//! Saving, reading, changing and removing memories.
 
 mod lookup;
 mod write;
@@ -29,11 +29,12 @@ use lookup::{changeable_memory, not_deleted, revisions};
 pub(super) use lookup::{hide_heirs, live_memory, visible_memory};
 
 impl Commonbook {
-    /// Keeps a memory under the caller's name.
+    /// Saves a memory under the caller's name.
     ///
     /// # Errors
-    /// `invalid`, `too_large` with the field; `conflict` for an idempotency key used otherwise;
-    /// `not_found` and `forbidden` for a memory to supersede that is unknown or another's.
+    /// `invalid` and `too_large` with the field; `conflict` if the idempotency key was used for
+    /// another request; `not_found` or `forbidden` if a memory to supersede is not in sight or not
+    /// the caller's to change.
     pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<SaveResult> {
         let (key, now) = (request.idempotency_key.as_ref(), self.clock.now());
         let drafts =
@@ -43,13 +44,13 @@ impl Commonbook {
                 keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
             })?;
         let saved = save_results(once, caller.door).pop();
-        saved.ok_or_else(|| Error::not_found("the memory that was saved"))
+        saved.ok_or_else(|| Error::not_found("the memory that was just saved"))
     }
 
-    /// Keeps up to 100 memories under the caller's name: all of them, or none.
+    /// Saves up to 100 memories under the caller's name: either all of them or none.
     ///
     /// # Errors
-    /// As [`Self::save_memory`], with the place in the batch; `invalid` for an empty batch.
+    /// As [`Self::save_memory`], with the index in the batch; `invalid` if the batch is empty.
     pub fn save_memories(
         &self,
         caller: &Caller,
@@ -57,7 +58,10 @@ impl Commonbook {
     ) -> Result<Page<SaveResult>> {
         let count = request.memories.len();
         if count == 0 {
-            return Err(Error::invalid("memories", "there is nothing to keep"));
+            return Err(Error::invalid(
+                "memories",
+                "the list is empty; expected at least one memory",
+            ));
         }
         if count > limits::BATCH {
             return Err(Error::too_large("memories", count, limits::BATCH, "memories")
@@ -74,7 +78,7 @@ impl Commonbook {
         Ok(Page { items: save_results(once, caller.door), next: None })
     }
 
-    /// The memories that these requests make, each with the one it supersedes.
+    /// The memories that these requests create, each with the one that it supersedes.
     pub(super) fn drafts(
         &self,
         caller: &Caller,
@@ -92,10 +96,10 @@ impl Commonbook {
         requests.iter().enumerate().map(draft).collect()
     }
 
-    /// Reads one memory, as it stands or as it stood at a time.
+    /// Reads one memory, as it is now or as it was at a time.
     ///
     /// # Errors
-    /// `not_found` when there is none in sight, or was none then.
+    /// `not_found` if no such memory is in sight, or if there was none at that time.
     pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
         let sight = Sight::reading(caller)?;
         self.store.read(|tx| match request.at {
@@ -107,15 +111,15 @@ impl Commonbook {
                     .take(1)
                     .find(|memory| memory.deleted_at.is_none())
                     .ok_or_else(|| {
-                        Error::not_found(format!("memory {} did not stand at {at}", request.id))
-                            .hint("Its history tells when it was kept, changed and deleted.")
+                        Error::not_found(format!("memory {} did not exist at {at}", request.id))
+                            .hint("See its history for when it was saved, changed and deleted.")
                     })?;
                 for_reader(tx, &sight, then)
             }
         })
     }
 
-    /// Reads one memory as it stood at a time.
+    /// Reads one memory as it was at a time.
     ///
     /// # Errors
     /// As [`Self::get_memory`].
@@ -126,8 +130,8 @@ impl Commonbook {
     /// Changes a memory that the caller may change.
     ///
     /// # Errors
-    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
-    /// revision, `invalid` and `too_large` with the field.
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
+    /// expected revision, `invalid` and `too_large` with the field.
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
         let (key, change) = (request.idempotency_key.as_ref(), request.clone());
         let now = self.clock.now();
@@ -154,8 +158,8 @@ impl Commonbook {
     /// Deletes a memory that the caller may change; it can be restored for 30 days.
     ///
     /// # Errors
-    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
-    /// revision.
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
+    /// expected revision.
     pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
@@ -174,11 +178,11 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Brings back a deleted memory that the caller may change.
+    /// Restores a deleted memory that the caller may change.
     ///
     /// # Errors
-    /// `not_found` when there is none in sight or its 30 days are over, `forbidden`
-    /// (`ownership_mismatch`), `conflict` when it is not deleted or not at the expected revision.
+    /// `not_found` if no such memory is in sight or if its 30 days are over, `forbidden`
+    /// (`ownership_mismatch`), `conflict` if it is not deleted or not at the expected revision.
     pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
@@ -197,7 +201,9 @@ impl Commonbook {
                     return Err(Error::conflict(format!("memory {id} is not deleted")));
                 };
                 if deleted_at < end_of_recovery(now) {
-                    return Err(Error::not_found(format!("memory {id} was deleted too long ago")));
+                    return Err(Error::not_found(format!(
+                        "memory {id} was deleted more than 30 days ago"
+                    )));
                 }
                 let after = Memory { deleted_at: None, ..before.clone() };
                 let after =
@@ -209,12 +215,12 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Removes a memory that the caller may change for good: from the rows, the history, the
-    /// index, and the store's files.
+    /// Permanently removes a memory that the caller may change: from the rows, the history, the
+    /// index and the store's files.
     ///
     /// # Errors
-    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when it is not at the expected
-    /// revision.
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
+    /// expected revision.
     pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<PurgeResult> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
@@ -231,18 +237,18 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Empties the log beneath the store, so that what was purged is in no file. What a reader
-    /// keeps it from now, the next purge or sweep does.
+    /// Empties the store's log, so that no file holds what was purged. If a reader prevents that
+    /// now, the next purge or sweep does it.
     pub(super) fn scrub(&self) {
         if let Err(error) = self.store.scrub() {
-            tracing::warn!(%error, "the store's log still holds what was purged, until the next sweep");
+            tracing::warn!(%error, "the store's log still holds purged text until the next sweep");
         }
     }
 
     /// Every revision of a memory that the caller may see, oldest first.
     ///
     /// # Errors
-    /// `not_found` when there is none in sight.
+    /// `not_found` if no such memory is in sight.
     pub fn memory_history(
         &self,
         caller: &Caller,
@@ -258,13 +264,13 @@ impl Commonbook {
     }
 }
 
-/// A memory as its reader is shown it.
+/// A memory as this reader may see it.
 fn for_reader(tx: &dyn Transaction, sight: &Sight, mut memory: Memory) -> Result<Memory> {
     hide_heirs(tx, sight, [&mut memory])?;
     Ok(memory)
 }
 
-/// A memory that is about to be kept, and the one it takes the place of.
+/// A memory that is about to be saved, and the one that it supersedes.
 #[derive(Clone)]
 pub(super) struct MemoryDraft {
     pub(super) memory: Memory,
@@ -276,8 +282,8 @@ fn save_results(once: WriteAnswer<Vec<Memory>>, door: EntryPoint) -> Vec<SaveRes
     once.answer.into_iter().map(|memory| SaveResult::of(memory, outcome, door)).collect()
 }
 
-/// The error of one request of a batch, with its place there; what is wrong with no field of it
-/// stays as it is.
+/// The error of one request of a batch, with its index in the batch. An error without a field stays
+/// unchanged.
 fn in_batch(place: usize, error: Error) -> Error {
     let Some(field) = &error.field else { return error };
     let path = format!("memories[{place}].{field}");
@@ -296,7 +302,8 @@ fn keep_all(
         let mut memory = judge_with_earlier(tx, &draft.memory).map_err(|error| (place, error))?;
         let heir_of = draft.supersedes.filter(|_| memory.is_quarantined());
         if let Some(old) = heir_of {
-            // It takes the place when it is let out; whether its author may, is said now.
+            // It supersedes only when it is released; whether its author may supersede is decided
+            // now.
             may_supersede(tx, caller, old, &memory)
                 .map_err(|error| (place, error.with_field("supersedes")))?;
             memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
@@ -311,7 +318,7 @@ fn keep_all(
     Ok(all)
 }
 
-/// Removes a memory with its event, which names no topics.
+/// Purges a memory with its event, which names no topics.
 pub(super) fn purge(
     tx: &mut dyn Transaction,
     memory: &Memory,
@@ -322,7 +329,7 @@ pub(super) fn purge(
     tx.purge_memory(memory)
 }
 
-/// The moment before which a deletion can no longer be undone.
+/// Memories deleted before this time cannot be restored any more.
 pub(super) fn end_of_recovery(now: Timestamp) -> Timestamp {
     let days = SignedDuration::from_hours(24 * limits::DELETED_DAYS);
     now.checked_sub(days).unwrap_or(Timestamp::MIN)

@@ -1,4 +1,4 @@
-//! What verbs share: how a write is carried out, and steps on a transaction that several verbs take.
+//! What verbs share: running a write, and steps on a transaction that several verbs need.
 
 pub(in crate::verbs) mod find_visible;
 pub(in crate::verbs) mod handles;

@@ -1,4 +1,4 @@
-//! Telling an agent what is known about its task.
+//! Recalling what is known about an agent's task.
 
 use super::Commonbook;
 use super::ops::handles::longer_handles;
@@ -12,8 +12,8 @@ use crate::prompt::new_fence;
 use crate::prompt::recall::{RecallRequest, RecallResult};
 
 impl Commonbook {
-    /// Tells what is known about a task, of what the caller sees. What is quarantined is never told,
-    /// not even to its author.
+    /// Returns what is known about a task, as far as the caller sees. Quarantined memories are left
+    /// out, even the caller's own.
     ///
     /// # Errors
     /// As [`Self::search_memory`].
@@ -37,7 +37,7 @@ impl Commonbook {
     }
 }
 
-/// The error of a search, with the names that the fields have in a recall.
+/// The error of a search, with the field names of a recall.
 fn recall_error(error: Error) -> Error {
     let (searched, recalled) = match error.field.as_deref() {
         Some("query") => ("query", "task"),

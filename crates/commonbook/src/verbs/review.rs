@@ -1,4 +1,4 @@
-//! Looking at what is quarantined, and releasing it.
+//! Listing quarantined memories, and releasing them.
 
 use super::Commonbook;
 use super::list::page_of;
@@ -15,10 +15,11 @@ use crate::model::memory::{
 use crate::model::search::MemoryFilter;
 
 impl Commonbook {
-    /// Lists what is quarantined in the caller's workspace, the newest first.
+    /// Lists the quarantined memories of the caller's workspace, newest first.
     ///
     /// # Errors
-    /// `forbidden` for who may not review, `invalid` for a limit or a cursor that is none.
+    /// `forbidden` if the caller may not review; `invalid` if the limit is out of range or the
+    /// cursor is malformed.
     pub fn list_quarantined(
         &self,
         caller: &Caller,
@@ -29,16 +30,17 @@ impl Commonbook {
         let ListQuarantined { limit, cursor } = request;
         let order = ListOrder::Newest;
         let mut page = page_of(&*self.store, &sight, &filter, order, *limit, cursor.as_ref())?;
-        let waits = |memory: &Memory| memory.review.as_ref().is_some_and(|it| it.appeal.is_some());
+        let waits =
+            |memory: &Memory| memory.review.as_ref().is_some_and(|review| review.appeal.is_some());
         page.items.sort_by_key(|memory| !waits(memory));
         Ok(page)
     }
 
-    /// Asks a person to release a quarantined memory of the caller's, and says why.
+    /// Asks a person to release a quarantined memory of the caller, with a reason.
     ///
     /// # Errors
-    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` when the memory is not
-    /// quarantined, `invalid` and `too_large` for the reason.
+    /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not
+    /// quarantined, `invalid` and `too_large` with the reason.
     pub fn appeal_memory(&self, caller: &Caller, request: &AppealMemory) -> Result<Memory> {
         let (key, id) = (request.idempotency_key.as_ref(), request.id);
         let now = self.clock.now();
@@ -49,7 +51,7 @@ impl Commonbook {
                 access::may_change(caller, &before)?;
                 if !before.is_quarantined() {
                     return Err(Error::conflict(format!("memory {id} is not quarantined"))
-                        .hint("Others are given it already; there is nothing to appeal against."));
+                        .hint("Others can read it already; an appeal is not needed."));
                 }
                 let review = PendingReview {
                     appeal: Some(appeal.clone()),
@@ -62,12 +64,12 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Lets others read a memory that is quarantined; it is not judged again until its words
-    /// change.
+    /// Releases a quarantined memory to other readers. It is not judged again until its text
+    /// changes.
     ///
     /// # Errors
-    /// `forbidden` for who may not review, `not_found`, `conflict` when it is not quarantined,
-    /// or not at the expected revision.
+    /// `forbidden` if the caller may not review, `not_found`, `conflict` if the memory is not
+    /// quarantined or not at the expected revision.
     pub fn release_memory(&self, caller: &Caller, request: &ReleaseMemory) -> Result<Memory> {
         let (key, id, expected) =
             (request.idempotency_key.as_ref(), request.id, request.expected_revision);
@@ -83,7 +85,7 @@ impl Commonbook {
                 expect_revision(expected, &before)?;
                 if !before.is_quarantined() {
                     return Err(Error::conflict(format!("memory {id} is not quarantined"))
-                        .hint("`commonbook review` lists what is."));
+                        .hint("`commonbook review` lists the quarantined memories."));
                 }
                 let after = Memory { trust: Trust::Normal, ..before.clone() };
                 MemoryChange { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }

@@ -28,15 +28,16 @@ impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.
     ///
     /// # Errors
-    /// `invalid` for an empty query, a `k`, a cursor or an owner that is none; `too_large` for a
-    /// query over its limit; `unavailable` when too many search at once, when the search would look at
-    /// more than [`limits::SEARCH_POSTINGS`], or take longer than [`limits::SEARCH_MILLIS`].
+    /// `invalid` if the query is empty, `k` is out of range, or the cursor or the owner is
+    /// malformed; `too_large` if the query is over its limit; `unavailable` if too many searches
+    /// run at once, if the search would read more than [`limits::SEARCH_POSTINGS`], or if it takes
+    /// longer than [`limits::SEARCH_MILLIS`].
     pub fn search_memory(&self, caller: &Caller, request: &SearchMemory) -> Result<SearchResponse> {
         self.search_measured(caller, request).map(|(answer, _)| answer)
     }
 
-    /// The same, with what the search looked at: for tests and benches that hold the wall against a
-    /// clock, and for no door.
+    /// [`Commonbook::search_memory`] with the work that it took: for tests and benches, not for the
+    /// doors.
     ///
     /// # Errors
     /// As [`Commonbook::search_memory`].
@@ -46,7 +47,7 @@ impl Commonbook {
         request: &SearchMemory,
     ) -> Result<(SearchResponse, SearchWork)> {
         let limit = page::page_size("k", request.k, limits::SEARCH_DEFAULT, limits::SEARCH_MAX)?;
-        let (now, given) = self.page_state(request)?;
+        let (now, returned) = self.page_state(request)?;
         let question = request.to_index_query(now)?;
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let caller = caller.for_user(question.user.as_deref())?;
@@ -54,15 +55,16 @@ impl Commonbook {
         if request.scope == SearchScope::Home {
             access::may_roam(&caller)?;
         }
-        // What was given before may be among the best again, and one more tells whether there is a next page.
-        let most = (given.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
+        // Hits of earlier pages may be among the best again, and one more hit shows whether there
+        // is a next page.
+        let most = (returned.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
         let question = IndexQuery { most, ..question };
         let settle = || self.settle_question(&caller, &sight, request.scope, &question);
         let (sight, question) = self.index.open_during(settle)?;
         let (found, work) = self.search_index(&caller, &sight, &question)?;
-        let mut left = found.ranked.into_iter().filter(|hit| !given.contains(&hit_mark(hit)));
+        let mut left = found.ranked.into_iter().filter(|hit| !returned.contains(&hit_mark(hit)));
         let page: Vec<IndexHit> = left.by_ref().take(limit as usize).collect();
-        let marks = given.iter().copied().chain(page.iter().map(hit_mark));
+        let marks = returned.iter().copied().chain(page.iter().map(hit_mark));
         let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
         let next = left
             .next()
@@ -74,7 +76,7 @@ impl Commonbook {
             Ok(memories)
         })?;
         let work = SearchWork { rows: wanted.len() as u64, ..work };
-        // What was purged, or hidden, in this very moment is no hit any more.
+        // A memory that was purged or hidden just now is no hit any more.
         let mut memories = memories.into_iter().peekable();
         let hits: Vec<SearchHit> = page
             .iter()
@@ -91,7 +93,7 @@ impl Commonbook {
         Ok((SearchResponse { hits, total, next, workspaces, notice }, work))
     }
 
-    /// What the index finds in this sight, for a question that names no case.
+    /// The hits of the index in this sight, for a query without a case.
     pub(super) fn search_visible(
         &self,
         caller: &Caller,
@@ -103,12 +105,12 @@ impl Commonbook {
         self.search_index(caller, &sight, &question).map(|(found, _)| found)
     }
 
-    /// What the index finds, in a slot of its own: every search of the index goes through here. Its
-    /// budget begins with the slot.
+    /// Searches the index in a search slot. Every search of the index goes through here; its budget
+    /// begins with the slot.
     ///
     /// # Errors
-    /// `unavailable` when no slot is free in time, over the budget, and when the answer is no longer
-    /// wanted.
+    /// `unavailable` if no slot is free in time, if the search is over its budget, or if the client
+    /// cancelled it.
     pub(super) fn search_index(
         &self,
         caller: &Caller,
@@ -120,11 +122,11 @@ impl Commonbook {
         self.index.search_within_budget(&*self.store, sight, question, &budget)
     }
 
-    /// Settles, in one snapshot, in which workspaces a search looks, that its case exists, and which
-    /// memories mention the entity it asks for and the entities that its words name.
+    /// Settles in one snapshot which workspaces are searched, that the case exists, and which
+    /// memories mention the filter's entity and the entities that the words name.
     ///
     /// # Errors
-    /// `not_found` for a case or an entity that no workspace in sight has.
+    /// `not_found` if no workspace in sight has the case or the entity.
     fn settle_question(
         &self,
         caller: &Caller,
@@ -133,7 +135,7 @@ impl Commonbook {
         question: &IndexQuery,
     ) -> Result<(Sight, IndexQuery)> {
         if question.entity.is_some() {
-            // Else what was read of the journal for entities so far is enough: it only raises a score.
+            // Otherwise the mentions read so far suffice: they only raise a score.
             self.follow_mentions(caller)?;
         }
         let roams = scope != SearchScope::Workspace && access::may_roam(caller).is_ok();
@@ -161,9 +163,9 @@ impl Commonbook {
         })
     }
 
-    /// The time of the first page, which every page is measured from, and the marks of the hits
-    /// that were given on the pages before. A further page leaves those out, and so none is given
-    /// twice and none is skipped, whatever was saved in between.
+    /// The time of the first page, which all pages use, and the marks of the hits on earlier pages.
+    /// A later page leaves those out, so that no hit is repeated or skipped, whatever was saved in
+    /// between.
     fn page_state(&self, request: &SearchMemory) -> Result<(Timestamp, BTreeSet<u64>)> {
         let Some(cursor) = &request.cursor else {
             return Ok((self.clock.now(), BTreeSet::new()));
@@ -177,17 +179,16 @@ impl Commonbook {
     }
 }
 
-/// Workspaces up to which a search looks for what the question names in each.
+/// A search in more workspaces does not look up the entities that the query names.
 const NAMED_WORKSPACES_MAX: usize = 8;
 
-/// Entities of a question that are looked at.
+/// Entities of a query that are looked up at most.
 const QUESTION_ENTITIES_MAX: usize = 8;
 
-/// Memories in sight up to which mentioning an entity tells something: what more of them mention is
-/// common ground.
+/// An entity that more memories in sight mention distinguishes nothing and is ignored.
 const TELLING_MEMORIES_MAX: usize = 50;
 
-/// The memories in sight that mention this entity, in any workspace where it is known.
+/// The memories in sight that mention this entity, in all workspaces that have it.
 fn memories_mentioning(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -209,7 +210,7 @@ fn memories_mentioning(
     places.map_or_else(|| Err(missing.unwrap_or_else(|| no_such_entity(&wanted.to_string()))), Ok)
 }
 
-/// For each entity that the words name, and that tells something, the memories that mention it.
+/// For each distinguishing entity that the words name, the memories that mention it.
 fn named_entity_memories(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -228,7 +229,7 @@ fn named_entity_memories(
     Ok(about)
 }
 
-/// The mark of a hit in a cursor: 48 bits of its id's random part and its workspace.
+/// The mark of a hit in a cursor: 48 bits from the random part of its id and its workspace.
 fn hit_mark(hit: &IndexHit) -> u64 {
     let name = hit.workspace.as_str().bytes();
     let workspace = name.fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));

@@ -1,4 +1,4 @@
-//! Starting sessions, going on with them, ending and showing them.
+//! Starting, continuing, ending and showing sessions.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,15 +22,15 @@ use crate::model::session::{
 };
 use crate::store::Transaction;
 
-/// Sessions that one transaction of a sweep ends at the most.
+/// Sessions that one transaction of a sweep ends at most.
 const SESSION_SWEEP_MAX: u32 = 100;
 
 impl Commonbook {
-    /// Starts a session of the caller, or goes on with the one that it has started under the same id
-    /// of its own.
+    /// Starts a session of the caller, or continues the one that it started under the same
+    /// `client_session`.
     ///
     /// # Errors
-    /// `invalid`, `too_large` with the field; `not_found` for a case that there is not.
+    /// `invalid` and `too_large` with the field; `not_found` if the case does not exist.
     pub fn start_session(
         &self,
         caller: &Caller,
@@ -56,7 +56,7 @@ impl Commonbook {
                     Some(own) => tx.own_session(&caller.workspace, &caller.agent, own)?,
                     None => None,
                 };
-                // A session for another user is none of this one's.
+                // A session for another user is not this user's.
                 if let Some(before) = found.filter(|found| found.user_id == caller.user) {
                     let (mut session, resumed) = before.with_touch(now);
                     session.case = key.clone().or(session.case);
@@ -79,11 +79,11 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Notes that a session of the caller goes on, or is paused.
+    /// Marks a session of the caller as active or paused.
     ///
     /// # Errors
-    /// `not_found` for a session that there is not, or none in sight; `forbidden`
-    /// (`ownership_mismatch`) for another agent's.
+    /// `not_found` if no such session is in sight; `forbidden` (`ownership_mismatch`) if it is
+    /// another agent's.
     pub fn touch_session(&self, caller: &Caller, request: &TouchSession) -> Result<Session> {
         let (name, pause) = (SessionName::read(&request.session)?, request.pause);
         let (verb, key) = ("touch_session", request.idempotency_key.as_ref());
@@ -109,18 +109,19 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Ends a session of the caller. A summary becomes an entry of its case, else a memory.
+    /// Ends a session of the caller. A summary becomes an entry of its case, or a memory if it has
+    /// no case.
     ///
     /// # Errors
-    /// As [`Self::touch_session`]; `invalid` when no session is named, `invalid` and `too_large` for
-    /// the summary; `conflict` when it has ended, and for a case that takes no entries.
+    /// As [`Self::touch_session`]; `invalid` if no session is named, `invalid` and `too_large` with
+    /// the summary; `conflict` if the session has ended, or if the case takes no entries.
     pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<EndSessionResult> {
         let name = self.session_name(caller, request.session.as_deref())?;
         let now = self.clock.now();
         let id = MemoryId::new(&*self.ids, now);
         let summary = request.summary.clone();
         if let Some(summary) = &summary {
-            // Whatever is wrong with it is told before anything is looked at.
+            // Reports a bad summary before anything is read.
             new_entry(summary).memory(caller, &"x".parse()?, id, now)?;
         }
         let (verb, key) = ("end_session", request.idempotency_key.as_ref());
@@ -129,7 +130,7 @@ impl Commonbook {
             before.may_change(caller)?;
             if before.status == SessionStatus::Completed {
                 return Err(Error::conflict(format!("session {} has ended", before.id))
-                    .hint("Starting it under the same client_session, or resuming it, goes on."));
+                    .hint("Start it again under the same client_session, or resume it."));
             }
             let (mut session, mut hint) = (before.with_end(now), None);
             if let Some(summary) = &summary {
@@ -142,10 +143,10 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// One session with what was kept in it, of what the caller sees.
+    /// One session with what was saved in it, as far as the caller sees.
     ///
     /// # Errors
-    /// `not_found` for a session that there is not, or none in sight.
+    /// `not_found` if no such session is in sight.
     pub fn get_session(&self, caller: &Caller, request: &GetSession) -> Result<SessionDetails> {
         let (name, sight) = (SessionName::read(&request.session)?, Sight::reading_at_home(caller)?);
         self.store.read(|tx| {
@@ -163,10 +164,11 @@ impl Commonbook {
         })
     }
 
-    /// The sessions of the caller's workspace that it sees, those that were started last first.
+    /// The sessions in the caller's workspace that it sees, last started first.
     ///
     /// # Errors
-    /// `invalid` for a limit, a cursor or an owner that is none.
+    /// `invalid` if the limit is out of range, the cursor is malformed, or the owner's name is
+    /// invalid.
     pub fn list_sessions(&self, caller: &Caller, request: &ListSessions) -> Result<Page<Session>> {
         let sight = Sight::reading_at_home(caller)?;
         let size = PageSize::of(request.limit)?;
@@ -181,16 +183,16 @@ impl Commonbook {
         Ok(size.page_by_position(rows).map(|session| session.for_agent(&caller.agent)))
     }
 
-    /// What a request calls a session by; without a word the one that the caller works in.
-    pub(super) fn session_name(&self, caller: &Caller, given: Option<&str>) -> Result<SessionName> {
-        match given.or(caller.session.as_deref()) {
+    /// The session that a request names; if it names none, the session that the caller works in.
+    pub(super) fn session_name(&self, caller: &Caller, name: Option<&str>) -> Result<SessionName> {
+        match name.or(caller.session.as_deref()) {
             Some(name) => SessionName::read(name),
-            None => Err(Error::invalid("session", "you work in no session")
-                .hint("Name one; start_session begins one, and the list of sessions tells them.")),
+            None => Err(Error::invalid("session", "no session is named and you work in none")
+                .hint("Name a session from list_sessions, or start one with start_session.")),
         }
     }
 
-    /// Ends the sessions in which nothing was written for a day: whoever worked in them has gone.
+    /// Ends the sessions in which nothing was written for a day.
     pub(super) fn end_idle_sessions(&self, sure: Timestamp, now: Timestamp) -> Result<()> {
         let hours = SignedDuration::from_hours(limits::SESSION_IDLE_HOURS);
         let before = sure.checked_sub(hours).unwrap_or(Timestamp::MIN);
@@ -209,7 +211,7 @@ impl Commonbook {
     }
 }
 
-/// Keeps a new session, with its event.
+/// Stores a new session, with its event.
 pub(super) fn record_session(
     tx: &mut dyn Transaction,
     session: &Session,
@@ -232,7 +234,7 @@ pub(super) fn session_event(
     NewEvent { owner: session.agent.clone(), ..event }
 }
 
-/// Keeps a session as it ends, with its events: one more where it owes a summary.
+/// Stores the end of a session, with its events: one more if it lacks a summary.
 fn close_session(
     tx: &mut dyn Transaction,
     session: &Session,
@@ -247,7 +249,7 @@ fn close_session(
     Ok(())
 }
 
-/// The session of this name in sight; by an id of its own, the caller's.
+/// The session of this name in sight; a `client_session` is looked up among the caller's own.
 pub(super) fn resolve_session_name(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -262,8 +264,7 @@ pub(super) fn resolve_session_name(
             .filter(|session| at_home.can_see(&session.session_visibility())),
     };
     found.ok_or_else(|| {
-        Error::not_found("there is no such session")
-            .hint("The list of sessions tells the ids of those that you may see.")
+        Error::not_found("no such session exists").hint("Use an id from the list of sessions.")
     })
 }
 
@@ -271,15 +272,16 @@ fn new_entry(summary: &str) -> NewEntry {
     NewEntry { summary: summary.to_owned(), ..NewEntry::default() }
 }
 
-/// The summary of a session, as it was kept.
+/// The stored summary of a session.
 pub(super) struct SummaryEntry {
     /// Its memory.
     pub(super) entry_id: MemoryId,
-    /// What its author does now, where others are not given it.
+    /// What its author should do now if others cannot read it.
     pub(super) hint: Option<String>,
 }
 
-/// Keeps what sums a session up: as an entry of its case where that takes entries, else as a memory.
+/// Stores the summary of a session: as an entry of its case if that takes entries, else as a
+/// memory.
 pub(super) fn sum_up(
     tx: &mut dyn Transaction,
     caller: &Caller,

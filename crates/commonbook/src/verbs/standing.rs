@@ -1,4 +1,4 @@
-//! Standing memory files, as they are on disk: read fresh each time, written whole, under a lock.
+//! Standing memory files on disk: read on each use, written atomically under a lock.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,35 +16,35 @@ use crate::model::caller::Caller;
 use crate::model::standing::{StandingDocument, standing_paths};
 use crate::prompt::context::{StandingLocation, StandingSnapshot};
 
-/// Bytes of a file that are read at the most: what is larger was not written by us, and is cut.
+/// A larger file was not written by Commonbook; the rest of it is ignored.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Files that are remembered as they were read.
+/// Files whose contents are cached.
 const FILE_CACHE_MAX: usize = 256;
 
-/// Characters of a file's path that the name of its copy holds.
+/// Characters of a file's path in the name of its backup.
 const BACKUP_NAME_CHARS_MAX: usize = 60;
 
-/// How long a file must have been as it is to be remembered: another change within the same tick of
-/// its clock would not show.
+/// A file is cached only if it is unchanged for this long: another change within the same clock
+/// tick would go unnoticed.
 const FILE_SETTLE_TIME: SignedDuration = SignedDuration::from_secs(2);
 
-/// The folders that standing memory files are kept in, and what was read of them.
+/// The folders of standing memory files, and the cache of their contents.
 #[derive(Default)]
 pub(super) struct StandingFileCache {
     home: Option<PathBuf>,
     read: Mutex<FxHashMap<PathBuf, (FileStamp, StandingFile)>>,
 }
 
-/// When a file last changed, and how large it is.
+/// The modification time and the size of a file.
 type FileStamp = (SystemTime, u64);
 
-/// A standing memory file, as it was read.
+/// A standing memory file as it was read.
 #[derive(Debug, Clone)]
 pub struct StandingFile {
     /// Its path.
     pub path: PathBuf,
-    /// What it says.
+    /// Its text.
     pub text: Arc<str>,
     /// When it last changed.
     pub at: Timestamp,
@@ -58,13 +58,13 @@ impl StandingFileCache {
         self.home.as_deref()
     }
 
-    /// Those of this home folder.
+    /// The cache for this home folder.
     pub(super) fn of(home: PathBuf) -> Self {
         Self { home: Some(home), read: Mutex::default() }
     }
 
-    /// Keeps a copy of what a standing memory file says, in the folder of backups of the home, and
-    /// removes all but the newest [`limits::STANDING_BACKUPS`] of this file. Answers where the copy is.
+    /// Backs up a standing memory file in the backup folder of the home, and removes all but the
+    /// newest [`limits::STANDING_BACKUPS`] backups of this file. Returns the path of the backup.
     ///
     /// # Errors
     /// `unavailable` if the copy cannot be written.
@@ -76,23 +76,23 @@ impl StandingFileCache {
             .and_then(|()| replace_file(&copy, StandingLocation::Home, text))
             .and_then(|()| forget_backups(&folder, &ending));
         written.map(|()| copy).map_err(|error| {
-            let message = format!("no copy of {} can be kept: {error}", path.display());
+            let message = format!("{} cannot be backed up: {error}", path.display());
             Error::new(ErrorKind::Unavailable, message)
-                .hint(format!("Make {} writable; the file was left as it is.", folder.display()))
+                .hint(format!("Make {} writable. The file is unchanged.", folder.display()))
                 .with_cause(error)
         })
     }
 
-    /// The file for the caller's role in its project or in the home folder, if there is one. What
-    /// cannot be read is passed over, and the log says so. Where a token proves who calls, the file is
-    /// for the agent that the token names: any child of it could call itself by any role.
+    /// The file for the caller's role in its project or in the home folder, if it exists. A file
+    /// that cannot be read is skipped with a warning in the log. If a token identifies the caller,
+    /// the file is that of the token's agent: its children could call themselves by any role.
     pub(super) fn read(&self, caller: &Caller, now: Timestamp) -> Option<StandingFile> {
         let (project, agent) = (caller.project.as_deref(), &caller.agent);
         let home = self.home.as_deref().filter(|_| !caller.proof.is_asserted())?;
         standing_paths(project, home, agent).into_iter().find_map(|path| {
             let found = self.read_at(&path, home, now);
             found.unwrap_or_else(|error| {
-                tracing::warn!(path = %path.display(), %error, "a standing memory was passed over");
+                tracing::warn!(path = %path.display(), %error, "a standing memory file was skipped");
                 None
             })
         })
@@ -112,8 +112,8 @@ impl StandingFileCache {
             return Ok(None);
         }
         let stamp = (metadata.modified()?, metadata.len());
-        let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, file)) = known.get(path).filter(|(then, _)| *then == stamp) {
+        let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, file)) = cache.get(path).filter(|(then, _)| *then == stamp) {
             return Ok(Some(file.clone()));
         }
         let text = text_of(path)?;
@@ -124,27 +124,27 @@ impl StandingFileCache {
         let read =
             StandingSnapshot { file, source, bytes: text.len() as u64, sha256: sha256(&text) };
         let file = StandingFile { path: path.to_owned(), text: text.into(), at, read };
-        if known.len() >= FILE_CACHE_MAX {
-            known.clear();
+        if cache.len() >= FILE_CACHE_MAX {
+            cache.clear();
         }
         if now.duration_since(at) >= FILE_SETTLE_TIME {
-            known.insert(path.to_owned(), (stamp, file.clone()));
+            cache.insert(path.to_owned(), (stamp, file.clone()));
         }
         Ok(Some(file))
     }
 }
 
-/// How the copies of a file end: with its path, of which the last is what tells files apart.
+/// The end of the name of a file's backups: its path, whose last part tells files apart.
 fn backup_ending(path: &Path) -> String {
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
     let name: Vec<char> = path.to_string_lossy().chars().map(letter).collect();
     let last = name.len().saturating_sub(BACKUP_NAME_CHARS_MAX);
-    // Paths that are alike once their letters are mended, or long, are still told apart.
+    // A hash tells apart long paths and paths that differ only in replaced letters.
     let sum = sha256(&path.to_string_lossy());
     format!("-{}-{}", &sum[..8], name[last..].iter().collect::<String>().trim_matches('_'))
 }
 
-/// Removes the oldest copies of a file, those over the limit.
+/// Removes the oldest backups of a file, those over the limit.
 fn forget_backups(folder: &Path, ending: &str) -> io::Result<()> {
     let entries = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
     let ours = |path: &PathBuf| path.to_string_lossy().ends_with(ending);
@@ -154,19 +154,20 @@ fn forget_backups(folder: &Path, ending: &str) -> io::Result<()> {
     copies.iter().take(spare).try_for_each(fs::remove_file)
 }
 
-/// What a file says; bytes that are no text are told as such.
+/// The text of a file; an error if its bytes are not UTF-8.
 fn text_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut io::Read::take(File::open(path)?, FILE_BYTES_MAX), &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Changes a standing memory file, or makes it: under a lock, and whole or not at all. Answers what
-/// `change` answers, and writes only what is different. A file that is there keeps its mode. A new one
-/// in the home is its user's alone; in a project, where people share it, it is as open as its folder.
+/// Changes a standing memory file, or creates it: under a lock, and atomically. Returns the result
+/// of `change`, and writes only if the text differs. An existing file keeps its mode. A new file in
+/// the home is readable by its user alone; in a project, which people share, it has the permissions
+/// of its folder.
 ///
 /// # Errors
-/// What `change` answers; `unavailable` for a file that cannot be written.
+/// Errors of `change`; `unavailable` if the file cannot be written.
 pub fn change_standing<T>(
     path: &Path,
     kept: StandingLocation,
@@ -175,12 +176,12 @@ pub fn change_standing<T>(
     let unusable = |error: io::Error| {
         let message = format!("{} cannot be used: {error}", path.display());
         Error::new(ErrorKind::Unavailable, message)
-            .hint("Look at its permissions and its disk.")
+            .hint("Check its permissions and its disk.")
             .with_cause(error)
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     make_standing_folder(folder, kept).map_err(unusable)?;
-    // The lock is a file of its own: the file itself is replaced.
+    // The lock is a separate file, because the file itself is replaced.
     let lock = File::create(hidden_sibling(path, ".lock")).map_err(unusable)?;
     lock.lock().map_err(unusable)?;
     let before = match fs::read_to_string(path) {
@@ -190,20 +191,20 @@ pub fn change_standing<T>(
     let (after, answer) = change(before.as_deref().map(StandingDocument::parse))?;
     let after = after.render();
     if before.as_deref() != Some(&after) {
-        // A link stays one: what it leads to is written.
+        // A symbolic link stays: its target is written.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         replace_file(&target, kept, &after).map_err(unusable)?;
     }
-    // Left where it is: another may wait for it.
+    // The lock file stays: another process may wait for it.
     drop(lock);
     Ok(answer)
 }
 
-/// Makes the folder of standing memory files, with those above it. In the home it is its user's alone;
-/// in a project it is as open as the folder of the project.
+/// Creates the folder of standing memory files and its parents. In the home it is accessible to its
+/// user alone; in a project it has the permissions of the project's folder.
 ///
 /// # Errors
-/// Fails if a folder cannot be made.
+/// Fails if a folder cannot be created.
 pub fn make_standing_folder(folder: &Path, kept: StandingLocation) -> io::Result<()> {
     let missing = folder.ancestors().take_while(|above| !above.exists()).count();
     let made: Vec<&Path> = folder.ancestors().take(missing).collect();
@@ -226,7 +227,7 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Gives what is new the mode of the folder around it, within these bits.
+/// Gives a new file or folder the mode of the folder around it, limited to these bits.
 #[cfg(unix)]
 fn open_like(path: &Path, around: &Path, within: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -239,7 +240,7 @@ fn open_like(_: &Path, _: &Path, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a text in the place of a file, by a new one that takes its name when it is on disk.
+/// Replaces a file by a new one, which takes its name once it is on disk.
 fn replace_file(path: &Path, kept: StandingLocation, text: &str) -> io::Result<()> {
     let new = hidden_sibling(path, ".new");
     let mut options = File::options();

@@ -1,4 +1,4 @@
-//! Counting what a workspace holds.
+//! Counting the contents of a workspace.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::model::event::JournalRange;
 use crate::model::stats::{GetStats, ListUsers, UserList, WorkspaceStats};
 
 impl Commonbook {
-    /// Counts what of the caller's workspace the caller sees.
+    /// Counts what the caller sees in its workspace.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.

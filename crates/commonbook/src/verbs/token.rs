@@ -1,4 +1,4 @@
-//! Making, telling and ending tokens, and letting in who shows one.
+//! Creating, listing and revoking tokens, and authenticating callers by them.
 
 use jiff::SignedDuration;
 
@@ -14,15 +14,15 @@ use crate::model::token::{
 };
 use crate::store::Transaction;
 
-/// How fresh `last_used` is: a write for every request would be one too many.
+/// How old `last_used` may be: one write per request would be too many.
 const LAST_USED_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 
 impl Commonbook {
-    /// Lets in who calls over HTTP: answers the token that was shown, if any was.
+    /// Authenticates a call over HTTP; returns its token, if it presented one.
     ///
     /// # Errors
-    /// `unauthenticated` for a token that is unknown, revoked or expired, and for none where one is
-    /// needed; `unavailable` when the store cannot be read.
+    /// `unauthenticated` if the token is unknown, revoked or expired, or if a token is required and
+    /// missing; `unavailable` if the store cannot be read.
     pub fn admit(&self, shown: Option<&str>, exposed: bool) -> Result<Option<Token>> {
         let bearer = shown.map(BearerToken::read).transpose()?;
         let now = self.clock.now();
@@ -39,16 +39,16 @@ impl Commonbook {
         if kept.token.last_used.is_none_or(|used| now.duration_since(used) >= LAST_USED_INTERVAL)
             && let Err(error) = self.store.write(move |tx| tx.use_token(id, now))
         {
-            tracing::warn!(%error, token = %id, "could not note that a token was used");
+            tracing::warn!(%error, token = %id, "could not record the use of a token");
         }
         Ok(Some(kept.token))
     }
 
-    /// Lets a caller over HTTP stay, who was let in before and has not gone since.
+    /// Checks again a caller over HTTP that was authenticated before.
     ///
     /// # Errors
-    /// `unauthenticated` when its token does not hold any more, or when it has none and there are
-    /// tokens now; `unavailable` when the store cannot be read.
+    /// `unauthenticated` if its token is not valid any more, or if it has none and tokens exist
+    /// now; `unavailable` if the store cannot be read.
     pub fn recheck_token(&self, caller: &Caller) -> Result<()> {
         let id = match &caller.proof {
             CallerProof::Token { id, .. } => Some(*id),
@@ -65,11 +65,12 @@ impl Commonbook {
         }
     }
 
-    /// Makes a token that proves an agent. The holder of a token for one workspace makes tokens for
-    /// that workspace, and sees and ends no others.
+    /// Creates a token that identifies an agent. The holder of a token for one workspace can
+    /// create, list and revoke tokens of that workspace only.
     ///
     /// # Errors
-    /// `forbidden` for who is no administrator, or not in that workspace; `invalid` with the field.
+    /// `forbidden` if the caller is not an administrator of that workspace; `invalid` with the
+    /// field.
     pub fn create_token(&self, caller: &Caller, request: &CreateToken) -> Result<NewToken> {
         access::require_scope(caller, TokenScope::Admin)?;
         let now = self.clock.now();
@@ -85,7 +86,7 @@ impl Commonbook {
     /// Every token, without its secret.
     ///
     /// # Errors
-    /// `forbidden` for who is no administrator.
+    /// `forbidden` if the caller is not an administrator.
     pub fn list_tokens(&self, caller: &Caller, _request: &ListTokens) -> Result<TokenList> {
         access::require_scope(caller, TokenScope::Admin)?;
         let mut items = self.store.read(|tx| tx.tokens())?;
@@ -93,10 +94,11 @@ impl Commonbook {
         Ok(TokenList { items })
     }
 
-    /// Ends a token.
+    /// Revokes a token.
     ///
     /// # Errors
-    /// `forbidden` for who is no administrator, `not_found`, `conflict` when it has ended before.
+    /// `forbidden` if the caller is not an administrator, `not_found`, `conflict` if the token was
+    /// revoked before.
     pub fn revoke_token(&self, caller: &Caller, request: &RevokeToken) -> Result<Token> {
         access::require_scope(caller, TokenScope::Admin)?;
         let (id, now, caller) = (request.token_id, self.clock.now(), caller.clone());
@@ -111,10 +113,11 @@ impl Commonbook {
         })
     }
 
-    /// Gives a token another secret.
+    /// Gives a token a new secret.
     ///
     /// # Errors
-    /// `forbidden` for who is no administrator, `not_found`, `conflict` when it was revoked.
+    /// `forbidden` if the caller is not an administrator, `not_found`, `conflict` if the token was
+    /// revoked.
     pub fn rotate_token(&self, caller: &Caller, request: &RotateToken) -> Result<NewToken> {
         access::require_scope(caller, TokenScope::Admin)?;
         let (id, caller) = (request.token_id, caller.clone());
@@ -123,12 +126,12 @@ impl Commonbook {
             match kept.token.revoked_at {
                 None => Ok(kept.token),
                 Some(_) => Err(Error::conflict(format!("token {id} was revoked"))
-                    .hint("Make another with `commonbook token create`.")),
+                    .hint("Create another with `commonbook token create`.")),
             }
         })
     }
 
-    /// Keeps a token with a new secret.
+    /// Stores a token with a new secret.
     fn issue(
         &self,
         id: TokenId,
@@ -146,14 +149,13 @@ impl Commonbook {
     }
 }
 
-/// Whether the caller, who is an administrator, is one where this token holds.
+/// Whether the caller, an administrator, administers the workspace of this token.
 fn administers(caller: &Caller, token: &Token) -> bool {
     !caller.proof.is_bound() || token.workspace.as_ref() == Some(&caller.workspace)
 }
 
 fn find_token(tx: &dyn Transaction, caller: &Caller, id: TokenId) -> Result<TokenRecord> {
     tx.token(id)?.filter(|kept| administers(caller, &kept.token)).ok_or_else(|| {
-        Error::not_found(format!("there is no token {id}"))
-            .hint("`commonbook token list` shows those that there are.")
+        Error::not_found(format!("no token {id} exists")).hint("See `commonbook token list`.")
     })
 }

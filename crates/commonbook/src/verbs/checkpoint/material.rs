@@ -1,4 +1,4 @@
-//! What a session holds for who goes on with it: memories, entities, handoffs, cases.
+//! What a session holds for the agent that resumes it: memories, entities, handoffs, cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::prompt::resume::ResumeMaterial;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::mentioned_items;
 
-/// What a session holds, as far as the caller sees, up to a place in the journal.
+/// What a session holds, as far as the caller sees, up to a position in the journal.
 pub(super) fn resume_material(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -32,8 +32,8 @@ pub(super) fn resume_material(
     let beyond = until.map(|until| until + 1);
     let found = tx.memories(sight, &filter, ListOrder::Newest, beyond, most)?;
     let memories = found.into_iter().map(|(_, memory)| memory);
-    let told = memories.filter(Memory::is_usable);
-    let told: Vec<Memory> = told.collect();
+    let usable = memories.filter(Memory::is_usable);
+    let usable: Vec<Memory> = usable.collect();
     let mut cases = Vec::new();
     if let Some(key) = &session.case
         && let Some(case) = tx.case(&session.workspace, key)?
@@ -45,14 +45,14 @@ pub(super) fn resume_material(
             read: read_position(tx, caller, key)?.min(case.version),
         });
     }
-    let entities = mentioned_entities(tx, sight, session, &told)?;
-    let memories = told.into_iter().map(Into::into).collect();
+    let entities = mentioned_entities(tx, sight, session, &usable)?;
+    let memories = usable.into_iter().map(Into::into).collect();
     let (handoffs, handoffs_left) = open_handoffs(tx, caller, session)?;
     let history = history(tx, caller, session)?;
     Ok(ResumeMaterial { memories, entities, handoffs, handoffs_left, history, cases })
 }
 
-/// The things that these memories mention, those of the newest first.
+/// The entities that these memories mention, those of the newest memories first.
 fn mentioned_entities(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -65,14 +65,14 @@ fn mentioned_entities(
     let place = |id: MemoryId| places.get(&id).copied().unwrap_or(memories.len());
     let mut mentions = tx.entities_mentioned_in(sight, &session.workspace, &ids)?;
     mentions.sort_by_key(|mention| place(mention.memory));
-    let mut told =
+    let mut summaries =
         mentioned_items(tx, &session.workspace, &mentions, |id| memories.get(place(id)))?;
-    let latest = mentions.iter().filter_map(|mention| told.remove(&mention.entity));
+    let latest = mentions.iter().filter_map(|mention| summaries.remove(&mention.entity));
     Ok(latest.take(limits::RESUME_ENTITIES).collect())
 }
 
-/// The handoffs that are still open between the caller or the session's agent and others, the newest
-/// of each counterpart in turn, and how many are open besides.
+/// The open handoffs between other agents and the caller or the session's agent, the newest of each
+/// counterpart in turn, and the number of further open ones.
 fn open_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -102,7 +102,7 @@ fn open_handoffs(
     Ok((found, left))
 }
 
-/// Who handed work to whom in a session and on its case, the newest first.
+/// The handoffs of a session and its case, newest first.
 fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<Vec<HandoffEdge>> {
     let sight = Sight::writing(caller)?;
     let case = session.case.as_ref().map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! Building a context again, of what its receipt says was considered.
+//! Rebuilding a context from the candidates in its receipt.
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
@@ -22,8 +22,8 @@ use commonbook_text::fence::Fence;
 use super::handoff_tokens;
 
 impl Commonbook {
-    /// Builds a context again: of the same candidates with their scores, each as it was then, in
-    /// the same marks and at the same time.
+    /// Rebuilds a context from the same candidates, each with its score and revision of then, with
+    /// the same fence and at the same time.
     pub(super) fn replay(&self, caller: &Caller, kept: &ContextRecord) -> Result<ContextReplay> {
         let user = kept.receipt.diagnostics.resolved_user_id.as_deref();
         let caller = caller.clone().for_user(user)?;
@@ -33,9 +33,14 @@ impl Commonbook {
             settings: receipt_settings(&kept.receipt),
         };
         let mut differences = Vec::new();
-        // What was told as one is again, whatever was found or resolved since.
-        let pairs = kept.receipt.candidates.iter().filter_map(|one| {
-            one.id.parse().ok().zip(one.with.as_ref().and_then(|with| with.parse().ok()))
+        // Texts that were shown as a pair are shown as a pair again, whatever was found or resolved
+        // since.
+        let pairs = kept.receipt.candidates.iter().filter_map(|candidate| {
+            candidate
+                .id
+                .parse()
+                .ok()
+                .zip(candidate.with.as_ref().and_then(|with| with.parse().ok()))
         });
         let contradictions: Vec<(MemoryId, MemoryId)> = pairs.collect();
         let gathering = CandidateBuilder {
@@ -46,57 +51,57 @@ impl Commonbook {
         let standing = self.files.read(&caller, self.clock.now());
         let as_it_was = standing.as_ref().map(|file| &file.read) == kept.standing.as_ref();
         if !as_it_was {
-            differences.push("the standing memory file is no longer as it was".to_owned());
+            differences.push("the standing memory file has changed since".to_owned());
         }
         let mut candidates: Vec<ContextCandidate> = Vec::new();
         if let Some(file) = standing {
             candidates.extend(self.standing_candidates(&caller, gathering, &file, &wanted)?);
         }
-        let waited = |one: &&CandidateReceipt| one.source == ContextSource::Handoff;
+        let waited = |candidate: &&CandidateReceipt| candidate.source == ContextSource::Handoff;
         let mut left = kept.receipt.handoffs_left;
         let handoffs = kept.receipt.candidates.iter().filter(waited).count().max(1);
         let tokens = handoff_tokens(&wanted.settings, handoffs);
         self.store.read(|tx| {
-            for one in &kept.receipt.candidates {
-                if let (ContextSource::Handoff, Ok(id)) = (one.source, one.id.parse::<HandoffId>())
+            for candidate in &kept.receipt.candidates {
+                if let (ContextSource::Handoff, Ok(id)) =
+                    (candidate.source, candidate.id.parse::<HandoffId>())
                 {
-                    // The first of them tells how many waited besides.
+                    // The first handoff carries the number of further ones.
                     let left = std::mem::take(&mut left);
                     match tx.handoff(&sight, id)? {
                         Some(handoff) => candidates.push(gathering.handoff(&handoff, tokens, left)),
-                        None => differences.push(gone_message(one)),
+                        None => differences.push(gone_message(candidate)),
                     }
                     continue;
                 }
-                match rebuild_candidate(tx, &sight, &caller, gathering, one)? {
+                match rebuild_candidate(tx, &sight, &caller, gathering, candidate)? {
                     Some(candidate) => candidates.push(candidate),
-                    None if one.source == ContextSource::Standing => {}
-                    None => differences.push(gone_message(one)),
+                    None if candidate.source == ContextSource::Standing => {}
+                    None => differences.push(gone_message(candidate)),
                 }
             }
             Ok(())
         })?;
-        let asked = ContextQuery { query: &wanted.task, user_id: user, now: kept.at };
+        let query = ContextQuery { query: &wanted.task, user_id: user, now: kept.at };
         let handles = |ids: &[String]| self.store.read(|tx| longer_handles(tx, &sight, ids));
         let fence = Fence::with_nonce(&kept.nonce).ok_or_else(|| {
             Error::new(ErrorKind::Internal, "the receipt has a nonce that no fence can have")
         })?;
-        let chosen = choose_for_context(&asked, candidates, &wanted.settings, &fence, handles)?;
+        let chosen = choose_for_context(&query, candidates, &wanted.settings, &fence, handles)?;
         let same = sha256(&chosen.text) == kept.sha256;
         if !same && differences.is_empty() {
-            differences.push(
-                "it is told in other words: by other templates, or by another version".to_owned(),
-            );
+            differences
+                .push("the text differs: the templates or the version have changed".to_owned());
         }
         Ok(ContextReplay { same, differences })
     }
 }
 
-fn gone_message(one: &CandidateReceipt) -> String {
-    format!("{} is gone, or hidden by now", one.id)
+fn gone_message(candidate: &CandidateReceipt) -> String {
+    format!("{} is gone or hidden now", candidate.id)
 }
 
-/// How much was told.
+/// The settings that a receipt records.
 fn receipt_settings(receipt: &ContextReceipt) -> ContextSettings {
     ContextSettings {
         auto_inject: receipt.diagnostics.auto_inject_enabled,
@@ -107,7 +112,7 @@ fn receipt_settings(receipt: &ContextReceipt) -> ContextSettings {
     }
 }
 
-/// What was considered, as it was then; nothing where that is gone.
+/// A candidate as it was then; `None` if it is gone.
 fn rebuild_candidate(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -138,9 +143,10 @@ fn memory_at_revision(
 ) -> Result<Option<Memory>> {
     match tx.memory(sight, id)? {
         Some(memory) if memory.revision == revision => Ok(Some(memory)),
-        Some(_) => {
-            Ok(tx.earlier_revisions(sight, id)?.into_iter().find(|it| it.revision == revision))
-        }
+        Some(_) => Ok(tx
+            .earlier_revisions(sight, id)?
+            .into_iter()
+            .find(|memory| memory.revision == revision)),
         None => Ok(None),
     }
 }

@@ -1,4 +1,5 @@
-//! The standing memory in a context: a person's items as rules, all others as data of their authors.
+//! The standing memory in a context: a person's items as rules, all others as data with their
+//! authors.
 
 use std::collections::HashMap;
 
@@ -69,7 +70,7 @@ impl Commonbook {
         Ok(candidates)
     }
 
-    /// What agents have learned, by its text with single blanks, with the agent and the day.
+    /// What agents have learned, by text with single blanks, with the agent and the day.
     fn learned_items(&self, caller: &Caller) -> Result<HashMap<String, (String, String)>> {
         let sight = Sight::reading(caller)?;
         let filter =
@@ -85,8 +86,8 @@ impl Commonbook {
         Ok(learned.collect())
     }
 
-    /// The mark of an item that this caller adds to a standing memory file. A person who is signed in
-    /// needs none in the home, and a signed one in a project.
+    /// The author mark of an item that this caller adds to a standing memory file. A person who is
+    /// signed in needs no mark in the home, and a signed mark in a project.
     ///
     /// # Errors
     /// `unavailable` if the home's key can be neither read nor created.

@@ -1,4 +1,4 @@
-//! Resolving a contradiction: what becomes of its two memories.
+//! Resolving a contradiction, and the fate of its two memories.
 
 use jiff::Timestamp;
 
@@ -19,57 +19,57 @@ use crate::verbs::Commonbook;
 use crate::verbs::memory::{MemoryDraft, keep_memory, replace};
 
 impl Commonbook {
-    /// Decides what becomes of two memories that contradict each other. The same decision once more
-    /// is answered alike.
+    /// Resolves the contradiction between two memories. Repeating the same decision returns the
+    /// same response.
     ///
     /// # Errors
-    /// `invalid` and `too_large` with the field; `not_found` when there is none in sight;
-    /// `conflict` when it was resolved otherwise; `forbidden` (`ownership_mismatch`) for who would
-    /// take the place of another agent's memory and does not review.
+    /// `invalid` and `too_large` with the field; `not_found` if no such contradiction is in sight;
+    /// `conflict` if it was resolved otherwise; `forbidden` (`ownership_mismatch`) if the caller
+    /// would supersede another agent's memory and may not review.
     pub fn resolve_contradiction(
         &self,
         caller: &Caller,
         request: &ResolveContradiction,
     ) -> Result<Contradiction> {
-        let said = request.clone().check()?;
+        let decision = request.clone().check()?;
         Sight::writing_at_home(caller)?;
         self.follow_contradictions(caller)?;
         let now = self.clock.now();
-        let drafts = self.merge_draft(caller, &said, now)?;
+        let drafts = self.merge_draft(caller, &decision, now)?;
         let relations = [0, 1].map(|_| RelationId::new(&*self.ids, now));
         let (key, verb) = (request.idempotency_key.as_ref(), "resolve_contradiction");
         let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
             let sight = Sight::writing_at_home(caller)?;
-            let (kept, older, newer) = visible_contradiction(tx, &sight, said.contradiction)?;
+            let (kept, older, newer) = visible_contradiction(tx, &sight, decision.contradiction)?;
             if let Some(resolved) = &kept.resolved {
-                if kept.request_sha256.as_ref() == Some(&said.fingerprint()) {
+                if kept.request_sha256.as_ref() == Some(&decision.fingerprint()) {
                     return Ok(kept.into_contradiction(&older, &newer));
                 }
                 return Err(already_resolved(resolved));
             }
-            let deciding = ContradictionDecision { caller, now, said: &said, relations };
+            let deciding = ContradictionDecision { caller, now, request: &decision, relations };
             deciding.decide(tx, kept, &older, &newer, drafts.first())
         })?;
         Ok(once.answer)
     }
 
-    /// The memory that would take the place of both: about what both are about, and shared as the
-    /// less shared of the two.
+    /// The memory that would supersede both: about everything that the two are about, and shared
+    /// like the less shared of the two.
     fn merge_draft(
         &self,
         caller: &Caller,
-        said: &ResolveContradiction,
+        request: &ResolveContradiction,
         now: Timestamp,
     ) -> Result<Vec<MemoryDraft>> {
-        let Some(text) = &said.text else { return Ok(Vec::new()) };
+        let Some(text) = &request.text else { return Ok(Vec::new()) };
         let sight = Sight::writing_at_home(caller)?;
         let (_, older, newer) =
-            self.store.read(|tx| visible_contradiction(tx, &sight, said.contradiction))?;
+            self.store.read(|tx| visible_contradiction(tx, &sight, request.contradiction))?;
         let topics = [older.topics.clone(), newer.topics.clone()].concat();
         let request = SaveMemory {
             text: text.clone(),
-            // A type that was kept before it was reserved is nobody's choice now.
-            memory_type: Some(newer.memory_type.clone()).filter(|it| it.check_choice().is_ok()),
+            // A type that was saved before it became reserved cannot be chosen now.
+            memory_type: Some(newer.memory_type.clone()).filter(|kind| kind.check_choice().is_ok()),
             topics: crate::model::memory::distinct_topics(
                 &topics[..topics.len().min(crate::base::limits::TOPICS)],
             )?,
@@ -80,19 +80,19 @@ impl Commonbook {
         };
         let drafts = self.drafts(caller, &[request], now).map_err(|(_, error)| error)?;
         if drafts.iter().any(|draft| draft.memory.is_quarantined()) {
-            return Err(Error::invalid("text", "this reads like an order to other agents").hint(
-                "What is quarantined takes nobody's place. Say what holds instead of both.",
+            return Err(Error::invalid("text", "the text reads like an instruction to other agents").hint(
+                "Say what holds instead of both, as a statement: a quarantined memory supersedes nothing.",
             ));
         }
         Ok(drafts)
     }
 }
 
-/// A decision: who makes it, when, and what it is.
+/// A decision: who makes it, when, and what it says.
 struct ContradictionDecision<'d> {
     caller: &'d Caller,
     now: Timestamp,
-    said: &'d ResolveContradiction,
+    request: &'d ResolveContradiction,
     relations: [RelationId; 2],
 }
 
@@ -106,7 +106,7 @@ impl ContradictionDecision<'_> {
         draft: Option<&MemoryDraft>,
     ) -> Result<Contradiction> {
         let (mut after, mut stands) = ([older.clone(), newer.clone()], None);
-        match self.said.resolution {
+        match self.request.resolution {
             ContradictionResolution::KeepBoth => {
                 self.relate(tx, self.relations[0], newer, "context", older)?;
             }
@@ -115,10 +115,10 @@ impl ContradictionDecision<'_> {
                 stands = Some(newer.id);
             }
             ContradictionResolution::Override => {
-                let keep = self.said.keep;
+                let keep = self.request.keep;
                 let place = [older.id, newer.id].iter().position(|id| Some(*id) == keep);
                 let place = place.ok_or_else(|| {
-                    Error::invalid("keep", "this is neither of the two memories")
+                    Error::invalid("keep", "the id is neither of the two memories")
                         .hint(format!("Give {} or {}.", older.id, newer.id))
                 })?;
                 let (winner, loser) = if place == 0 { (older, newer) } else { (newer, older) };
@@ -129,8 +129,11 @@ impl ContradictionDecision<'_> {
                 let merged = draft.map(|draft| &draft.memory);
                 let merged = merged.ok_or_else(|| Error::invalid("text", "merge needs this"))?;
                 if keep_memory(tx, merged, self.now)?.is_quarantined() {
-                    return Err(Error::invalid("text", "this completes an order to other agents")
-                        .hint("Say what holds instead of both, in words of its own."));
+                    return Err(Error::invalid(
+                        "text",
+                        "the text completes an instruction to other agents",
+                    )
+                    .hint("Say what holds instead of both, in other words."));
                 }
                 for (place, old) in [older, newer].into_iter().enumerate() {
                     after[place] = self.replace(tx, old, self.relations[place], merged)?;
@@ -142,7 +145,7 @@ impl ContradictionDecision<'_> {
         let record = ContradictionRecord {
             memories: [(older.id, older.revision), (newer.id, newer.revision)],
             resolved: Some(self.resolution_record(stands)),
-            request_sha256: Some(self.said.fingerprint()),
+            request_sha256: Some(self.request.fingerprint()),
             ..record
         };
         tx.put_contradiction(&record, 0)?;
@@ -153,15 +156,15 @@ impl ContradictionDecision<'_> {
 
     fn resolution_record(&self, kept: Option<MemoryId>) -> ResolutionRecord {
         ResolutionRecord {
-            resolution: self.said.resolution,
+            resolution: self.request.resolution,
             resolved_by: self.caller.agent.clone(),
             resolved_at: self.now,
-            context: self.said.context.clone(),
+            context: self.request.context.clone(),
             kept,
         }
     }
 
-    /// Lets a memory take the place of another, where the caller may decide that.
+    /// Lets one memory supersede another, if the caller may decide that.
     fn replace(
         &self,
         tx: &mut dyn Transaction,
@@ -176,7 +179,7 @@ impl ContradictionDecision<'_> {
         Ok(after)
     }
 
-    /// Relates two memories, with the event that tells of it.
+    /// Relates two memories, with the event.
     fn relate(
         &self,
         tx: &mut dyn Transaction,
@@ -186,7 +189,7 @@ impl ContradictionDecision<'_> {
         to: &Memory,
     ) -> Result<()> {
         let relation_type: RelationType = kind.parse()?;
-        let said = AddRelation {
+        let request = AddRelation {
             from: NodeRef::Memory(from.id),
             to: NodeRef::Memory(to.id),
             relation_type,
@@ -198,10 +201,10 @@ impl ContradictionDecision<'_> {
         let (source, target) = (GraphNode::Memory(from.id), GraphNode::Memory(to.id));
         let of = |memory: &Memory| Audience::of(&Visibility::of(memory));
         let audience = Audience::of_both(&of(from), &of(to), agent);
-        let known = tx.relation(workspace, source, target, &said.relation_type, &audience)?;
-        let relation = match known {
-            Some(known) => known.reinforce(&said, self.now),
-            None => Relation::new(id, workspace.clone(), source, &said, target, agent, self.now),
+        let existing = tx.relation(workspace, source, target, &request.relation_type, &audience)?;
+        let relation = match existing {
+            Some(existing) => existing.reinforce(&request, self.now),
+            None => Relation::new(id, workspace.clone(), source, &request, target, agent, self.now),
         };
         tx.put_relation(&relation, &audience)?;
         let sharing = Sharing::shared_if(access::is_common(from) && access::is_common(to));
@@ -211,9 +214,9 @@ impl ContradictionDecision<'_> {
     }
 }
 
-/// The answer to who would decide otherwise.
+/// The error for a decision that differs from the earlier one.
 fn already_resolved(resolved: &ResolutionRecord) -> Error {
     let ResolutionRecord { resolution, resolved_by, resolved_at, .. } = resolved;
     Error::conflict(format!("{resolved_by} resolved this with {resolution} at {resolved_at}"))
-        .hint("Read it to see what became of the two; change the memories that stand, if you may.")
+        .hint("Read the contradiction for its outcome; change the remaining memories if you may.")
 }

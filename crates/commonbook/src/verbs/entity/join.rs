@@ -1,4 +1,4 @@
-//! Merging two entities, and taking it back.
+//! Merging two entities, and undoing a merge.
 
 use jiff::Timestamp;
 
@@ -22,11 +22,11 @@ use crate::verbs::ops::find_visible::{
 };
 
 impl Commonbook {
-    /// Merges one entity into another of its type.
+    /// Merges an entity into another of its type.
     ///
     /// # Errors
-    /// `invalid` for an entity with itself, of another type or session; `conflict` for one that
-    /// changed since it was read or is merged already; `not_found` for one out of sight.
+    /// `invalid` if both are the same entity, or differ in type or session; `conflict` if one
+    /// changed since it was read or is merged already; `not_found` if one is out of sight.
     pub fn merge_entities(
         &self,
         caller: &Caller,
@@ -74,11 +74,11 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Takes a merge back.
+    /// Undoes a merge.
     ///
     /// # Errors
-    /// `conflict` when it was taken back already, or when a later merge into the same entity was
-    /// not; `not_found` for an entity out of sight.
+    /// `conflict` if the merge was undone before, or if a later merge into the same entity was not
+    /// undone yet; `not_found` if an entity is out of sight.
     pub fn unmerge_entities(
         &self,
         caller: &Caller,
@@ -104,7 +104,7 @@ impl Commonbook {
     }
 }
 
-/// The thing that is meant, though it was merged into another.
+/// The named entity itself, even if it was merged into another.
 pub(super) fn resolve_exact(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -126,7 +126,7 @@ pub(super) fn resolve_exact(
     }
 }
 
-/// Makes one entity of two.
+/// Merges two entities into one.
 pub(super) fn join_entities(
     tx: &mut dyn Transaction,
     source: &Entity,
@@ -157,7 +157,7 @@ pub(super) fn join_entities(
     Ok(entity)
 }
 
-/// Makes two entities again of what was merged.
+/// Splits a merged entity into two again.
 fn split_entities(
     tx: &mut dyn Transaction,
     source: &Entity,
@@ -198,9 +198,9 @@ fn split_entities(
         }
     }
     tx.drop_statements(workspace, into, kept.statements)?;
-    for said in &since {
-        let of_source = said.name == source.id || kept.names.contains(&said.name);
-        tx.add_statement(workspace, if of_source { source.id } else { into }, said)?;
+    for statement in &since {
+        let of_source = statement.name == source.id || kept.names.contains(&statement.name);
+        tx.add_statement(workspace, if of_source { source.id } else { into }, statement)?;
     }
     tx.drop_merge(workspace, into)?;
     Ok(UnmergeEntitiesResult { source: source_back, target: target_back })

@@ -1,4 +1,4 @@
-//! Deciding what becomes of statements and merges that wait.
+//! Deciding about queued statements and merges.
 
 use super::{join, merge_statement};
 use crate::base::error::{Error, Result};
@@ -20,10 +20,10 @@ use crate::verbs::ops::find_visible::{
 };
 
 impl Commonbook {
-    /// What waits for somebody's decision, oldest first, of what is about entities in sight.
+    /// The queued statements and merges about entities in sight, oldest first.
     ///
     /// # Errors
-    /// `invalid` for a limit or a cursor that is none.
+    /// `invalid` if the limit is out of range or the cursor is malformed.
     pub fn list_reviews(
         &self,
         caller: &Caller,
@@ -51,10 +51,11 @@ impl Commonbook {
         })
     }
 
-    /// Decides what becomes of what waits: it is done, in the name of who wanted it, or dropped.
+    /// Decides about a queued item: it is carried out in the name of the agent that queued it, or
+    /// dropped.
     ///
     /// # Errors
-    /// `not_found` when nothing in sight waits under this id; for a merge, as
+    /// `not_found` if nothing in sight is queued under this id; for a merge, as
     /// [`Commonbook::merge_entities`].
     pub fn decide_review(
         &self,
@@ -68,7 +69,7 @@ impl Commonbook {
                 let sight = Sight::writing_at_home(caller)?;
                 let review = tx.review(workspace_of_sight(&sight)?, decided.review_id)?;
                 let nothing =
-                    || Error::not_found(format!("nothing waits as {}", decided.review_id));
+                    || Error::not_found(format!("no review {} is waiting", decided.review_id));
                 let review = review.ok_or_else(nothing)?;
                 if !sees_review(tx, &sight, &review)? {
                     return Err(nothing());
@@ -93,8 +94,11 @@ impl Commonbook {
                     });
                 }
                 if strategy == MergeStrategy::Manual {
-                    return Err(Error::invalid("strategy", "this was queued to be decided")
-                        .hint("Choose merge_context, newest_wins or highest_confidence."));
+                    return Err(Error::invalid(
+                        "strategy",
+                        "this statement is already in the queue",
+                    )
+                    .hint("Choose merge_context, newest_wins or highest_confidence."));
                 }
                 let entity = match &review.wanted {
                     ReviewProposal::Stated(seen) => {
@@ -127,7 +131,7 @@ impl Commonbook {
     }
 }
 
-/// Whether what waits is about entities in sight alone.
+/// Whether the queued item concerns only entities in sight.
 fn sees_review(tx: &dyn Transaction, sight: &Sight, review: &EntityReview) -> Result<bool> {
     let mut about = vec![review.entity];
     if let ReviewProposal::Merged(source) = review.wanted {

@@ -1,9 +1,10 @@
-//! Following the journals with contradictions: comparing each new memory with those that mention the same.
+//! Following the journals with contradictions: each new memory is compared with those that mention
+//! the same.
 //!
-//! The follower never goes beyond where mentions are: each new or changed memory is compared with at
-//! most [`limits::CONTRADICTION_CANDIDATES`] others that mention what it mentions. For each it reads
-//! the newest of at most 16 names by their index, and parses those memories once: the cost of a memory
-//! does not grow with how many there are, and no save waits for it.
+//! The follower never goes beyond where mentions are. Each new or changed memory is compared with
+//! at most [`limits::CONTRADICTION_CANDIDATES`] others that mention the same entities. For each it
+//! reads the newest memories of at most 16 names by their index and parses them once: the cost of a
+//! memory does not grow with the number of memories, and no save waits for it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,21 +28,23 @@ use crate::store::Transaction;
 use crate::verbs::Commonbook;
 use crate::verbs::contradiction::contradiction_event;
 
-/// The revision of the rules by which contradictions are found: with another one all memories are
-/// compared anew.
+/// The revision of the rules that find contradictions. A new revision compares all memories again.
 const COMPARISON_RULES_REVISION: u32 = 2;
 
-/// Events whose memories are compared at once: some tenth of a second.
+/// Events whose memories are compared in one step: about a tenth of a second.
 const COMPARISON_EVENTS_MAX: u32 = 25;
 
 impl Commonbook {
-    /// Finds what contradicts what, of all that the journals hold beyond what was compared, and tells
-    /// after each step how many events it has read; `told` may break it off. Any process may do this
-    /// at any time: each stretch of a journal is taken once.
+    /// Finds contradictions in everything that the journals hold beyond what was compared. After
+    /// each step `report` receives the number of events read so far, and may stop the work. Any
+    /// process may run this at any time: each range of a journal is processed once.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read or written.
-    pub fn find_contradictions(&self, mut told: impl FnMut(u64) -> ControlFlow<()>) -> Result<()> {
+    pub fn find_contradictions(
+        &self,
+        mut report: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<()> {
         let mut read = 0;
         for (workspace, mut place) in
             self.store.read(|tx| tx.contradictions_behind(COMPARISON_RULES_REVISION))?
@@ -53,7 +56,7 @@ impl Commonbook {
                 }
                 read += next.saturating_sub(place);
                 place = next;
-                if told(read).is_break() {
+                if report(read).is_break() {
                     return Ok(());
                 }
             }
@@ -70,7 +73,7 @@ impl Commonbook {
                 let place = tx.contradictions_position(workspace, COMPARISON_RULES_REVISION)?;
                 Ok((place, tx.next_events(workspace, place, COMPARISON_EVENTS_MAX)?))
             })?;
-            // A place is written only where there is something to be compared, or much to be passed.
+            // A position is written only if there is something to compare, or many events to skip.
             let nothing_new = !memories && others < COMPARISON_EVENTS_MAX;
             if nothing_new || self.contradictions_after(workspace, place)? == place {
                 return Ok(());
@@ -78,7 +81,7 @@ impl Commonbook {
         }
     }
 
-    /// Takes the next stretch of a journal after this place; answers where it ends.
+    /// Processes the next range of a journal after this position; returns its end.
     fn contradictions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
         let now = self.clock.now();
         let (next, judged) = self.store.read(|tx| {
@@ -88,8 +91,11 @@ impl Commonbook {
             let Some(next) = changes.last().map(|change| change.sequence) else {
                 return Ok((place, ComparisonResult::default()));
             };
-            let mut memories: Vec<Memory> =
-                changes.into_iter().filter_map(|change| change.memory).map(|it| *it).collect();
+            let mut memories: Vec<Memory> = changes
+                .into_iter()
+                .filter_map(|change| change.memory)
+                .map(|memory| *memory)
+                .collect();
             memories.sort_by_key(|memory| memory.id);
             memories.dedup_by_key(|memory| memory.id);
             let mut judged = ComparisonResult::default();
@@ -103,7 +109,7 @@ impl Commonbook {
         }
         let (workspace, judged) = (workspace.clone(), Arc::new(judged));
         self.store.write(move |tx| {
-            // Another process has taken it meanwhile.
+            // Another process has processed the range meanwhile.
             let taken = tx.contradictions_position(&workspace, COMPARISON_RULES_REVISION)?;
             if taken != place {
                 return Ok(taken);
@@ -115,26 +121,26 @@ impl Commonbook {
     }
 }
 
-/// What comparing some memories has given.
+/// The result of comparing some memories.
 #[derive(Default)]
 struct ComparisonResult {
-    /// What nobody knew of, with how the event that tells of it is shared.
+    /// New contradictions, each with its event.
     found: Vec<(ContradictionRecord, NewEvent)>,
-    /// What still holds, at other revisions or for another reason.
+    /// Contradictions that still hold, at other revisions or for another reason.
     renewed: Vec<ContradictionRecord>,
-    /// What holds no longer.
+    /// Contradictions that no longer hold.
     gone: Vec<ContradictionId>,
 }
 
 impl ComparisonResult {
-    /// Compares a memory with those that mention what it mentions, and again with those that it
+    /// Compares a memory with those that mention the same entities, and again with those that it
     /// contradicted.
     fn judge(&mut self, tx: &dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
-        let known = tx.contradictions_of(memory)?;
+        let recorded = tx.contradictions_of(memory)?;
         let stated = MemoryStatements::of(memory);
-        for (kept, other) in &known {
+        for (kept, other) in &recorded {
             let found = compare_memories(memory, &stated, other, kept.shared);
-            // What somebody has decided stays, though one of the two is superseded since.
+            // A decision stays, even if one of the two memories is superseded since.
             match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
                 None => self.gone.push(kept.id),
                 Some(found) => {
@@ -160,7 +166,7 @@ impl ComparisonResult {
         let mut new: Vec<(ContradictionRecord, NewEvent)> = Vec::new();
         for (other, shared) in others {
             let id = id_of(memory.id, other.id);
-            let is_known = known.iter().any(|(kept, _)| kept.id == id)
+            let is_known = recorded.iter().any(|(kept, _)| kept.id == id)
                 || self.found.iter().chain(&new).any(|(kept, _)| kept.id == id);
             if is_known || !may_contradict(memory, &other) {
                 continue;
@@ -183,8 +189,8 @@ impl ComparisonResult {
         Ok(())
     }
 
-    /// Keeps all this. What has changed since it was compared is left out: its change comes later in
-    /// the journal.
+    /// Stores all this. Memories that have changed since the comparison are left out: their change
+    /// comes later in the journal.
     fn store_findings(&self, tx: &mut dyn Transaction, workspace: &Workspace) -> Result<()> {
         for id in &self.gone {
             tx.drop_contradiction(workspace, *id)?;
@@ -202,7 +208,7 @@ impl ComparisonResult {
     }
 }
 
-/// What contradicts what in two memories, if anything does.
+/// The contradiction between two memories, if there is any.
 fn compare_memories(
     memory: &Memory,
     statements: &MemoryStatements<'_>,

@@ -1,4 +1,4 @@
-//! Following the journals with mentions: finding the things that memories speak of.
+//! Following the journals with mentions: finding the entities that memories mention.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,14 +16,14 @@ use crate::verbs::Commonbook;
 use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
 
-/// The revision of the rules by which things are found: with another one all memories are read anew.
+/// The revision of the rules that find mentions. A new revision reads all memories again.
 pub(in crate::verbs) const MENTION_RULES_REVISION: u32 = 1;
 
-/// Events whose memories are read at once.
+/// Events whose memories are read in one step.
 const MENTION_EVENTS_MAX: u32 = 500;
 
-/// How far each journal was found to say nothing about memories beyond where mentions follow it: a
-/// verb about entities need not write where only entities changed.
+/// The position up to which each journal says nothing about memories beyond where mentions follow
+/// it: a verb about entities need not write if only entities changed.
 #[derive(Debug, Default)]
 pub(in crate::verbs) struct MentionPositions(Mutex<FxHashMap<Workspace, u64>>);
 
@@ -38,25 +38,25 @@ impl MentionPositions {
     }
 }
 
-/// How far mentions have come.
+/// The progress of mentions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MentionProgress {
     /// Events of the journals that are still to be read.
     pub left: u64,
-    /// Events that were read.
+    /// Events read so far.
     pub read: u64,
 }
 
 impl Commonbook {
-    /// Finds what the memories mention that the journals hold beyond what was read, and tells after
-    /// each step how far it has come; `told` may break it off. Any process may do this at any time:
-    /// each stretch of a journal is taken once.
+    /// Finds the mentions in the memories that the journals hold beyond what was read. After each
+    /// step `report` receives the progress, and may stop the work. Any process may run this at any
+    /// time: each range of a journal is processed once.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read or written.
     pub fn find_mentions(
         &self,
-        mut told: impl FnMut(MentionProgress) -> ControlFlow<()>,
+        mut report: impl FnMut(MentionProgress) -> ControlFlow<()>,
     ) -> Result<MentionProgress> {
         let mut come = MentionProgress::default();
         let behind = self.store.read(|tx| tx.mentions_behind(MENTION_RULES_REVISION))?;
@@ -67,7 +67,7 @@ impl Commonbook {
                 let read = next.saturating_sub(place);
                 (come.read, come.left) = (come.read + read, come.left.saturating_sub(read));
                 place = next;
-                if told(come).is_break() {
+                if report(come).is_break() {
                     return Ok(come);
                 }
             }
@@ -75,7 +75,7 @@ impl Commonbook {
         Ok(come)
     }
 
-    /// Throws away how far mentions have come, so that all memories are read anew.
+    /// Resets the position of mentions, so that all memories are read again.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be written.
@@ -105,14 +105,14 @@ impl Commonbook {
         }
     }
 
-    /// Takes the next stretch of a journal after this place; answers where it ends.
+    /// Processes the next range of a journal after this position; returns its end.
     fn mentions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
         let changes = self.store.read(|tx| tx.changes(workspace, place, MENTION_EVENTS_MAX))?;
         let Some(next) = changes.last().map(|change| change.sequence) else { return Ok(place) };
         let found = Arc::new(all_mentioned(changes));
         let workspace = workspace.clone();
         self.store.write(move |tx| {
-            // Another process has taken it meanwhile.
+            // Another process has processed the range meanwhile.
             let now = tx.mentions_position(&workspace, MENTION_RULES_REVISION)?;
             if now != place {
                 return Ok(now);
@@ -126,10 +126,10 @@ impl Commonbook {
     }
 }
 
-/// What these memories mention, each memory once, as it is now.
+/// The mentions of these memories, each memory once, at its present revision.
 fn all_mentioned(changes: Vec<SubjectChange>) -> Vec<(Memory, Vec<NameMention>)> {
     let mut memories: Vec<Memory> =
-        changes.into_iter().filter_map(|it| it.memory).map(|it| *it).collect();
+        changes.into_iter().filter_map(|change| change.memory).map(|memory| *memory).collect();
     memories.sort_by_key(|memory| memory.id);
     memories.dedup_by_key(|memory| memory.id);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -148,8 +148,8 @@ fn all_mentioned(changes: Vec<SubjectChange>) -> Vec<(Memory, Vec<NameMention>)>
     memories.into_iter().zip(found).collect()
 }
 
-/// Keeps what a memory mentions. Names that everybody can read are filed, and lead to what is
-/// nearly equally called; what only some can read draws nothing to itself, and is drawn to nothing.
+/// Stores the mentions of a memory. Names that everybody can read are filed and redirect to similar
+/// names; names that only some can read neither redirect nor attract redirects.
 fn keep_mentions(
     tx: &mut dyn Transaction,
     memory: &Memory,
@@ -174,7 +174,7 @@ fn keep_mentions(
     Ok(())
 }
 
-/// The thing whose filed name means the same as this one.
+/// The entity whose filed name has the same meaning.
 fn find_same_name(
     tx: &dyn Transaction,
     name: &EntityName,

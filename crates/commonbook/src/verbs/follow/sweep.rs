@@ -1,4 +1,4 @@
-//! Taking away what has had its time.
+//! Removing what has expired.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,33 +9,33 @@ use crate::model::agent::Agent;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::{end_of_recovery, purge};
 
-/// Memories that one transaction of a sweep removes at the most, so that writers wait only briefly.
+/// Memories that one transaction of a sweep removes at most, so that writers wait only briefly.
 const MEMORY_SWEEP_MAX: u32 = 100;
 
-/// What a sweep took away.
+/// What a sweep removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SweepResult {
-    /// Memories whose 30 days after deletion were over.
+    /// Memories that were deleted more than 30 days ago.
     pub purged: usize,
 }
 
 impl Commonbook {
     /// Removes the memories that were deleted more than 30 days ago, the idempotency keys that are
     /// older than 24 hours, the checkpoints and the receipts of contexts older than 30 days; ends
-    /// the sessions in which nothing was written for a day, and the handoffs that nobody accepted
-    /// in time. Long-lived processes do this when they start and every hour.
+    /// the sessions in which nothing was written for a day, and the handoffs that expired.
+    /// Long-lived processes run this at their start and every hour.
     ///
-    /// What is over by time alone is judged by the time that is sure ([`SettledClock`]): one look at a
-    /// clock that leaps ends nothing.
+    /// Expiry is judged by the confirmed time ([`SettledClock`]): a clock that leaps once expires
+    /// nothing.
     ///
     /// # Errors
     /// `unavailable` when the store cannot write.
     pub fn sweep(&self) -> Result<SweepResult> {
         let now = self.clock.now();
         let sure = self.store.write(move |tx| {
-            let known = tx.settled_clock()?;
+            let settled = tx.settled_clock()?;
             let steady =
-                known.map_or_else(|| SettledClock::starting(now), |known| known.observe(now));
+                settled.map_or_else(|| SettledClock::starting(now), |settled| settled.observe(now));
             tx.put_settled_clock(steady)?;
             Ok(steady.confirmed)
         })?;

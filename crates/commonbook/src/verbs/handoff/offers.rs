@@ -1,4 +1,5 @@
-//! What may go along with a handoff: found by its task, at hand, come by an earlier one, or named.
+//! What a handoff may carry: memories found by its task, at hand, inherited from earlier handoffs,
+//! or named.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
 
 impl Commonbook {
-    /// The handoff that is asked for, and all that may go along with it.
+    /// The requested handoff, and everything that it may carry.
     pub(super) fn offers(
         &self,
         caller: &Caller,
@@ -44,26 +45,30 @@ impl Commonbook {
             let most = limits::HANDOFFS_RECEIVED;
             let received = tx.received_handoffs(&sight, &caller.agent, most)?;
             let place = ChainPosition::of(id, draft, &caller.agent, &received)?;
-            let before = |it: &&Handoff| place.follows.contains(&it.id);
-            let came: Vec<&Handoff> = received.iter().filter(before).collect();
+            let before = |handoff: &&Handoff| place.follows.contains(&handoff.id);
+            let followed: Vec<&Handoff> = received.iter().filter(before).collect();
             let mut gathered = OfferPool::default();
             gathered.add_named(tx, &sight, caller, draft)?;
             gathered.add_hits(tx, &sight, &found)?;
             gathered.add_at_hand(tx, &sight, caller, draft)?;
-            gathered.add_inherited(tx, &sight, &came)?;
+            gathered.add_inherited(tx, &sight, &followed)?;
             let origin = HandoffOrigin {
                 workspace: caller.workspace.clone(),
                 from: caller.agent.clone(),
                 user_id: caller.user.clone(),
             };
             let handoff = Handoff::new(id, draft, origin, place, now);
-            let came = came.iter().flat_map(|it| &it.entities).map(|it| it.id).collect();
-            let offers = gathered.into_offers(tx, &sight, &handoff, draft, &came)?;
+            let inherited = followed
+                .iter()
+                .flat_map(|handoff| &handoff.entities)
+                .map(|entity| entity.id)
+                .collect();
+            let offers = gathered.into_offers(tx, &sight, &handoff, draft, &inherited)?;
             Ok((handoff, offers))
         })
     }
 
-    /// How well a search for the task finds memories, 0 to 1, best first.
+    /// The memories that a search for the task finds, each with its score from 0 to 1, best first.
     fn search_task(
         &self,
         caller: &Caller,
@@ -71,7 +76,7 @@ impl Commonbook {
         draft: &HandoffDraft,
         now: Timestamp,
     ) -> Result<Vec<TaskHit>> {
-        // Not parsed: the work may be about `-without` or `type:x`.
+        // Not parsed as a query: the task may contain `-without` or `type:x`.
         let question =
             IndexQuery::from_plain_text(draft.search_text(), SearchFilter::default(), now);
         let question = IndexQuery { most: SEARCH_CANDIDATES_MAX as usize, ..question };
@@ -82,41 +87,42 @@ impl Commonbook {
     }
 }
 
-/// Entities of the task that no memory names which goes along, and that are looked up.
+/// Entities named in the task, and by no memory of the handoff, that are looked up at most.
 const TASK_ENTITIES_MAX: usize = 5;
 
-/// A memory that a search found, and how well.
+/// A memory that a search found, with its score.
 type TaskHit = (Workspace, MemoryId, f64);
 
-/// A memory that may go along, and what speaks for it.
+/// A memory that the handoff may carry, and why.
 struct OfferCandidate {
     memory: Memory,
     found: f64,
     at_hand: bool,
     named: bool,
-    came: Option<(f64, HandoffId)>,
+    inherited: Option<(f64, HandoffId)>,
 }
 
-/// The memories that may go along, in the order in which they came to mind.
+/// The memories that the handoff may carry, in the order of their discovery.
 #[derive(Default)]
 struct OfferPool(Vec<OfferCandidate>);
 
 impl OfferPool {
-    /// The place of a memory among them, where it is current and may be told.
+    /// The candidate of a memory, added if it is new; `None` if the memory is not current or is
+    /// quarantined.
     fn add(&mut self, memory: Memory) -> Option<&mut OfferCandidate> {
         if !memory.is_usable() {
             return None;
         }
-        let known = self.0.iter().position(|it| it.memory.id == memory.id);
-        let place = known.unwrap_or_else(|| {
-            let (found, at_hand, named, came) = (0.0, false, false, None);
-            self.0.push(OfferCandidate { memory, found, at_hand, named, came });
+        let existing = self.0.iter().position(|candidate| candidate.memory.id == memory.id);
+        let place = existing.unwrap_or_else(|| {
+            let (found, at_hand, named, inherited) = (0.0, false, false, None);
+            self.0.push(OfferCandidate { memory, found, at_hand, named, inherited });
             self.0.len() - 1
         });
         self.0.get_mut(place)
     }
 
-    /// Those that the source named.
+    /// Adds the memories that the source named.
     fn add_named(
         &mut self,
         tx: &dyn Transaction,
@@ -128,15 +134,16 @@ impl OfferPool {
             let field = format!("memories[{place}]");
             let memory = live_memory(tx, sight, *id).map_err(|error| error.with_field(&field))?;
             if memory.user_id.is_some() && memory.user_id != caller.user {
-                let error = Error::invalid(&field, "this is about a user whom you do not work for");
-                return Err(error.hint("Hand it over while you work for that user."));
+                let error =
+                    Error::invalid(&field, "the memory is about a user for whom you do not work");
+                return Err(error.hint("Hand the memory over while you work for that user."));
             }
             match self.add(memory) {
-                Some(it) => it.named = true,
+                Some(candidate) => candidate.named = true,
                 None => {
-                    return Err(Error::invalid(&field, "this was superseded, or is quarantined")
+                    return Err(Error::invalid(&field, "the memory is superseded or quarantined")
                         .hint(
-                            "Name the memory that holds now; a quarantined one is told to none.",
+                            "Name its successor if it was superseded; a quarantined memory cannot be handed over.",
                         ));
                 }
             }
@@ -144,21 +151,21 @@ impl OfferPool {
         Ok(())
     }
 
-    /// Those that a search for the task found.
+    /// Adds the memories that a search for the task found.
     fn add_hits(&mut self, tx: &dyn Transaction, sight: &Sight, hits: &[TaskHit]) -> Result<()> {
         let wanted: Vec<_> =
             hits.iter().map(|(workspace, id, _)| (workspace.clone(), *id)).collect();
         let fits: BTreeMap<MemoryId, f64> = hits.iter().map(|(_, id, fit)| (*id, *fit)).collect();
         for memory in tx.memories_of(sight, &wanted)? {
             let fit = fits.get(&memory.id).copied().unwrap_or(0.0);
-            if let Some(it) = self.add(memory) {
-                it.found = fit;
+            if let Some(candidate) = self.add(memory) {
+                candidate.found = fit;
             }
         }
         Ok(())
     }
 
-    /// The newest that the source kept in this session, and that were kept in this case.
+    /// Adds the newest memories that the source saved in this session, and the newest of this case.
     fn add_at_hand(
         &mut self,
         tx: &dyn Transaction,
@@ -178,31 +185,31 @@ impl OfferPool {
             for (_, memory) in
                 tx.memories(sight, &filter, ListOrder::Newest, None, AT_HAND_CANDIDATES_MAX)?
             {
-                if let Some(it) = self.add(memory) {
-                    it.at_hand = true;
+                if let Some(candidate) = self.add(memory) {
+                    candidate.at_hand = true;
                 }
             }
         }
         Ok(())
     }
 
-    /// Those that came to the source by the handoffs that this one goes on from.
+    /// Adds the memories that the source received by the handoffs that this one continues.
     fn add_inherited(
         &mut self,
         tx: &dyn Transaction,
         sight: &Sight,
-        came: &[&Handoff],
+        followed: &[&Handoff],
     ) -> Result<()> {
-        for (id, with) in inherited_memories(came) {
+        for (id, with) in inherited_memories(followed) {
             let Some(memory) = tx.memory(sight, id)? else { continue };
-            if let Some(it) = self.add(memory) {
-                it.came = Some(with);
+            if let Some(candidate) = self.add(memory) {
+                candidate.inherited = Some(with);
             }
         }
         Ok(())
     }
 
-    /// All of them as offers, with the entities that they and the task speak of.
+    /// Turns all candidates into offers, with the entities that they and the task mention.
     fn into_offers(
         mut self,
         tx: &dyn Transaction,
@@ -211,11 +218,11 @@ impl OfferPool {
         draft: &HandoffDraft,
         inherited: &BTreeSet<EntityId>,
     ) -> Result<HandoffOffers> {
-        // What is about a user is told while working for that user alone.
+        // A memory about a user goes along only while the work is for that user.
         let about = |memory: &Memory| memory.user_id.is_none() || memory.user_id == handoff.user_id;
-        self.0.retain(|it| about(&it.memory));
+        self.0.retain(|candidate| about(&candidate.memory));
         let workspace = &handoff.workspace;
-        let ids: Vec<MemoryId> = self.0.iter().map(|it| it.memory.id).collect();
+        let ids: Vec<MemoryId> = self.0.iter().map(|candidate| candidate.memory.id).collect();
         let mentions = tx.entities_mentioned_in(sight, workspace, &ids)?;
         let mut mentioned: BTreeMap<MemoryId, BTreeSet<EntityId>> = BTreeMap::new();
         for mention in &mentions {
@@ -223,10 +230,10 @@ impl OfferPool {
         }
         let names = query_name_ids(workspace, &draft.search_text());
         let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
-        let memories: Vec<&Memory> = self.0.iter().map(|it| &it.memory).collect();
+        let memories: Vec<&Memory> = self.0.iter().map(|candidate| &candidate.memory).collect();
         let entities = entity_offers(tx, handoff, draft, &memories, &mentions, &task, inherited)?;
-        let offer = |it: OfferCandidate| {
-            let memory = it.memory;
+        let offer = |offered: OfferCandidate| {
+            let memory = offered.memory;
             let private = memory.sharing == Sharing::Private;
             let candidate = HandoffCandidate {
                 id: memory.id,
@@ -234,21 +241,21 @@ impl OfferPool {
                 private,
                 tier: MemoryTier::of(memory.memory_type.as_str(), private),
                 since: memory.valid_from.unwrap_or(memory.recorded_at),
-                found: it.found,
-                at_hand: it.at_hand,
+                found: offered.found,
+                at_hand: offered.at_hand,
                 entities: mentioned.get(&memory.id).cloned().unwrap_or_default(),
-                named: it.named,
-                came_with: it.came.map(|(score, _)| score),
+                named: offered.named,
+                came_with: offered.inherited.map(|(score, _)| score),
             };
-            let received_by = it.came.map(|(_, by)| by);
+            let received_by = offered.inherited.map(|(_, by)| by);
             MemoryOffer { candidate, summary: memory.into(), received_by }
         };
         Ok(HandoffOffers { memories: self.0.into_iter().map(offer).collect(), entities, task })
     }
 }
 
-/// The entities that may go along, of those that the target sees: what the task names, what came,
-/// then what most of the memories mention.
+/// The entities that the handoff may carry, of those that the target sees: first those that the
+/// task names, then inherited ones, then those that most memories mention.
 fn entity_offers(
     tx: &dyn Transaction,
     handoff: &Handoff,
@@ -264,20 +271,20 @@ fn entity_offers(
         workspaces: handoff.workspace.with_global(),
         reviews: false,
     };
-    // What the target sees mentioned exists for it.
+    // An entity exists for the target if the target sees a memory that mentions it.
     let seen: BTreeMap<MemoryId, &Memory> = memories
         .iter()
         .filter(|memory| target.sees(memory))
         .map(|memory| (memory.id, *memory))
         .collect();
     let by = |id: MemoryId| seen.get(&id).copied();
-    let mut told = mentioned_items(tx, &handoff.workspace, mentions, by)?;
+    let mut summaries = mentioned_items(tx, &handoff.workspace, mentions, by)?;
     for id in task.iter().take(TASK_ENTITIES_MAX) {
-        if told.contains_key(id) {
+        if summaries.contains_key(id) {
             continue;
         }
         match find_visible_entity(tx, &target, *id) {
-            Ok(entity) => drop(told.insert(*id, entity.into())),
+            Ok(entity) => drop(summaries.insert(*id, entity.into())),
             Err(error) if error.kind == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -286,7 +293,7 @@ fn entity_offers(
     for mention in mentions {
         *counts.entry(mention.entity).or_default() += 1;
     }
-    let mut ranked: Vec<EntitySummary> = told.into_values().collect();
+    let mut ranked: Vec<EntitySummary> = summaries.into_values().collect();
     let weight =
         |id: &EntityId| (task.contains(id), inherited.contains(id), counts.get(id).copied());
     ranked.sort_by_key(|summary| std::cmp::Reverse(weight(&summary.id)));

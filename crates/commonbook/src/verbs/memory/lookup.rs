@@ -1,4 +1,4 @@
-//! Finding the memory that a verb is about, and whether the caller may change it.
+//! Finding the memory that a verb concerns, and whether the caller may change it.
 
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
@@ -8,15 +8,14 @@ use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
 use crate::store::Transaction;
 
-/// The memory of this id in sight.
+/// The memory with this id in sight.
 pub(in crate::verbs) fn visible_memory(
     tx: &dyn Transaction,
     sight: &Sight,
     id: MemoryId,
 ) -> Result<Memory> {
     tx.memory(sight, id)?.ok_or_else(|| {
-        Error::not_found(format!("there is no memory {id}"))
-            .hint("Search or list tells the ids of the memories that you may see.")
+        Error::not_found(format!("no memory {id} exists")).hint("Use an id from search or list.")
     })
 }
 
@@ -34,7 +33,7 @@ pub(super) fn changeable_memory(
     })
 }
 
-/// The memory of this id in sight, which is not deleted.
+/// The memory with this id in sight, if it is not deleted.
 pub(in crate::verbs) fn live_memory(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -43,8 +42,8 @@ pub(in crate::verbs) fn live_memory(
     not_deleted(visible_memory(tx, sight, id)?)
 }
 
-/// Takes from these memories the id of what took their place where that is out of sight: no reader is
-/// told of what it cannot read.
+/// Clears `superseded_by` in these memories where the successor is out of sight: no reader learns
+/// of a memory that it cannot read.
 pub(in crate::verbs) fn hide_heirs<'m>(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -74,14 +73,14 @@ pub(super) fn not_deleted(memory: Memory) -> Result<Memory> {
     match memory.deleted_at {
         None => Ok(memory),
         Some(at) => Err(Error::not_found(format!("memory {} was deleted at {at}", memory.id))
-            .hint("Its owner can restore it for 30 days after that.")),
+            .hint("Its owner can restore it within 30 days of that time.")),
     }
 }
 
-/// Every revision in sight, the present one last.
+/// Every revision in sight, the current one last.
 pub(super) fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
     let now = visible_memory(tx, sight, id)?;
-    // Another workspace of the sight may have a copy of the same id, with a history of its own.
+    // Another workspace in sight may have a copy with the same id and a history of its own.
     let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };
     let mut all = tx.earlier_revisions(&there, id)?;
     all.push(now);

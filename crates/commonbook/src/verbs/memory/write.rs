@@ -1,4 +1,4 @@
-//! Writing memories: keeping one, putting one in the place of another, the next revision of one.
+//! Writing memories: saving one, superseding one by another, and the next revision of one.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,8 +13,8 @@ use crate::model::memory::{ListOrder, Memory, PendingReview, Sharing};
 use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 
-/// Keeps one memory, judged with what its author kept just before, with its event; answers it as it
-/// is kept.
+/// Saves one memory with its event, judged together with what its author saved just before. Returns
+/// the memory as saved.
 pub(in crate::verbs) fn keep_memory(
     tx: &mut dyn Transaction,
     memory: &Memory,
@@ -25,10 +25,11 @@ pub(in crate::verbs) fn keep_memory(
     Ok(memory)
 }
 
-/// Keeps one memory as [`keep_memory`] does, which is to take the place of these.
+/// Saves one memory as [`keep_memory`] does, to supersede others.
 ///
 /// # Errors
-/// `invalid` when it is quarantined: it would hide what nobody else is given instead.
+/// `invalid` if the memory is quarantined: it would hide the others, and readers could not read it
+/// either.
 pub(in crate::verbs) fn keep_heir(
     tx: &mut dyn Transaction,
     memory: &Memory,
@@ -37,14 +38,14 @@ pub(in crate::verbs) fn keep_heir(
 ) -> Result<Memory> {
     let memory = keep_memory(tx, memory, now)?;
     if memory.is_quarantined() && !heir_of.is_empty() {
-        return Err(Error::invalid("supersedes", "what is quarantined supersedes nothing")
-            .hint("Append it without this, or say what holds in other words."));
+        return Err(Error::invalid("supersedes", "a quarantined memory cannot supersede another")
+            .hint("Append it without `supersedes`, or rephrase the text."));
     }
     Ok(memory)
 }
 
-/// The memory, set apart if it ends an order that its author began just before, in the same session.
-/// What is imported was not said by who imports it, and is judged by itself.
+/// The memory, quarantined if it completes an instruction that its author began just before in the
+/// same session. An imported text was not written by the importing agent, and is judged by itself.
 pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
     let mut memory = memory.clone();
     if memory.is_quarantined() || memory.source.how == EntryPoint::Import {
@@ -66,10 +67,10 @@ pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Resul
     let earlier: Vec<Memory> = found
         .into_iter()
         .map(|(_, earlier)| earlier)
-        // Without a session, what was kept within an hour is one.
-        .filter(|it| it.session == memory.session)
-        .filter(|it| {
-            memory.session.is_some() || memory.recorded_at.duration_since(it.recorded_at) < since
+        // Without a session, everything saved within an hour counts as one.
+        .filter(|other| other.session == memory.session)
+        .filter(|other| {
+            memory.session.is_some() || memory.recorded_at.duration_since(other.recorded_at) < since
         })
         .rev()
         .collect();
@@ -81,7 +82,8 @@ pub(super) fn insert(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) 
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)?;
-    // What its author names counts at once; what is found in it follows.
+    // Entities that the author names count at once; entities found in the text follow in the
+    // background.
     if !memory.entities.is_empty() {
         tx.put_mentions(memory, &memory.author_mentions())?;
     }
@@ -103,7 +105,7 @@ pub(super) fn supersede(
     replace(tx, caller, &before, new, now).map(drop)
 }
 
-/// The memory whose place another may take, as this caller wants.
+/// The memory that this caller wants to supersede.
 pub(super) fn may_supersede(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -116,8 +118,7 @@ pub(super) fn may_supersede(
     Ok(before)
 }
 
-/// Lets a memory take the place of another, which the caller may decide; answers what that one is
-/// then.
+/// Lets one memory supersede another; the caller may decide that. Returns the superseded memory.
 pub(in crate::verbs) fn replace(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -131,25 +132,26 @@ pub(in crate::verbs) fn replace(
         .write(tx, before, after)
 }
 
-/// Whether a memory can take the place of another, which the caller may change.
+/// Whether one memory can supersede another, which the caller may change.
 fn may_replace(tx: &dyn Transaction, caller: &Caller, before: &Memory, new: &Memory) -> Result<()> {
     if before.superseded_by.is_some() {
-        let error = Error::conflict(format!("memory {} was superseded already", before.id));
-        let mut told = before.clone();
-        hide_heirs(tx, &Sight::writing(caller)?, [&mut told])?;
-        return Err(match told.superseded_by {
+        let error = Error::conflict(format!("memory {} was superseded before", before.id));
+        let mut shown = before.clone();
+        hide_heirs(tx, &Sight::writing(caller)?, [&mut shown])?;
+        return Err(match shown.superseded_by {
             Some(other) => error.hint(format!("Supersede {other} instead.")),
-            None => error.hint("What took its place is not yours to read; save your own version."),
+            None => error.hint("You may not read its successor; save your own version."),
         });
     }
     if before.sharing == Sharing::Shared && new.sharing == Sharing::Private {
-        let reason = "what is private cannot take the place of what others read";
-        return Err(Error::invalid("supersedes", reason).hint("Share it, or delete the old one."));
+        let reason = "a private memory cannot supersede a memory that others read";
+        return Err(Error::invalid("supersedes", reason)
+            .hint("Share the new memory, or delete the old one."));
     }
     Ok(())
 }
 
-/// A change of a memory: what it is called, which fields it touches, who makes it and when.
+/// A change of a memory: its kind of event, the fields that it touches, who makes it and when.
 pub(in crate::verbs) struct MemoryChange<'c> {
     pub(in crate::verbs) kind: EventKind,
     pub(in crate::verbs) fields: &'c [&'static str],
@@ -194,8 +196,8 @@ impl MemoryChange<'_> {
         Ok(after)
     }
 
-    /// What a memory has superseded stands again while it is quarantined: whoever cannot see the
-    /// heir would otherwise see neither.
+    /// The memories that a memory superseded are current again while it is quarantined: a reader
+    /// who cannot see the successor would otherwise see neither.
     fn take_back(&self, tx: &mut dyn Transaction, heir: &mut Memory) -> Result<()> {
         let hidden = tx.superseded_by(&heir.workspace, heir.id)?;
         if hidden.is_empty() {
@@ -211,8 +213,8 @@ impl MemoryChange<'_> {
         Ok(())
     }
 
-    /// What waited for a memory to be let out is superseded by it now, unless it is gone or another
-    /// has taken its place since.
+    /// When a memory is released it supersedes the memories that waited for that, except those that
+    /// are gone or superseded by another since.
     fn take_places(&self, tx: &mut dyn Transaction, before: &Memory, heir: &Memory) -> Result<()> {
         let waiting = before.review.iter().flat_map(|review| &review.supersedes);
         for old in waiting {

@@ -1,4 +1,4 @@
-//! What is known of a thing in a sight, and who is told of what happens to it.
+//! Finding an entity in a sight, and who sees its events.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
 use crate::verbs::ops::handles::SAME_ENDING_MAX;
 
-/// The workspace whose things this sight looks at.
+/// The workspace in which a sight finds entities.
 pub(in crate::verbs) fn workspace_of_sight(sight: &Sight) -> Result<&Workspace> {
     sight.workspaces.first().ok_or_else(|| Error::not_found("the workspace"))
 }
 
-/// A thing in sight: as it was stated, or as memories mention it.
+/// An entity in sight: as it was stated, or as memories mention it.
 pub(in crate::verbs) fn find_visible_entity(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -34,21 +34,22 @@ pub(in crate::verbs) fn find_visible_entity(
         return Err(no_such_entity(&id.to_string()));
     };
     let by = tx.mentioning_agents(sight, id)?;
-    let last = by.iter().max_by_key(|it| it.last_seen);
+    let last = by.iter().max_by_key(|audience| audience.last_seen);
     let last = last.ok_or_else(|| no_such_entity(&id.to_string()))?;
-    let first_seen = by.iter().map(|it| it.first_seen).min().unwrap_or(last.first_seen);
+    let first_seen = by.iter().map(|audience| audience.first_seen).min().unwrap_or(last.first_seen);
     let entity = Entity::from_mention(&name, confidence, &last.agent, last.last_seen);
     Ok(Entity { first_seen, ..entity })
 }
 
-/// The thing in sight that is meant.
+/// The entity in sight that the reference names.
 ///
 /// # Errors
-/// `not_found` when there is none in sight, `conflict` for a name that several types have.
+/// `not_found` if no such entity is in sight, `conflict` if several types have an entity of this
+/// name.
 pub(in crate::verbs) fn resolve_ref(
     tx: &dyn Transaction,
     sight: &Sight,
-    meant: &EntityRef,
+    reference: &EntityRef,
 ) -> Result<EntityId> {
     let workspace = workspace_of_sight(sight)?;
     let called = |kind: EntityType, value: &str| -> Result<Option<EntityId>> {
@@ -61,7 +62,7 @@ pub(in crate::verbs) fn resolve_ref(
         }
         Ok(None)
     };
-    let found = match meant {
+    let found = match reference {
         EntityRef::Id(id) => {
             let root = tx.root(workspace, *id)?;
             tx.sees_entity(sight, root)?.then_some(root)
@@ -85,7 +86,7 @@ pub(in crate::verbs) fn resolve_ref(
             }
         }
     };
-    found.ok_or_else(|| no_such_entity(&meant.to_string()))
+    found.ok_or_else(|| no_such_entity(&reference.to_string()))
 }
 
 /// The entity that a text shows by this handle.
@@ -104,15 +105,15 @@ fn entity_of_handle(tx: &dyn Transaction, sight: &Sight, text: &str) -> Result<O
     Ok(found.first().copied())
 }
 
-/// The answer where there is no such thing in sight.
+/// The error for an entity that is not in sight.
 pub(in crate::verbs) fn no_such_entity(what: &str) -> Error {
     let shown: String = what.chars().take(80).collect();
-    Error::not_found(format!("there is no entity {shown:?}"))
-        .hint("Look for it by the beginning of its name in the list of entities, or resolve it.")
+    Error::not_found(format!("no entity {shown:?} exists"))
+        .hint("List entities by the beginning of the name, or create it with resolve_entity.")
 }
 
-/// Tells that something happened to a thing: to everybody when something is stated about it, for
-/// then everybody can read it; else to who did it.
+/// Appends an event about an entity. Everybody sees the event of a statement, because everybody can
+/// read the statement; other events only their actor sees.
 pub(in crate::verbs) fn append_entity_event(
     tx: &mut dyn Transaction,
     kind: EventKind,
@@ -129,7 +130,7 @@ pub(in crate::verbs) fn append_entity_event(
     Ok(())
 }
 
-/// Keeps what waits, and tells of it.
+/// Queues a review, with its event.
 pub(in crate::verbs) fn queue_review(
     tx: &mut dyn Transaction,
     entity: &Entity,
@@ -139,18 +140,20 @@ pub(in crate::verbs) fn queue_review(
     append_entity_event(tx, EventKind::EntityQueued, entity, &review.agent, review.at, &[])
 }
 
-/// What is told of the things that these memories mention: what was stated about each, else what the
-/// memory calls it that was given first. `by` tells of a memory whose it is and since when it holds.
+/// Summaries of the entities that these memories mention: the statement about each, else the name
+/// in the first memory that mentions it. `by` returns a memory for its owner and its time.
 pub(in crate::verbs) fn mentioned_items<'m>(
     tx: &dyn Transaction,
     workspace: &Workspace,
     mentions: &[MentionLink],
     by: impl Fn(MemoryId) -> Option<&'m Memory>,
 ) -> Result<BTreeMap<EntityId, EntitySummary>> {
-    let mut told: BTreeMap<EntityId, EntitySummary> = BTreeMap::new();
+    let mut summaries: BTreeMap<EntityId, EntitySummary> = BTreeMap::new();
     for MentionLink { memory, entity, entity_type, value } in mentions {
-        let Some(memory) = by(*memory).filter(|_| !told.contains_key(entity)) else { continue };
-        told.insert(
+        let Some(memory) = by(*memory).filter(|_| !summaries.contains_key(entity)) else {
+            continue;
+        };
+        summaries.insert(
             *entity,
             EntitySummary {
                 id: *entity,
@@ -162,9 +165,9 @@ pub(in crate::verbs) fn mentioned_items<'m>(
             },
         );
     }
-    let ids: Vec<EntityId> = told.keys().copied().collect();
+    let ids: Vec<EntityId> = summaries.keys().copied().collect();
     for entity in tx.stated_entities(workspace, &ids)? {
-        told.insert(entity.id, entity.into());
+        summaries.insert(entity.id, entity.into());
     }
-    Ok(told)
+    Ok(summaries)
 }

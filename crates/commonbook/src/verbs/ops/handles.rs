@@ -13,16 +13,16 @@ use crate::model::caller::Caller;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
-/// Ids with the same ending that are compared, and shown where a handle fits several.
+/// Ids with the same ending that are compared, and listed if a handle fits several.
 pub(in crate::verbs) const SAME_ENDING_MAX: u32 = 20;
 
 impl Commonbook {
-    /// Puts the whole id in the place of every handle in a request, looked up among what the caller
-    /// sees. `schema` is the schema of the request.
+    /// Replaces every handle in a request by the whole id, looked up among what the caller sees.
+    /// `schema` is the schema of the request.
     ///
     /// # Errors
-    /// With the field: `not_found` where the caller sees no such ending, `conflict` with the ids
-    /// where it sees several, `invalid` for a handle that is too short for a deletion.
+    /// With the field: `not_found` if the caller sees no id with this ending, `conflict` with the
+    /// ids if it sees several, `invalid` if the handle is too short for a deletion.
     pub fn resolve_handles(
         &self,
         caller: &Caller,
@@ -59,14 +59,14 @@ fn resolve(tx: &dyn Transaction, sight: &Sight, handle: &HandleField<'_>) -> Res
         [id] => Ok(id.clone()),
         [] => Err(Error::not_found(format!("no id that you see ends in {ending}"))
             .with_field(field)
-            .hint("Use the whole id, as search and list show it.")),
+            .hint("Use the whole id from search or list.")),
         _ => Err(Error::conflict(format!("{} ids end in {ending}", ids.len()))
             .with_field(field)
-            .hint(format!("Use one of them whole: {}.", ids.join(", ")))),
+            .hint(format!("Use one of these ids: {}.", ids.join(", ")))),
     }
 }
 
-/// The ids of one kind in sight that have this ending.
+/// The ids of one kind in sight with this ending.
 fn ids_ending(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -88,8 +88,8 @@ fn ids_ending(
     }
 }
 
-/// The handles that need more than the usual letters, because the reader sees another thing of the
-/// same kind with the same ending; by id.
+/// The handles that need more letters than usual because the reader sees another object of the same
+/// kind with the same ending, by id.
 pub(in crate::verbs) fn longer_handles(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -118,7 +118,7 @@ fn kind(id: &str) -> Option<&str> {
     id.split_once('_').map(|(kind, _)| kind)
 }
 
-/// Letters that two ids have in common at their ends.
+/// The number of letters that two ids share at their ends.
 fn common_ending(id: &str, other: &str) -> usize {
     id.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count()
 }

@@ -1,4 +1,5 @@
-//! Contacts: when agents of the registry were last here. Reading adds nobody to it, and waits for no write.
+//! Presence: when agents of the registry were last seen. Reading adds no agent to it, and waits for
+//! no write.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,17 +14,18 @@ use crate::model::workspace::Workspace;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
-/// How fresh the registry is: a write for every read would be one too many.
+/// How old an entry may be: one write per read would be too many.
 const PRESENCE_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 
-/// Agents that are remembered at the most; who comes under more names is written anew.
+/// Agents that are remembered at most. Agents beyond that are written on every call.
 const PRESENCE_AGENTS_MAX: usize = 10_000;
 
-/// Who was here.
+/// The agents that called.
 #[derive(Default)]
 pub(in crate::verbs) struct PresenceLog {
     noted: Mutex<PresenceState>,
-    /// Held by who tells the registry: whoever asks for it meanwhile waits until it is told.
+    /// Held while the registry is updated: a second caller of `register` waits until the update is
+    /// done.
     telling: Mutex<()>,
 }
 
@@ -36,12 +38,11 @@ impl PresenceLog {
 #[derive(Default)]
 struct PresenceState {
     last: FxHashMap<(Workspace, Agent), Timestamp>,
-    /// Those that the registry is not told of yet.
+    /// Sightings that the registry does not have yet.
     waiting: Vec<(Caller, Timestamp)>,
 }
 
-/// Refuses a caller who is new in its workspace and whose name looks like that of an agent which is
-/// known there.
+/// Refuses a caller that is new in its workspace and whose name looks like that of a known agent.
 pub(super) fn refuse_lookalike(
     tx: &mut dyn Transaction,
     WriteScope { caller, .. }: WriteScope<'_>,
@@ -55,13 +56,13 @@ pub(super) fn refuse_lookalike(
         if mistaken {
             let message = format!("'{name}' looks like the agent '{folded}', which is known here");
             return Err(Error::invalid("agent", message)
-                .hint(format!("Use a name that nobody takes for '{folded}'.")));
+                .hint(format!("Use a name that differs clearly from '{folded}'.")));
         }
     }
     Ok(())
 }
 
-/// Notes in the registry that the caller writes now.
+/// Records in the registry that the caller writes now.
 pub(super) fn note_writer(
     tx: &mut dyn Transaction,
     WriteScope { caller, now, .. }: WriteScope<'_>,
@@ -70,8 +71,8 @@ pub(super) fn note_writer(
 }
 
 impl Commonbook {
-    /// Notes that a caller was here, and was answered. The registry is told of it by [`Commonbook::register`],
-    /// where it knows the agent: who only reads is not added to it.
+    /// Notes that a call of the caller was answered. [`Commonbook::register`] writes this to the
+    /// registry if it has the agent: a caller that only reads is not added.
     pub fn note_seen(&self, caller: &Caller) {
         if caller.agent.is_anonymous() {
             return;
@@ -89,11 +90,10 @@ impl Commonbook {
         noted.waiting.push((caller.clone(), now));
     }
 
-    /// Tells the registry who was here: each agent that it knows, and has not heard of within the last
-    /// minute.
+    /// Writes to the registry which agents called: each agent that it has, at most once a minute.
     ///
     /// # Errors
-    /// `unavailable` when the store cannot write; who was here is forgotten then.
+    /// `unavailable` if the store cannot write; the sightings are dropped then.
     pub fn register(&self) -> Result<()> {
         let _telling = self.contacts.telling.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = std::mem::take(&mut self.contacts.lock_state().waiting);

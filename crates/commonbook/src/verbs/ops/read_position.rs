@@ -1,11 +1,11 @@
-//! Where an agent goes on reading: in a case, or in the journal.
+//! The position from which an agent continues reading a case or the journal.
 
 use crate::base::error::Result;
 use crate::base::key::CaseKey;
 use crate::model::caller::Caller;
 use crate::store::Transaction;
 
-/// Where the caller goes on: after `after`, else after the one that it has marked.
+/// Where the caller continues: after `after`, else after its read mark.
 pub(in crate::verbs) fn start_position(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -15,10 +15,10 @@ pub(in crate::verbs) fn start_position(
 ) -> Result<u64> {
     let place = match after {
         Some(after) => after,
-        // All who have no name would share one.
+        // Anonymous callers would all share one mark.
         None if caller.agent.is_anonymous() => 0,
         None => tx.cursor(&caller.workspace, &caller.agent, key)?,
     };
-    // A place beyond the end is of another history.
+    // A position beyond the end is of another history.
     Ok(place.min(end))
 }

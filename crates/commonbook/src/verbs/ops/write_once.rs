@@ -1,4 +1,4 @@
-//! Carrying a write out: in one transaction, and once for each idempotency key.
+//! Running a write: in one transaction, and once per idempotency key.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::model::caller::Caller;
 use crate::store::{IdempotencyRecord, Transaction};
 use crate::verbs::Commonbook;
 
-/// Who writes, at what time, and where new ids come from.
+/// Who writes, at what time, and the source of new ids.
 #[derive(Clone, Copy)]
 pub(in crate::verbs) struct WriteScope<'w> {
     pub(in crate::verbs) caller: &'w Caller,
@@ -25,17 +25,17 @@ pub(in crate::verbs) struct WriteScope<'w> {
 /// A step of every write, in the transaction of the write. An error refuses the write.
 pub(in crate::verbs) type WriteStep = fn(&mut dyn Transaction, WriteScope<'_>) -> Result<()>;
 
-/// The answer of a write, and whether it is that of an earlier write with the same idempotency key.
+/// The answer of a write, and whether it comes from an earlier write with the same idempotency key.
 pub(in crate::verbs) struct WriteAnswer<A> {
     pub(in crate::verbs) answer: A,
     pub(in crate::verbs) repeated: bool,
 }
 
 impl Commonbook {
-    /// Runs a write in one transaction, once for each idempotency key: a key that was used before
-    /// returns the answer of then, if the request is the same. `now` is the time that the verb took
-    /// at its door: the rows and the events of a write carry the same. Before the write, each of
-    /// the steps that are registered for every write runs.
+    /// Runs a write in one transaction, once per idempotency key: a key that was used before
+    /// returns the earlier answer if the request is the same. `now` is the time that the verb read
+    /// once: all rows and events of a write carry it. Each of [`WRITE_STEPS`] runs before the write
+    /// itself.
     ///
     /// # Errors
     /// `conflict` if the key was used for another request; else the error of a step or of `act`.
@@ -54,7 +54,8 @@ impl Commonbook {
     {
         self.policy.may_write(caller)?;
         let key = fit_key(key)?;
-        // A caller that works for another user makes another request: the answer may be about that user.
+        // The same request for another user is a different request: the answer may be about that
+        // user.
         let request_sha256 = sha256(&encode_answer(&(verb, &caller.user, request))?);
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         self.store.write(move |tx| {
@@ -96,7 +97,7 @@ fn repeated_answer<A: DeserializeOwned>(
             .hint("Use a new key for a new request."));
     }
     let answer = serde_json::from_str(&earlier.answer).map_err(|error| {
-        Error::new(ErrorKind::Internal, "the answer kept under an idempotency key cannot be read")
+        Error::new(ErrorKind::Internal, "the stored answer of an idempotency key cannot be read")
             .with_cause(error)
     })?;
     Ok(WriteAnswer { answer, repeated: true })

@@ -1,4 +1,4 @@
-//! The steps that every write takes besides its own work.
+//! The steps that every write runs besides its own work.
 
 use super::presence;
 use super::write_once::WriteStep;

@@ -1,4 +1,4 @@
-//! Search slots: how many searches run at once, who goes next, and when waiting ends.
+//! Search slots: how many searches run at once, which runs next, and when waiting ends.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -10,21 +10,21 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
 use crate::model::caller::{Caller, CallerProof};
 
-/// How often a waiting search looks whether its answer is still wanted.
+/// How often a waiting search checks whether it was cancelled.
 const CANCELLATION_CHECK_MILLISECONDS: u64 = 20;
 
-/// The slots that searches run in. A slot is held only while the index searches, and who holds one
-/// asks for no second.
+/// The slots for searches. A slot is held only while the index searches, and its holder takes no
+/// second one.
 #[derive(Debug)]
 pub(in crate::verbs) struct SearchSlots {
     /// Searches that run at once.
     slots: usize,
     queue: Mutex<SearchQueue>,
-    /// Told whenever a slot is free, and whenever somebody leaves the queue.
+    /// Notified when a slot becomes free and when a waiter leaves the queue.
     changed: Condvar,
 }
 
-/// Who searches, and who waits, in the order in which they came.
+/// The running searches, and the waiting ones in the order of their arrival.
 #[derive(Debug, Default)]
 struct SearchQueue {
     running: Vec<String>,
@@ -40,7 +40,7 @@ struct SlotWaiter {
     caller: String,
 }
 
-/// A slot that a search runs in; it is free again when this is dropped.
+/// A slot for one search. Dropping it frees the slot.
 #[derive(Debug)]
 pub(in crate::verbs) struct SearchSlot<'s> {
     slots: &'s SearchSlots,
@@ -48,7 +48,7 @@ pub(in crate::verbs) struct SearchSlot<'s> {
 }
 
 impl Default for SearchSlots {
-    /// As many as the machine's cores can serve.
+    /// As many slots as the machine has cores to serve.
     fn default() -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         Self::new(cores * limits::SEARCHES_PER_CORE)
@@ -56,21 +56,21 @@ impl Default for SearchSlots {
 }
 
 impl SearchSlots {
-    /// So many slots.
+    /// A queue with this number of slots.
     pub(in crate::verbs) fn new(slots: usize) -> Self {
         Self { slots, queue: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Waits for a slot: whoever came first goes first, but nobody has more than half of the slots.
+    /// Waits for a slot: first come, first served, but no caller has more than half of the slots.
     ///
     /// # Errors
-    /// `unavailable` when none is free within [`limits::SEARCH_WAIT_MILLISECONDS`], when too many wait
-    /// already, and when the answer is no longer wanted.
+    /// `unavailable` if no slot is free within [`limits::SEARCH_WAIT_MILLISECONDS`], if too many
+    /// searches wait already, or if the client cancelled the search.
     pub(in crate::verbs) fn take(&self, caller: &Caller) -> Result<SearchSlot<'_>> {
         let name = name_of(caller);
         let mut queue = self.queue();
         if queue.is_full(&name) {
-            return Err(self.overload_error("too many others wait already"));
+            return Err(self.overload_error("too many others are waiting"));
         }
         let number = queue.next;
         queue.next += 1;
@@ -95,7 +95,7 @@ impl SearchSlots {
             };
             queue.waiting.retain(|waiter| waiter.number != number);
             drop(queue);
-            // Another waiter may be the first now.
+            // Another waiter may be first now.
             self.changed.notify_all();
             return outcome;
         }
@@ -106,7 +106,7 @@ impl SearchSlots {
     }
 
     fn overload_error(&self, reason: &str) -> Error {
-        let message = format!("{} searches run already, and {reason}", self.slots);
+        let message = format!("{} searches are running, and {reason}", self.slots);
         let error = Error::new(ErrorKind::Unavailable, message)
             .hint("Send the same search again in a second, and fewer at once.");
         Error { retry_after: Some(NonZeroU32::MIN), ..error }
@@ -114,7 +114,7 @@ impl SearchSlots {
 }
 
 impl SearchQueue {
-    /// The first waiter that may run now, where a slot is free.
+    /// The first waiter that may run now, if a slot is free.
     fn first_ready(&self, slots: usize) -> Option<u64> {
         let share = (slots / 2).max(1);
         let has_room = |waiter: &&SlotWaiter| {
@@ -124,7 +124,7 @@ impl SearchQueue {
         self.waiting.iter().filter(|_| is_free).find(has_room).map(|waiter| waiter.number)
     }
 
-    /// Whether this caller may not wait.
+    /// Whether this caller must not wait.
     fn is_full(&self, caller: &str) -> bool {
         let own = self.waiting.iter().filter(|waiter| waiter.caller == caller).count();
         self.waiting.len() >= limits::SEARCHES_WAITING_MAX
@@ -143,7 +143,7 @@ impl Drop for SearchSlot<'_> {
     }
 }
 
-/// Whom a search counts for: the token, which its children have in common, else the name that the
+/// The name that a search counts for: the token, which its children share, else the name that the
 /// caller gives itself.
 fn name_of(caller: &Caller) -> String {
     match &caller.proof {
