@@ -1,16 +1,17 @@
-//! The contract with a store, whole: what every store keeps, and the laws it keeps it by.
+//! The complete contract with a store: what every store holds, and the laws that it keeps.
 //!
 //! # Laws
-//! - **A write is whole or nothing.** A verb is a closure over a [`Transaction`]; when it fails or
-//!   panics, nothing of it is kept. `tests/conformance` holds every law below on every store.
-//! - **Answered means durable.** [`Store::run_write`] returns after its commit is on disk.
-//! - **A write may be run again.** The engine may retry a closure whole; it must not act outside.
-//! - **Writes are one after the other** in a workspace; its journal's sequences are 1, 2, 3 …
+//! - **A write is atomic.** A verb is a closure over a [`Transaction`]; if it fails or panics, none
+//!   of it is stored. `tests/conformance` checks every law below on every store.
+//! - **An answered write is durable.** [`Store::run_write`] returns after its commit is on disk.
+//! - **A write may run again.** The engine may retry a whole closure; it must have no other effects.
+//! - **Writes are serial** in a workspace; its journal's sequences are 1, 2, 3 …
 //! - **A read is a snapshot**, and sees every write that was answered before it began.
-//! - **Sight is in the query.** Whatever reads memories takes a [`Sight`], and neither gives nor
-//!   counts what it does not see.
-//! - **What is out of sight costs nothing.** What is asked in a [`Sight`] meets the same rows whether
-//!   others keep something that it does not see or not; [`WorkRows::work`] tells, where the engine counts.
+//! - **Sight is in the query.** Every method that reads memories for a caller takes a [`Sight`], and
+//!   neither returns nor counts what is out of sight.
+//! - **What is out of sight costs nothing.** A query in a [`Sight`] reads the same rows whether or
+//!   not others keep something out of that sight; [`WorkRows::work`] shows it where the engine
+//!   counts.
 
 mod case;
 mod checkpoint;
@@ -55,55 +56,55 @@ pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
 pub use work::{EngineWork, WorkRows};
 
-/// A write as a store carries it out: run inside a transaction, run again if the engine says so.
+/// A write as a store runs it: inside a transaction, and again if the engine asks for it.
 pub type StoreWrite = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
 
-/// A read as a store carries it out, on a snapshot.
+/// A read as a store runs it, on a snapshot.
 pub type StoreRead<'a> = Box<dyn FnMut(&dyn Transaction) -> Result<()> + 'a>;
 
-/// A place where memories are kept.
+/// A store of memories.
 pub trait Store: Send + Sync + 'static {
     /// Runs a write; returns when it is durable.
     ///
     /// # Errors
-    /// What the write answers, `unavailable` when the engine cannot commit, `internal` when the
-    /// write panics. Nothing is kept then.
+    /// The error of the write; `unavailable` if the engine cannot commit, `internal` if the write
+    /// panics. Nothing is stored then.
     fn run_write(&self, write: StoreWrite) -> Result<()>;
 
     /// Runs a read on a snapshot.
     ///
     /// # Errors
-    /// What the read answers, `unavailable` when the engine cannot be read.
+    /// The error of the read; `unavailable` if the engine cannot be read.
     fn run_read(&self, read: StoreRead<'_>) -> Result<()>;
 
-    /// Looks the whole store through for damage; answers one line a finding, none when it is whole.
+    /// Checks the whole store for damage; returns one line per finding.
     ///
     /// # Errors
-    /// `unavailable` when the engine cannot be read.
+    /// `unavailable` if the engine cannot be read.
     fn check(&self) -> Result<Vec<String>>;
 
-    /// Recomputes the digest of every row and the hash of every event; answers one line a finding,
-    /// none when nothing was changed but through the store.
+    /// Recomputes the digest of every row and the hash of every event; returns one line per change
+    /// that was not made through the store.
     ///
     /// # Errors
-    /// `unavailable` when the engine cannot be read.
+    /// `unavailable` if the engine cannot be read.
     fn check_rows(&self) -> Result<Vec<String>>;
 
-    /// Bytes on disk, everything together.
+    /// Bytes on disk, of all files together.
     ///
     /// # Errors
-    /// `unavailable` when the engine cannot tell.
+    /// `unavailable` if the size cannot be read.
     fn disk_bytes(&self) -> Result<u64>;
 
-    /// Makes sure that nothing of what was purged is left in the store's files.
+    /// Removes every trace of purged data from the store's files.
     ///
     /// # Errors
-    /// `unavailable` when a reader keeps the engine from it; the next call tries again.
+    /// `unavailable` if a reader prevents it; the next call tries again.
     fn scrub(&self) -> Result<()>;
 }
 
 impl dyn Store {
-    /// Runs a write and answers what it answers.
+    /// Runs a write and returns its result.
     ///
     /// # Errors
     /// As [`Store::run_write`].
@@ -122,7 +123,7 @@ impl dyn Store {
         value.ok_or_else(not_run_error)
     }
 
-    /// Runs a read and answers what it answers.
+    /// Runs a read and returns its result.
     ///
     /// # Errors
     /// As [`Store::run_read`].
@@ -137,10 +138,10 @@ impl dyn Store {
 }
 
 fn not_run_error() -> Error {
-    Error::new(ErrorKind::Internal, "the store answered without running the request")
+    Error::new(ErrorKind::Internal, "the store returned without running the request")
 }
 
-/// Makes the contract of one transaction out of the rows of each noun.
+/// Defines the contract of one transaction from the row traits of each noun.
 macro_rules! transaction {
     ($($rows:ident),+ $(,)?) => {
         /// One transaction: everything a verb can do to rows. Reading takes it shared, changing
@@ -175,16 +176,16 @@ transaction!(
 
 /// The rows of memories.
 pub trait MemoryRows {
-    /// The memory of this id in sight, deleted or not; when several workspaces have one, that of
-    /// the sight's first.
+    /// The memory with this id in sight, deleted or not. If several workspaces have one, the first
+    /// workspace of the sight counts.
     fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>>;
 
     /// Those of these memories that are in sight, in this order; `wanted` names each with its
     /// workspace.
     fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>>;
 
-    /// At most `limit` ids in sight whose last letters these are, each once, in order, deleted or
-    /// not. `ending` has at least six letters.
+    /// At most `limit` ids in sight that end in `ending`, each once, in order, deleted or not.
+    /// `ending` has at least six letters.
     fn memory_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<MemoryId>>;
 
     /// The ids in sight that end in the same six letters as another id of `ids`, deleted or not.
@@ -199,8 +200,8 @@ pub trait MemoryRows {
         limit: u32,
     ) -> Result<Vec<MemoryId>>;
 
-    /// At most `limit` memories in sight, in this order, with the place of each in its journal,
-    /// from the one after `beyond` on.
+    /// At most `limit` memories in sight, in this order, each with its position in its journal,
+    /// starting after `beyond`.
     fn memories(
         &self,
         sight: &Sight,
@@ -210,8 +211,8 @@ pub trait MemoryRows {
         limit: u32,
     ) -> Result<Vec<(u64, Memory)>>;
 
-    /// At most `limit` topics, of the standing memories in sight, that begin with this in lower case:
-    /// the most used first, each once whatever its case.
+    /// At most `limit` topics of the standing memories in sight that begin with this text in lower
+    /// case: most used first, each once whatever its case.
     fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>>;
 
     /// Memories in sight, counted by owner and type.
@@ -220,62 +221,63 @@ pub trait MemoryRows {
     /// The users that standing memories in sight are about, by id.
     fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>>;
 
-    /// What this memory was before each of its changes, oldest first, of what is in sight.
+    /// The earlier revisions of this memory in sight, oldest first.
     fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>>;
 
-    /// Whether a memory of this id, or of this import fingerprint, is in the workspace, in
-    /// anybody's sight or not: what keeps a second import from doubling it.
+    /// Whether the workspace has a memory with this id or this import fingerprint, in sight or not:
+    /// this prevents duplicates from a second import.
     fn was_imported(&self, memory: &Memory) -> Result<bool>;
 
-    /// The memories of a workspace whose place this one has taken, in anybody's sight or not: they
-    /// come back while it is quarantined.
+    /// The memories of a workspace that this one superseded, in sight or not: they are current
+    /// again while it is quarantined.
     fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>>;
 
-    /// Keeps a new memory; `sequence` is the place of its event in the journal.
+    /// Stores a new memory; `sequence` is the position of its event in the journal.
     fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()>;
 
-    /// Puts `after` in the place of `before`, which is kept as an earlier revision.
+    /// Replaces `before` by `after`, and keeps `before` as an earlier revision.
     fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()>;
 
-    /// Removes a memory with its earlier revisions and the answers that were kept about it.
+    /// Removes a memory with its earlier revisions and the stored answers about it.
     fn purge_memory(&mut self, memory: &Memory) -> Result<()>;
 
-    /// At most `limit` memories of every workspace that were deleted before this time: for the
-    /// sweep, which shows them to nobody.
+    /// At most `limit` memories of all workspaces that were deleted before this time: for the
+    /// sweep, which shows them to no caller.
     fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>>;
 
-    /// What the next `limit` events of a workspace after this place are about, in order, as it is
-    /// now: for what follows the journal, which shows it to nobody but by [`Sight`].
+    /// The subjects, as they are now, of the next `limit` events of a workspace after this
+    /// position: for followers of the journal, which show them to callers only through a [`Sight`].
     fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<SubjectChange>>;
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubjectChange {
-    /// The place of the event in its journal.
+    /// The position of the event in its journal.
     pub sequence: u64,
-    /// The id of what it is about.
+    /// The id of the subject.
     pub subject: String,
-    /// The memory of this id, as it is now; nothing when it is gone for good.
+    /// The memory with this id, as it is now; `None` if it was purged.
     pub memory: Option<Box<Memory>>,
-    /// The case of this key, where the event is about one, and whether it is open now.
+    /// The case with this key, if the event is about a case, and whether it is open now.
     pub case: Option<(CaseKey, bool)>,
 }
 
 /// The rows of the journal.
 pub trait EventRows {
-    /// Appends an event at the end of its workspace's journal, and answers its place there.
+    /// Appends an event at the end of its workspace's journal; returns its position there.
     fn append_event(&mut self, event: &NewEvent) -> Result<u64>;
 
-    /// At most `limit` events of this stretch that are wanted and in sight, oldest first.
+    /// At most `limit` events of this range that the filter admits and that are in sight, oldest
+    /// first.
     fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>>;
 
-    /// How many events of this stretch are wanted and in sight.
+    /// The number of events in this range that the filter admits and that are in sight.
     fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64>;
 
-    /// The next `limit` events of a journal after this place, in order, each with what decides now
-    /// who is told of it: for what reads each event once for many, and gives it to nobody but by
-    /// [`Sight::sees_event`].
+    /// The next `limit` events of a journal after this position, in order, each with its present
+    /// visibility: for readers that serve many callers, and filter by [`Sight::sees_event`] for
+    /// each.
     fn event_records(
         &self,
         workspace: &Workspace,
@@ -286,22 +288,22 @@ pub trait EventRows {
 
 /// The rows of the agent registry.
 pub trait AgentRows {
-    /// Notes that this caller was here.
+    /// Notes that this caller was seen.
     fn note_agent_seen(&mut self, caller: &Caller, at: Timestamp) -> Result<()>;
 
-    /// When this agent was last noted to be here, if ever.
+    /// When this agent was last seen, if ever.
     fn last_seen(&self, workspace: &Workspace, agent: &Agent) -> Result<Option<Timestamp>>;
 
-    /// Every agent of the workspace by name, with how many of its memories are in sight.
+    /// Every agent of the workspace by name, with the number of its memories in sight.
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>>;
 
-    /// The agents below this one that were in a workspace, those that were seen last first.
+    /// The agents below this one that were seen in a workspace, last seen first.
     fn agents_below(&self, workspace: &Workspace, agent: &Agent, limit: u32) -> Result<Vec<Agent>>;
 }
 
-/// The answers that are kept under idempotency keys.
+/// The answers stored under idempotency keys.
 pub trait AnswerRows {
-    /// The answer kept under this key.
+    /// The answer stored under this key.
     fn kept_answer(
         &self,
         workspace: &Workspace,
@@ -309,7 +311,7 @@ pub trait AnswerRows {
         key: &str,
     ) -> Result<Option<IdempotencyRecord>>;
 
-    /// Keeps an answer under this key.
+    /// Stores an answer under this key.
     fn keep_answer(
         &mut self,
         workspace: &Workspace,
@@ -318,70 +320,70 @@ pub trait AnswerRows {
         answer: &IdempotencyRecord,
     ) -> Result<()>;
 
-    /// Drops the answers kept before this time.
+    /// Drops the answers stored before this time.
     fn drop_answers(&mut self, before: Timestamp) -> Result<()>;
 }
 
-/// An answer that was given once and is given again for the same request.
+/// An answer that is returned again for the same request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// The fingerprint of the request.
     pub request_sha256: String,
     /// The answer, as JSON.
     pub answer: String,
-    /// When it was given.
+    /// When it was returned first.
     pub at: Timestamp,
 }
 
-/// The rows of acts on many memories.
+/// The rows of bulk operations.
 pub trait BulkOperationRows {
-    /// The act of this id.
+    /// The bulk operation with this id.
     fn bulk_operation(
         &self,
         workspace: &Workspace,
         id: OperationId,
     ) -> Result<Option<BulkOperation>>;
 
-    /// Keeps an act; one that is there already stays.
+    /// Stores a bulk operation; an existing one stays unchanged.
     fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()>;
 
-    /// Notes that an act was done to one more memory.
+    /// Records that a bulk operation changed one more memory.
     fn add_bulk_item(&mut self, act: &BulkOperation, done: &BulkItem) -> Result<()>;
 
-    /// Takes at most `limit` memories out of an act, to take back what it did to them.
+    /// Removes at most `limit` memories from a bulk operation, to undo their changes.
     fn take_bulk_items(&mut self, act: &BulkOperation, limit: u32) -> Result<Vec<BulkItem>>;
 
-    /// Drops the acts of before this time, which then cannot be taken back.
+    /// Drops the bulk operations from before this time, which cannot be undone then.
     fn drop_bulk_operations(&mut self, before: Timestamp) -> Result<()>;
 }
 
-/// The rows of tokens, which are the home's: who calls is known before the workspace is.
+/// The rows of tokens, which belong to the home: the caller is identified before the workspace.
 pub trait TokenRows {
-    /// The token of this id, revoked and expired ones too.
+    /// The token with this id, revoked and expired ones too.
     fn token(&self, id: TokenId) -> Result<Option<TokenRecord>>;
 
-    /// Every token, the newest first.
+    /// Every token, newest first.
     fn tokens(&self) -> Result<Vec<Token>>;
 
-    /// Whether there is a token that was not revoked. One that has expired counts: nobody meant to
-    /// open the door to all.
+    /// Whether any token exists that was not revoked. An expired one counts: its expiry must not
+    /// open the server to everybody.
     fn has_tokens(&self) -> Result<bool>;
 
-    /// Keeps a token, in the place of the one of its id.
+    /// Stores a token, replacing the one with its id.
     fn put_token(&mut self, token: &TokenRecord) -> Result<()>;
 
-    /// Notes that a token was used.
+    /// Records that a token was used.
     fn use_token(&mut self, id: TokenId, at: Timestamp) -> Result<()>;
 }
 
 /// The rows of workspaces.
 pub trait WorkspaceRows {
-    /// Every workspace that something was ever kept in, by name.
+    /// Every workspace that anything was ever saved in, by name.
     fn workspaces(&self) -> Result<Vec<Workspace>>;
 
-    /// Every workspace by name, with the place of the last event of its journal.
+    /// Every workspace by name, with the position of the last event of its journal.
     fn journals(&self) -> Result<Vec<(Workspace, u64)>>;
 
-    /// The place of the last event of this workspace's journal; 0 when there is none.
+    /// The position of the last event of this workspace's journal; 0 if there is none.
     fn journal_end(&self, workspace: &Workspace) -> Result<u64>;
 }

@@ -7,13 +7,13 @@ use crate::model::case::{Case, CaseKey, CaseStatus};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 
-/// The rows of cases. Everybody in a workspace reads all of its cases; their entries are memories.
+/// The rows of cases. Everybody in a workspace reads all its cases; their entries are memories.
 pub trait CaseRows {
-    /// The case of this key.
+    /// The case with this key.
     fn case(&self, workspace: &Workspace, key: &CaseKey) -> Result<Option<Case>>;
 
-    /// At most `limit` cases with this status, or with any, those that were opened last first, each
-    /// with the place of its opening in the journal, which is before the given one.
+    /// At most `limit` cases with this status, or with any, last opened first, each with the
+    /// position of its opening in the journal, which is before the given one.
     fn cases(
         &self,
         workspace: &Workspace,
@@ -22,14 +22,14 @@ pub trait CaseRows {
         limit: u32,
     ) -> Result<Vec<(u64, Case)>>;
 
-    /// At most `limit` keys of cases that begin so, in order.
+    /// At most `limit` keys of cases that begin with this text, in order.
     fn case_keys(&self, workspace: &Workspace, beginning: &str, limit: u32)
     -> Result<Vec<CaseKey>>;
 
     /// Every case of every workspace that is not open.
     fn inactive_cases(&self) -> Result<Vec<(Workspace, CaseKey)>>;
 
-    /// The entries of a case in sight at the places after `after` and up to `until`, in order.
+    /// The entries of a case in sight at the positions after `after` and up to `until`, in order.
     fn entries(
         &self,
         sight: &Sight,
@@ -39,7 +39,8 @@ pub trait CaseRows {
         until: u64,
     ) -> Result<Vec<Memory>>;
 
-    /// Which entries of a case, in sight, these took the place of: the newer with the older one.
+    /// The entries of a case, in sight, that these entries superseded: pairs of the newer and the
+    /// older one.
     fn superseded_entries(
         &self,
         sight: &Sight,
@@ -48,9 +49,9 @@ pub trait CaseRows {
         by: &[MemoryId],
     ) -> Result<Vec<(MemoryId, MemoryId)>>;
 
-    /// Keeps a new case; `sequence` is the place of its event in the journal.
+    /// Stores a new case; `sequence` is the position of its event in the journal.
     fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()>;
 
-    /// Puts a case in the place of what it was.
+    /// Replaces a case by its new state.
     fn replace_case(&mut self, case: &Case) -> Result<()>;
 }

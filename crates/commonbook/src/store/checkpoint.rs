@@ -1,4 +1,4 @@
-//! The contract of a store for checkpoints, and for what tells when one is due.
+//! The contract of a store for checkpoints, and for the activity that makes one due.
 
 use jiff::Timestamp;
 
@@ -10,23 +10,22 @@ use crate::model::checkpoint::{Checkpoint, SessionActivity};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 
-/// The rows of checkpoints. Who sees the session of one sees it.
+/// The rows of checkpoints. Everybody who sees the session sees its checkpoints.
 pub trait CheckpointRows {
-    /// The checkpoint of this id.
+    /// The checkpoint with this id.
     fn checkpoint(&self, workspace: &Workspace, id: CheckpointId) -> Result<Option<Checkpoint>>;
 
-    /// The checkpoints of a session, the first one first.
+    /// The checkpoints of a session, oldest first.
     fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>>;
 
-    /// At most `limit` checkpoints of every workspace that were made before this time: for the
+    /// At most `limit` checkpoints of all workspaces that were created before this time: for the
     /// sweep.
     fn old_checkpoints(&self, before: Timestamp, limit: u32) -> Result<Vec<Checkpoint>>;
 
-    /// The agents that have kept something in a session, of what is in sight, by name.
+    /// The agents with a memory of this session in sight, by name.
     fn session_agents(&self, sight: &Sight, session: &Session) -> Result<Vec<Agent>>;
 
-    /// How long a session of this agent that has not ended has been at work since its last
-    /// checkpoint.
+    /// The working time of this agent's unfinished session since its last checkpoint.
     fn activity(
         &self,
         workspace: &Workspace,
@@ -34,14 +33,14 @@ pub trait CheckpointRows {
         id: SessionId,
     ) -> Result<Option<(Session, SessionActivity)>>;
 
-    /// Notes how long a session has been at work since its last checkpoint, and when something was
-    /// last written in it.
+    /// Records the working time of a session since its last checkpoint, and when anything was last
+    /// written in it.
     fn put_activity(&mut self, session: &Session, activity: SessionActivity) -> Result<()>;
 
-    /// The next number of a checkpoint of this session, which is never given again.
+    /// The next checkpoint number of this session; a number is never used twice.
     fn next_checkpoint(&mut self, session: &Session) -> Result<u64>;
 
-    /// Keeps a checkpoint, in the place of the one of its id.
+    /// Stores a checkpoint, replacing the one with its id.
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()>;
 
     /// Removes a checkpoint.

@@ -1,4 +1,4 @@
-//! The contract of a store for contexts: what one is made of, and the receipts that are kept.
+//! The contract of a store for contexts: the memories that they are made of, and their receipts.
 
 use jiff::Timestamp;
 
@@ -13,9 +13,8 @@ use crate::prompt::context::ContextRecord;
 
 /// The rows of contexts.
 pub trait ContextRows {
-    /// At most `limit` memories in sight that stand and nothing has replaced, of this type, which
-    /// is `profile` or `task_context`, about this user, or about nobody: those of the first of these
-    /// owners first, of each the newest first.
+    /// At most `limit` current memories in sight of this type, `profile` or `task_context`, about
+    /// this user or about none: those of the first owner first, of each owner the newest first.
     fn memories_about(
         &self,
         sight: &Sight,
@@ -25,8 +24,8 @@ pub trait ContextRows {
         limit: u32,
     ) -> Result<Vec<Memory>>;
 
-    /// At most `limit` open cases that this agent has marked how far it has read, and that have
-    /// gone on since: those that changed last first, each with that place.
+    /// At most `limit` open cases that this agent has a read mark in and that have newer entries:
+    /// last changed first, each with that mark.
     fn unread_cases(
         &self,
         workspace: &Workspace,
@@ -34,7 +33,7 @@ pub trait ContextRows {
         limit: u32,
     ) -> Result<Vec<(Case, u64)>>;
 
-    /// The context of this id, made for this agent.
+    /// The context with this id, made for this agent.
     fn context(
         &self,
         workspace: &Workspace,
@@ -42,7 +41,7 @@ pub trait ContextRows {
         id: ContextId,
     ) -> Result<Option<ContextRecord>>;
 
-    /// At most `limit` contexts made for this agent, the newest first.
+    /// At most `limit` contexts made for this agent, newest first.
     fn contexts(
         &self,
         workspace: &Workspace,
@@ -50,10 +49,10 @@ pub trait ContextRows {
         limit: u32,
     ) -> Result<Vec<ContextRecord>>;
 
-    /// Keeps a context.
+    /// Stores a context.
     fn put_context(&mut self, context: &ContextRecord) -> Result<()>;
 
-    /// Removes at most `limit` contexts that were made before this time, or that are more than
-    /// `kept` newer ones of the same agent ago; answers how many.
+    /// Removes at most `limit` contexts that were made before this time, or that have more than
+    /// `kept` newer ones of the same agent; returns the number removed.
     fn drop_contexts(&mut self, before: Timestamp, kept: u32, limit: u32) -> Result<u64>;
 }

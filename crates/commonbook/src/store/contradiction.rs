@@ -1,4 +1,4 @@
-//! The contract of a store for contradictions: what is kept of two memories, and who is shown it.
+//! The contract of a store for contradictions between two memories.
 
 use crate::base::error::Result;
 use crate::base::id::{ContradictionId, MemoryId};
@@ -10,23 +10,24 @@ use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 
-/// Which contradictions a list gives.
+/// A filter for contradictions.
 #[derive(Debug, Clone, Default)]
 pub struct ContradictionFilter {
-    /// Open or resolved ones; all, where neither is asked for.
+    /// Open or resolved ones; both if this is `None`.
     pub status: Option<ContradictionStatus>,
-    /// Of this memory.
+    /// Contradictions of this memory.
     pub memory: Option<MemoryId>,
-    /// One of whose memories is about any of these topics, which are in lower case.
+    /// At least one of the two memories has one of these topics, in lower case.
     pub topics: Vec<String>,
-    /// Before this place.
+    /// Contradictions before this position.
     pub before: Option<u64>,
 }
 
-/// The rows of contradictions. One is shown to who sees both memories, while both are as they were
-/// compared and neither is deleted; an open one while both are current.
+/// The rows of contradictions. A reader sees one if it sees both memories, as long as both are at
+/// the revisions that were compared and neither is deleted; an open one only while both are
+/// current.
 pub trait ContradictionRows {
-    /// At most `limit` contradictions in sight, the newest first, each with its place.
+    /// At most `limit` contradictions in sight, newest first, each with its position.
     fn contradictions(
         &self,
         sight: &Sight,
@@ -34,51 +35,52 @@ pub trait ContradictionRows {
         limit: u32,
     ) -> Result<Vec<(u64, Contradiction)>>;
 
-    /// The contradiction of this id in sight, with its memories, the older first.
+    /// The contradiction with this id in sight, with its memories, the older one first.
     fn contradiction(
         &self,
         sight: &Sight,
         id: ContradictionId,
     ) -> Result<Option<(ContradictionRecord, Memory, Memory)>>;
 
-    /// How many open contradictions are in sight.
+    /// The number of open contradictions in sight.
     fn contradiction_count(&self, sight: &Sight) -> Result<u64>;
 
-    /// Which of these memories are in open contradictions in sight with which others of them.
+    /// The pairs of these memories that are in an open contradiction in sight.
     fn contradicting_pairs(
         &self,
         sight: &Sight,
         among: &[MemoryRef],
     ) -> Result<Vec<(MemoryId, MemoryId)>>;
 
-    /// What is kept of this memory, in anybody's sight or not, each with the other memory as it is
-    /// now: for what follows the journal, which shows it to nobody.
+    /// The contradictions of this memory, in sight or not, each with the present state of the other
+    /// memory: for the follower of the journal, which shows them to no caller.
     fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>>;
 
-    /// At most `limit` current memories that mention what this one does, in anybody's sight or not:
-    /// those that share the most with it, of these the newest. For what follows the journal, which
-    /// shows them to nobody.
+    /// At most `limit` current memories, in sight or not, that mention the same entities as this
+    /// one: those that share most first, then the newest. For the follower of the journal, which
+    /// shows them to no caller.
     fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, ComparisonBasis)>>;
 
-    /// At most `limit` current memories of this one's type about the same user or about nobody, in
-    /// anybody's sight or not: the newest of each other owner. For what follows the journal, which
-    /// shows them to nobody. Of a type other than `profile` and `task_context` there are none.
+    /// At most `limit` current memories, in sight or not, of this one's type about the same user or
+    /// about none: the newest of each other owner. For the follower of the journal, which shows
+    /// them to no caller. Empty for types other than `profile` and `task_context`.
     fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>>;
 
-    /// Keeps a contradiction in the place of what was kept of the same two, if both still are at the
-    /// revisions that were compared; answers whether they are. A new one stands at this place.
+    /// Stores a contradiction, replacing that of the same two memories, if both are still at the
+    /// revisions that were compared; returns whether they are. A new one gets this position.
     fn put_contradiction(&mut self, kept: &ContradictionRecord, sequence: u64) -> Result<bool>;
 
-    /// Forgets a contradiction.
+    /// Drops a contradiction.
     fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()>;
 
-    /// How far contradictions follow a journal, by this revision of the rules.
+    /// The position up to which contradictions follow a journal with this revision of the rules.
     fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 
-    /// The journals that go on beyond where contradictions follow them, each with the place.
+    /// The journals that are ahead of their contradictions, each with the position of the
+    /// contradictions.
     fn contradictions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64)>>;
 
-    /// Notes how far they do.
+    /// Records the position up to which contradictions follow a journal.
     fn set_contradictions_position(
         &mut self,
         workspace: &Workspace,

@@ -1,4 +1,4 @@
-//! The contract of a store for how far agents have read.
+//! The contract of a store for read marks.
 
 use jiff::Timestamp;
 
@@ -7,12 +7,12 @@ use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
 use crate::model::workspace::Workspace;
 
-/// The rows of cursors: one an agent for each case, and one for the journal.
+/// The rows of read marks: one per agent and case, and one per agent for the journal.
 pub trait CursorRows {
-    /// How far this agent has read this case, or the journal; 0 where it never has.
+    /// How far this agent has read this case or the journal; 0 if it never has.
     fn cursor(&self, workspace: &Workspace, agent: &Agent, case: Option<&CaseKey>) -> Result<u64>;
 
-    /// Notes that this agent has read so far; a cursor never goes back.
+    /// Records that this agent has read up to a position; a mark never moves back.
     fn put_cursor(
         &mut self,
         workspace: &Workspace,

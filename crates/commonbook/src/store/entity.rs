@@ -1,4 +1,4 @@
-//! The rows of entities, of what mentions them, and of relations.
+//! The contract of a store for entities, mentions and relations.
 
 use super::Result;
 use crate::base::id::{EntityId, MemoryId, ReviewId};
@@ -12,27 +12,27 @@ use crate::model::graph::{GraphNode, LinkFilter, Relation, RelationType};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 
-/// The rows of what agents state about things.
+/// The rows of statements about entities.
 pub trait EntityRows {
-    /// What was stated about the thing of this very id, though it may lead to another.
+    /// The entity stated under this id itself, even if the id redirects to another.
     fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>>;
 
-    /// What was stated about those of these things about which something was.
+    /// Those of these entities that have a statement.
     fn stated_entities(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>>;
 
-    /// Keeps what is stated about a thing, in the place of what was.
+    /// Stores an entity, replacing its earlier state.
     fn put_entity(&mut self, entity: &Entity) -> Result<()>;
 
-    /// Forgets what was stated about a thing; its names stay.
+    /// Drops what was stated about an entity; its names stay.
     fn drop_entity(&mut self, workspace: &Workspace, id: EntityId) -> Result<()>;
 
-    /// The thing that this name leads to: itself, unless it leads to another.
+    /// The entity that this name redirects to: itself, unless it redirects to another.
     fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId>;
 
-    /// The names that lead to this thing, without its own.
+    /// The names that redirect to this entity, without its own.
     fn names_leading_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>>;
 
-    /// The things that those of these names lead to which somebody in sight stated or mentioned, each
+    /// The entities behind those of these names that somebody in sight stated or mentioned, each
     /// once.
     fn roots(
         &self,
@@ -41,17 +41,18 @@ pub trait EntityRows {
         names: &[EntityId],
     ) -> Result<Vec<EntityId>>;
 
-    /// Lets a name lead to a thing, or to itself again.
+    /// Redirects a name to an entity, or to itself again.
     fn redirect_name(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()>;
 
-    /// Keeps a name that everybody knows, if it is new. One that an agent stated stays when no memory
-    /// mentions it.
+    /// Stores a name that everybody knows, if it is new. A name that an agent stated stays even if
+    /// no memory mentions it.
     fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()>;
 
-    /// Files a name under these keys, for nearly equal ones to find; answers whether it was not.
+    /// Files a name under these keys, so that similar names find it; returns whether it was not
+    /// filed yet.
     fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool>;
 
-    /// Takes a name out of the file.
+    /// Removes a name from the file.
     fn unfile_name(&mut self, workspace: &Workspace, name: EntityId) -> Result<()>;
 
     /// Whether a name is filed.
@@ -60,21 +61,21 @@ pub trait EntityRows {
     /// The names of this type and session that are filed under any of these keys, each once.
     fn filed_names(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>>;
 
-    /// Whether a thing exists in this sight: something was stated about it, or a standing memory in
-    /// sight mentions it.
+    /// Whether an entity exists in this sight: something was stated about it, or a standing memory
+    /// in sight mentions it.
     fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool>;
 
-    /// At most `limit` ids of entities that exist in this sight whose last letters these are, in
-    /// order. `ending` has at least six letters.
+    /// At most `limit` ids of entities in this sight that end in `ending`, in order. `ending` has
+    /// at least six letters.
     fn entity_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<EntityId>>;
 
     /// The ids in sight that end in the same six letters as another id of `ids`.
     fn entity_ids_alike(&self, sight: &Sight, ids: &[EntityId]) -> Result<Vec<EntityId>>;
 
-    /// The widest audience in sight that knows a thing: everybody, when something was stated about it.
+    /// The widest audience in sight that knows an entity: everybody, if it has a statement.
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>>;
 
-    /// At most `limit` things in sight by name, from beyond the given one on.
+    /// At most `limit` entities in sight by name, starting after the given one.
     fn entity_names(
         &self,
         sight: &Sight,
@@ -82,15 +83,15 @@ pub trait EntityRows {
         limit: u32,
     ) -> Result<Vec<EntityName>>;
 
-    /// Keeps a statement about a thing.
+    /// Stores a statement about an entity.
     fn add_statement(
         &mut self,
         workspace: &Workspace,
         entity: EntityId,
-        said: &EntityStatement,
+        statement: &EntityStatement,
     ) -> Result<()>;
 
-    /// What was stated about a thing after this many statements, oldest first.
+    /// The statements about an entity after this number of statements, oldest first.
     fn statements(
         &self,
         workspace: &Workspace,
@@ -98,10 +99,10 @@ pub trait EntityRows {
         after: u64,
     ) -> Result<Vec<EntityStatement>>;
 
-    /// How many statements there are about a thing.
+    /// The number of statements about an entity.
     fn statement_count(&self, workspace: &Workspace, entity: EntityId) -> Result<u64>;
 
-    /// Forgets what was stated about a thing after this many statements.
+    /// Drops the statements about an entity after this number of statements.
     fn drop_statements(
         &mut self,
         workspace: &Workspace,
@@ -109,22 +110,22 @@ pub trait EntityRows {
         after: u64,
     ) -> Result<()>;
 
-    /// Keeps a merge, as the last one into its target.
+    /// Stores a merge as the last one into its target.
     fn put_merge(&mut self, workspace: &Workspace, merge: &MergeRecord) -> Result<()>;
 
-    /// The last merge into this thing that was not taken back.
+    /// The last merge into this entity that was not undone.
     fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<MergeRecord>>;
 
-    /// Forgets the last merge into this thing.
+    /// Drops the last merge into this entity.
     fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()>;
 
-    /// Keeps what waits for a decision.
+    /// Stores a queued review.
     fn put_review(&mut self, workspace: &Workspace, review: &EntityReview) -> Result<()>;
 
-    /// What waits for a decision under this id.
+    /// The queued review with this id.
     fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<EntityReview>>;
 
-    /// At most `limit` of what waits for a decision, oldest first, after this one.
+    /// At most `limit` queued reviews after this one, oldest first.
     fn reviews(
         &self,
         workspace: &Workspace,
@@ -132,31 +133,31 @@ pub trait EntityRows {
         limit: u32,
     ) -> Result<Vec<EntityReview>>;
 
-    /// Forgets what waited.
+    /// Drops a queued review.
     fn drop_review(&mut self, workspace: &Workspace, id: ReviewId) -> Result<()>;
 }
 
-/// Which names a list of things gives.
+/// A filter for names of entities.
 #[derive(Debug, Clone, Default)]
 pub struct EntityNameFilter {
-    /// Of this type.
+    /// Names of this type.
     pub entity_type: Option<EntityType>,
-    /// That begin so, as names are compared.
+    /// Names that begin with this text, as names are compared.
     pub beginning: Option<String>,
-    /// Of this session.
+    /// Names of this session.
     pub session: Option<String>,
-    /// After this one.
+    /// Names after this one.
     pub after: Option<EntityId>,
 }
 
 /// The rows of mentions, which are derived from memories.
 pub trait MentionRows {
-    /// Keeps what this memory mentions in the place of what it did, if it still is at this revision;
-    /// answers whether it is.
+    /// Stores the mentions of this memory, replacing the earlier ones, if it is still at this
+    /// revision; returns whether it is.
     fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool>;
 
-    /// At most `limit` standing memories in sight that mention a thing, with their places, in the
-    /// order of time, after this place.
+    /// At most `limit` standing memories in sight that mention an entity, each with its position,
+    /// by time, after this position.
     fn mentions(
         &self,
         sight: &Sight,
@@ -165,13 +166,13 @@ pub trait MentionRows {
         limit: u32,
     ) -> Result<Vec<(u64, EntityMention)>>;
 
-    /// Whose standing memories in sight mention a thing; who does so most first.
+    /// The owners of the standing memories in sight that mention an entity, most mentions first.
     fn mentioning_agents(&self, sight: &Sight, id: EntityId) -> Result<Vec<AgentMentions>>;
 
-    /// A thing as the memories in sight name it most: the name and its greatest confidence.
+    /// The usual name of an entity in the memories in sight: the name and its greatest confidence.
     fn usual_name(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>>;
 
-    /// At most `limit` memories of a workspace in sight that mention a thing.
+    /// At most `limit` memories of a workspace in sight that mention an entity.
     fn mentioning_memories(
         &self,
         sight: &Sight,
@@ -180,8 +181,7 @@ pub trait MentionRows {
         limit: usize,
     ) -> Result<Vec<MemoryId>>;
 
-    /// The things that those of these memories of a workspace mention that are in sight, each pair
-    /// once.
+    /// The entities in sight that these memories of a workspace mention, each pair once.
     fn entities_mentioned_in(
         &self,
         sight: &Sight,
@@ -189,14 +189,14 @@ pub trait MentionRows {
         memories: &[MemoryId],
     ) -> Result<Vec<MentionLink>>;
 
-    /// How far the mentions follow a journal, by this revision of the rules.
+    /// The position up to which mentions follow a journal with this revision of the rules.
     fn mentions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 
-    /// The journals that go on beyond where the mentions follow them: the place, and the end.
+    /// The journals that are ahead of their mentions: the position of the mentions, and the end.
     fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>>;
 
-    /// Of the next `limit` events of a journal after this place: whether one is about a memory, how
-    /// many there are, and the place of the last.
+    /// The next `limit` events of a journal after this position: whether any is about a memory,
+    /// their number, and the position of the last.
     fn next_events(
         &self,
         workspace: &Workspace,
@@ -204,7 +204,7 @@ pub trait MentionRows {
         limit: u32,
     ) -> Result<(bool, u32, u64)>;
 
-    /// Notes how far they do.
+    /// Records the position up to which mentions follow a journal.
     fn set_mentions_position(
         &mut self,
         workspace: &Workspace,
@@ -215,7 +215,7 @@ pub trait MentionRows {
 
 /// The rows of relations.
 pub trait RelationRows {
-    /// The relation of this type between two things, in this direction, that was stated among this
+    /// The relation of this type between two nodes, in this direction, that was stated for this
     /// audience.
     fn relation(
         &self,
@@ -226,12 +226,12 @@ pub trait RelationRows {
         audience: &Audience,
     ) -> Result<Option<Relation>>;
 
-    /// Keeps a relation, in the place of the one of its id. Nobody but this audience sees it; when that
-    /// of a memory at its end changes, so does its own.
+    /// Stores a relation, replacing the one with its id. Only this audience sees it; if the
+    /// audience of a memory at its end changes, so does that of the relation.
     fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()>;
 
-    /// At most `limit` links of these nodes in sight, the strongest first: relations, `mentions`, and
-    /// `supersedes` between memories. Entities stand under the id that theirs leads to.
+    /// At most `limit` links of these nodes in sight, strongest first: relations, `mentions`, and
+    /// `supersedes` between memories. Entities have the id that theirs redirects to.
     fn links(
         &self,
         sight: &Sight,
@@ -240,7 +240,7 @@ pub trait RelationRows {
         limit: usize,
     ) -> Result<Vec<GraphLink>>;
 
-    /// What these nodes are called, in sight: each with its type and its label.
+    /// The labels of these nodes in sight, each with its type.
     fn labels(
         &self,
         sight: &Sight,

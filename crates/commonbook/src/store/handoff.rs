@@ -1,4 +1,4 @@
-//! The contract of a store for handoffs, and for what tells when one has expired.
+//! The contract of a store for handoffs, and for the clock that expires them.
 
 use jiff::Timestamp;
 
@@ -13,23 +13,23 @@ use crate::model::handoff::choose::MemoryExclusion;
 use crate::model::handoff::{Handoff, HandoffFilter};
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 
-/// The rows of handoffs. Who may see one is what [`Sight::can_see`] says of its reach; it names the
-/// memories that are in the reader's sight now, and to those that it is between, the private ones
-/// that were named for its target. Handoffs are looked for in the sight's first workspace.
+/// The rows of handoffs. [`Sight::can_see`] decides by its visibility who sees one. It names the
+/// memories that are in the reader's sight now and, to its two agents, the private ones that were
+/// named for its target. Handoffs are read from the sight's first workspace.
 pub trait HandoffRows {
-    /// The handoff of this id in sight.
+    /// The handoff with this id in sight.
     fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>>;
 
-    /// At most `limit` ids of handoffs in sight whose last letters these are, in order. `ending` has
-    /// at least six letters.
+    /// At most `limit` ids of handoffs in sight that end in `ending`, in order. `ending` has at
+    /// least six letters.
     fn handoff_ids_ending(&self, sight: &Sight, ending: &str, limit: u32)
     -> Result<Vec<HandoffId>>;
 
     /// The ids in sight that end in the same six letters as another id of `ids`.
     fn handoff_ids_alike(&self, sight: &Sight, ids: &[HandoffId]) -> Result<Vec<HandoffId>>;
 
-    /// At most `limit` handoffs in sight that a filter admits, those that were made last first, or in
-    /// turn, each with the place of its making in the journal, which is before the given one.
+    /// At most `limit` handoffs in sight that a filter admits, newest first or by turns, each with
+    /// the position of its creation in the journal, which is before the given one.
     fn handoffs(
         &self,
         sight: &Sight,
@@ -38,11 +38,10 @@ pub trait HandoffRows {
         limit: u32,
     ) -> Result<Vec<(u64, Handoff)>>;
 
-    /// How many handoffs in sight a filter admits.
+    /// The number of handoffs in sight that a filter admits.
     fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64>;
 
-    /// At most `limit` handoffs in sight that a filter admits as tasks alone, those that were made last
-    /// first, or in turn, each with the place of its making in the journal.
+    /// As `handoffs`, but only the task of each.
     fn tasks(
         &self,
         sight: &Sight,
@@ -50,36 +49,34 @@ pub trait HandoffRows {
         limit: u32,
     ) -> Result<Vec<(u64, OpenHandoff)>>;
 
-    /// The last `limit` handoffs that this agent accepted, in the order in which it did, of those in
-    /// sight.
+    /// The last `limit` handoffs in sight that this agent accepted, in the order of acceptance.
     fn received_handoffs(&self, sight: &Sight, agent: &Agent, limit: u32) -> Result<Vec<Handoff>>;
 
-    /// The last `limit` handoffs in sight that a filter admits, as edges, in the order in which they
-    /// were made.
+    /// The last `limit` handoffs in sight that a filter admits, as edges, in the order of creation.
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>>;
 
-    /// What is told of a handoff, of the memories that it names.
+    /// The stored text of a handoff, with the memories that it names.
     fn package(&self, handoff: &Handoff) -> Result<HandoffPackage>;
 
-    /// What was looked at for a handoff and stayed behind, of what is in sight.
+    /// The memories in sight that were considered for a handoff and left out.
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>>;
 
-    /// At most `limit` handoffs of every workspace that nobody accepted and that expired at this
-    /// time or before: for the sweep.
+    /// At most `limit` pending handoffs of all workspaces that expired at this time or before: for
+    /// the sweep.
     fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>>;
 
-    /// Keeps a new handoff; `sequence` is the place of its event in the journal.
+    /// Stores a new handoff; `sequence` is the position of its event in the journal.
     fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()>;
 
-    /// Notes how far a handoff has come; `sequence` is the place of the event of that.
+    /// Stores a step of a handoff; `sequence` is the position of the step's event.
     fn step_handoff(&mut self, handoff: &Handoff, sequence: u64) -> Result<()>;
 }
 
-/// The row of what is known of the clock.
+/// The row of the settled clock.
 pub trait SettledClockRows {
-    /// What the looks until now have shown.
+    /// The clock as the readings until now have settled it.
     fn settled_clock(&self) -> Result<Option<SettledClock>>;
 
-    /// Keeps what another look has shown.
+    /// Stores the clock after another reading.
     fn put_settled_clock(&mut self, clock: SettledClock) -> Result<()>;
 }

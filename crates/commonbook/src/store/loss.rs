@@ -1,36 +1,36 @@
-//! What a store has lost, as the mark beside it tells.
+//! What a store has lost, according to the mark beside it.
 
 use crate::base::error::{Error, ErrorKind};
 use crate::model::workspace::Workspace;
 
-/// What a store does not hold any more.
+/// The loss of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreLoss {
     /// What is wrong, with the path of the store.
     pub reason: String,
-    /// The journals that lost events, as far as the mark tells.
+    /// The journals that lost events, as far as the mark shows.
     pub journals: Vec<JournalLoss>,
 }
 
-/// Events that a journal has lost.
+/// The events that a journal has lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalLoss {
     /// The workspace of the journal.
     pub workspace: Workspace,
-    /// The last event that the store holds; 0 when it holds none.
+    /// The last event that the store holds; 0 if it holds none.
     pub stored: u64,
-    /// The last event that was acknowledged, as the mark tells. Where the store holds it too, it
-    /// is another event than was acknowledged.
+    /// The last acknowledged event according to the mark. If the store holds an event at this
+    /// position, it differs from the acknowledged one.
     pub marked: u64,
 }
 
 impl StoreLoss {
-    /// The error of a store that does not open because of it.
+    /// The error of a store that does not open because of this loss.
     #[must_use]
     pub fn error(&self) -> Error {
         Error::new(ErrorKind::Unavailable, self.reason.clone()).hint(
-            "Restore the home folder from a backup, or run `commonbook doctor --accept-loss` to go \
-             on with what is there.",
+            "Restore the home folder from a backup, or run `commonbook doctor --accept-loss` to \
+             continue with what is left.",
         )
     }
 }

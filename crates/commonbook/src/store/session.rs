@@ -9,12 +9,12 @@ use crate::model::agent::Agent;
 use crate::model::session::{Session, SessionFilter};
 use crate::model::workspace::Workspace;
 
-/// The rows of sessions. Who may see one is what [`Sight::can_see`] says of its reach.
+/// The rows of sessions. [`Sight::can_see`] decides by its visibility who sees one.
 pub trait SessionRows {
-    /// The session of this id in sight.
+    /// The session with this id in sight.
     fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>>;
 
-    /// The newest session that this agent has started under an id of its own.
+    /// The newest session that this agent started under this `client_session`.
     fn own_session(
         &self,
         workspace: &Workspace,
@@ -22,8 +22,8 @@ pub trait SessionRows {
         client_session: &str,
     ) -> Result<Option<Session>>;
 
-    /// At most `limit` sessions in sight that a filter admits, those that were started last first,
-    /// each with the place of its start in the journal, which is before the given one.
+    /// At most `limit` sessions in sight that a filter admits, last started first, each with the
+    /// position of its start in the journal, which is before the given one.
     fn sessions(
         &self,
         sight: &Sight,
@@ -32,23 +32,23 @@ pub trait SessionRows {
         limit: u32,
     ) -> Result<Vec<(u64, Session)>>;
 
-    /// How many memories in sight were kept in a session and stand.
+    /// The number of current memories in sight that were saved in a session.
     fn session_memory_count(&self, sight: &Sight, session: &str) -> Result<u64>;
 
-    /// How many sessions in sight owe a summary.
+    /// The number of sessions in sight that lack a summary.
     fn unsummarised_count(&self, sight: &Sight) -> Result<u64>;
 
-    /// Whether a session owes a summary: it has ended without one, something was kept in it that
-    /// everybody sees who sees the session, and nothing of it in a case.
+    /// Whether a session lacks a summary: it has ended without one, it has a memory that everybody
+    /// who sees the session sees, and none of its memories is in a case.
     fn owes_summary(&self, session: &Session) -> Result<bool>;
 
-    /// At most `limit` sessions of every workspace that have not ended, and in which nothing was
-    /// written since this time: for the sweep.
+    /// At most `limit` unfinished sessions of all workspaces in which nothing was written since
+    /// this time: for the sweep.
     fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>>;
 
-    /// Keeps a new session; `sequence` is the place of its event in the journal.
+    /// Stores a new session; `sequence` is the position of its event in the journal.
     fn insert_session(&mut self, session: &Session, sequence: u64) -> Result<()>;
 
-    /// Puts a session in the place of what it was.
+    /// Replaces a session by its new state.
     fn replace_session(&mut self, session: &Session) -> Result<()>;
 }

@@ -1,7 +1,7 @@
-//! The store in one SQLite file: durable, shared by several processes, with nothing to run.
+//! The store in one SQLite file: durable, shared by several processes, without a server.
 //!
-//! One thread writes (see `sqlite/writer.rs`); reads run on a small pool of read-only connections, each in
-//! a transaction of its own, so that a read is a snapshot.
+//! One thread writes (see `sqlite/writer.rs`). Reads run on a small pool of read-only connections,
+//! each in its own transaction, so that a read is a snapshot.
 
 mod access;
 mod agent;
@@ -47,43 +47,43 @@ use access::AudienceCache;
 use mark::MarkFile;
 use writer::StoreWriter;
 
-/// Idle read connections that are kept.
+/// Idle read connections that stay open.
 const IDLE_READERS_MAX: usize = 8;
 
-/// The engine's code for a file of the log's index that cannot be made longer.
+/// The engine's error code if the shared-memory file of the log cannot grow.
 const SHM_SIZE_CODE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
     path: PathBuf,
     readers: Mutex<Vec<Connection>>,
-    /// Started by the first write: a process that only reads opens nothing for writing.
+    /// The first write starts it: a process that only reads opens nothing for writing.
     writer: OnceLock<StoreWriter>,
     starting: Mutex<()>,
 }
 
 impl SqliteStore {
-    /// Opens the file, which is made, or brought up to date, where that is needed.
+    /// Opens the file, and creates or migrates it if needed.
     ///
     /// # Errors
-    /// `unavailable` when the file is damaged, was written by a newer version, or cannot be
-    /// opened. It is then left as it is.
+    /// `unavailable` if the file is damaged, was written by a newer version, or cannot be opened.
+    /// The file stays unchanged then.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
         Self::of(path, open::open_prepared(path)?)
     }
 
-    /// Opens the file whatever it has lost, and makes it where it is missing.
+    /// Opens the file even if it has lost events, and creates it if it is missing.
     ///
     /// # Errors
-    /// As [`Self::open`], but for a loss.
+    /// As [`Self::open`], except for a loss.
     pub fn open_despite_loss(path: &Path) -> Result<Arc<Self>> {
         Self::of(path, open::open_despite_loss(path)?)
     }
 
-    /// What the store has lost, as the mark beside it tells: nothing in the usual case.
+    /// The loss of the store according to the mark beside it; usually none.
     ///
     /// # Errors
-    /// As [`Self::open`], but for a loss.
+    /// As [`Self::open`], except for a loss.
     pub fn loss(path: &Path) -> Result<Option<StoreLoss>> {
         open::loss(path)
     }
@@ -98,10 +98,10 @@ impl SqliteStore {
         }))
     }
 
-    /// Has the mark beside the store say what the store holds now.
+    /// Resets the mark beside the store to the store's present state.
     ///
     /// # Errors
-    /// `unavailable` when the mark cannot be written.
+    /// `unavailable` if the mark cannot be written.
     pub fn reset_mark(&self) -> Result<()> {
         self.with_reader(|connection| {
             MarkFile::open(&self.path, connection)?.reset(&self.path, connection)
@@ -189,16 +189,16 @@ impl Store for SqliteStore {
             0 => Ok(()),
             _ => Err(Error::new(
                 ErrorKind::Unavailable,
-                "a reader keeps the write-ahead log from being emptied",
+                "a reader prevents the write-ahead log from being emptied",
             )),
         }
     }
 }
 
-/// The rows of one SQLite file, inside a transaction that somebody else ends.
+/// The rows of one SQLite file, in a transaction that the caller of this type ends.
 pub(crate) struct SqliteTransaction<'c> {
     connection: &'c Connection,
-    /// The events that were appended here: their workspaces and places.
+    /// The events appended here: their workspaces and positions.
     appended: Vec<(String, u64)>,
     audiences: RefCell<AudienceCache>,
     work: Cell<EngineWork>,
@@ -214,7 +214,7 @@ impl<'c> SqliteTransaction<'c> {
         }
     }
 
-    /// Adds what a statement has cost to what the transaction has.
+    /// Adds the cost of a statement to the cost of the transaction.
     fn count_work(&self, statement: &Statement<'_>) {
         let of = |status| u64::from(statement.reset_status(status).unsigned_abs());
         let cost = EngineWork {
@@ -232,7 +232,7 @@ impl WorkRows for SqliteTransaction<'_> {
     }
 }
 
-/// What the engine says, in the words of the domain. Nothing was written when it says so.
+/// The engine's error in terms of the domain. Nothing was written when it occurs.
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         let code = error.sqlite_error_code();
@@ -243,7 +243,7 @@ impl From<rusqlite::Error> for Error {
                 Some("Nothing was written. Try again in a moment."),
             ),
             Some(ErrorCode::DiskFull) => return file::disk_full().with_cause(error),
-            // The log's index cannot be made longer.
+            // The shared-memory file of the log cannot grow.
             _ if error.sqlite_error().is_some_and(|error| error.extended_code == SHM_SIZE_CODE) => {
                 return file::disk_full().with_cause(error);
             }
@@ -261,7 +261,7 @@ impl From<rusqlite::Error> for Error {
                 ErrorKind::Unavailable,
                 format!("the store cannot be used: {error}"),
                 Some(
-                    "Look at the home folder's permissions and its disk; `commonbook doctor` helps.",
+                    "Check the permissions and the disk of the home folder; run `commonbook doctor`.",
                 ),
             ),
             _ => (ErrorKind::Internal, "the store failed".to_owned(), None),

@@ -1,16 +1,16 @@
-//! What a transaction cost its engine, as the engine counts it.
+//! The cost of a transaction, as its engine counts it.
 
 use std::ops::Add;
 
-/// Steps of an engine: they depend on the rows that a question meets, and on nothing else, so that two
-/// homes can be compared that differ in what nobody in sight keeps.
+/// Steps of an engine. They depend only on the rows that a query reads, so that two homes can be
+/// compared that differ in rows out of everybody's sight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EngineWork {
     /// Steps of the engine's machine.
     pub steps: u64,
-    /// Rows that it went through without an index.
+    /// Rows that it read without an index.
     pub scanned_rows: u64,
-    /// Times that it sorted.
+    /// The number of sorts.
     pub sorts: u64,
 }
 
@@ -26,8 +26,8 @@ impl Add for EngineWork {
     }
 }
 
-/// Counting what a transaction costs.
+/// Counting the cost of a transaction.
 pub trait WorkRows {
-    /// What this transaction has cost so far; none where the engine does not count.
+    /// The cost of this transaction so far; `None` if the engine does not count.
     fn work(&self) -> Option<EngineWork>;
 }

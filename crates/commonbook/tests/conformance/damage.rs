@@ -114,7 +114,7 @@ fn rows_deleted_from_the_file_are_named() {
     raw(&home).execute_batch("DELETE FROM memory WHERE sequence = 3").unwrap();
     let found = findings(&home);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("is gone, and event 3 has it"), "{found:?}");
+    assert!(found[0].contains("is missing, but event 3 names it"), "{found:?}");
     raw(&home).execute_batch("DELETE FROM event WHERE sequence = 2").unwrap();
     assert!(findings(&home)[0].contains("event 2 of workspace 'x' is missing"));
 }
@@ -262,13 +262,13 @@ fn an_emptied_or_missing_store_is_not_created_again() {
     let home = closed(&TEXTS);
     let whole = fs::read(file(&home)).unwrap();
     fs::write(file(&home), b"").unwrap();
-    refused(&home, "holds nothing, and held a store before");
+    refused(&home, "is empty, but held a store before");
     assert_eq!(fs::read(file(&home)).unwrap(), b"", "the file was left as it is");
     fs::remove_file(file(&home)).unwrap();
-    refused(&home, "holds nothing, and held a store before");
+    refused(&home, "is empty, but held a store before");
     assert!(!file(&home).exists(), "nothing was made");
     Connection::open(file(&home)).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
-    refused(&home, "holds nothing, and held a store before");
+    refused(&home, "is empty, but held a store before");
     fs::write(file(&home), &whole).unwrap();
     assert_eq!(findings(&home), Vec::<String>::new());
 }
@@ -279,7 +279,7 @@ fn a_torn_mark_still_shows_that_a_store_existed() {
     fs::write(mark(&home), b"comm").unwrap();
     assert_eq!(findings(&home), Vec::<String>::new(), "a torn record is ignored");
     fs::remove_file(file(&home)).unwrap();
-    refused(&home, "holds nothing, and held a store before");
+    refused(&home, "is empty, but held a store before");
 }
 
 #[test]

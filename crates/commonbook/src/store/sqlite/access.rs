@@ -1,8 +1,10 @@
-//! The permission rule as SQL: the audiences of a sight. `rows.rs` makes the condition of them that every query carries.
+//! The permission rule as SQL: the audiences of a sight. `rows.rs` builds from them the condition
+//! that every query carries.
 //!
-//! A query never asks of a row whether the caller sees it. It first finds the audiences that the caller
-//! belongs to, by look-ups that meet no other audience, and then seeks their rows alone: what others keep
-//! out of sight costs it no step. [`Sight::belongs_to`] has the last word on each audience.
+//! A query never asks for each row whether the caller sees it. It first finds the audiences that
+//! the caller belongs to, by look-ups that read no other audience, and then seeks only their rows:
+//! what others keep out of sight costs it no step. [`Sight::belongs_to`] decides finally about each
+//! audience.
 
 use std::rc::Rc;
 
@@ -17,7 +19,7 @@ use crate::model::agent::Agent;
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
 
-/// The owner of the rows that are everybody's, in the table `audience`.
+/// The owner of the rows that everybody may read, in the table `audience`.
 const WORKSPACE_OWNER: &str = "";
 
 /// The columns of the table `audience`.
@@ -44,8 +46,7 @@ impl VisibleAudience {
         matches!(&self.audience, Audience::Visibility(visibility) if visibility.trust == Trust::Quarantined)
     }
 
-    /// By what fewer belong to it: everybody's first, what is shared before what is private, and what is
-    /// quarantined last.
+    /// Orders by narrowness: everybody's audience first, shared before private, quarantined last.
     pub(super) fn narrowness_key(&self) -> (bool, bool, bool) {
         match &self.audience {
             Audience::Workspace(_) => (false, false, false),
@@ -61,7 +62,7 @@ impl VisibleAudience {
     }
 }
 
-/// What one transaction knows of audiences: its sights are few, and asked about again and again.
+/// The audiences that one transaction has looked up: it uses few sights, many times.
 #[derive(Debug, Default)]
 pub(super) struct AudienceCache {
     visible: Vec<(Sight, Rc<[VisibleAudience]>)>,
@@ -71,24 +72,24 @@ pub(super) struct AudienceCache {
 impl SqliteTransaction<'_> {
     /// The audiences that a sight belongs to, of those that ever had a memory, by number.
     pub(super) fn visible_audiences(&self, sight: &Sight) -> Result<Rc<[VisibleAudience]>> {
-        let known = self.audiences.borrow().visible.iter().find(|(of, _)| of == sight).cloned();
-        if let Some((_, visible)) = known {
+        let cached = self.audiences.borrow().visible.iter().find(|(of, _)| of == sight).cloned();
+        if let Some((_, visible)) = cached {
             return Ok(visible);
         }
         let mut visible = Vec::new();
         for workspace in &sight.workspaces {
             self.collect_audiences(sight, workspace, &mut visible)?;
         }
-        visible.retain(|it| sight.belongs_to(&it.audience));
-        visible.sort_by_key(|it| it.number);
-        visible.dedup_by_key(|it| it.number);
+        visible.retain(|row| sight.belongs_to(&row.audience));
+        visible.sort_by_key(|row| row.number);
+        visible.dedup_by_key(|row| row.number);
         let visible: Rc<[VisibleAudience]> = visible.into();
         self.audiences.borrow_mut().visible.push((sight.clone(), Rc::clone(&visible)));
         Ok(visible)
     }
 
-    /// Looks up the audiences in sight of one workspace: what is shared, with those who work for the
-    /// same user or with all, and what is the caller's own.
+    /// Looks up the audiences in sight of one workspace: those shared with everybody who works for
+    /// the same user or for none, and the caller's own.
     fn collect_audiences(
         &self,
         sight: &Sight,
@@ -135,8 +136,8 @@ impl SqliteTransaction<'_> {
 
     /// The number of an audience, if it ever had a memory.
     pub(super) fn find_audience(&self, audience: &Audience) -> Result<Option<i64>> {
-        let known = |(of, number): &(Audience, i64)| (of == audience).then_some(*number);
-        if let Some(number) = self.audiences.borrow().numbers.iter().find_map(known) {
+        let cached = |(of, number): &(Audience, i64)| (of == audience).then_some(*number);
+        if let Some(number) = self.audiences.borrow().numbers.iter().find_map(cached) {
             return Ok(Some(number));
         }
         let sql = "SELECT number FROM audience INDEXED BY audience_shared WHERE workspace = ?1 \
@@ -148,7 +149,7 @@ impl SqliteTransaction<'_> {
         Ok(number)
     }
 
-    /// The number of an audience, which is new if it never had a memory.
+    /// The number of an audience, assigned if it never had a memory.
     pub(super) fn audience_number(&self, audience: &Audience) -> Result<i64> {
         if let Some(number) = self.find_audience(audience)? {
             return Ok(number);
@@ -161,7 +162,7 @@ impl SqliteTransaction<'_> {
         number.ok_or_else(|| Error::new(ErrorKind::Internal, "an audience got no number"))
     }
 
-    /// Forgets an audience that nothing belongs to any more: whom it names is gone with it.
+    /// Drops an audience that no row belongs to any more, with the names in it.
     pub(super) fn forget_audience(&self, workspace: &Workspace, number: i64) -> Result<()> {
         let sql = "DELETE FROM audience WHERE number = ?1 AND owner <> '' \
              AND NOT EXISTS (SELECT 1 FROM memory WHERE audience = ?1) \
@@ -185,17 +186,17 @@ impl SqliteTransaction<'_> {
              WHERE m.workspace = ?1 AND m.id = ?2";
         let unseen =
             self.unseen("who reads a memory at an end of a relation, kept for those alone");
-        let found = unseen.one(sql, (workspace.as_str(), id.to_string()), audience_from_row)?;
-        Ok(found.map(|it| it.audience))
+        let found = unseen.first(sql, (workspace.as_str(), id.to_string()), audience_from_row)?;
+        Ok(found.map(|row| row.audience))
     }
 
-    /// The number of those who read in a workspace, whoever they are.
+    /// The number of the audience of everybody in a workspace.
     pub(super) fn everybody_audience(&self, workspace: &Workspace) -> Result<i64> {
         self.audience_number(&Audience::Workspace(workspace.clone()))
     }
 }
 
-/// Workspace, owner, user, sharing and whether it is quarantined, as the table has them.
+/// Workspace, owner, user, sharing and quarantine, as columns of the table.
 fn audience_columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, bool) {
     match audience {
         Audience::Workspace(workspace) => {

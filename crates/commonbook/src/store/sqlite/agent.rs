@@ -55,11 +55,11 @@ impl AgentRows for SqliteTransaction<'_> {
     }
 
     fn agents_below(&self, workspace: &Workspace, agent: &Agent, limit: u32) -> Result<Vec<Agent>> {
-        // `0` is what follows `/`.
+        // `0` is the character after `/`.
         let (from, until) = (format!("{agent}/"), format!("{agent}0"));
         let sql = "SELECT name FROM agent WHERE workspace = ?1 AND name > ?2 AND name < ?3 \
                    ORDER BY last_seen DESC, name LIMIT ?4";
-        let given = rusqlite::params![workspace.as_str(), from, until, limit];
-        self.query_all(sql, given, |row| text(row, "name"))
+        let params = rusqlite::params![workspace.as_str(), from, until, limit];
+        self.query_all(sql, params, |row| text(row, "name"))
     }
 }

@@ -1,4 +1,4 @@
-//! The SQL of acts on many memories.
+//! The SQL of bulk operations.
 
 use jiff::Timestamp;
 

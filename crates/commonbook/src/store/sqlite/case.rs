@@ -29,7 +29,8 @@ impl CaseRows for SqliteTransaction<'_> {
     ) -> Result<Vec<(u64, Case)>> {
         let sql = "SELECT * FROM case_log WHERE workspace = ?1 AND (?2 IS NULL OR status = ?2) \
                    AND sequence < ?3 ORDER BY sequence DESC LIMIT ?4";
-        let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let before =
+            before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
         let params = (workspace.as_str(), status.map(CaseStatus::name), before, limit);
         self.query_all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }

@@ -1,8 +1,9 @@
-//! The hash chain over each journal, by which an event that changed silently is found and named.
+//! The hash chain over each journal, which reveals and names an event that was changed behind the
+//! store's back.
 //!
 //! The hash of an event covers the hash before it, every column that is never erased, the hash of
 //! its topics and that of its subject's row as it was then. A purge erases the topics with their
-//! salt, and keeps their hash: the chain holds without the text.
+//! salt and keeps their hash: the chain holds without the text.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,17 +20,17 @@ use crate::base::error::Result;
 /// The hash of an event.
 pub(super) type EventHash = [u8; 32];
 
-/// The hash before the first event, and of an event that has none yet.
+/// The hash before the first event, and of an event without a hash.
 pub(super) const NO_HASH: EventHash = [0; 32];
 
-/// Topics of an event that names none, or whose topics were erased.
+/// The topics of an event that names none, or whose topics were erased.
 const NO_TOPICS: &str = "[]";
 
-/// Columns that the hash covers not at all, or as a digest only.
+/// Columns that the hash does not cover, or covers as a digest only.
 const UNHASHED_COLUMNS: [&str; 6] =
     ["hash", "topics", "topics_salt", "topics_hash", "subject_hash", "new_salt"];
 
-/// Where the row of an event's subject stands: what its kind begins with, the table, the column.
+/// Where the row of an event's subject is: the prefix of the kind, the table, the column.
 const SUBJECT_TABLES: [(&str, &str, &str); 9] = [
     ("memory.", "memory", "id"),
     ("case.", "case_log", "key"),
@@ -42,20 +43,20 @@ const SUBJECT_TABLES: [(&str, &str, &str); 9] = [
     ("context.", "context", "id"),
 ];
 
-/// The kinds of events after which their subject's row is there for good, but for a purge.
+/// The kinds of events whose subject's row exists from then on, except after a purge.
 const LASTING_EVENTS: [&str; 4] =
     ["memory.saved", "case.opened", "session.started", "handoff.created"];
 
 /// The last event of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JournalHead {
-    /// Its place.
+    /// Its position.
     pub(super) sequence: u64,
     /// Its hash.
     pub(super) hash: EventHash,
 }
 
-/// The hash of an event out of its row.
+/// The hash of an event from its row.
 fn hash_of(
     row: &Row<'_>,
     previous: &EventHash,
@@ -80,7 +81,7 @@ fn hash_of(
     Ok(hasher.finalize().into())
 }
 
-/// The hash part of the digest of an event's subject, if its row is there.
+/// The hash part of the digest of an event's subject, if its row exists.
 fn subject_hash(
     connection: &Connection,
     workspace: &str,
@@ -99,15 +100,15 @@ fn subject_hash(
     Ok(statement.query_row([workspace, subject], |row| row.get(0)).optional()?)
 }
 
-/// Whether the hash covers the subject's row: not of events from before there was a chain, whose
-/// subjects have changed since.
+/// Whether the hash covers the subject's row. It does not for events from before the chain existed,
+/// whose subjects have changed since.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SubjectCoverage {
     AsItIs,
     Unknown,
 }
 
-/// Gives an event its hash; `None` when there is no such event.
+/// Gives an event its hash; `None` if the event does not exist.
 fn seal_event(
     connection: &Connection,
     workspace: &str,
@@ -146,7 +147,7 @@ fn seal_event(
     Ok(Some(hash))
 }
 
-/// The hash of the event at this place; that of no event before the first.
+/// The hash of the event at this position; that of no event before the first.
 pub(super) fn hash_at(
     connection: &Connection,
     workspace: &str,
@@ -159,13 +160,13 @@ pub(super) fn hash_at(
 }
 
 impl SqliteTransaction<'_> {
-    /// Gives each event that this write has appended its hash, now that all rows are as they will
-    /// be; answers the heads of their journals.
+    /// Gives each event of this write its hash, once all rows are final; returns the heads of their
+    /// journals.
     pub(super) fn seal(&self) -> Result<Vec<(String, JournalHead)>> {
         let mut heads: Vec<(String, JournalHead)> = Vec::new();
         for (workspace, sequence) in &self.appended {
-            let known = heads.iter_mut().find(|(name, _)| name == workspace);
-            let previous = match &known {
+            let known_head = heads.iter_mut().find(|(name, _)| name == workspace);
+            let previous = match &known_head {
                 Some((_, head)) => head.hash,
                 None => self.hash_before(workspace, *sequence)?,
             };
@@ -176,7 +177,7 @@ impl SqliteTransaction<'_> {
                 continue;
             };
             let head = JournalHead { sequence: *sequence, hash };
-            match known {
+            match known_head {
                 Some((_, last)) => *last = head,
                 None => heads.push((workspace.clone(), head)),
             }
@@ -185,7 +186,7 @@ impl SqliteTransaction<'_> {
     }
 
     /// The hash of the event before this one. A process of an older version may have appended
-    /// events without a hash: they get theirs now.
+    /// events without a hash: they get one now.
     fn hash_before(&self, workspace: &str, sequence: u64) -> Result<EventHash> {
         let mut sealed = sequence - 1;
         let mut hash = NO_HASH;
@@ -205,7 +206,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Gives every event its hash that has none, as after a migration.
+/// Gives every event without a hash its hash, as after a migration.
 pub(super) fn fill_hashes(connection: &Connection) -> Result<()> {
     for (workspace, end) in journals(connection)? {
         let mut hash = NO_HASH;
@@ -243,18 +244,18 @@ pub(super) fn heads(connection: &Connection) -> Result<Vec<(String, JournalHead)
     Ok(heads)
 }
 
-/// What is known of a subject from the events about it.
+/// The state of a subject according to the events about it.
 #[derive(Default)]
 struct SubjectRecord {
-    /// Whether its row has to be there.
+    /// Whether its row must exist.
     lasts: bool,
-    /// The hash of its row at the last event, where that is known.
+    /// The hash of its row at the last event, if recorded.
     hash: Option<Vec<u8>>,
-    /// The place of that event.
+    /// The position of that event.
     sequence: u64,
 }
 
-/// Recomputes the chain of each journal. Of each it names the first event that was changed.
+/// Recomputes the chain of each journal, and names the first changed event of each.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for (workspace, end) in journals(connection)? {
@@ -267,7 +268,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>> {
     )?;
     let strays = statement.query_map([], |row| row.get::<_, String>(0))?;
     for stray in strays {
-        findings.push(format!("workspace '{}': the row is gone, its events are there", stray?));
+        findings.push(format!("workspace '{}': the row is missing, but its events exist", stray?));
     }
     Ok(findings)
 }
@@ -310,7 +311,7 @@ fn check_journal(connection: &Connection, workspace: &str, end: u64) -> Result<V
     Ok(changed)
 }
 
-/// Whether an event is what its hash says.
+/// Whether an event matches its hash.
 fn matches_hash(row: &Row<'_>, previous: &EventHash, stored: &EventHash) -> Result<bool> {
     let topics: String = row.get("topics")?;
     let salt: Option<Vec<u8>> = row.get("topics_salt")?;
@@ -348,7 +349,7 @@ fn note_subject(
     Ok(())
 }
 
-/// Whether the rows of the subjects are there, and memories as they were at the last event.
+/// Checks that the rows of the subjects exist, and that memories are as their last event left them.
 fn check_subjects(
     connection: &Connection,
     workspace: &str,
@@ -364,11 +365,11 @@ fn check_subjects(
         let sequence = record.sequence;
         match (now, record.hash) {
             (None, _) if record.lasts => findings.push(format!(
-                "{name} {subject} of workspace '{workspace}' is gone, and event {sequence} has it"
+                "{name} {subject} of workspace '{workspace}' is missing, but event {sequence} names it"
             )),
-            // Every change of a memory is an event; other rows change without one.
+            // Every change of a memory is an event; other rows also change without one.
             (Some(now), Some(then)) if name == "memory" && now != then => findings.push(format!(
-                "{name} {subject} of workspace '{workspace}' is not as event {sequence} left it"
+                "{name} {subject} of workspace '{workspace}' differs from its state at event {sequence}"
             )),
             _ => {}
         }

@@ -29,7 +29,7 @@ impl ContextRows for SqliteTransaction<'_> {
     ) -> Result<Vec<Memory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
-        // The condition of the index stands here as it stands there.
+        // The condition repeats that of the index, so that the engine uses the index.
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_profile WHERE {seen_m} \
                  AND m.memory_type = :type \
@@ -37,17 +37,17 @@ impl ContextRows for SqliteTransaction<'_> {
                  AND m.owner = :owner AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
         );
-        let mut known = Vec::new();
+        let mut memories = Vec::new();
         for owner in owners.iter().map(Agent::as_str) {
-            let room = limit.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));
+            let room = limit.saturating_sub(u32::try_from(memories.len()).unwrap_or(u32::MAX));
             if room == 0 {
                 break;
             }
             let more: [(&str, &dyn ToSql); 4] =
                 [(":type", &memory_type), (":about", &user), (":owner", &owner), (":limit", &room)];
-            known.extend(seen.all(&sql, &more, memory::from_row)?);
+            memories.extend(seen.all(&sql, &more, memory::from_row)?);
         }
-        Ok(known)
+        Ok(memories)
     }
 
     fn unread_cases(

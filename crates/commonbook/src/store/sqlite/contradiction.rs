@@ -19,28 +19,28 @@ use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 use crate::store::{ContradictionFilter, ContradictionRows, EntityRows, MemoryRows};
 
-/// The follower whose place is that of the contradictions.
+/// The follower whose position is that of the contradictions.
 const CONTRADICTION_FOLLOWER: &str = "contradictions";
 
-/// Names that a memory mentions whose other memories are looked for, the most certain.
+/// Names of a memory whose other memories are compared: the most certain ones.
 const COMPARED_NAMES_MAX: u32 = 16;
 
-/// Why what compares memories reads them in no sight.
+/// Why the comparison reads memories in no sight.
 const FOLLOWER_READS: &str = "a follower of the journal shows nothing but in a sight";
 
 /// The index of contradictions by the audiences of both memories.
 const CONTRADICTION_INDEX: &str = "contradiction_order";
 
-/// Whether a row `c` is shown that stands between `m` and `q`: both are as they were compared, and
-/// as long as nobody has decided, both are current.
+/// Whether a row `c` between `m` and `q` is visible: both are at the compared revisions and, while
+/// it is open, both are current.
 const SHOWN_CONDITION: &str = "\
     c.older_revision = m.revision AND c.newer_revision = q.revision \
     AND m.deleted_at IS NULL AND q.deleted_at IS NULL AND (c.resolved OR ( \
         m.superseded_by IS NULL AND q.superseded_by IS NULL \
         AND m.trust <> 'quarantined' AND q.trust <> 'quarantined'))";
 
-/// The rows `c` that are shown, with `m` and `q`, and the permission rule on both, found by this index:
-/// each begins with the audiences of both memories, or with one memory and the audience of the other.
+/// The visible rows `c`, with `m` and `q`, and the permission rule on both, found by this index. It
+/// begins with the audiences of both memories, or with one memory and the audience of the other.
 fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
     let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
     let (older, newer) = (seen.among("c.older_audience"), seen.among("c.newer_audience"));
@@ -53,7 +53,7 @@ fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
 }
 
 impl SqliteTransaction<'_> {
-    /// Takes a memory out of the contradictions: what they say of it is gone with it.
+    /// Removes the contradictions of a memory.
     pub(super) fn forget_contradictions(&self, memory: &Memory) -> Result<()> {
         self.execute(
             "DELETE FROM contradiction WHERE workspace = ?1 AND (older = ?2 OR newer = ?2)",
@@ -62,7 +62,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Notes that the audience of a memory has changed in what contradicts it.
+    /// Moves the contradictions of a memory to its new audience.
     pub(super) fn move_contradictions(&self, memory: &Memory, audience: i64) -> Result<()> {
         for side in ["older", "newer"] {
             let sql = format!(
@@ -73,7 +73,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// The newest memories that mention a name, in anybody's sight: for what follows the journal.
+    /// The newest memories that mention a name, in sight or not: for the follower of the journal.
     fn newest_mentions(
         &self,
         workspace: &Workspace,
@@ -98,18 +98,22 @@ impl SqliteTransaction<'_> {
         Ok(newest)
     }
 
-    /// These contradictions as they are told, with their memories in sight.
+    /// These contradictions with their memories, if both are in sight.
     fn with_both_memories(
         &self,
         sight: &Sight,
         kept: Vec<(u64, ContradictionRecord)>,
     ) -> Result<Vec<(u64, ContradictionRecord, Memory, Memory)>> {
         let place = |kept: &ContradictionRecord, id: MemoryId| (kept.workspace.clone(), id);
-        let places: Vec<MemoryRef> =
-            kept.iter().flat_map(|(_, it)| it.memories.map(|(id, _)| place(it, id))).collect();
+        let places: Vec<MemoryRef> = kept
+            .iter()
+            .flat_map(|(_, record)| record.memories.map(|(id, _)| place(record, id)))
+            .collect();
         let memories = self.memories_of(sight, &places)?;
-        let by_place: BTreeMap<MemoryRef, Memory> =
-            memories.into_iter().map(|it| ((it.workspace.clone(), it.id), it)).collect();
+        let by_place: BTreeMap<MemoryRef, Memory> = memories
+            .into_iter()
+            .map(|memory| ((memory.workspace.clone(), memory.id), memory))
+            .collect();
         let whole = kept.into_iter().filter_map(|(sequence, kept)| {
             let [older, newer] = kept.memories.map(|(id, _)| by_place.get(&place(&kept, id)));
             Some((sequence, kept.clone(), older?.clone(), newer?.clone()))
@@ -146,7 +150,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let memory = wanted.memory.map(|id| id.to_string());
         let topics =
             (!wanted.topics.is_empty()).then(|| encode_json(&wanted.topics)).transpose()?;
-        let before = wanted.before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let before =
+            wanted.before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
         let more: [(&str, &dyn ToSql); 5] = [
             (":status", &status),
             (":memory", &memory),
@@ -155,8 +160,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
             (":limit", &limit),
         ];
         let kept = seen.all(&sql, &more, |row| Ok((row.get(0)?, json(row, 1)?)))?;
-        let told = self.with_both_memories(sight, kept)?.into_iter();
-        Ok(told
+        let visible = self.with_both_memories(sight, kept)?.into_iter();
+        Ok(visible
             .map(|(sequence, kept, older, newer)| {
                 (sequence, kept.into_contradiction(&older, &newer))
             })
@@ -175,8 +180,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
         );
         let id = id.to_string();
         let kept = seen.all(&sql, &[(":id", &id)], |row| Ok((row.get(0)?, json(row, 1)?)))?;
-        let told = self.with_both_memories(sight, kept)?.into_iter().next();
-        Ok(told.map(|(_, kept, older, newer)| (kept, older, newer)))
+        let visible = self.with_both_memories(sight, kept)?.into_iter().next();
+        Ok(visible.map(|(_, kept, older, newer)| (kept, older, newer)))
     }
 
     fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
@@ -185,7 +190,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
             "SELECT count(*) FROM {} WHERE NOT c.resolved",
             shown_rows(&seen, CONTRADICTION_INDEX)
         );
-        let count = seen.one(&sql, &[], |row| row.get(0))?;
+        let count = seen.first(&sql, &[], |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -195,7 +200,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
         among: &[MemoryRef],
     ) -> Result<Vec<(MemoryId, MemoryId)>> {
         let seen = self.seen(sight)?;
-        // From the memories to what is kept of them, and not through all that is kept.
+        // From the memories to their contradictions, not through all contradictions.
         let sql = format!(
             "SELECT c.older, c.newer FROM json_each(:among) w CROSS JOIN {} \
              WHERE c.workspace = w.value ->> 0 AND c.older = w.value ->> 1 AND NOT c.resolved \
@@ -233,7 +238,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
             unseen.all(sql, (workspace, memory.id.to_string(), COMPARED_NAMES_MAX), |row| {
                 Ok((text(row, 0)?, row.get(1)?))
             })?;
-        // How many things, and how many names in all, each of the newest that share one shares.
+        // How many entities, and how many names in all, each of the newest related memories shares.
         let mut near: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
         for (name, entity_type) in own {
             let root = self.root(&memory.workspace, name)?;
@@ -249,7 +254,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let mut first: Vec<((u32, u32), u64)> =
             near.into_iter().map(|(sequence, shares)| (shares, sequence)).collect();
         first.sort_unstable_by(|a, b| b.cmp(a));
-        // One more, since the memory itself is among them.
+        // One more, because the memory itself is among them.
         first.truncate(limit as usize + 1);
         let things: BTreeMap<u64, bool> =
             first.iter().map(|((things, _), sequence)| (*sequence, *things > 0)).collect();
@@ -270,7 +275,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
     }
 
     fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {
-        // From one owner to the next by the index, and of each the newest: not through all they keep.
+        // The index leads from one owner to the next and to the newest memory of each, not through
+        // all.
         let next = "SELECT min(m.owner) FROM memory m INDEXED BY memory_profile \
              WHERE m.workspace = ?1 AND m.memory_type = ?2 \
              AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner > ?4";
@@ -287,12 +293,12 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let mut others = Vec::new();
         for _ in 0..=limit {
             let params = (workspace, kind, &memory.user_id, &owner);
-            let found: Option<Option<String>> = unseen.one(next, params, |row| row.get(0))?;
+            let found: Option<Option<String>> = unseen.first(next, params, |row| row.get(0))?;
             let Some(found) = found.flatten() else { break };
             owner = found;
             if owner != memory.owner.as_str() {
                 let params = (workspace, kind, &memory.user_id, &owner);
-                others.extend(unseen.one(&newest, params, memory::from_row)?);
+                others.extend(unseen.first(&newest, params, memory::from_row)?);
             }
         }
         others.truncate(limit as usize);

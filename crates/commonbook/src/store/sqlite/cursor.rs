@@ -1,4 +1,4 @@
-//! The SQL of how far agents have read.
+//! The SQL of read marks.
 
 use jiff::Timestamp;
 
@@ -36,7 +36,7 @@ impl CursorRows for SqliteTransaction<'_> {
     }
 }
 
-/// What stands for a case in its column; for the journal nothing does.
+/// The value of the case column; empty for the journal.
 fn case_column(case: Option<&CaseKey>) -> &str {
     case.map_or("", CaseKey::as_str)
 }

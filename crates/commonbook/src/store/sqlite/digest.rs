@@ -1,11 +1,11 @@
-//! A digest beside each row, by which a row that changed silently is found.
+//! A digest in each row, which reveals a row that was changed behind the store's back.
 //!
-//! A digest is 8 random bytes (the salt), and 16 bytes of the SHA-256 of the salt and of the row's
-//! columns. The chain of the journal keeps digests of rows that are gone; without the salt, which
-//! goes with the row, they tell nothing about it.
+//! A digest is 8 random bytes (the salt) and 16 bytes of the SHA-256 of the salt and of the row's
+//! columns. The chain of the journal keeps the digests of removed rows; without the salt, which
+//! goes with the row, they reveal nothing about it.
 //!
-//! Temporary triggers of the connection that writes fill the digests in: no statement can forget
-//! them, and the file itself holds no trigger.
+//! Temporary triggers of the writing connection fill in the digests: no statement can forget them,
+//! and the file itself holds no trigger.
 
 use std::fmt::Write as _;
 
@@ -17,13 +17,13 @@ use sha2::{Digest, Sha256};
 use super::rows::unseen;
 use crate::base::error::Result;
 
-/// Bytes of a salt, with which a digest begins.
+/// Bytes of the salt at the beginning of a digest.
 pub(super) const SALT_BYTES: usize = 8;
 
 /// Bytes of the hash that follows the salt.
 const HASH_BYTES: usize = 16;
 
-/// Findings that are told of one table; more are counted.
+/// Findings of one table that are listed; more are counted.
 const FINDINGS_MAX: usize = 20;
 
 /// A table whose rows have digests.
@@ -42,7 +42,7 @@ impl DigestTable {
         format!("commonbook_digest('{}', {salt}, {columns})", self.columns.join(","))
     }
 
-    /// The triggers that fill the digests in.
+    /// The triggers that fill in the digests.
     fn triggers(&self) -> String {
         let (name, digest) = (&self.name, self.expression("randomblob(8)"));
         let row: Vec<String> = self.key.iter().map(|key| format!("{key} = NEW.{key}")).collect();
@@ -80,38 +80,38 @@ fn tables(connection: &Connection) -> Result<Vec<DigestTable>> {
         }
         table.columns.push(column);
     }
-    // Of a table of another program's nothing is known but its name.
+    // Of a table of another program only the name is known.
     found.retain(|(table, has_digest)| *has_digest && !table.key.is_empty());
     Ok(found.into_iter().map(|(table, _)| table).collect())
 }
 
-/// Teaches the engine to compute digests: `commonbook_digest('a,b', salt, a, b)`.
+/// Registers the function that computes digests: `commonbook_digest('a,b', salt, a, b)`.
 pub(super) fn register_digest(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("commonbook_digest", -1, flags, compute_digest)?;
     Ok(())
 }
 
-fn compute_digest(given: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
+fn compute_digest(args: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
     let wrong = |place: usize| EngineError::InvalidFunctionParameterType(place, Type::Blob);
-    if given.len() < 2 {
+    if args.len() < 2 {
         return Err(wrong(0));
     }
-    let names = given.get_raw(0).as_str().map_err(|_| wrong(0))?;
-    let salt = given.get_raw(1).as_blob().map_err(|_| wrong(1))?;
+    let names = args.get_raw(0).as_str().map_err(|_| wrong(0))?;
+    let salt = args.get_raw(1).as_blob().map_err(|_| wrong(1))?;
     let mut hasher = Sha256::new_with_prefix(salt);
     for (place, name) in names.split(',').enumerate() {
-        if place + 2 >= given.len() {
+        if place + 2 >= args.len() {
             return Err(wrong(place + 2));
         }
-        hash_column(&mut hasher, name, given.get_raw(place + 2));
+        hash_column(&mut hasher, name, args.get_raw(place + 2));
     }
     let mut digest = salt.to_vec();
     digest.extend_from_slice(&hasher.finalize()[..HASH_BYTES]);
     Ok(digest)
 }
 
-/// Adds a column to a hash. NULL adds nothing, so that a column may be added to a table whose rows
+/// Adds a column to a hash. NULL adds nothing, so that a column can be added to a table whose rows
 /// have digests.
 pub(super) fn hash_column(hasher: &mut Sha256, name: &str, value: ValueRef<'_>) {
     let (kind, number): (u8, [u8; 8]);
@@ -141,19 +141,19 @@ pub(super) fn hash_column(hasher: &mut Sha256, name: &str, value: ValueRef<'_>) 
     hasher.update(bytes);
 }
 
-/// The hash of a text with a salt, as a digest has it.
+/// The hash of a text with a salt, as in a digest.
 pub(super) fn salted_hash(salt: &[u8], text: &str) -> Vec<u8> {
     Sha256::new_with_prefix(salt).chain_update(text).finalize()[..HASH_BYTES].to_vec()
 }
 
-/// Has this connection give a digest to each row that it writes.
+/// Makes this connection give a digest to each row that it writes.
 pub(super) fn write_digests(connection: &Connection) -> Result<()> {
     let triggers: String = tables(connection)?.iter().map(DigestTable::triggers).collect();
     connection.execute_batch(&format!("BEGIN; {triggers} COMMIT;"))?;
     Ok(())
 }
 
-/// Gives a digest to each row that has none, as after a migration.
+/// Gives a digest to each row without one, as after a migration.
 pub(super) fn fill_digests(connection: &Connection) -> Result<()> {
     for table in tables(connection)? {
         let (name, digest) = (&table.name, table.expression("randomblob(8)"));
@@ -166,7 +166,7 @@ pub(super) fn fill_digests(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Recomputes every digest; one line a finding.
+/// Recomputes every digest; returns one line per finding.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>> {
     let _unseen = unseen("doctor recomputes each digest, and names keys alone");
     let mut findings = Vec::new();
@@ -196,7 +196,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>> {
         }
         if let Some(more) = count.checked_sub(FINDINGS_MAX).filter(|more| *more > 0) {
             let mut line = String::new();
-            // Writing into a text does not fail.
+            // Writing to a string does not fail.
             let _written = write!(line, "{}: {more} more rows were changed", table.name);
             findings.push(line);
         }

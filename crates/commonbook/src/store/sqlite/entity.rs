@@ -1,4 +1,4 @@
-//! The SQL of entities: what is stated of things, what they are called, what was merged.
+//! The SQL of entities: statements, names, merges and reviews.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +18,15 @@ use crate::model::entity::{
 use crate::model::workspace::Workspace;
 use crate::store::{EntityNameFilter, EntityRows};
 
-/// Names that are compared with one that is looked for, at the most: among 100,000 they were 181.
+/// Names that are compared with a given one at most: among 100,000 names there were 181.
 const NAME_CANDIDATES_MAX: u32 = 500;
 
-/// The names of the thing `:id`: its own, and those that lead to it.
+/// The names of the entity `:id`: its own, and those that redirect to it.
 pub(super) const ENTITY_NAMES: &str = "\
     (SELECT :id UNION ALL \
      SELECT s.name FROM entity_same s WHERE s.workspace = :workspace AND s.entity = :id)";
 
-/// Whether the thing `id` (an expression) exists in sight: something was stated about it, or a
+/// Whether the entity `id` (an expression) exists in sight: something was stated about it, or a
 /// standing memory in sight mentions it.
 pub(super) fn entity_exists(seen: &VisibleRows<'_>, id: &str) -> String {
     let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
@@ -175,7 +175,7 @@ impl EntityRows for SqliteTransaction<'_> {
         let (seen, id) = (self.seen(sight)?, id.to_string());
         let sql = format!("SELECT {}", entity_exists(&seen, ":id"));
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
-        Ok(seen.one(&sql, &more, |row| row.get(0))?.unwrap_or(false))
+        Ok(seen.first(&sql, &more, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn entity_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<EntityId>> {
@@ -225,10 +225,10 @@ impl EntityRows for SqliteTransaction<'_> {
         }
         let id = id.to_string();
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
-        let known: Vec<i64> = seen.all(&sql, &more, |row| row.get(0))?;
+        let numbers: Vec<i64> = seen.all(&sql, &more, |row| row.get(0))?;
         let visible = self.visible_audiences(sight)?;
-        let known = visible.iter().filter(|it| known.contains(&it.number));
-        Ok(known.min_by_key(|it| it.narrowness_key()).map(|it| it.audience.clone()))
+        let rows = visible.iter().filter(|row| numbers.contains(&row.number));
+        Ok(rows.min_by_key(|row| row.narrowness_key()).map(|row| row.audience.clone()))
     }
 
     fn entity_names(
@@ -263,7 +263,7 @@ impl EntityRows for SqliteTransaction<'_> {
         let home = home_workspace(sight);
         let mut names: BTreeMap<(String, EntityId), EntityName> = BTreeMap::new();
         let visible = self.visible_audiences(sight)?;
-        let at_home = |it: &&VisibleAudience| it.workspace().as_str() == home;
+        let at_home = |audience: &&VisibleAudience| audience.workspace().as_str() == home;
         for audience in visible.iter().filter(at_home) {
             let more: [(&str, &dyn ToSql); 8] = [
                 (":workspace", &home),
@@ -286,13 +286,13 @@ impl EntityRows for SqliteTransaction<'_> {
         &mut self,
         workspace: &Workspace,
         entity: EntityId,
-        said: &EntityStatement,
+        statement: &EntityStatement,
     ) -> Result<()> {
         self.execute(
             "INSERT INTO entity_statement (workspace, entity, number, statement) \
              SELECT ?1, ?2, 1 + ifnull(max(number), 0), ?3 FROM entity_statement \
              WHERE workspace = ?1 AND entity = ?2",
-            (workspace.as_str(), entity.to_string(), encode_json(said)?),
+            (workspace.as_str(), entity.to_string(), encode_json(statement)?),
         )?;
         Ok(())
     }
@@ -387,7 +387,7 @@ impl EntityRows for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// A name as names are ordered, if anybody in sight knows it.
+    /// The normalised form of a name, if somebody in sight knows it.
     fn normalised_name(&self, sight: &Sight, id: EntityId) -> Result<Option<String>> {
         let (seen, id) = (self.seen(sight)?, id.to_string());
         let sql = format!(
@@ -396,11 +396,11 @@ impl SqliteTransaction<'_> {
             seen.of("e")
         );
         let more: [(&str, &dyn ToSql); 2] = [(":workspace", &home_workspace(sight)), (":id", &id)];
-        seen.one(&sql, &more, |row| row.get(0))
+        seen.first(&sql, &more, |row| row.get(0))
     }
 }
 
-/// The workspace whose things a sight looks at: its first.
+/// The workspace in which a sight finds entities: its first one.
 pub(super) fn home_workspace(sight: &Sight) -> &str {
     sight.workspaces.first().map_or("", Workspace::as_str)
 }

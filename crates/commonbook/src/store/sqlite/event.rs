@@ -14,8 +14,8 @@ use crate::model::event::{Event, EventFilter, EventKind, EventRecord, JournalRan
 use crate::model::workspace::Workspace;
 use crate::store::EventRows;
 
-/// What [`Sight::sees_event`] says, of a row `e` of the table `event`. The conformance suite proves the
-/// two equal.
+/// The rule of [`Sight::sees_event`] for a row `e` of the table `event`. The conformance suite
+/// proves the two equal.
 fn seen_events(seen: &VisibleRows<'_>) -> String {
     let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
     format!(
@@ -85,7 +85,7 @@ impl EventRows for SqliteTransaction<'_> {
             "SELECT count(*) FROM event e WHERE {STRETCH_CONDITION} AND {}",
             seen_events(&seen)
         );
-        let count = seen.one(&sql, &wanted.parameters(), |row| row.get(0))?;
+        let count = seen.first(&sql, &wanted.parameters(), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -115,7 +115,7 @@ impl EventRows for SqliteTransaction<'_> {
     }
 }
 
-/// What of the journal [`JournalRange`] asks for, of a row `e`.
+/// The events that a [`JournalRange`] selects, for a row `e`.
 const STRETCH_CONDITION: &str = "\
     e.workspace = :workspace AND e.sequence > :after AND e.sequence <= :until \
     AND (:kinds IS NULL OR e.kind IN (SELECT value FROM json_each(:kinds))) \

@@ -1,4 +1,4 @@
-//! What a list of memories is asked for, as SQL.
+//! The filter of a list of memories as SQL.
 
 use rusqlite::types::ToSql;
 
@@ -7,8 +7,8 @@ use crate::model::case::CaseKey;
 use crate::model::memory::Trust;
 use crate::model::search::MemoryFilter;
 
-/// What [`Filter`] asks for, of a row `m`, as SQL with its parameters. Only what is asked for stands
-/// there, so that the engine finds by it.
+/// A [`Filter`] for a row `m` as SQL with its parameters. It holds only the conditions that are
+/// set, so that the engine can choose an index by them.
 pub(super) struct FilterParameters<'f> {
     filter: &'f MemoryFilter,
     importance: Option<i64>,
@@ -41,15 +41,15 @@ impl<'f> FilterParameters<'f> {
             (trust.is_some(), "m.trust = :trust", ":trust", trust),
             (true, "(m.deleted_at IS NOT NULL) = :deleted", ":deleted", &filter.deleted),
         ];
-        let asked = all.into_iter().filter(|(asked, ..)| *asked);
-        asked.map(|(_, sql, name, value)| (sql, name, value))
+        let set = all.into_iter().filter(|(set, ..)| *set);
+        set.map(|(_, sql, name, value)| (sql, name, value))
     }
 
     pub(super) fn sql(&self) -> String {
         self.conditions().map(|(sql, ..)| sql).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// The index by which a filter finds most directly, of those that lie audience by audience.
+    /// The best index for this filter, of those that are ordered by audience.
     pub(super) fn index(&self) -> &'static str {
         match self {
             Self { filter: MemoryFilter { session: Some(_), .. }, .. } => "memory_session",
@@ -59,7 +59,7 @@ impl<'f> FilterParameters<'f> {
         }
     }
 
-    /// Whether memories of this audience can be what is asked for.
+    /// Whether memories of this audience can match.
     pub(super) fn admits(&self, audience: &VisibleAudience) -> bool {
         let quarantined = |trust| trust == Trust::Quarantined;
         self.filter.trust.is_none_or(|trust| quarantined(trust) == audience.is_quarantined())
@@ -70,6 +70,6 @@ impl<'f> FilterParameters<'f> {
     }
 }
 
-/// Whether a memory is about a topic, whatever its case.
+/// Whether a memory has a topic, whatever its case.
 const TOPIC_CONDITION: &str = "EXISTS (SELECT 1 FROM json_each(m.topics) t \
     WHERE commonbook_lower(t.value) = :topic)";

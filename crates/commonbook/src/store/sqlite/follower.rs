@@ -1,12 +1,12 @@
-//! The SQL of followers: how far what is derived has come in each journal.
+//! The SQL of followers: how far derived rows have come in each journal.
 
 use super::SqliteTransaction;
 use crate::base::error::Result;
 use crate::model::workspace::Workspace;
 
 impl SqliteTransaction<'_> {
-    /// The place in a journal to which a follower has come by this revision of its rules; 0 where it
-    /// has not begun.
+    /// The position in a journal that a follower has reached with this revision of its rules; 0 if
+    /// it has not begun.
     pub(super) fn follower_position(
         &self,
         name: &str,
@@ -18,7 +18,7 @@ impl SqliteTransaction<'_> {
         Ok(place.unwrap_or(0))
     }
 
-    /// Notes the place to which it has come.
+    /// Records the position that it has reached.
     pub(super) fn set_follower_position(
         &self,
         name: &str,

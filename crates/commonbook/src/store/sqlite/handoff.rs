@@ -1,4 +1,4 @@
-//! The SQL of handoffs, and of what is known of the clock.
+//! The SQL of handoffs, and of the settled clock.
 
 use jiff::Timestamp;
 use rusqlite::Row;
@@ -21,28 +21,29 @@ use crate::prompt::handoff::stored::read_memory;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 use crate::store::{HandoffRows, SettledClockRows};
 
-/// What [`Sight::can_see`] says of the reach of a handoff, of a row `h`. The conformance suite proves
-/// the two equal.
+/// The rule of [`Sight::can_see`] for a row `h`. The conformance suite proves the two equal.
 const SEEN_HANDOFF: &str = "\
     h.workspace = (:workspaces ->> 0) AND (h.user_id IS NULL OR h.user_id = :user \
         OR (:user IS NULL AND :agent IN (h.from_agent, h.to_agent)))";
 
-/// Those of a session and of a case, each by its index: of an `OR` the engine would look at all.
+/// The handoffs of a session and of a case, each by its index: with an `OR` the engine would scan
+/// all.
 const WORK_CONDITION: &str = "h.id IN (\
     SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND session = :session UNION \
     SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND accepted_in = :session UNION \
     SELECT id FROM handoff WHERE workspace = (:workspaces ->> 0) AND case_key = :other)";
 
-/// Whether somebody still has to do something about it: [`HandoffStatus::is_open`].
+/// Whether a handoff is open: [`HandoffStatus::is_open`].
 const OPEN_CONDITION: &str = "h.status IN ('pending', 'accepted')";
 
-/// The how manieth of its counterpart a handoff is: of whom the reader hands work to, or gets it from.
+/// The number of a handoff among those with the same counterpart: the agent that the reader hands
+/// work to or receives it from.
 const TURN_COLUMN: &str = "row_number() OVER (PARTITION BY substr( \
         CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END, 1, \
         instr(CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END || '/', '/') - 1) \
     ORDER BY h.sequence DESC),";
 
-/// What the source wrote beside the task, in a column.
+/// What the source wrote besides the task, in one column.
 #[derive(Serialize, Deserialize)]
 struct HandoffDetails {
     context: Option<String>,
@@ -52,7 +53,8 @@ struct HandoffDetails {
 }
 
 impl SqliteTransaction<'_> {
-    /// These columns of the handoffs that a filter admits, read so, with the place of each.
+    /// These columns of the handoffs that a filter admits, read by a function, with the position of
+    /// each.
     fn query_handoffs<T>(
         &self,
         columns: &str,
@@ -77,7 +79,8 @@ impl SqliteTransaction<'_> {
                  AND (:case IS NULL OR h.case_key = :case) AND h.sequence < :before \
              ORDER BY {order} h.sequence DESC LIMIT :limit"
         );
-        let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let before =
+            before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
         let status = encode_json(&filter.status)?;
         let (with, chain) = (filter.with.as_ref().map(Agent::as_str), id_text(filter.chain));
         let seen = self.seen_without_audiences(sight);
@@ -92,7 +95,7 @@ impl SqliteTransaction<'_> {
         seen.all(&sql, &more, |row| Ok((row.get(0)?, read(row)?)))
     }
 
-    /// The handoffs that a query gives, with the memories that are in sight.
+    /// The handoffs of a query, with the memories that are in sight.
     fn with_memories(&self, sight: &Sight, found: Vec<Handoff>) -> Result<Vec<Handoff>> {
         let named = |handoff: Handoff| -> Result<Handoff> {
             let memories = self.passed_memories(sight, &handoff)?;
@@ -104,7 +107,7 @@ impl SqliteTransaction<'_> {
     fn passed_memories(&self, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffMemory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
-        // Those that it is between see what was named for the target alone.
+        // The two agents of a handoff also see the private memories that were named for the target.
         let sql = format!(
             "SELECT p.passed FROM handoff_memory p \
              CROSS JOIN memory m ON m.workspace = p.origin AND m.id = p.memory AND m.deleted_at IS NULL \
@@ -123,7 +126,7 @@ impl HandoffRows for SqliteTransaction<'_> {
     fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>> {
         let sql = format!("SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.id = :id");
         let seen = self.seen_without_audiences(sight);
-        let found = seen.one(&sql, &[(":id", &id.to_string())], from_row)?;
+        let found = seen.first(&sql, &[(":id", &id.to_string())], from_row)?;
         Ok(self.with_memories(sight, found.into_iter().collect())?.pop())
     }
 
@@ -168,7 +171,7 @@ impl HandoffRows for SqliteTransaction<'_> {
 
     fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64> {
         let filter = HandoffFilter { in_turn: false, ..filter.clone() };
-        // `h.sequence` alone is read of each.
+        // `h.sequence` is the only column read of each.
         let found =
             self.query_handoffs("h.sequence", sight, &filter, None, u32::MAX, |_| Ok(()))?;
         Ok(found.len() as u64)
@@ -240,11 +243,11 @@ impl HandoffRows for SqliteTransaction<'_> {
         let package: HandoffPackage =
             self.query_one(sql, key, |row| json(row, 0))?.unwrap_or_default();
         let sql = "SELECT memory, told FROM handoff_memory WHERE workspace = ?1 AND handoff = ?2";
-        let told = self.query_all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?)))?;
+        let items = self.query_all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?)))?;
         let read = |(id, stored): (MemoryId, String)| {
             Some((id, read_memory(id, &stored, handoff.created_at)?))
         };
-        let memories = told.into_iter().filter_map(read).collect();
+        let memories = items.into_iter().filter_map(read).collect();
         Ok(HandoffPackage { memories, ..package })
     }
 
@@ -268,7 +271,7 @@ impl HandoffRows for SqliteTransaction<'_> {
 
     fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()> {
         let PackResult { handoff, package, left_out } = packed;
-        let said = HandoffDetails {
+        let details = HandoffDetails {
             context: handoff.context.clone(),
             active_files: handoff.active_files.clone(),
             decisions_made: handoff.decisions_made.clone(),
@@ -284,7 +287,7 @@ impl HandoffRows for SqliteTransaction<'_> {
             &handoff.session,
             &handoff.case,
             &handoff.task,
-            &encode_json(&said)?,
+            &encode_json(&details)?,
             &handoff.kind.name(),
             &handoff.status.name(),
             &encode_json(&handoff.follows)?,
@@ -309,8 +312,8 @@ impl HandoffRows for SqliteTransaction<'_> {
         let global = Workspace::global();
         for (place, memory) in handoff.memories.iter().enumerate() {
             let item = package.memories.get(&memory.id);
-            let told = item.map(encode_json).transpose()?.unwrap_or_default();
-            // Of a memory that was purged in this very moment nothing is kept.
+            let stored_item = item.map(encode_json).transpose()?.unwrap_or_default();
+            // A memory that was purged just now leaves no row.
             let unseen = self.unseen("a verb has chosen what goes along; this finds its workspace");
             unseen.execute(
                 "INSERT INTO handoff_memory \
@@ -324,7 +327,7 @@ impl HandoffRows for SqliteTransaction<'_> {
                     memory.id.to_string(),
                     encode_json(memory)?,
                     memory.private,
-                    told,
+                    stored_item,
                     global.as_str(),
                 ),
             )?;

@@ -1,8 +1,8 @@
-//! Which process holds the store's write lock, as the kernel tells.
+//! The process that holds the store's write lock, according to the kernel.
 
 use std::path::Path;
 
-/// The place of the lock for writing in the file of the log's index (WAL format, section 2.3.1).
+/// The offset of the write lock in the log's shared-memory file (WAL format, section 2.3.1).
 #[cfg(target_os = "linux")]
 const WRITE_LOCK_OFFSET: u64 = 120;
 
@@ -17,7 +17,7 @@ pub(super) fn of_write_lock(store: &Path) -> Option<String> {
     let mut words = command.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let program = words.next().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default();
-    // The first argument says which command it is; the others may be somebody's text.
+    // The first argument names the command; the others may hold private text.
     let verb = words.next().filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
     let name = [program, &verb.unwrap_or_default()].join(" ");
     Some(match name.trim() {
@@ -26,8 +26,8 @@ pub(super) fn of_write_lock(store: &Path) -> Option<String> {
     })
 }
 
-/// The process of a line of `/proc/locks`, where that is the write lock of this file:
-/// `3: POSIX  ADVISORY  WRITE 21030 fe:00:10332851 120 120`.
+/// The process in a line of `/proc/locks`, if the line is the write lock of this file: `3: POSIX
+/// ADVISORY  WRITE 21030 fe:00:10332851 120 120`.
 #[cfg(target_os = "linux")]
 fn lock_writer(line: &str, inode: u64) -> Option<u32> {
     let fields: Vec<&str> = line.split_whitespace().collect();
@@ -37,7 +37,7 @@ fn lock_writer(line: &str, inode: u64) -> Option<u32> {
     (same && (first..=last).contains(&WRITE_LOCK_OFFSET)).then(|| process.parse().ok())?
 }
 
-/// Other systems do not tell.
+/// Other systems do not show it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn of_write_lock(_: &Path) -> Option<String> {
     None

@@ -1,9 +1,9 @@
-//! The high-water mark: a file beside the store that says which store it is, and how far its
+//! The high-water mark: a file beside the store that identifies the store and records how far its
 //! journals have come.
 //!
-//! It is written after each commit, and not synced: that it is behind the store is normal. Where it
-//! is ahead, the store has lost what was acknowledged, say with its write-ahead log. Where it is
-//! there and the store is not, the store was lost. Each record has a place of its own in the file,
+//! It is written after each commit without a sync: that it is behind the store is normal. If it is
+//! ahead, the store has lost acknowledged events, for example with its write-ahead log. If it
+//! exists and the store does not, the store was lost. Each record has its own position in the file,
 //! within one page, and a checksum; a torn record is ignored.
 
 use std::collections::BTreeMap;
@@ -21,17 +21,17 @@ use crate::store::{JournalLoss, StoreLoss};
 /// Bytes of a record: a workspace's name has at most 128 characters of at most 4 bytes.
 const RECORD_BYTES: usize = 1024;
 
-/// What the first record begins with.
+/// The beginning of the first record.
 const MARK_FORMAT: &str = "commonbook-mark-1";
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Default)]
 pub(super) struct StoreMark {
-    /// The id of the store; nothing when the record is torn.
+    /// The id of the store; `None` if the record is torn.
     store: Option<String>,
-    /// The head of each journal, and the record that tells it.
+    /// The head of each journal, and the number of its record.
     heads: BTreeMap<String, (usize, JournalHead)>,
-    /// The records of the file, torn ones too.
+    /// The number of records in the file, torn ones too.
     records: usize,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn mark_path(store: &Path) -> PathBuf {
     sibling_path(store, ".mark")
 }
 
-/// What the mark beside this store says; nothing when there is none.
+/// Reads the mark beside this store; `None` if there is none.
 pub(super) fn read(store: &Path) -> Result<Option<StoreMark>> {
     let path = mark_path(store);
     let file = match File::open(&path) {
@@ -78,9 +78,9 @@ impl StoreMark {
         Ok(mark)
     }
 
-    /// What a store has lost that holds nothing.
+    /// The loss of a store that is empty now.
     pub(super) fn loss_of_all(&self, store: &Path) -> StoreLoss {
-        let reason = format!("{} holds nothing, and held a store before", store.display());
+        let reason = format!("{} is empty, but held a store before", store.display());
         let lost = |(workspace, (_, head)): (&String, &(usize, JournalHead))| {
             let workspace = workspace.parse().ok()?;
             Some(JournalLoss { workspace, stored: 0, marked: head.sequence })
@@ -88,7 +88,7 @@ impl StoreMark {
         StoreLoss { reason, journals: self.heads.iter().filter_map(lost).collect() }
     }
 
-    /// What this store has lost; nothing when it is the one of the mark, and as far.
+    /// The loss of this store; `None` if its id is that of the mark and its journals are as far.
     pub(super) fn loss(&self, store: &Path, connection: &Connection) -> Result<Option<StoreLoss>> {
         let mut journals = Vec::new();
         let id = store_id(connection);
@@ -122,13 +122,13 @@ impl StoreMark {
     }
 }
 
-/// The id of a store; nothing in one of an older version.
+/// The id of a store; `None` for a store of an older version.
 fn store_id(connection: &Connection) -> Option<String> {
     connection.query_row("SELECT id FROM home", [], |row| row.get(0)).ok()
 }
 
 impl MarkFile {
-    /// Opens the mark beside a store, which is made where it is missing, or where it says nothing.
+    /// Opens the mark beside a store, and creates it if it is missing or empty.
     pub(super) fn open(store: &Path, connection: &Connection) -> Result<Self> {
         let path = mark_path(store);
         let mut options = OpenOptions::new();
@@ -137,14 +137,15 @@ impl MarkFile {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|error| unusable_file(&path, error))?;
         let mark = Self(file);
-        let known = mark.with_lock(StoreMark::read).map_err(|error| unusable_file(&path, error))?;
-        if known.store.is_none() {
+        let mark_now =
+            mark.with_lock(StoreMark::read).map_err(|error| unusable_file(&path, error))?;
+        if mark_now.store.is_none() {
             mark.reset(store, connection)?;
         }
         Ok(mark)
     }
 
-    /// Writes the whole mark anew, as the store is now, and syncs it.
+    /// Rewrites the whole mark from the store, and syncs it.
     pub(super) fn reset(&self, store: &Path, connection: &Connection) -> Result<()> {
         let mut bytes = encode_record(&[MARK_FORMAT, &store_id(connection).unwrap_or_default()]);
         for (workspace, head) in chain::heads(connection)? {
@@ -167,7 +168,7 @@ impl MarkFile {
             let mut records = mark.records.max(1);
             for (workspace, head) in heads {
                 let place = match mark.heads.get(workspace) {
-                    Some((_, known)) if known.sequence >= head.sequence => continue,
+                    Some((_, marked)) if marked.sequence >= head.sequence => continue,
                     Some((place, _)) => *place,
                     None => {
                         records += 1;
@@ -203,7 +204,7 @@ fn head_record(workspace: &str, head: JournalHead) -> Vec<u8> {
     encode_record(&[workspace, &head.sequence.to_string(), &hex(&head.hash)])
 }
 
-/// A record: its fields, their checksum, spaces, and the end of the line.
+/// A record: its fields, their checksum, blanks, and the line end.
 fn encode_record(fields: &[&str]) -> Vec<u8> {
     let text = fields.join(" ");
     let sum = crc32fast::hash(text.as_bytes());
@@ -213,7 +214,7 @@ fn encode_record(fields: &[&str]) -> Vec<u8> {
     record
 }
 
-/// The fields of a record that is whole.
+/// The fields of an intact record.
 fn decode_record(record: &[u8]) -> Option<Vec<&str>> {
     let line = std::str::from_utf8(record).ok()?.strip_suffix('\n')?;
     let (text, sum) = line.trim_end_matches(' ').rsplit_once(' ')?;

@@ -29,7 +29,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_seen_id WHERE {seen_m} AND m.id = :id \
              ORDER BY (SELECT key FROM json_each(:workspaces) WHERE value = m.workspace) LIMIT 1"
         );
-        seen.one(&sql, &[(":id", &id.to_string())], from_row)
+        seen.first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
     fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>> {
@@ -108,7 +108,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         let from = beyond.unwrap_or(start);
         let audiences = self.visible_audiences(sight)?;
         let mut places: Vec<(u64, &VisibleAudience)> = Vec::new();
-        for audience in audiences.iter().filter(|it| filter.admits(it)) {
+        for audience in audiences.iter().filter(|audience| filter.admits(audience)) {
             let name = audience.workspace().as_str();
             let seen = self.seen_in(audience);
             let seen_m = seen.of("m");
@@ -203,7 +203,7 @@ impl MemoryRows for SqliteTransaction<'_> {
                        EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND imported = ?3))";
         let params = (memory.workspace.as_str(), memory.id.to_string(), import_fingerprint(memory));
         let unseen = self.unseen("an import asks only whether it ran before");
-        Ok(unseen.one(sql, params, |row| row.get(0))?.unwrap_or(false))
+        Ok(unseen.first(sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>> {
@@ -243,7 +243,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sets: Vec<String> =
             columns.iter().map(|(name, _)| format!("{} = {name}", &name[1..])).collect();
         let unseen = self.unseen("a verb has judged the memory that it replaces");
-        let left: Option<(u64, i64)> = unseen.one(
+        let left: Option<(u64, i64)> = unseen.first(
             "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2",
             (after.workspace.as_str(), after.id.to_string()),
             |row| Ok((row.get(0)?, row.get(1)?)),
@@ -253,7 +253,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             sets.join(", ")
         );
         unseen.execute(&sql, &*named_parameters(&columns))?;
-        // What is known of it is known to those who read it.
+        // Its mentions, contradictions and relations move to the audience that reads it.
         if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
             self.move_mentions(after, sequence, left, audience)?;
             self.move_contradictions(after, audience)?;
@@ -280,9 +280,10 @@ impl MemoryRows for SqliteTransaction<'_> {
         )?;
         let sql = "DELETE FROM handoff_memory WHERE origin = ?1 AND memory = ?2";
         self.execute(sql, (workspace, &id))?;
-        // An answer is kept where its caller spoke, which is elsewhere for a memory of `global`.
+        // An answer is stored in the workspace of its caller, which differs for a memory of
+        // `global`.
         self.execute("DELETE FROM answer WHERE instr(answer, ?1)", [&id])?;
-        // The event that kept it named its topics.
+        // The event that saved it named its topics.
         unseen.execute(
             "UPDATE event SET topics = '[]', topics_salt = NULL WHERE workspace = ?1 AND subject = ?2",
             (workspace, &id),
@@ -329,7 +330,7 @@ impl MemoryRows for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// The memories at these places of their journals, in this order, each of its audience.
+    /// The memories at these positions of their journals, in this order, each of its audience.
     fn memories_at(&self, places: &[(u64, &VisibleAudience)]) -> Result<Vec<(u64, Memory)>> {
         let mut memories = Vec::with_capacity(places.len());
         for (sequence, audience) in places {
@@ -341,19 +342,19 @@ impl SqliteTransaction<'_> {
                  WHERE m.workspace = :workspace AND m.sequence = :sequence AND {seen_m}"
             );
             let more: [(&str, &dyn ToSql); 2] = [(":workspace", &name), (":sequence", sequence)];
-            let memory = seen.one(&sql, &more, from_row)?;
+            let memory = seen.first(&sql, &more, from_row)?;
             memories.extend(memory.map(|memory| (*sequence, memory)));
         }
         Ok(memories)
     }
 }
 
-/// The fingerprint by which a second import knows the memory.
+/// The fingerprint by which a second import recognises the memory.
 fn import_fingerprint(memory: &Memory) -> Option<&str> {
     (memory.source.how == EntryPoint::Import).then_some(memory.source.sha256.as_str())
 }
 
-/// Every column of a memory's row but its number and sequence, as parameters.
+/// Every column of a memory's row except its number and sequence, as parameters.
 fn memory_columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, Value)>> {
     let millis = |time: Option<Timestamp>| Value::from(time.map(Timestamp::as_millisecond));
     Ok(vec![
@@ -387,7 +388,10 @@ fn memory_columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, V
         (":imported", import_fingerprint(memory).map(str::to_owned).into()),
         (":case_key", memory.case.as_ref().map(ToString::to_string).into()),
         (":review", memory.review.as_ref().map(encode_json).transpose()?.into()),
-        (":position", memory.position.map(|it| i64::try_from(it).unwrap_or(i64::MAX)).into()),
+        (
+            ":position",
+            memory.position.map(|position| i64::try_from(position).unwrap_or(i64::MAX)).into(),
+        ),
     ])
 }
 
@@ -395,19 +399,20 @@ fn named_parameters<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &
     columns.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
 }
 
-/// The columns that a memory is made of, in the order in which [`audience_from_row`] reads them: looking
-/// each one up by its name would take longer than reading it.
+/// The columns of a memory, in the order in which [`audience_from_row`] reads them: looking up each
+/// by its name would take longer than reading it.
 pub(super) const MEMORY_COLUMNS: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
     m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities, m.review";
 
-/// The place of the first column after [`MEMORY_COLUMNS`].
+/// The index of the first column after [`MEMORY_COLUMNS`].
 pub(super) const MEMORY_COLUMN_COUNT: usize = 29;
 
-/// A memory out of a row that begins with [`MEMORY_COLUMNS`].
+/// A memory from a row that begins with [`MEMORY_COLUMNS`].
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
-    let millis = |place: usize| row.get::<_, Option<i64>>(place).map(|it| it.map(time));
+    let millis =
+        |place: usize| row.get::<_, Option<i64>>(place).map(|milliseconds| milliseconds.map(time));
     Ok(Memory {
         id: text(row, 0)?,
         workspace: text(row, 1)?,

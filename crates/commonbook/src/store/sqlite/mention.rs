@@ -1,7 +1,7 @@
-//! The SQL of mentions: which memories speak of which things.
+//! The SQL of mentions: which memories mention which entities.
 //!
-//! From a name to its memories the order is written (`CROSS JOIN`): left to itself, SQLite goes
-//! through all memories of the workspace, and asks of each whether it mentions the name.
+//! `CROSS JOIN` fixes the order from a name to its memories: by its own plan SQLite walks all
+//! memories of the workspace and tests each for the name.
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::MentionRows;
 
-/// The follower whose place is that of the mentions.
+/// The follower whose position is that of the mentions.
 const MENTION_FOLLOWER: &str = "mentions";
 
-/// The newest memories that are looked at for what they call a thing. `+` before the column keeps
-/// the engine from walking all mentions in their order until it has found so many.
+/// The newest memories that decide the spelling of an entity. `+` before the column keeps the
+/// engine from walking all mentions in their order.
 const SPELLING_MEMORIES_MAX: u32 = 200;
 
 impl SqliteTransaction<'_> {
-    /// Takes a memory out of the mentions, and the names that nobody knows then: those of a memory
-    /// that is purged are gone with it.
+    /// Removes the mentions of a memory, and the names that nobody knows any more: a purge leaves
+    /// no name of the memory.
     pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         let unseen = self.unseen("a verb has judged the memory whose mentions it forgets");
@@ -44,7 +44,8 @@ impl SqliteTransaction<'_> {
         names.into_iter().try_for_each(forget)
     }
 
-    /// Takes what a memory mentions from one audience to another: those who read it know the names.
+    /// Moves the mentions of a memory from one audience to another, whose readers know the names
+    /// then.
     pub(super) fn move_mentions(
         &self,
         memory: &Memory,
@@ -72,8 +73,8 @@ impl SqliteTransaction<'_> {
         names.into_iter().try_for_each(|name| self.forget_name(&memory.workspace, name, from))
     }
 
-    /// The thing that each of these names leads to, with what sort of thing the name is of. Asked once
-    /// for a name, however many memories have it; each name with an audience that knows it.
+    /// The entity that each of these names redirects to, with its type. Each name is looked up
+    /// once, however many memories have it, with an audience that knows it.
     fn entities_by_name(
         &self,
         workspace: &Workspace,
@@ -94,7 +95,7 @@ impl MentionRows for SqliteTransaction<'_> {
     fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool> {
         let workspace = memory.workspace.as_str();
         let unseen = self.unseen("what follows the journal shows no caller what it finds");
-        let kept: Option<(u64, i64)> = unseen.one(
+        let kept: Option<(u64, i64)> = unseen.first(
             "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2 AND revision = ?3",
             (workspace, memory.id.to_string(), memory.revision),
             |row| Ok((row.get(0)?, row.get(1)?)),
@@ -124,7 +125,7 @@ impl MentionRows for SqliteTransaction<'_> {
             )?;
             self.note_name(&mention.name, audience, false)?;
         }
-        // What nobody mentions any more is in no row.
+        // A name that nobody mentions any more is in no row.
         for (name, audience) in before {
             if mentions.iter().all(|mention| mention.name.id != name) {
                 self.forget_name(&memory.workspace, name, audience)?;
@@ -214,7 +215,7 @@ impl MentionRows for SqliteTransaction<'_> {
         let written = id.to_string();
         let more: [(&str, &dyn ToSql); 2] =
             [(":id", &written), (":workspace", &home_workspace(sight))];
-        seen.one(&sql, &more, |row| {
+        seen.first(&sql, &more, |row| {
             let name = EntityName {
                 id,
                 workspace: text(row, 0)?,
@@ -270,9 +271,9 @@ impl MentionRows for SqliteTransaction<'_> {
             seen.all(&sql, &more, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
         let names: BTreeMap<&str, i64> =
             found.iter().map(|(_, name, _, audience)| (name.as_str(), *audience)).collect();
-        let known = self.entities_by_name(workspace, &names)?;
+        let entities = self.entities_by_name(workspace, &names)?;
         let mention = |(place, name, value, _): &(usize, String, String, i64)| {
-            let (memory, (entity, entity_type)) = (memories.get(*place)?, known.get(name)?);
+            let (memory, (entity, entity_type)) = (memories.get(*place)?, entities.get(name)?);
             let value = value.clone();
             Some(MentionLink { memory: *memory, entity: *entity, entity_type: *entity_type, value })
         };
@@ -303,7 +304,7 @@ impl MentionRows for SqliteTransaction<'_> {
              (SELECT e.kind, e.sequence FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 \
               ORDER BY e.sequence LIMIT ?3) f";
         let unseen = self.unseen("a follower asks only how far it is behind");
-        let news = unseen.one(sql, (workspace.as_str(), after, limit), |row| {
+        let news = unseen.first(sql, (workspace.as_str(), after, limit), |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         Ok(news.unwrap_or((false, 0, after)))

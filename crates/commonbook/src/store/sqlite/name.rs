@@ -1,7 +1,7 @@
 //! The SQL of names: which audience knows which.
 //!
-//! A name stands once for each audience that knows it, so that a name which only others know costs a
-//! list, a look-up and a comparison nothing.
+//! A name has a row for each audience that knows it, so that a name which only others know costs
+//! nothing in a list, a look-up or a comparison.
 
 use super::SqliteTransaction;
 use crate::base::error::Result;
@@ -10,7 +10,8 @@ use crate::model::entity::EntityName;
 use crate::model::workspace::Workspace;
 
 impl SqliteTransaction<'_> {
-    /// Notes that an audience knows a name. One that an agent stated stays when no memory mentions it.
+    /// Records that an audience knows a name. A name that an agent stated stays even if no memory
+    /// mentions it.
     pub(super) fn note_name(&self, name: &EntityName, audience: i64, stated: bool) -> Result<()> {
         self.execute(
             "INSERT INTO entity_name (workspace, id, audience, session, entity_type, value, \
@@ -31,8 +32,8 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Forgets a name that nobody stated and no memory of this audience mentions. What everybody knew
-    /// draws no names to itself any more, and is drawn to none.
+    /// Drops a name that nobody stated and no memory of this audience mentions. A name that
+    /// everybody knew is unfiled, and its redirects end.
     pub(super) fn forget_name(
         &self,
         workspace: &Workspace,

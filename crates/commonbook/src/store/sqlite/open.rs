@@ -1,4 +1,4 @@
-//! Opening the file: refusing what is damaged or newer, making what is missing.
+//! Opening the file: refusing a damaged or newer one, creating a missing one.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -26,26 +26,26 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Statements that a connection keeps prepared.
 const PREPARED_STATEMENTS_MAX: usize = 96;
 
-/// KiB of pages that the one connection which writes keeps in memory. A verb that writes reads first:
+/// KiB of pages in the cache of the one writing connection. A verb that writes reads first:
 /// resuming a session reads some thousand pages of a large store.
 const WRITER_CACHE_KIB: i64 = 16 * 1024;
 
 /// Pages of the write-ahead log after which it is copied back: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 4096;
 
-/// The schema's version: that of the last migration. The migrations tell it too, but to ask them
-/// takes as long as the rest of the opening.
+/// The schema's version: that of the last migration. Reading it from the migrations would double
+/// the time of opening.
 const SCHEMA_VERSION: i64 = 20;
 
-/// What was found in the place of a store.
+/// The inspection of the file of a store.
 struct StoreInspection {
-    /// A connection for reading, when the store is up to date.
+    /// A connection for reading, if the store is up to date.
     ready: Option<Connection>,
     /// What the store has lost.
     loss: Option<StoreLoss>,
 }
 
-/// A connection for reading, to a file that is whole and up to date, and has lost nothing.
+/// A connection for reading to a file that is intact and up to date, and has lost nothing.
 pub(super) fn open_prepared(path: &Path) -> Result<Connection> {
     let StoreInspection { ready, loss } = inspect(path)?;
     match loss {
@@ -54,12 +54,12 @@ pub(super) fn open_prepared(path: &Path) -> Result<Connection> {
     }
 }
 
-/// The same, whatever the store has lost.
+/// As [`open_prepared`], whatever the store has lost.
 pub(super) fn open_despite_loss(path: &Path) -> Result<Connection> {
     inspect(path)?.ready.map_or_else(|| open_migrated(path), Ok)
 }
 
-/// What the store has lost, as the mark beside it tells.
+/// The loss of the store according to the mark beside it.
 pub(super) fn loss(path: &Path) -> Result<Option<StoreLoss>> {
     Ok(inspect(path)?.loss)
 }
@@ -69,9 +69,9 @@ fn open_migrated(path: &Path) -> Result<Connection> {
     reading_connection(path)
 }
 
-/// Looks at the file and at the mark beside it, and changes neither.
+/// Inspects the file and the mark beside it, and changes neither.
 fn inspect(path: &Path) -> Result<StoreInspection> {
-    // The mark is read first: what it says was in the store before.
+    // The mark is read first: everything that it names was in the store before.
     let mark = mark::read(path)?;
     let mut connection = None;
     if has_store_file(path)? {
@@ -83,7 +83,7 @@ fn inspect(path: &Path) -> Result<StoreInspection> {
                 &format!(
                     "was written by a newer Commonbook (its schema is {version}, and this one knows {SCHEMA_VERSION})"
                 ),
-                "Use the newer commonbook; the file was left as it is.",
+                "Use the newer commonbook. The file is unchanged.",
             ));
         }
         connection = (version > 0).then_some((found, version));
@@ -116,19 +116,19 @@ fn seal(connection: &mut Connection) -> Result<()> {
     }
     Ok(tx.commit()?)
 }
-/// The schema's version in a file, 0 where there is none yet.
+/// The schema's version of a file; 0 if it has none yet.
 fn schema_version(connection: &Connection, path: &Path) -> Result<i64> {
-    let (known, tables): (i64, i64) = connection.query_row(
+    let (migrations, tables): (i64, i64) = connection.query_row(
         "SELECT count(*) FILTER (WHERE name = 'refinery_schema_history'), count(*) FROM sqlite_schema",
         [],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    match (known, tables) {
+    match (migrations, tables) {
         (0, 0) => Ok(0),
         (0, _) => Err(refused_store(
             path,
             "is a database of another program",
-            "Name another home folder; the file was left as it is.",
+            "Name another home folder. The file is unchanged.",
         )),
         _ => Ok(connection.query_row(
             "SELECT coalesce(max(version), 0) FROM refinery_schema_history",
@@ -138,7 +138,7 @@ fn schema_version(connection: &Connection, path: &Path) -> Result<i64> {
     }
 }
 
-/// Whether there is a file with something in it, which then looks like a whole SQLite file.
+/// Whether a file exists that is not empty and looks like an intact SQLite file.
 fn has_store_file(path: &Path) -> Result<bool> {
     let mut header = Vec::new();
     let file = match File::open(path) {
@@ -166,13 +166,13 @@ fn has_store_file(path: &Path) -> Result<bool> {
         1 => 65_536,
         size => size,
     };
-    // The page count holds when it was written with the last change (section 1.3.7).
+    // The page count is valid if it was written with the last change (section 1.3.7).
     let pages_known = number(24) == number(92);
     let too_short = pages_known && !logged && number(28) * page_size > length;
     if too_short { Err(damaged_store(path)) } else { Ok(true) }
 }
 
-/// Brings the schema up to date, one process at a time.
+/// Migrates the schema to the present version, one process at a time.
 fn migrate(path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
         private_folder(folder).map_err(|error| unusable_file(folder, error))?;
@@ -189,12 +189,12 @@ fn migrate(path: &Path) -> Result<()> {
     configure_writer(&connection)?;
     register_functions(&connection)?;
     migrations::migrations::runner().run(&mut connection).map_err(|error| {
-        Error::new(ErrorKind::Unavailable, "the store could not be brought up to date")
+        Error::new(ErrorKind::Unavailable, "the store could not be migrated")
             .hint("Nothing was changed; run `commonbook doctor`.")
             .with_cause(error)
     })?;
     seal(&mut connection)?;
-    // The store is there; without a mark its loss would not be noticed.
+    // Without a mark a loss of the store would go unnoticed.
     if let Err(error) = MarkFile::open(path, &connection) {
         tracing::warn!(%error, "the mark beside the store cannot be written");
     }
@@ -210,29 +210,29 @@ pub(super) fn reading_connection(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// What holds for every connection, whether it writes or not.
+/// Settings of every connection, reading or writing.
 fn configure_connection(connection: &Connection) -> Result<()> {
     connection.busy_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS))?;
     connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS_MAX);
-    // What spills from memory would land in a folder that all users share, and beyond the sandbox.
+    // Temporary files would lie in a folder that all users share, outside the sandbox.
     connection.pragma_update(None, "temp_store", "memory")?;
-    // A plan goes by the statement alone. Else the engine looks at what is bound, and prepares a
-    // statement with `LIMIT ?` or `column = ?` anew for each call.
+    // A plan must depend on the statement alone. Otherwise the engine considers bound values and
+    // prepares a statement with `LIMIT ?` or `column = ?` again for each call.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
-/// Teaches the engine our own functions, of which a write may need any that a read does.
+/// Registers our own functions. A write may need any that a read needs.
 fn register_functions(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    // The engine's own `lower` knows ASCII alone.
-    connection.create_scalar_function("commonbook_lower", 1, flags, |given| {
-        Ok(given.get::<String>(0)?.to_lowercase())
+    // The engine's own `lower` handles ASCII only.
+    connection.create_scalar_function("commonbook_lower", 1, flags, |args| {
+        Ok(args.get::<String>(0)?.to_lowercase())
     })?;
     digest::register_digest(connection)
 }
 
-/// A connection that writes, and gives each row that it writes its digest.
+/// A connection that writes, and gives each row that it writes a digest.
 pub(super) fn writing_connection(path: &Path) -> Result<Connection> {
     let connection = log_connection(path)?;
     register_functions(&connection)?;
@@ -241,7 +241,7 @@ pub(super) fn writing_connection(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// A connection that may write to the file, and writes no row.
+/// A connection that may write to the file but writes no row.
 pub(super) fn log_connection(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -255,7 +255,7 @@ fn configure_writer(connection: &Connection) -> Result<()> {
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
-    // What is purged is overwritten, not only unlinked.
+    // Purged data is overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", "on")?;
     Ok(())
 }
@@ -263,8 +263,8 @@ fn configure_writer(connection: &Connection) -> Result<()> {
 fn damaged_store(path: &Path) -> Error {
     refused_store(
         path,
-        "is damaged, or is no Commonbook store",
-        "Restore it from a copy, or name another home folder; the file was left as it is.",
+        "is damaged or not a Commonbook store",
+        "Restore it from a copy, or name another home folder. The file is unchanged.",
     )
 }
 

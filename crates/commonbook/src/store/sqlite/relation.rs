@@ -1,4 +1,4 @@
-//! The SQL of relations, and of the links that follow from memories.
+//! The SQL of relations, and of links derived from memories.
 
 use jiff::Timestamp;
 use rusqlite::types::ToSql;
@@ -16,9 +16,9 @@ use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::{EntityRows, MentionRows, RelationRows};
 
-/// The newest memories that mention a thing which are its links.
+/// The newest memories that mention an entity which become its links.
 const MENTION_LINKS_MAX: u32 = 200;
-/// Characters of a memory's text that are its label, where it has no title.
+/// Characters of a memory's text that serve as its label if it has no title.
 const LABEL_CHARS_MAX: u32 = 80;
 
 impl RelationRows for SqliteTransaction<'_> {
@@ -71,7 +71,7 @@ impl RelationRows for SqliteTransaction<'_> {
         let goes = |name: &str| {
             along.follows
                 && (along.relations.is_empty()
-                    || along.relations.iter().any(|it| it.as_str() == name))
+                    || along.relations.iter().any(|kind| kind.as_str() == name))
         };
         for node in nodes {
             if goes(MENTIONS_TYPE) {
@@ -103,7 +103,7 @@ impl RelationRows for SqliteTransaction<'_> {
                 GraphNode::Memory(id) => {
                     let (workspace, id) = (home_workspace(sight), id.to_string());
                     let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":id", &id)];
-                    let label = seen.one(&sql, &more, |row| row.get(0))?;
+                    let label = seen.first(&sql, &more, |row| row.get(0))?;
                     label.map(|label| ("memory".to_owned(), label))
                 }
                 GraphNode::Entity(id) => self.entity_label(sight, *id)?,
@@ -114,13 +114,13 @@ impl RelationRows for SqliteTransaction<'_> {
     }
 }
 
-/// The relation between a memory and what it mentions.
+/// The link type from a memory to an entity that it mentions.
 const MENTIONS_TYPE: &str = "mentions";
-/// The relation between a memory and the one whose place it took.
+/// The link type from a memory to the one that it superseded.
 const SUPERSEDES_TYPE: &str = "supersedes";
 
 impl SqliteTransaction<'_> {
-    /// Takes the relations of a memory to the audience of both their ends, after its own changed.
+    /// Moves the relations of a memory to the audience of both their ends, after its own changed.
     pub(super) fn move_relations(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         let sql = "SELECT relation FROM relation WHERE workspace = ?1 AND origin = ?2 \
@@ -135,7 +135,7 @@ impl SqliteTransaction<'_> {
             let other = if from == memory.id { to } else { from };
             let Some(other) = self.audience_of(&memory.workspace, other)? else { continue };
             let audience = Audience::of_both(&own, &other, &relation.author);
-            // Where the same was related among those already, both stand.
+            // If that audience has the same relation already, both stay.
             let sql =
                 "UPDATE OR IGNORE relation SET audience = ?3 WHERE workspace = ?1 AND id = ?2";
             let number = self.audience_number(&audience)?;
@@ -144,7 +144,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// The type and name of a thing.
+    /// The type and the name of an entity.
     fn entity_label(&self, sight: &Sight, id: EntityId) -> Result<Option<(String, String)>> {
         let workspace = sight.workspaces.first();
         let stated = workspace.map(|workspace| self.entity(workspace, id)).transpose()?.flatten();
@@ -165,7 +165,7 @@ impl SqliteTransaction<'_> {
     ) -> Result<Vec<GraphLink>> {
         let seen = self.seen(sight)?;
         let seen_r = seen.of("r");
-        // Without being told, the engine goes through all relations of the workspace.
+        // Without `CROSS JOIN` and this order, the engine walks all relations of the workspace.
         let side = |near: &str| {
             format!(
                 "SELECT r.id, r.relation_type, r.strength, ifnull(o.entity, r.origin) AS origin, \
@@ -219,7 +219,7 @@ impl SqliteTransaction<'_> {
         })
     }
 
-    /// The links between a thing and the memories that mention it, or a memory and what it mentions.
+    /// The links between an entity and the memories that mention it, or a memory and its entities.
     fn mention_links(
         &self,
         sight: &Sight,
@@ -278,7 +278,7 @@ impl SqliteTransaction<'_> {
         })
     }
 
-    /// The links between a memory and those whose place it took, or that took its.
+    /// The links between a memory and those that it superseded, or that superseded it.
     fn supersession_links(
         &self,
         sight: &Sight,
@@ -316,7 +316,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Whether the node `id` (an expression) is in sight, and of the types that are asked for.
+/// Whether the node `id` (an expression) is in sight and of a type that the query admits.
 fn sees_node(seen: &VisibleRows<'_>, id: &str) -> String {
     let (seen_q, seen_k) = (seen.of("q"), seen.of("k"));
     format!(
@@ -330,7 +330,7 @@ fn sees_node(seen: &VisibleRows<'_>, id: &str) -> String {
     )
 }
 
-/// A link that follows from memories; its id follows from its ends.
+/// A link derived from memories; its id is derived from its ends.
 fn derived_link(
     kind: &str,
     from: GraphNode,

@@ -10,12 +10,12 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::memory::Importance;
 
-/// An importance out of its number in rows.
+/// An importance from its number in rows.
 pub(super) fn importance(number: usize) -> Importance {
     Importance::ALL.get(number).copied().unwrap_or(Importance::Normal)
 }
 
-/// A noun out of a column that holds it as plain text.
+/// A noun from a column that holds it as plain text.
 pub(super) fn text<T: DeserializeOwned>(
     row: &Row<'_>,
     column: impl RowIndex,
@@ -25,7 +25,7 @@ pub(super) fn text<T: DeserializeOwned>(
     T::deserialize(read).map_err(|error| unreadable(row, column, error))
 }
 
-/// A noun out of a column that holds it as plain text, or nothing.
+/// A noun from a column that holds it as plain text or NULL.
 pub(super) fn optional_text<T: DeserializeOwned>(
     row: &Row<'_>,
     column: impl RowIndex,
@@ -36,7 +36,7 @@ pub(super) fn optional_text<T: DeserializeOwned>(
     }
 }
 
-/// A noun out of a column that holds it as JSON.
+/// A noun from a column that holds it as JSON.
 pub(super) fn json<T: DeserializeOwned>(
     row: &Row<'_>,
     column: impl RowIndex,
@@ -54,7 +54,7 @@ fn unreadable(
     rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error))
 }
 
-/// A time out of its milliseconds.
+/// A time from its milliseconds.
 pub(super) fn time(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }

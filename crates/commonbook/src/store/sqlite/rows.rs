@@ -1,11 +1,11 @@
-//! Statements, and by what right each reads the rows of memories.
+//! Statements, and the access by which each reads the rows of memories.
 //!
-//! Tables that hold or describe what an agent wrote are protected: [`PROTECTED_TABLES`]. A statement
-//! that reads one goes through [`SqliteTransaction::seen`], whose [`VisibleRows`] yields the permission
-//! condition for each alias and binds its parameters, or through [`SqliteTransaction::unseen`] or
-//! [`unseen`], which state why no condition is needed. In a debug build, and so in every test, the
-//! engine itself refuses any other statement: its authorizer names the tables and columns that each
-//! statement reads.
+//! Tables that hold or describe what an agent wrote are protected: [`PROTECTED_TABLES`]. A
+//! statement that reads one goes through [`SqliteTransaction::seen`], whose [`VisibleRows`] yields
+//! the permission condition for each alias and binds its parameters, or through
+//! [`SqliteTransaction::unseen`] or [`unseen`], which state why no condition is needed. In a debug
+//! build, and so in every test, the engine itself refuses any other statement: its authorizer names
+//! the tables and columns that each statement reads.
 
 use std::cell::Cell;
 
@@ -18,8 +18,8 @@ use super::access::VisibleAudience;
 use crate::base::error::Result;
 use crate::model::access::Sight;
 
-/// The tables whose rows are read in a sight or for a stated reason, each with the column that the
-/// permission condition reads, if it has one: a statement in a sight that reads the table reads it.
+/// The tables whose rows are read in a sight or for a stated reason, each with the column of the
+/// permission condition, if it has one: a statement in a sight that reads the table must read it.
 const PROTECTED_TABLES: &[(&str, Option<&str>)] = &[
     ("memory", Some("audience")),
     ("mention", Some("audience")),
@@ -27,7 +27,7 @@ const PROTECTED_TABLES: &[(&str, Option<&str>)] = &[
     ("revision", None),
 ];
 
-/// By what right the statement that this thread prepares or runs reads protected tables.
+/// The access by which this thread's statement reads protected tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReadAccess {
     /// None: it reads no protected table.
@@ -61,8 +61,8 @@ impl Drop for AccessGuard {
     }
 }
 
-/// Has the engine refuse every statement on this connection that reads a protected table without
-/// access. Does so in debug builds alone.
+/// Makes the engine refuse every statement on this connection that reads a protected table without
+/// access. Only in debug builds.
 pub(super) fn guard_reads(connection: &mut Connection) -> Result<()> {
     if cfg!(debug_assertions) {
         connection.authorizer(Some(authorize))?;
@@ -114,16 +114,17 @@ fn run<T>(
 }
 
 /// Lets this thread prepare and run statements on a connection that read protected tables in no
-/// sight, until it is dropped. The reason says why no caller receives a row that it may not see.
+/// sight, until the guard is dropped. The reason says why no caller receives a row out of its
+/// sight.
 pub(super) fn unseen(_reason: &'static str) -> AccessGuard {
     AccessGuard::set(ReadAccess::Unseen)
 }
 
-/// Rows of protected tables that no sight bounds, for a stated reason.
+/// Rows of protected tables outside any sight, for a stated reason.
 pub(super) struct UnseenRows<'t>(&'t SqliteTransaction<'t>);
 
 impl UnseenRows<'_> {
-    /// Runs a statement that changes rows; returns how many.
+    /// Runs a statement that changes rows; returns their number.
     pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         run(self.0, ReadAccess::Unseen, sql, |statement| statement.execute(params))
     }
@@ -141,7 +142,7 @@ impl UnseenRows<'_> {
     }
 
     /// Returns the first row.
-    pub(super) fn one<T>(
+    pub(super) fn first<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -157,14 +158,14 @@ impl UnseenRows<'_> {
 /// binds its parameters.
 pub(super) struct VisibleRows<'t> {
     tx: &'t SqliteTransaction<'t>,
-    /// What stands after the column of the audience.
+    /// The part after the audience column.
     condition: &'static str,
     parameters: Vec<(&'static str, Value)>,
     access: ReadAccess,
 }
 
 impl VisibleRows<'_> {
-    /// The condition that the row of this alias is in sight: what [`Sight::sees_node`] says. The
+    /// The condition that the row of this alias is in sight, the rule of [`Sight::sees_node`]. The
     /// conformance suite proves the two equal.
     pub(super) fn of(&self, alias: &str) -> String {
         self.among(&format!("{alias}.audience"))
@@ -175,12 +176,13 @@ impl VisibleRows<'_> {
         format!("{column} {}", self.condition)
     }
 
-    /// The same rows; the reason says why the statement reads others too, and shows them to nobody.
+    /// The same rows; the reason says why the statement also reads others and shows them to no
+    /// caller.
     pub(super) fn and_unseen(self, _reason: &'static str) -> Self {
         Self { access: ReadAccess::Unseen, ..self }
     }
 
-    /// Returns all rows. Of the parameters, those are bound that the statement names.
+    /// Returns all rows. Only the parameters that the statement names are bound.
     pub(super) fn all<T>(
         &self,
         sql: &str,
@@ -193,8 +195,8 @@ impl VisibleRows<'_> {
         })
     }
 
-    /// Returns the first row. Of the parameters, those are bound that the statement names.
-    pub(super) fn one<T>(
+    /// Returns the first row. Only the parameters that the statement names are bound.
+    pub(super) fn first<T>(
         &self,
         sql: &str,
         more: &[(&str, &dyn ToSql)],
@@ -206,7 +208,7 @@ impl VisibleRows<'_> {
         })
     }
 
-    /// The parameters of the sight and these, as far as the statement names them.
+    /// The parameters of the sight, and these, that the statement names.
     fn named_by<'p>(
         &'p self,
         statement: &Statement<'_>,
@@ -244,7 +246,7 @@ impl SqliteTransaction<'_> {
         Ok(rows)
     }
 
-    /// The rows that this sight sees of tables that have no audiences, as sessions and handoffs.
+    /// The rows that this sight sees of tables without audiences, such as sessions and handoffs.
     pub(super) fn seen_without_audiences(&self, sight: &Sight) -> VisibleRows<'_> {
         VisibleRows {
             tx: self,
@@ -268,13 +270,13 @@ impl SqliteTransaction<'_> {
         }
     }
 
-    /// Rows of protected tables without a sight. The reason says why no caller receives a row that it
-    /// may not see.
+    /// Rows of protected tables without a sight. The reason says why no caller receives a row out
+    /// of its sight.
     pub(super) const fn unseen(&self, _reason: &'static str) -> UnseenRows<'_> {
         UnseenRows(self)
     }
 
-    /// Runs a statement that changes rows of unprotected tables; returns how many.
+    /// Runs a statement that changes rows of unprotected tables; returns their number.
     pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         run(self, ReadAccess::Open, sql, |statement| statement.execute(params))
     }

@@ -15,14 +15,13 @@ use crate::model::session::{Session, SessionFilter, SessionStatus};
 use crate::model::workspace::Workspace;
 use crate::store::SessionRows;
 
-/// What [`Sight::can_see`] says of the reach of a session, of a row `s`. The conformance suite proves
-/// the two equal.
+/// The rule of [`Sight::can_see`] for a row `s`. The conformance suite proves the two equal.
 const SEEN_SESSION: &str = "\
     s.workspace IN (SELECT value FROM json_each(:workspaces)) \
     AND (s.user_id IS NULL OR s.user_id = :user OR (:user IS NULL AND s.agent = :agent))";
 
-/// Those that owe a summary: they have ended without one, something was kept in them that everybody
-/// sees who sees them, and nothing of it in a case.
+/// Sessions that lack a summary: they have ended without one, have a memory that everybody who sees
+/// them sees, and no memory in a case.
 const UNSUMMARISED_CONDITION: &str = "\
     s.status = 'completed' AND s.summary IS NULL \
     AND EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
@@ -39,7 +38,7 @@ impl SessionRows for SqliteTransaction<'_> {
     fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.id = :id LIMIT 1");
         let seen = self.seen_without_audiences(sight);
-        seen.one(&sql, &[(":id", &id.to_string())], from_row)
+        seen.first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
     fn own_session(
@@ -68,7 +67,8 @@ impl SessionRows for SqliteTransaction<'_> {
                  AND (NOT :unsummarised OR ({UNSUMMARISED_CONDITION})) AND s.sequence < :before \
              ORDER BY s.sequence DESC LIMIT :limit"
         );
-        let before = before.map_or(i64::MAX, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let before =
+            before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
         let status = filter.status.map(SessionStatus::name);
         let case = filter.case.as_ref().map(CaseKey::as_str);
         let seen = self.seen_without_audiences(sight);
@@ -92,7 +92,7 @@ impl SessionRows for SqliteTransaction<'_> {
                  AND m.workspace IN (SELECT value FROM json_each(:workspaces)) \
                  AND m.session = :session AND m.deleted_at IS NULL"
         );
-        let count = seen.one(&sql, &[(":session", &session)], |row| row.get(0))?;
+        let count = seen.first(&sql, &[(":session", &session)], |row| row.get(0))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -102,7 +102,7 @@ impl SessionRows for SqliteTransaction<'_> {
         );
         let seen = self.seen_without_audiences(sight);
         let seen = seen.and_unseen(OWES_SUMMARY);
-        Ok(seen.one(&sql, &[], |row| row.get(0))?.unwrap_or(0))
+        Ok(seen.first(&sql, &[], |row| row.get(0))?.unwrap_or(0))
     }
 
     fn owes_summary(&self, session: &Session) -> Result<bool> {
@@ -111,7 +111,7 @@ impl SessionRows for SqliteTransaction<'_> {
              AND {UNSUMMARISED_CONDITION})"
         );
         let params = (session.workspace.as_str(), session.id.to_string());
-        Ok(self.unseen(OWES_SUMMARY).one(&sql, params, |row| row.get(0))?.unwrap_or(false))
+        Ok(self.unseen(OWES_SUMMARY).first(&sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
     fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>> {

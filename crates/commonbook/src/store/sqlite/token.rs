@@ -1,4 +1,4 @@
-//! The SQL of tokens, whose secrets are kept as fingerprints alone.
+//! The SQL of tokens; of their secrets only fingerprints are stored.
 
 use jiff::Timestamp;
 use rusqlite::Row;

@@ -1,4 +1,4 @@
-//! The one thread that writes: it runs what waits, each verb in its own savepoint, syncs once, and
+//! The one thread that writes: it runs all waiting jobs, each in its own savepoint, syncs once, and
 //! only then answers them all (group commit).
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::{SqliteTransaction, holder};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::StoreWrite;
 
-/// Writes that share one sync at the most; more would only make the first one wait.
+/// Writes that share one sync at most; more would only delay the first one.
 const GROUP_WRITES_MAX: usize = 256;
 
 struct WriteJob {
@@ -24,21 +24,21 @@ struct WriteJob {
     answer: SyncSender<Result<()>>,
 }
 
-/// What the writing thread works with.
+/// The state of the writing thread.
 struct WriterThread {
     connection: Connection,
     mark: Option<MarkFile>,
     path: PathBuf,
 }
 
-/// The handle to the writing thread; dropping it waits until everything accepted is written.
+/// The handle to the writing thread; dropping it waits until every accepted job is written.
 pub(super) struct StoreWriter {
     jobs: Option<Sender<WriteJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl StoreWriter {
-    /// Starts the thread with a connection to the store of this path.
+    /// Starts the thread with a connection to the store at this path.
     pub(super) fn start(connection: Connection, path: &Path) -> Result<Self> {
         let (jobs, waiting) = channel();
         let mark = MarkFile::open(path, &connection).inspect_err(
@@ -52,7 +52,7 @@ impl StoreWriter {
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs a write; returns when it is on disk, or when nothing of it is.
+    /// Runs a write; returns when it is on disk, or when none of it is.
     pub(super) fn run(&self, write: StoreWrite) -> Result<()> {
         let (answer, answered) = sync_channel(1);
         let jobs = self.jobs.as_ref().ok_or_else(writer_stopped)?;
@@ -84,8 +84,8 @@ impl WriterThread {
             group.extend(waiting.try_iter().take(GROUP_WRITES_MAX - 1));
             match self.transact(&mut group) {
                 Ok(answers) => send_answers(group, answers),
-                // The engine dropped the whole transaction, because of one of them it may be: each
-                // gets one of its own.
+                // The engine dropped the whole transaction, perhaps because of one job: each job
+                // gets its own transaction.
                 Err(_) if group.len() > 1 => {
                     for mut job in group {
                         let result = self.transact(std::slice::from_mut(&mut job));
@@ -103,7 +103,7 @@ impl WriterThread {
         Ok(())
     }
 
-    /// Runs all of them in one transaction. An error means that nothing of any is kept.
+    /// Runs all jobs in one transaction. An error means that nothing of any of them is stored.
     fn transact(&self, group: &mut [WriteJob]) -> Result<Vec<Result<()>>> {
         self.begin()?;
         let undo = |error: Error| {
@@ -116,7 +116,7 @@ impl WriterThread {
         };
         let mut answers = Vec::with_capacity(group.len());
         let mut heads = Vec::new();
-        // Alone, a verb that fails takes the whole transaction with it: it needs no savepoint.
+        // A verb that runs alone and fails ends the whole transaction: it needs no savepoint.
         let alone = group.len() == 1;
         for job in group {
             if alone {
@@ -127,7 +127,7 @@ impl WriterThread {
             self.execute("SAVEPOINT verb").map_err(undo)?;
             let result = self.run(job);
             if self.connection.is_autocommit() {
-                // A full disk, say, ends the transaction from inside.
+                // A full disk, for example, ends the transaction from inside.
                 return Err(result.err().unwrap_or_else(writer_stopped));
             }
             if result.is_err() {
@@ -141,7 +141,7 @@ impl WriterThread {
         Ok(answers)
     }
 
-    /// Begins to write; names who keeps the store busy.
+    /// Begins to write. If the store is busy, the error names the process that holds it.
     fn begin(&self) -> Result<()> {
         let begun = self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         match begun {
@@ -152,7 +152,7 @@ impl WriterThread {
         }
     }
 
-    /// Runs one of them, and seals the events that it appended.
+    /// Runs one job, and seals the events that it appended.
     fn run(&self, job: &mut WriteJob) -> Result<Vec<(String, JournalHead)>> {
         let mut tx = SqliteTransaction::new(&self.connection);
         catch_unwind(AssertUnwindSafe(|| {
@@ -162,9 +162,10 @@ impl WriterThread {
         .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")))
     }
 
-    /// Raises the mark after a commit. A mark that stays behind costs nothing but its warning.
+    /// Raises the mark after a commit. If that fails, the mark stays behind, which only costs a
+    /// warning.
     fn raise(&self, heads: &[(String, JournalHead)]) {
-        // The last of a journal is its head.
+        // The last event of a journal is its head.
         let last: BTreeMap<&str, JournalHead> =
             heads.iter().map(|(name, head)| (&**name, *head)).collect();
         let last: Vec<(String, JournalHead)> =
@@ -177,7 +178,7 @@ impl WriterThread {
     }
 }
 
-/// The error of a store that another process keeps busy.
+/// The error of a store that another process holds.
 pub(super) fn busy_store(holder: Option<String>) -> Error {
     let holder = holder.unwrap_or_else(|| "another process".to_owned());
     Error::new(ErrorKind::Unavailable, format!("{holder} keeps the store busy"))
@@ -186,7 +187,7 @@ pub(super) fn busy_store(holder: Option<String>) -> Error {
 
 fn send_answers(group: Vec<WriteJob>, answers: Vec<Result<()>>) {
     for (job, answer) in group.into_iter().zip(answers) {
-        // Who asked may have gone; the write stands all the same.
+        // The caller may have gone; the write counts nevertheless.
         let _gone = job.answer.send(answer);
     }
 }
