@@ -1,7 +1,7 @@
 //! The one place from which stored text reaches a model.
 //!
-//! [`context`], [`handoff`], [`resume`], [`case`], [`recall`] and [`news`] choose items and headings;
-//! [`block`] renders them inside one fence, and [`budget`] decides in tokens what fits.
+//! [`context`], [`handoff`], [`resume`], [`case`], [`recall`] and [`news`] choose items and
+//! headings; [`block`] renders them inside one fence, and [`budget`] decides by tokens which fit.
 
 pub mod block;
 pub mod budget;

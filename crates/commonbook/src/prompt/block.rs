@@ -1,7 +1,7 @@
 //! Blocks: the one renderer of recorded text for agents, inside one fence.
 //!
 //! Context, handoff, resume, case, recall and news choose the items and headings of a block and
-//! write its first line; how they look, and what keeps them apart from instructions, is decided here.
+//! write its first line; this module decides their form and separates them from instructions.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use commonbook_text::fence::{DATA_NOTE, Fence, RULES_NOTE};
 use commonbook_text::sanitize;
 use commonbook_text::tokens::{self, TokenBudget};
 
-/// Tokens that stay free: two texts side by side may have a token more than each by itself.
+/// Tokens that stay free: two adjacent texts may have one token more than their sum.
 const SLACK_TOKENS: usize = 16;
 
 /// Entries under one heading.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PromptSection {
-    /// The heading; a section without one has none above its entries.
+    /// The heading; empty for a section without a heading.
     pub heading: String,
     /// The entries.
     pub entries: Vec<PromptEntry>,
@@ -61,7 +61,7 @@ impl PromptSection {
 /// A block before it is rendered.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PromptBlock {
-    /// What a person laid down for the agent; rules are instructions, and everything else is data.
+    /// A person's rules for the agent; rules are instructions, and everything else is data.
     pub rules: String,
     /// What the recorded text below is about, in our own words, as the beginning of the line that
     /// says that it is data: `Session ses_1:`.
@@ -75,16 +75,16 @@ pub struct PromptBlock {
 /// A block that was rendered within a budget.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderedBlock {
-    /// The text; empty where the block has neither rules nor entries.
+    /// The text; empty if the block has neither rules nor entries.
     pub text: String,
     /// Its tokens.
     pub tokens: usize,
-    /// The entries that had no room, the least important first.
+    /// The entries that did not fit, least important first.
     pub dropped: Vec<PromptEntry>,
 }
 
 impl PromptBlock {
-    /// The text of the block inside its fence; empty where there is nothing to say.
+    /// The text of the block inside its fence; empty if the block has neither rules nor entries.
     #[must_use]
     pub fn render(&self, fence: &Fence, now: Timestamp) -> String {
         let mut text = String::new();
@@ -157,8 +157,8 @@ impl PromptBlock {
         })
     }
 
-    /// Gives items the handles that they need to be told apart from other things that the reader
-    /// sees; `handles` has longer ones by id.
+    /// Gives items the handles that tell them apart from other objects that the reader sees;
+    /// `handles` has the longer ones by id.
     pub fn set_handles(&mut self, handles: &HashMap<String, String>) {
         for item in self.items_mut() {
             item.set_handles(handles);

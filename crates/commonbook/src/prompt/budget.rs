@@ -1,4 +1,4 @@
-//! The room of a block: which entries of a list fit, in tokens.
+//! The budget of a block: which entries of a list fit, in tokens.
 
 use jiff::Timestamp;
 
@@ -11,8 +11,8 @@ const SKIPPED_ITEMS_MAX: usize = 10;
 /// Tokens of a heading with its line ends.
 const HEADING_TOKENS: usize = 16;
 
-/// Takes a list of entries in their order, within `share` tokens with a heading. An entry that
-/// is too long is skipped, and the shorter ones below it still have their chance.
+/// Takes the entries of a list in their order, within `share` tokens with a heading. An entry that
+/// is too long is skipped; shorter ones below it may still fit.
 pub fn take_list(
     budget: &mut TokenBudget,
     share: usize,
@@ -42,7 +42,7 @@ pub fn take_list(
     taken
 }
 
-/// Takes as much of the beginning of a text as fits, quoted under its heading. Returns `None` where
+/// Takes as much of the beginning of a text as fits, quoted under its heading. Returns `None` if
 /// nothing of it fits.
 pub fn take_quote(budget: &mut TokenBudget, heading: &str, text: &str) -> Option<PromptEntry> {
     let limit = budget.left();
@@ -58,7 +58,7 @@ pub fn take_quote(budget: &mut TokenBudget, heading: &str, text: &str) -> Option
         if budget.take(tokens) {
             return Some(quote);
         }
-        // The marks of the quoted lines take tokens too.
+        // The `>` of each quoted line takes tokens too.
         room = room.saturating_sub((tokens - limit).max(1));
     }
     None

@@ -10,7 +10,7 @@ use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::Fence;
 use commonbook_text::tokens::{self, TokenBudget};
 
-/// The newest entries of a case that fit, collected from the newest on.
+/// The newest entries of a case that fit, collected from the newest backwards.
 #[derive(Debug)]
 pub struct CaseTextBuilder {
     block: PromptBlock,
@@ -38,8 +38,8 @@ impl CaseTextBuilder {
         Self { block, max_tokens, budget, fence, now, entries: Vec::new(), items: Vec::new() }
     }
 
-    /// Takes the next older entry; returns whether there was room. A withheld or superseded entry
-    /// needs none.
+    /// Takes the next older entry; returns whether it fits. A withheld or superseded entry needs no
+    /// tokens.
     pub fn take(&mut self, entry: CaseEntry) -> bool {
         let Some(item) = entry_item(&entry) else { return true };
         let fits = self.budget.take(item.tokens(self.now));
@@ -50,8 +50,8 @@ impl CaseTextBuilder {
         fits
     }
 
-    /// The entries and their text, both with the oldest entry first. `handles` has the longer handles
-    /// that some of the entries need, by id.
+    /// The entries and their text, both oldest first. `handles` has the longer handles that some of
+    /// the entries need, by id.
     #[must_use]
     pub fn finish(mut self, handles: &HashMap<String, String>) -> (Vec<CaseEntry>, String) {
         self.entries.reverse();

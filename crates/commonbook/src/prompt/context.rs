@@ -1,5 +1,5 @@
-//! Context: what an agent is given before it works, told in sentences, fenced, and chosen within a
-//! budget; and the receipt that says why it is as it is.
+//! Context: what an agent should know before it works, in sentences inside a fence, chosen within a
+//! budget; and the receipt that explains the choice.
 
 pub mod choose;
 mod gather;

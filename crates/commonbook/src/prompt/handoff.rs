@@ -1,7 +1,7 @@
 //! The package: a handoff as text for its target, within its budget.
 //!
-//! What the source wrote comes first, then the memories and entities that go along. All of it is
-//! written down once, when the handoff is made, so that accepting it twice returns the same text.
+//! The source's own text comes first, then the memories and entities of the handoff. All of it is
+//! written once, when the handoff is made, so that accepting it twice returns the same text.
 
 pub mod stored;
 
@@ -30,10 +30,10 @@ const ENTITY_TOKENS_MAX: usize = 80;
 /// Tokens of the headings above memories and entities.
 const LISTS_TOKENS: usize = 16;
 
-/// A memory that may go along.
+/// A memory that the handoff may carry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryOffer {
-    /// What decides whether it goes along.
+    /// The facts that decide whether the handoff carries it.
     pub candidate: HandoffCandidate,
     /// The memory as text.
     pub summary: MemorySummary,
@@ -41,7 +41,7 @@ pub struct MemoryOffer {
     pub received_by: Option<HandoffId>,
 }
 
-/// An entity that may go along.
+/// An entity that the handoff may carry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntityOffer {
     /// The entity as text.
@@ -52,7 +52,7 @@ pub struct EntityOffer {
     pub received: bool,
 }
 
-/// Everything that may go along.
+/// Everything that the handoff may carry.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HandoffOffers {
     /// The memories.
@@ -63,24 +63,24 @@ pub struct HandoffOffers {
     pub task: BTreeSet<EntityId>,
 }
 
-/// The text of a handoff in parts, written when the handoff is made. What the target may no longer
-/// see when it accepts is left out then.
+/// The text of a handoff in parts, written when the handoff is made. Parts that the target may not
+/// see any more are left out when it accepts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HandoffPackage {
     /// The nonce of the fence.
     pub nonce: String,
-    /// What the source wrote.
+    /// The source's own text.
     #[serde(deserialize_with = "stored::read_brief")]
     pub brief: Vec<BriefSection>,
-    /// The entities that go along.
+    /// The entities of the handoff.
     #[serde(deserialize_with = "stored::read_entities")]
     pub entities: BTreeMap<EntityId, PromptItem>,
-    /// The memories that go along; a purge removes one of them without reading the others.
+    /// The memories of the handoff; a purge removes one of them without reading the others.
     #[serde(skip)]
     pub memories: BTreeMap<MemoryId, PromptItem>,
 }
 
-/// A part of what the source wrote.
+/// A part of the source's own text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BriefSection {
     /// Its heading: `Task`, `Next steps`.
@@ -123,18 +123,18 @@ impl HandoffPackage {
     }
 }
 
-/// A handoff with everything that goes along.
+/// A handoff with everything that it carries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackResult {
-    /// The handoff, which names what goes along.
+    /// The handoff, which names what it carries.
     pub handoff: Handoff,
     /// Its text in parts.
     pub package: HandoffPackage,
-    /// The candidates that stay behind.
+    /// The candidates that were left out.
     pub left_out: Vec<MemoryExclusion>,
 }
 
-/// Chooses what goes along with a handoff within its budget, and writes it down.
+/// Chooses what a handoff carries within its budget, and writes its text.
 #[must_use]
 pub fn pack(
     handoff: Handoff,
@@ -165,7 +165,7 @@ pub fn pack(
     let wanted = choose(TokenBudget::new(usize::MAX));
     let memories = wanted.memories.iter().map(|memory| memory.tokens as usize);
     let wanted: usize = memories.chain(entities.iter().map(|entity| entity.tokens)).sum();
-    // Where little goes along, what the source wrote has more than half of the room.
+    // If the handoff carries little, the source's own text gets more than half of the room.
     let share = (room.left() / 2).max(room.left().saturating_sub(wanted));
     let mut brief_room = TokenBudget::new(share);
     package.brief = brief(&handoff, &mut brief_room);
@@ -184,7 +184,7 @@ pub fn pack(
     PackResult { handoff: Handoff { memories, entities, tokens, ..handoff }, package, left_out }
 }
 
-/// The memories that may go along, each written down when its tokens are needed.
+/// The memories that the handoff may carry, each rendered when its tokens are needed.
 struct OfferItems<'h> {
     handoff: &'h Handoff,
     offers: BTreeMap<MemoryId, &'h MemoryOffer>,
@@ -198,7 +198,7 @@ impl<'h> OfferItems<'h> {
         Self { handoff, offers, max_tokens, items: BTreeMap::new() }
     }
 
-    /// How many tokens a memory has in the text.
+    /// The tokens of a memory in the text.
     fn tokens(&mut self, id: MemoryId) -> usize {
         let Some(offer) = self.offers.get(&id) else { return 0 };
         let (_, tokens) = self.items.entry(id).or_insert_with(|| {
@@ -211,7 +211,7 @@ impl<'h> OfferItems<'h> {
     }
 }
 
-/// Takes an entry that had no room out of what was chosen.
+/// Removes an entry that did not fit from the selection.
 fn drop_chosen(chosen: &mut HandoffSelection, entry: &PromptEntry) {
     let PromptEntry::Item(item) = entry else { return };
     chosen.entities.retain(|entity| entity.id.to_string() != item.id);
@@ -228,12 +228,12 @@ fn entity_candidate(offer: &EntityOffer, tokens: usize) -> EntityCandidate {
         kind: offer.summary.kind.clone(),
         value: offer.summary.value.clone(),
         in_task: offer.in_task,
-        came: offer.received,
+        inherited: offer.received,
         tokens,
     }
 }
 
-/// Why a memory goes along, where neither the task nor the session is the reason.
+/// Why a handoff carries a memory, if neither the task nor the session is the reason.
 fn inclusion_note(handoff: &Handoff, offer: &MemoryOffer) -> Option<String> {
     match (offer.candidate.named, offer.received_by) {
         (true, _) => Some(format!("named by {}", handoff.from)),
@@ -242,8 +242,8 @@ fn inclusion_note(handoff: &Handoff, offer: &MemoryOffer) -> Option<String> {
     }
 }
 
-/// What the source wrote, in the order of reading. Where it is too long, the context is cut first,
-/// then files, decisions and steps, and the task last.
+/// The source's own text, in reading order. If it is too long, the context is cut first, then
+/// files, decisions and steps, and the task last.
 fn brief(handoff: &Handoff, room: &mut TokenBudget) -> Vec<BriefSection> {
     let list = |lines: &[String]| {
         lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
@@ -267,7 +267,7 @@ fn brief(handoff: &Handoff, room: &mut TokenBudget) -> Vec<BriefSection> {
     written.into_iter().flatten().collect()
 }
 
-/// The block of a handoff without what goes along.
+/// The block of a handoff without memories and entities.
 fn handoff_frame(handoff: &Handoff) -> PromptBlock {
     let Handoff { id, from, kind, depth, .. } = handoff;
     let made = handoff.created_at.strftime("%F %H:%M UTC");
@@ -286,18 +286,18 @@ fn handoff_frame(handoff: &Handoff) -> PromptBlock {
     }
 }
 
-/// The memories that a source received by its earlier handoffs and passes on with the next one, each
-/// once, with its best score and the handoff of that score.
+/// The memories that a source received by its earlier handoffs and passes on with the next one,
+/// each once, with its best score and the handoff of that score.
 #[must_use]
 pub fn inherited_memories(received: &[&Handoff]) -> BTreeMap<MemoryId, (f64, HandoffId)> {
     let mut carried: BTreeMap<MemoryId, (f64, HandoffId)> = BTreeMap::new();
     for handoff in received {
         for memory in handoff.memories.iter().filter(|memory| !memory.private) {
-            // A named memory is passed on like the best.
+            // A named memory is passed on with the best score.
             let score = if memory.why == InclusionReason::Named { 1.0 } else { memory.score };
-            let known = carried.entry(memory.id).or_insert((score, handoff.id));
-            if score > known.0 {
-                *known = (score, handoff.id);
+            let best = carried.entry(memory.id).or_insert((score, handoff.id));
+            if score > best.0 {
+                *best = (score, handoff.id);
             }
         }
     }

@@ -12,13 +12,13 @@ use commonbook_text::day::day;
 use commonbook_text::fence::{CONTRADICTION_NOTE, HEADING_MARK, ITEM_MARK};
 use commonbook_text::{sanitize, tokens};
 
-/// The part of a budget that one memory's text has at most.
+/// One memory's text has at most this fraction of a budget.
 const MEMORY_SHARE_DIVISOR: usize = 5;
 
-/// Tokens that one memory's text may have in any budget.
+/// One memory's text may have this many tokens in any budget.
 const MEMORY_TOKENS_MIN: usize = 100;
 
-/// Bytes of a token, at most, in all but odd texts; most tokens have four.
+/// Bytes of a token at most, except in unusual texts; most tokens have four.
 const TOKEN_BYTES_MAX: usize = 16;
 
 /// Characters of an author, a kind or a note that the head of an item shows.
@@ -33,28 +33,28 @@ const PLAIN_KIND: &str = "semantic";
 /// A piece of recorded text with what an agent must know to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromptItem {
-    /// The id of the thing; for a standing memory the name of its file.
+    /// The id of the object; for a standing memory the name of its file.
     pub id: String,
-    /// What the agent calls it by: the end of its id, or the id of a thing without a long one.
+    /// The handle for agents: the end of its id, or the whole id if that is short.
     pub handle: String,
-    /// What it is: a memory's type, an entity's type, `handoff`, `entry`, `standing memory`.
+    /// Its kind: a memory's type, an entity's type, `handoff`, `entry`, `standing memory`.
     pub kind: String,
     /// The agent that wrote it.
     pub author: String,
-    /// Since when it holds, else when it was written.
+    /// The time since when it holds, else the time when it was written.
     pub at: Timestamp,
-    /// What else its head says, in our own words: an importance, a reason.
+    /// Further words of its head, in our own words: an importance, a reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The text.
     pub text: String,
-    /// The item that contradicts it, while neither is settled.
+    /// The item that openly contradicts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Box<PromptItem>>,
 }
 
 impl PromptItem {
-    /// An item about the thing with this id, without notes.
+    /// An item with this id, without notes.
     #[must_use]
     pub fn new<K: IdKind>(
         id: Id<K>,
@@ -91,18 +91,18 @@ impl PromptItem {
         item
     }
 
-    /// The same with another note in its head.
+    /// The item with another note in its head.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// The same with a text of at most `max_tokens`. A longer text keeps its beginning, and gives
+    /// The item with a text of at most `max_tokens`. A longer text keeps its beginning, and gives
     /// half of the room to its summary.
     #[must_use]
     pub fn shortened(mut self, max_tokens: usize, summary: Option<&str>) -> Self {
-        // Only the beginning of a long text is ever counted.
+        // Only the beginning of a long text is counted.
         let end = self.text.floor_char_boundary(max_tokens.saturating_mul(TOKEN_BYTES_MAX));
         if end == self.text.len() && tokens::fits(&self.text, max_tokens) {
             return self;
@@ -123,8 +123,8 @@ impl PromptItem {
         self
     }
 
-    /// The item as it stands in a block: its head, then its text with `>` before every line. The
-    /// head leaves the author out where the item above has the same.
+    /// The item as text in a block: its head, then its text with `>` before every line. The head
+    /// omits the author if the item above has the same.
     #[must_use]
     pub fn render(&self, above: Option<&Self>, now: Timestamp) -> String {
         let heading = if self.against.is_some() { CONTRADICTION_NOTE } else { "" };
@@ -143,7 +143,7 @@ impl PromptItem {
         tokens::count(&self.render(None, now))
     }
 
-    /// Takes longer handles, by id.
+    /// Sets longer handles, by id.
     pub(super) fn set_handles(&mut self, handles: &HashMap<String, String>) {
         if let Some(handle) = handles.get(&self.id) {
             self.handle.clone_from(handle);
@@ -185,8 +185,8 @@ impl PromptItem {
 pub enum PromptEntry {
     /// Recorded text with its author, its day and a handle.
     Item(Box<PromptItem>),
-    /// Recorded text under a line in our own words, which may be empty. The author is the one whom
-    /// the block's first line names.
+    /// Recorded text under a line in our own words, which may be empty. Its author is named in the
+    /// block's first line.
     Quote {
         /// The line above.
         heading: String,
@@ -204,7 +204,7 @@ impl From<PromptItem> for PromptEntry {
 }
 
 impl PromptEntry {
-    /// The entry as it stands in a block, below the item `above`.
+    /// The entry as text in a block, below the item `above`.
     #[must_use]
     pub fn render(&self, above: Option<&PromptItem>, now: Timestamp) -> String {
         match self {
@@ -226,7 +226,7 @@ pub(super) fn heading_line(text: &str) -> String {
     format!("{HEADING_MARK}{}\n", line.trim_start_matches("> "))
 }
 
-/// An entity as it is offered to an agent.
+/// An entity as agents read it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntitySummary {
     /// The entity.
@@ -266,7 +266,7 @@ impl EntitySummary {
     }
 }
 
-/// A memory as it is offered to an agent: its item, and what its shortening needs.
+/// A memory as agents read it: its item, and its summary for shortening.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemorySummary {
     /// The memory.
@@ -292,7 +292,7 @@ impl MemorySummary {
     }
 }
 
-/// Tokens that one memory's text has at most within a budget.
+/// The tokens that one memory's text may have at most within a budget.
 #[must_use]
 pub fn memory_tokens_max(budget: usize) -> usize {
     (budget / MEMORY_SHARE_DIVISOR).max(MEMORY_TOKENS_MIN)

@@ -16,7 +16,7 @@ use commonbook_text::fence::Fence;
 /// Changes in one text.
 pub const NEWS_ITEMS_MAX: usize = 10;
 
-/// The changes by other agents as text. Empty where there are none, and for an agent that never read
+/// The changes by other agents as text. Empty if there are none, and for an agent that never read
 /// the journal: to it, the whole past would be news.
 #[must_use]
 pub fn news_text(changes: ChangesResponse, fence: &Fence, now: Timestamp) -> String {
@@ -63,7 +63,7 @@ fn change_item(change: ChangeNotice) -> Option<PromptItem> {
     })
 }
 
-/// The latest items of each author in turn, so that no author fills the text alone; in their order.
+/// The latest items of each author in turn, in their order, so that no author fills the whole text.
 /// Agents below one root count as one author.
 fn interleave_authors(items: Vec<PromptItem>) -> Vec<PromptItem> {
     let mut turns: BTreeMap<String, usize> = BTreeMap::new();

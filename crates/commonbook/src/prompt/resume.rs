@@ -21,34 +21,34 @@ use commonbook_text::day::day;
 use commonbook_text::fence::Fence;
 use commonbook_text::tokens::{self, TokenBudget};
 
-/// The part of the room that handoffs, cases and history take at the most, each.
+/// Handoffs, cases and history each have at most this fraction of the room.
 const STATE_SHARE_DIVISOR: usize = 8;
 
-/// The part of the room that entities take at the most.
+/// Entities have at most this fraction of the room.
 const ENTITY_SHARE_DIVISOR: usize = 5;
 
-/// Tokens of one entity, of a handoff's task and of a case's title at the most.
+/// Tokens of an entity, of a handoff's task and of a case's title at most.
 const SHORT_TEXT_TOKENS_MAX: usize = 80;
 
-/// What a session holds until the checkpoint, within the sight of the agent that resumes it.
+/// The content of a session up to the checkpoint, within the sight of the agent that resumes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResumeMaterial {
-    /// What was kept in it, the newest first: by the journal, not by the clock.
+    /// Its memories, newest first: by the journal, not by the clock.
     pub memories: Vec<MemorySummary>,
-    /// What it spoke of, the latest first.
+    /// The entities that its memories mention, latest first.
     pub entities: Vec<EntitySummary>,
-    /// The handoffs of its agents that are still open, the newest of each counterpart in turn.
+    /// The open handoffs of its agents, the newest of each counterpart in turn.
     pub handoffs: Vec<OpenHandoff>,
-    /// How many are open besides.
+    /// The number of further open handoffs.
     pub handoffs_left: usize,
-    /// Who handed work to whom, the newest first.
+    /// Its handoffs, newest first.
     pub history: Vec<HandoffEdge>,
-    /// How far its cases have come.
+    /// The positions in its cases.
     pub cases: Vec<CasePosition>,
 }
 
 impl ResumeMaterial {
-    /// The ids of everything that a text of it can show.
+    /// The ids of everything that its text can show.
     #[must_use]
     pub fn ids(&self) -> Vec<String> {
         let memories = self.memories.iter().map(|memory| memory.id.to_string());
@@ -58,29 +58,29 @@ impl ResumeMaterial {
     }
 }
 
-/// A session resumed.
+/// A resumed session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumePackage {
     /// All of it, for an agent to read.
     pub text: String,
-    /// The memories of the session that were wanted, the newest first.
+    /// The requested memories of the session, newest first.
     pub memories: Vec<MemoryId>,
-    /// The entities that were wanted, the latest first.
+    /// The requested entities, latest first.
     pub entities: Vec<EntityId>,
-    /// The handoffs that are open.
+    /// The open handoffs.
     pub handoffs: Vec<OpenHandoff>,
-    /// Who handed work to whom, the newest first.
+    /// The handoffs of the session, newest first.
     pub history: Vec<HandoffEdge>,
-    /// How far the cases have come.
+    /// The positions in the cases.
     pub cases: Vec<CasePosition>,
-    /// What was resumed.
+    /// The session and the checkpoint that were resumed.
     pub metadata: ResumeMetadata,
 }
 
-/// Writes a session down for the agent that continues it. `handles` has the longer handles that some
-/// memories need, by id. Where the budget does not hold all, open
-/// handoffs, cases and history have up to an eighth each, entities a fifth, and the newest memories
-/// the rest; an entry that is too long is skipped.
+/// Renders a session for the agent that resumes it. `handles` has the longer handles that some
+/// memories need, by id. If the budget does not hold everything, open handoffs, cases and history
+/// have up to an eighth each, entities a fifth, and the newest memories the rest; an entry that is
+/// too long is skipped.
 #[must_use]
 pub fn build_resume(
     session: &str,
@@ -109,7 +109,7 @@ pub fn build_resume(
     let memories = material.memories.iter().map(|memory| memory.to_item(max_tokens).into());
     let left = room.left();
     let mut memories = take_list(&mut room, left, memories, now);
-    // They are chosen from the newest on, and read from the oldest on.
+    // They are chosen from the newest backwards, and shown oldest first.
     memories.reverse();
     let mut memories = PromptSection::new("Memories, the oldest first", memories);
     memories.first_goes = true;
@@ -155,7 +155,7 @@ pub fn build_resume(
     }
 }
 
-/// What a mode takes of a session.
+/// The parts of a session that a mode selects.
 fn select_for_mode(mut material: ResumeMaterial, wanted: &ResumeOptions) -> ResumeMaterial {
     if let Some(agent) = &wanted.agent {
         material.memories.retain(|memory| memory.item.author == agent.as_str());
@@ -200,7 +200,7 @@ fn history_line(edge: &HandoffEdge) -> PromptEntry {
     PromptEntry::Line(format!("{from} to {to}: {status}, {made}"))
 }
 
-/// The block of a resumed session without what the session holds.
+/// The block of a resumed session without its content.
 fn resume_frame(checkpoint: Option<&Checkpoint>, now: Timestamp) -> PromptBlock {
     let lead = match checkpoint {
         None => "You continue a session that has no checkpoint:".to_owned(),

@@ -1,9 +1,10 @@
-//! Choosing: which of all that could be told is told, within a budget, and why the rest is not.
+//! Choosing the candidates that a context includes, within a budget, with a reason for each
+//! omission.
 //!
-//! The sources are merged first, in their order: a pending handoff, the standing memory, what is
-//! known of the user and of the task, what is new in cases, what is relevant. Threshold, maximum
-//! and budget come after that, so that no list has more room than another by accident. What is too
-//! large is left out, and the smaller behind it still gets its place.
+//! The sources are merged first, in their order: pending handoffs, the standing memory, profiles,
+//! the state of the task, new entries of cases, relevant memories. Threshold, maximum and budget
+//! apply after that, so that no source gets more room than another by accident. A candidate that is
+//! too large is left out, and smaller ones behind it may still fit.
 
 mod receipt;
 #[cfg(test)]
@@ -25,13 +26,13 @@ use commonbook_text::{sanitize, string_enum};
 pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextReceipt};
 
 string_enum! {
-    /// Where something that a context could tell comes from, in the order in which it is told.
+    /// The source of something that a context can include, in the order of the text.
     ContextSource {
-        /// Work that was handed to the caller and that it has not taken up.
+        /// Work that was handed to the caller and that it has not accepted.
         Handoff = "handoff",
         /// The caller's standing memory file.
         Standing = "standing",
-        /// What is known of the user.
+        /// Memories about the user.
         Profile = "profile",
         /// The state of the user's task.
         TaskContext = "task_context",
@@ -45,50 +46,51 @@ string_enum! {
 string_enum! {
     /// Why something was left out.
     OmissionReason {
-        /// The caller does not want to be given anything.
+        /// The caller's settings turn contexts off.
         Disabled = "disabled",
         /// It is quarantined.
         Quarantine = "quarantine",
-        /// Something newer took its place.
+        /// A newer memory or entry superseded it.
         Superseded = "superseded",
-        /// Another says the same, or is the same.
+        /// Another candidate says the same.
         Duplicate = "duplicate",
         /// It is not relevant enough.
         Threshold = "threshold",
-        /// There were enough before it.
+        /// The maximum was reached before it.
         Maximum = "maximum",
-        /// It would not have fitted into the budget.
+        /// It does not fit into the budget.
         Budget = "budget",
     }
 }
 
-/// What a context could tell.
+/// Something that a context can include.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextCandidate {
-    /// What it would tell.
+    /// Its text, with author, day and handle.
     pub item: PromptItem,
-    /// Whether a person laid it down as a rule for the agent; everything else is data.
+    /// Whether a person set it as a rule for the agent; everything else is data.
     pub is_rule: bool,
     /// Where it comes from.
     pub source: ContextSource,
-    /// Which revision of it this is, where it has such.
+    /// Its revision, if it has revisions.
     pub revision: Option<u64>,
-    /// How well it answers the task, where it was searched for.
+    /// Its score for the task, if a search found it.
     pub score: Option<f64>,
-    /// Whether the caller wrote it; of two that say the same, its own is told.
+    /// Whether the caller wrote it; of two that say the same, the caller's own is included.
     pub own: bool,
     /// Whether it is quarantined.
     pub quarantined: bool,
-    /// What took its place.
+    /// The id of its successor.
     pub superseded_by: Option<String>,
-    /// Whose place it takes; an entry of a case says so itself, for the older one never changes.
+    /// The ids that it supersedes; an entry of a case names them itself, because the older entry
+    /// never changes.
     pub supersedes: Vec<String>,
-    /// With what it stands in an open contradiction.
+    /// The ids that it openly contradicts.
     pub contradicts: Vec<String>,
 }
 
 impl ContextCandidate {
-    /// A candidate that is no memory: another's, which nothing stands against.
+    /// A candidate that is not a memory: not the caller's own, and without contradictions.
     #[must_use]
     pub fn of(item: PromptItem, source: ContextSource) -> Self {
         Self {
@@ -106,18 +108,18 @@ impl ContextCandidate {
     }
 }
 
-/// How much is told.
+/// How much a context may include.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContextSettings {
-    /// Whether anything is told at all.
+    /// Whether contexts are on.
     pub auto_inject: bool,
-    /// The least score of what is told because it is relevant.
+    /// The least score of a relevant memory.
     pub threshold: f64,
-    /// Memories and entries at the most; a handoff and the standing memory do not count.
+    /// At most this many memories and entries; a handoff and the standing memory do not count.
     pub maximum: usize,
-    /// Entries among them at the most.
+    /// At most this many entries among them.
     pub unread: usize,
-    /// Tokens at the most, the fence included.
+    /// At most this many tokens, the fence included.
     pub budget: usize,
 }
 
@@ -133,25 +135,25 @@ impl Default for ContextSettings {
     }
 }
 
-/// What is asked for.
+/// The query of a context.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextQuery<'a> {
     /// The task or the prompt that the context goes with.
     pub query: &'a str,
     /// The user it is for.
     pub user_id: Option<&'a str>,
-    /// When.
+    /// The present time.
     pub now: Timestamp,
 }
 
-/// What was chosen, as it is given, and why.
+/// The chosen candidates as text, with the receipt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextSelection {
-    /// The fenced block; empty when there is nothing to tell.
+    /// The fenced block; empty if nothing was chosen.
     pub text: String,
-    /// What it tells, in its order.
+    /// The items of the text, in its order.
     pub items: Vec<PromptItem>,
-    /// What was considered.
+    /// What was considered and why.
     pub receipt: ContextReceipt,
 }
 
@@ -190,18 +192,18 @@ pub fn choose_for_context(
     Ok(ContextSelection { text: rendered.text, items, receipt })
 }
 
-/// A candidate and what became of it.
+/// A candidate and its outcome.
 #[derive(Debug)]
 struct CandidateOutcome {
     candidate: ContextCandidate,
-    /// What stands with it because the two contradict each other.
+    /// The candidate that contradicts it and is shown with it.
     against: Option<Box<ContextCandidate>>,
     tokens: Option<usize>,
     left: Option<(OmissionReason, Option<String>)>,
-    /// The candidate that it is told with.
+    /// The index of the candidate that it is shown with.
     within: Option<usize>,
-    /// Where it was among those given.
-    given: usize,
+    /// Its index in the input.
+    input_index: usize,
 }
 
 impl CandidateOutcome {
@@ -209,7 +211,7 @@ impl CandidateOutcome {
         self.left.is_none() && self.within.is_none()
     }
 
-    /// What stands against a memory that has its place whatever the task is, taken from beside it.
+    /// Takes out the contradicting candidate of a memory that has its place whatever the task is.
     fn take_opposite(&mut self) -> Option<Box<ContextCandidate>> {
         let fixed =
             matches!(self.candidate.source, ContextSource::Profile | ContextSource::TaskContext);
@@ -225,7 +227,7 @@ impl CandidateOutcome {
         PromptItem { against, ..self.candidate.item.clone() }
     }
 
-    /// The tokens that it takes in the text.
+    /// The tokens of its text.
     fn count_tokens(&self, now: Timestamp) -> usize {
         match self.candidate.is_rule {
             false => self.item().tokens(now),
@@ -237,10 +239,10 @@ impl CandidateOutcome {
     }
 }
 
-/// All candidates in the order of telling, with what is left out whatever room there is, and with
-/// those together that contradict each other.
+/// All candidates in the order of the text, with the omissions that do not depend on room, and with
+/// contradicting candidates joined.
 fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<CandidateOutcome> {
-    // Of two that say the same the first is told: of the earlier source, the caller's own.
+    // Of two that say the same the first is included: of the earlier source, the caller's own.
     let mut ordered: Vec<(usize, ContextCandidate)> = candidates.into_iter().enumerate().collect();
     ordered.sort_by(|(_, a), (_, b)| {
         a.source.cmp(&b.source).then(b.own.cmp(&a.own)).then(by_score(a, b))
@@ -248,11 +250,11 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
     let superseded = superseded_ids(ordered.iter().map(|(_, candidate)| candidate));
     let mut seen: HashMap<String, String> = HashMap::new();
     let mut merged: Vec<CandidateOutcome> = Vec::with_capacity(ordered.len());
-    for (given, candidate) in ordered {
+    for (input_index, candidate) in ordered {
         let left = omission_of(&candidate, settings, &superseded, &seen);
         if left.is_none() {
-            for said in identity_keys(&candidate) {
-                seen.entry(said).or_insert_with(|| candidate.item.id.clone());
+            for key in identity_keys(&candidate) {
+                seen.entry(key).or_insert_with(|| candidate.item.id.clone());
             }
         }
         let candidate = shorten_candidate(candidate);
@@ -262,12 +264,12 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
             tokens: None,
             left,
             within: None,
-            given,
+            input_index,
         });
     }
     merged.sort_by(|a, b| {
         let (x, y) = (&a.candidate, &b.candidate);
-        x.source.cmp(&y.source).then(by_score(x, y)).then(a.given.cmp(&b.given))
+        x.source.cmp(&y.source).then(by_score(x, y)).then(a.input_index.cmp(&b.input_index))
     });
     for place in 0..merged.len() {
         if let Some(first) = find_contradicted(&merged, place) {
@@ -287,21 +289,23 @@ fn shorten_candidate(mut candidate: ContextCandidate) -> ContextCandidate {
     candidate
 }
 
-/// Whether what comes from this source counts towards the maximum: memories do, and entries.
+/// Whether candidates of this source count towards the maximum: memories and entries do.
 const fn counts_to_maximum(source: ContextSource) -> bool {
     !matches!(source, ContextSource::Handoff | ContextSource::Standing)
 }
 
-/// The better score first, where scores say anything: among what was searched for.
+/// The better score first, for sources with scores.
 fn by_score(a: &ContextCandidate, b: &ContextCandidate) -> Ordering {
-    let score = |one: &ContextCandidate| one.score.filter(|score| !score.is_nan()).unwrap_or(0.0);
+    let score = |candidate: &ContextCandidate| {
+        candidate.score.filter(|score| !score.is_nan()).unwrap_or(0.0)
+    };
     match (a.source, b.source) {
         (ContextSource::Relevant, ContextSource::Relevant) => score(b).total_cmp(&score(a)),
         _ => Ordering::Equal,
     }
 }
 
-/// Why a candidate is not told whatever room there is, and what is instead of it.
+/// Why a candidate is left out whatever room there is, and its replacement.
 fn omission_of(
     candidate: &ContextCandidate,
     settings: &ContextSettings,
@@ -322,12 +326,12 @@ fn omission_of(
     if let Some(same) = own.iter().find_map(|key| seen.get(key)) {
         return Some((OmissionReason::Duplicate, Some(same.clone())));
     }
-    // Without a score nobody has found it relevant.
+    // Without a score no search found it relevant.
     (candidate.source == ContextSource::Relevant && candidate.score.is_none_or(weak))
         .then_some((OmissionReason::Threshold, None))
 }
 
-/// What was superseded, by what. What is quarantined takes nobody's place.
+/// The superseded ids, each with its successor. A quarantined candidate supersedes nothing.
 fn superseded_ids<'a>(
     candidates: impl Iterator<Item = &'a ContextCandidate>,
 ) -> HashMap<String, String> {
@@ -342,7 +346,8 @@ fn superseded_ids<'a>(
     newer
 }
 
-/// By what a candidate is known again: its id, its text, and each line of a standing memory.
+/// The keys by which a repetition is recognised: the id, the text, and each line of a standing
+/// memory.
 fn identity_keys(candidate: &ContextCandidate) -> Vec<String> {
     let item = &candidate.item;
     let mut says = vec![id_key(&item.id), text_key(&item.text)];
@@ -362,22 +367,22 @@ fn text_key(text: &str) -> String {
     format!("text {}", text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The candidate before this place that is told already and contradicts the one there, unless
-/// another stands with it.
+/// An included candidate before this index that contradicts the one at it, unless it has a
+/// contradicting candidate already.
 fn find_contradicted(merged: &[CandidateOutcome], place: usize) -> Option<usize> {
     let this = &merged[place].candidate;
-    let open = |one: &CandidateOutcome| one.is_told() && one.against.is_none();
+    let open = |outcome: &CandidateOutcome| outcome.is_told() && outcome.against.is_none();
     if !open(&merged[place]) {
         return None;
     }
-    merged[..place].iter().position(|one| {
-        let other = &one.candidate;
+    merged[..place].iter().position(|earlier| {
+        let other = &earlier.candidate;
         let named = |a: &ContextCandidate, b: &ContextCandidate| a.contradicts.contains(&b.item.id);
-        open(one) && (named(this, other) || named(other, this))
+        open(earlier) && (named(this, other) || named(other, this))
     })
 }
 
-/// Gives room to what was merged, in its order, until there are enough.
+/// Fills the room with the merged candidates in their order, up to the maximum.
 fn fill(
     merged: &mut [CandidateOutcome],
     now: Timestamp,
@@ -385,23 +390,23 @@ fn fill(
     mut room: TokenBudget,
 ) {
     let (mut memories, mut entries) = (0, 0);
-    // What stands first whatever the task is keeps its place, however long what says otherwise is.
+    // A candidate with a fixed place keeps it, however long the one that contradicts it is.
     let apart: Vec<Option<Box<ContextCandidate>>> =
         merged.iter_mut().map(CandidateOutcome::take_opposite).collect();
-    for one in merged.iter_mut().filter(|one| one.is_told()) {
-        let counts = counts_to_maximum(one.candidate.source);
-        let is_entry = one.candidate.source == ContextSource::Entry;
+    for outcome in merged.iter_mut().filter(|outcome| outcome.is_told()) {
+        let counts = counts_to_maximum(outcome.candidate.source);
+        let is_entry = outcome.candidate.source == ContextSource::Entry;
         let full =
             (counts && memories >= settings.maximum) || (is_entry && entries >= settings.unread);
         if full {
-            one.mark_omitted(OmissionReason::Maximum, None);
+            outcome.mark_omitted(OmissionReason::Maximum, None);
             continue;
         }
-        // Counting takes time; only what there may be room for is counted.
-        let tokens = one.count_tokens(now);
-        one.tokens = Some(tokens);
+        // Counting takes time: only candidates that may fit are counted.
+        let tokens = outcome.count_tokens(now);
+        outcome.tokens = Some(tokens);
         if !room.take(tokens) {
-            one.mark_omitted(OmissionReason::Budget, None);
+            outcome.mark_omitted(OmissionReason::Budget, None);
         } else {
             memories += usize::from(counts);
             entries += usize::from(is_entry);
@@ -424,12 +429,12 @@ fn fill(
     }
 }
 
-/// What was chosen, as a block: a person's rules, then the items.
+/// The chosen candidates as a block: a person's rules, then the items.
 fn selected_block(merged: &[CandidateOutcome]) -> PromptBlock {
-    let told = || merged.iter().filter(|outcome| outcome.is_told());
-    let rules = told().filter(|outcome| outcome.candidate.is_rule);
+    let included = || merged.iter().filter(|outcome| outcome.is_told());
+    let rules = included().filter(|outcome| outcome.candidate.is_rule);
     let rules: Vec<&str> = rules.map(|outcome| outcome.candidate.item.text.as_str()).collect();
-    let items = told().filter(|outcome| !outcome.candidate.is_rule);
+    let items = included().filter(|outcome| !outcome.candidate.is_rule);
     let items = items.map(|outcome| outcome.item().into()).collect();
     PromptBlock {
         rules: rules.join("\n"),

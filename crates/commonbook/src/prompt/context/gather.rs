@@ -1,4 +1,4 @@
-//! Gathering: what a context could tell, of what was kept.
+//! Turning memories, entries, handoffs and standing memory into candidates for a context.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -12,19 +12,19 @@ use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
 use crate::prompt::item::PromptItem;
 
-/// Makes candidates of memories, for one agent.
+/// Builds candidates for one agent.
 #[derive(Debug, Clone, Copy)]
 pub struct CandidateBuilder<'g> {
     /// The agent that the context is for.
     pub agent: &'g Agent,
-    /// How types are told.
+    /// The sentences for each memory type.
     pub templates: &'g TemplateSet,
-    /// Which memories are in an open contradiction with which others, each pair once.
+    /// The pairs of memories that are in an open contradiction, each pair once.
     pub contradictions: &'g [(MemoryId, MemoryId)],
 }
 
 impl CandidateBuilder<'_> {
-    /// A memory from this source, that answers the task so well.
+    /// A memory from this source, with its score for the task.
     #[must_use]
     pub fn memory(
         &self,
@@ -33,14 +33,14 @@ impl CandidateBuilder<'_> {
         score: Option<f64>,
     ) -> ContextCandidate {
         let kind = memory.memory_type.as_str();
-        let told = match kind {
+        let sentences = match kind {
             "learning" => {
                 let sort = memory.metadata.get("learning").and_then(Value::as_str);
                 tell::learning(sort.unwrap_or_default(), &memory.text)
             }
             _ => self.templates.tell(kind, &memory.text),
         };
-        self.candidate(source, memory, kind, told, score)
+        self.candidate(source, memory, kind, sentences, score)
     }
 
     /// An entry of a case that the agent has not read.
@@ -56,8 +56,8 @@ impl CandidateBuilder<'_> {
         self.candidate(ContextSource::Entry, memory, "entry", text, None)
     }
 
-    /// A handoff that waits for the agent, with a text of at most `max_tokens`; `more` others wait too.
-    /// What goes along with it is returned when the agent accepts it.
+    /// A handoff that waits for the agent, with a text of at most `max_tokens`; `more` others wait
+    /// too. Its memories and entities are returned when the agent accepts it.
     #[must_use]
     pub fn handoff(&self, handoff: &Handoff, max_tokens: usize, more: u64) -> ContextCandidate {
         let text = tell::handoff(&tell::HandoffSummary {
@@ -101,7 +101,7 @@ impl CandidateBuilder<'_> {
         ContextCandidate { own: true, ..ContextCandidate::of(item, ContextSource::Standing) }
     }
 
-    /// With what a memory is in an open contradiction.
+    /// The ids that a memory is in an open contradiction with.
     fn contradicting_ids(&self, id: MemoryId) -> Vec<String> {
         let others = self.contradictions.iter().filter_map(|(a, b)| match id {
             _ if id == *a => Some(b),

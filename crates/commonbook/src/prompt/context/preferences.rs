@@ -1,4 +1,4 @@
-//! Preferences: what a configuration says of contexts, for all agents and for each.
+//! Preferences: the configuration of contexts, for all agents and for each.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,38 @@ use crate::model::agent::Agent;
 use crate::model::memory::MemoryType;
 use crate::model::standing::{LimitsOverride, StandingLimits};
 
-/// What a configuration says of contexts.
+/// The configuration of contexts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextPreferences {
-    /// What holds for agents, by name, by role, and under `*` for all; the nearest counts.
+    /// Settings for agents, by name, by role, and under `*` for all; the most specific ones win.
     pub agents: BTreeMap<String, AgentPreference>,
-    /// The sentences that memories of a type are told in: `Research on {topic}. Found by {author}.`
+    /// The sentences for memories of a type: `Research on {topic}. Found by {author}.`
     pub templates: BTreeMap<String, String>,
-    /// How large standing memory files may get, by role; `*` for every role.
+    /// The limits of standing memory files, by role; `*` for every role.
     pub standing: BTreeMap<String, LimitsOverride>,
-    /// Agents whose `profile` and `task_context` stand first in every agent's contexts.
+    /// Agents whose `profile` and `task_context` come first in every agent's contexts.
     pub profile_owners: Vec<String>,
 }
 
-/// What a configuration says of contexts for one agent, or for all.
+/// The configuration of contexts for one agent, or for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentPreference {
-    /// Whether it is given anything; yes by default.
+    /// Whether it receives contexts; yes by default.
     pub auto_inject: Option<bool>,
-    /// Whether what it says with its user is kept, as private conversation; no by default.
+    /// Whether its conversations with its user are saved, as private memories; no by default.
     pub auto_extract: Option<bool>,
-    /// How well a memory has to answer the task.
+    /// The least score of a relevant memory.
     pub threshold: Option<f64>,
-    /// Memories and entries at the most.
+    /// At most this many memories and entries.
     pub max_memories: Option<u32>,
-    /// Tokens at the most.
+    /// At most this many tokens.
     pub budget: Option<u32>,
 }
 
 impl AgentPreference {
-    /// This one, and where it is silent, another.
+    /// This preference, with the values of another where it has none.
     fn or_fallback(self, other: &Self) -> Self {
         Self {
             auto_inject: self.auto_inject.or(other.auto_inject),
@@ -64,8 +64,8 @@ impl AgentPreference {
             ("budget", self.budget, fixed::CONTEXT_TOKENS_MIN, fixed::CONTEXT_TOKENS_MAX),
             ("max_memories", self.max_memories, 1, fixed::CONTEXT_MAXIMUM_MAX),
         ];
-        for (name, given, least, most) in bounds {
-            if let Some(number) = given {
+        for (name, number, least, most) in bounds {
+            if let Some(number) = number {
                 input::in_range(&field(name), number, least..=most)?;
             }
         }
@@ -74,14 +74,14 @@ impl AgentPreference {
 }
 
 impl ContextPreferences {
-    /// Checks what was configured, and gives the templates.
+    /// Checks the configuration, and returns the templates.
     ///
     /// # Errors
     /// `invalid` with the field.
     pub fn check(&self) -> Result<TemplateSet> {
         for (name, preference) in &self.agents {
-            let known = if name == "*" { Ok(Agent::system()) } else { Agent::with_any_name(name) };
-            known.map_err(|error| error.with_field(&format!("agents.{name}")))?;
+            let named = if name == "*" { Ok(Agent::system()) } else { Agent::with_any_name(name) };
+            named.map_err(|error| error.with_field(&format!("agents.{name}")))?;
             preference.check(&format!("agents.{name}."))?;
         }
         for (index, name) in self.profile_owners.iter().enumerate() {
@@ -91,15 +91,15 @@ impl ContextPreferences {
         for (kind, template) in &self.templates {
             let memory_type = MemoryType::try_from(kind.clone());
             let chosen = memory_type.and_then(|memory_type| memory_type.check_choice());
-            let given = [(kind.as_str(), template.as_str())];
+            let pair = [(kind.as_str(), template.as_str())];
             chosen
-                .and_then(|()| TemplateSet::of(given))
+                .and_then(|()| TemplateSet::of(pair))
                 .map_err(|error| error.with_field(&format!("templates.{kind}")))?;
         }
         TemplateSet::of(self.templates.iter().map(|(kind, template)| (&**kind, &**template)))
     }
 
-    /// What holds for this agent.
+    /// The preference for this agent.
     #[must_use]
     pub fn of(&self, agent: &Agent) -> AgentPreference {
         let named = |name: &str| self.agents.get(name).copied().unwrap_or_default();
@@ -107,10 +107,11 @@ impl ContextPreferences {
         named(agent.as_str()).or_fallback(&named(role)).or_fallback(&named("*"))
     }
 
-    /// The owners whose `profile` and `task_context` stand first in this agent's contexts, those that
-    /// count most first: the person, the owners that the settings name, the agent itself, and the
-    /// agents above it, which may change what it keeps anyway. An agent below it is not among them:
-    /// a parent answers for its children and not they for it. Whoever has no name is nobody's owner.
+    /// The owners whose `profile` and `task_context` come first in this agent's contexts, most
+    /// important first: the person, the owners in the settings, the agent itself, and the agents
+    /// above it, which may change its memories anyway. An agent below it is not among them: a
+    /// parent answers for its children, but they do not answer for it. An anonymous agent has no
+    /// owners above it.
     #[must_use]
     pub fn profile_owners(&self, agent: &Agent) -> Vec<Agent> {
         let named = self.profile_owners.iter().filter_map(|name| Agent::with_any_name(name).ok());
@@ -124,7 +125,7 @@ impl ContextPreferences {
         owners
     }
 
-    /// How much this agent is told.
+    /// How much the contexts of this agent may include.
     #[must_use]
     pub fn settings(&self, agent: &Agent) -> ContextSettings {
         let (own, usual) = (self.of(agent), ContextSettings::default());
@@ -137,13 +138,13 @@ impl ContextPreferences {
         }
     }
 
-    /// Whether what this agent says with its user is kept.
+    /// Whether the conversations of this agent with its user are saved.
     #[must_use]
     pub fn extracts(&self, agent: &Agent) -> bool {
         self.of(agent).auto_extract.unwrap_or(false)
     }
 
-    /// How large the standing memory file of a role may get.
+    /// The limits of the standing memory file of a role.
     #[must_use]
     pub fn limits(&self, role: &str) -> StandingLimits {
         let named = |name: &str| self.standing.get(name).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Asking for a context, and for what became of one.
+//! The requests for a context and for its explanation, and their responses.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -26,19 +26,19 @@ pub struct GetContext {
     #[serde(alias = "query")]
     #[schemars(length(min = 1), regex(pattern = input::TEXT_PATTERN))]
     pub task: String,
-    /// The case whose new entries are told; that of your session, and those that you have read in,
-    /// by default.
+    /// The case whose new entries are included; by default the case of your session and those that
+    /// you have read in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Tokens of the text at the most; 1,500 by default.
+    /// Maximum tokens of the text; 1,500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = limits::CONTEXT_TOKENS_MIN, max = limits::CONTEXT_TOKENS_MAX))]
     pub budget: Option<u32>,
-    /// Memories and entries at the most; 8 by default.
+    /// Maximum number of memories and entries; 8 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::CONTEXT_MAXIMUM_MAX))]
     pub max_memories: Option<u32>,
-    /// How well a memory has to answer the task, 0 to 1; 0.5 by default. With 1 none is searched for.
+    /// The least score of a memory for the task, 0 to 1; 0.5 by default. With 1, no search runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
@@ -48,21 +48,20 @@ pub struct GetContext {
     pub user_id: Option<String>,
 }
 
-/// What is asked for, as it is carried out.
+/// A checked request for a context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextOptions {
     /// The task, without secrets and of at most [`limits::CONTEXT_TASK_CHARS`] characters.
     pub task: String,
-    /// How much is told.
+    /// How much the context may include.
     pub settings: ContextSettings,
 }
 
 impl GetContext {
-    /// What is asked for, where the settings do not say otherwise.
+    /// The request with the settings as defaults.
     ///
     /// # Errors
-    /// `invalid` for a task that says nothing or has control characters, and for a number that is
-    /// beyond its bounds.
+    /// `invalid` if the task is empty or has control characters, or if a number is out of range.
     pub fn check(&self, settings: ContextSettings) -> Result<ContextOptions> {
         if self.task.trim().is_empty() {
             return Err(Error::invalid("task", "there is no task")
@@ -72,7 +71,7 @@ impl GetContext {
         let task: String = self.task.trim().chars().take(limits::CONTEXT_TASK_CHARS).collect();
         let task = secrets::redact(&task).text.into_owned();
         let within =
-            |field: &str, given: Option<u32>, usual: usize, least: u32, most: u32| match given {
+            |field: &str, number: Option<u32>, usual: usize, least: u32, most: u32| match number {
                 None => Ok(usual),
                 Some(number) => {
                     input::in_range(field, number, least..=most).map(|number| number as usize)
@@ -91,71 +90,73 @@ impl GetContext {
     }
 }
 
-/// What an agent is given before it works.
+/// The context of an agent before it works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentContext {
-    /// The id of its receipt, which tells why it is as it is.
+    /// The id of its receipt, which explains the choice.
     pub id: ContextId,
     /// The agent that it was made for.
     pub agent: Agent,
-    /// What is told, between marks that no author can have known; empty when there is nothing.
+    /// The text, inside a fence that no author can have known; empty if nothing was chosen.
     pub text: String,
     /// Its tokens.
     pub tokens: u32,
-    /// What it tells, in its order.
+    /// The items of the text, in its order.
     pub items: Vec<ItemSummary>,
     /// The figures.
     pub diagnostics: ContextDiagnostics,
-    /// What whoever keeps the standing memory should know.
+    /// Warnings for the maintainer of the standing memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// One thing that a context tells.
+/// One item of a context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemSummary {
-    /// Its id; of the standing memory, the name of its file.
+    /// Its id; for the standing memory, the name of its file.
     pub id: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: ContextSource,
-    /// What it is: a memory's type, `entry`, `standing memory`.
+    /// Its kind: a memory's type, `entry`, `standing memory`.
     pub memory_type: String,
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
-    /// How well it answers the task, where it was searched for.
+    /// Its score for the task, if a search found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
 impl ItemSummary {
-    /// What a receipt says was told.
+    /// The included candidates of a receipt.
     #[must_use]
     pub fn of(receipt: &super::ContextReceipt) -> Vec<Self> {
-        let told = receipt.candidates.iter().filter(|one| one.taken);
-        told.map(|one| Self {
-            id: one.id.clone(),
-            source: one.source,
-            memory_type: one.memory_type.clone(),
-            author: one.author.clone(),
-            score: one.score,
-        })
-        .collect()
+        let included = receipt.candidates.iter().filter(|candidate| candidate.taken);
+        included
+            .map(|candidate| Self {
+                id: candidate.id.clone(),
+                source: candidate.source,
+                memory_type: candidate.memory_type.clone(),
+                author: candidate.author.clone(),
+                score: candidate.score,
+            })
+            .collect()
     }
 }
 
-/// Tells why a context is as it is: what could have been told, what was, and why the rest was not.
-/// Only the agent that it was made for is told.
+/// Explains why a context holds what it holds: what was considered, what was included, and why the
+/// rest was left out. Only the agent that the context was made for can read this.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainContext {
     /// The id of the context.
     pub context: ContextId,
-    /// Build it again of what was considered, each as it was then, and tell whether it is the same.
+    /// Whether to build the context again from the same candidates, each at its revision of then,
+    /// and compare the two.
     #[serde(default)]
     pub replay: bool,
 }
 
-/// Why a context is as it is.
+/// The explanation of a context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextExplanation {
     /// The id of the context.
@@ -164,9 +165,9 @@ pub struct ContextExplanation {
     pub workspace: Workspace,
     /// The agent that it was made for.
     pub agent: Agent,
-    /// When.
+    /// When it was made.
     pub at: Timestamp,
-    /// The place of the last event of the workspace's journal that it knew of.
+    /// The position of the last event of the workspace's journal that it considered.
     pub sequence: u64,
     /// How long it took.
     pub milliseconds: u64,
@@ -175,29 +176,29 @@ pub struct ContextExplanation {
     /// The standing memory file that was read for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<StandingSnapshot>,
-    /// What was considered, and what became of it.
+    /// The candidates and their outcomes.
     #[serde(flatten)]
     pub receipt: super::ContextReceipt,
-    /// What building it again gave.
+    /// The result of building it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ContextReplay>,
 }
 
-/// A standing memory file, as a context was given it.
+/// A standing memory file as a context read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingSnapshot {
     /// Its path.
     pub file: String,
-    /// Whose it is: the project's, or the home folder's.
+    /// The file is the project's or the home folder's.
     pub source: StandingLocation,
     /// Its bytes.
     pub bytes: u64,
-    /// The SHA-256 of what it said.
+    /// The SHA-256 of its text.
     pub sha256: String,
 }
 
 string_enum! {
-    /// Where a standing memory file is kept.
+    /// The place of a standing memory file.
     StandingLocation {
         /// In the folder of the project.
         Project = "project",
@@ -206,17 +207,18 @@ string_enum! {
     }
 }
 
-/// What building a context again gave.
+/// The result of building a context again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextReplay {
-    /// Whether it is the same, to the byte.
+    /// Whether both texts are equal, byte for byte.
     pub same: bool,
-    /// Why it is not: what is gone, or no longer as it was.
+    /// The differences: candidates that are gone or have changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
 }
 
-/// A context as it is kept: its receipt, and what building it again takes. No text of what it told.
+/// A context as it is stored: its receipt, and what is needed to build it again. It holds no text
+/// of the context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextRecord {
     /// Its id.
@@ -225,19 +227,19 @@ pub struct ContextRecord {
     pub workspace: Workspace,
     /// The agent that it was made for.
     pub agent: Agent,
-    /// When.
+    /// When it was made.
     pub at: Timestamp,
-    /// The place of the last event of the journal that it knew of.
+    /// The position of the last event of the journal that it considered.
     pub sequence: u64,
     /// How long it took.
     pub milliseconds: u64,
     /// The SHA-256 of its text.
     pub sha256: String,
-    /// What was in its marks.
+    /// The nonce of its fence.
     pub nonce: String,
     /// The standing memory file that was read for it.
     pub standing: Option<StandingSnapshot>,
-    /// What was considered.
+    /// The candidates and their outcomes.
     pub receipt: super::ContextReceipt,
 }
 
@@ -250,7 +252,7 @@ impl From<ContextRecord> for ContextExplanation {
 }
 
 impl CandidateReceipt {
-    /// Why it is not told, in words.
+    /// The reason of the omission, in words.
     #[must_use]
     pub fn omission_text(&self) -> String {
         let instead = self.instead.as_deref();

@@ -1,9 +1,9 @@
-//! Telling: what a memory holds, in sentences that a small model understands as well as a large one.
+//! Telling: the content of a memory in sentences that small and large models understand alike.
 //!
-//! Agents keep JSON: profiles, the state of a task, notes of any shape. Given to a model as it is,
-//! Measured: JSON in a prompt makes answers worse. So a text that is JSON becomes sentences: of a
-//! `profile` and a `task_context` by what their keys mean, of a type that the configuration names
-//! by its template, of any other by its keys alone. A text that is no JSON stays as it is.
+//! Agents save JSON: profiles, the state of a task, notes of any shape. Measurements showed that
+//! JSON in a prompt makes answers worse. So JSON text becomes sentences: for a `profile` and a
+//! `task_context` by the meaning of their keys, for a type in the configuration by its template,
+//! for any other by its keys alone. Text that is not JSON stays unchanged.
 
 mod fields;
 mod forms;
@@ -23,26 +23,26 @@ use value::{clause, is_empty, label, phrase, sentence};
 pub use forms::{EntrySummary, HandoffSummary, entry, handoff, learning};
 pub use template::SentenceTemplate;
 
-/// The templates of memory types, as the configuration names them.
+/// The templates of memory types in the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct TemplateSet(BTreeMap<String, SentenceTemplate>);
 
 impl TemplateSet {
-    /// The templates of these types, each of one type; one for `profile` or `task_context` takes
-    /// the place of what those are told by.
+    /// The templates of these types, each for one type. A template for `profile` or `task_context`
+    /// replaces the built-in sentences.
     ///
     /// # Errors
     /// As [`SentenceTemplate::parse`].
-    pub fn of<'a>(given: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
-        let parsed = given.into_iter().map(|(kind, template)| {
+    pub fn of<'a>(templates: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let parsed = templates.into_iter().map(|(kind, template)| {
             SentenceTemplate::parse(template).map(|template| (kind.to_lowercase(), template))
         });
         parsed.collect::<Result<_>>().map(Self)
     }
 
-    /// What a memory of this type tells, in sentences.
+    /// The text of a memory of this type, in sentences.
     ///
-    /// A text that is no JSON object or list is given back as it is, and so is every
+    /// Text that is not a JSON object or list is returned unchanged, and so is every
     /// `conversation`.
     #[must_use]
     pub fn tell(&self, memory_type: &str, text: &str) -> String {
@@ -50,23 +50,23 @@ impl TemplateSet {
         else {
             return text.to_owned();
         };
-        let told = match (self.0.get(memory_type), &value) {
+        let sentences = match (self.0.get(memory_type), &value) {
             (Some(template), Value::Object(object)) => template.fill(object),
             _ => None,
         };
-        let told = told.or_else(|| match (memory_type, &value) {
+        let sentences = sentences.or_else(|| match (memory_type, &value) {
             ("profile", Value::Object(object)) => by_fields("User profile", PROFILE_FIELDS, object),
             ("task_context", Value::Object(object)) => {
                 by_fields("Current task context", TASK_CONTEXT_FIELDS, object)
             }
             _ => by_keys(memory_type, &value),
         });
-        // Nothing but empty values says nothing, and says it best as it was written.
-        told.unwrap_or_else(|| text.to_owned())
+        // JSON of empty values only makes no sentence, and stays as it was written.
+        sentences.unwrap_or_else(|| text.to_owned())
     }
 }
 
-/// The JSON object or list that a text is: bare, in a fenced block of Markdown, or as a JSON string
+/// The JSON object or list in a text: bare, in a fenced code block of Markdown, or as a JSON string
 /// (an agent that encoded it twice).
 fn parse_embedded_json(text: &str) -> Option<Value> {
     let mut text = text.trim().trim_start_matches('\u{feff}');
@@ -85,24 +85,24 @@ fn parse_embedded_json(text: &str) -> Option<Value> {
     }
 }
 
-/// The sentences of a type whose keys are known: in the order of its fields, then what no field
-/// knows, by its keys.
+/// The sentences of a type with known keys: in the order of its fields, then the other keys by
+/// name.
 fn by_fields(lead: &str, fields: &[FieldRule], object: &Map<String, Value>) -> Option<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut others = Vec::new();
     gather(fields, "", object, &mut found, &mut others);
     found.sort_by_key(|(place, _)| *place);
     let mut sentences: Vec<String> = Vec::new();
-    for told in found.into_iter().map(|(_, told)| told).chain(others) {
-        if !sentences.contains(&told) {
-            sentences.push(told);
+    for sentence in found.into_iter().map(|(_, sentence)| sentence).chain(others) {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
         }
     }
     (!sentences.is_empty()).then(|| format!("{lead}: {}", sentences.join(" ")))
 }
 
-/// Tells each value of an object by the field that knows its key. An object below a key that no
-/// field knows (`user`, `preferences`) is looked into for keys that one does.
+/// Turns each value of an object into the sentence of the field with its key. An object below an
+/// unknown key (`user`, `preferences`) is searched for known keys.
 fn gather(
     fields: &[FieldRule],
     above: &str,
@@ -113,8 +113,8 @@ fn gather(
     for (key, value) in object.iter().filter(|(_, value)| !is_empty(value)) {
         let holds = value.is_object() && fields::is_wrapper(key);
         if let Some((place, field)) = fields::find_field(fields, key).filter(|_| !holds) {
-            let told = field.tell(value);
-            found.push((place, told));
+            let sentence = field.tell(value);
+            found.push((place, sentence));
             continue;
         }
         let path = if above.is_empty() { label(key) } else { format!("{above}, {}", phrase(key)) };
@@ -125,8 +125,8 @@ fn gather(
     }
 }
 
-/// What stands before the keys of an object that only holds others together: nothing for `user`
-/// and the like, its own name for any other.
+/// The prefix for the keys of an object that only groups others: empty for `user` and the like, its
+/// own name for any other.
 fn key_prefix(above: &str, key: &str) -> String {
     match (fields::is_wrapper(key), above.is_empty()) {
         (true, _) => above.to_owned(),
@@ -135,8 +135,7 @@ fn key_prefix(above: &str, key: &str) -> String {
     }
 }
 
-/// The sentences of JSON of which nothing but its type is known: one for each key, or one for each
-/// thing of a list.
+/// The sentences of JSON of an unknown type: one for each key, or one for each item of a list.
 fn by_keys(memory_type: &str, value: &Value) -> Option<String> {
     let sentences: Vec<String> = match value {
         Value::Object(object) => object

@@ -1,7 +1,7 @@
-//! Packages as a store keeps them, those of earlier versions included.
+//! Packages as a store keeps them, including those of earlier versions.
 //!
-//! Version 0.1 wrote items as finished text (`mem_…: decision of analyst, 2 days ago` above quoted
-//! lines). Such a text is read back into an item, so that an old handoff has the form of a new one.
+//! Version 0.1 wrote items as rendered text (`mem_…: decision of analyst, 2 days ago` above quoted
+//! lines). Such a text is parsed back into an item, so that old handoffs have the present form.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::BriefSection;
 use crate::base::id::{EntityId, MemoryId, handle};
 use crate::prompt::item::PromptItem;
 
-/// A value as it is kept now, or as finished text.
+/// A value in the present format, or rendered text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Stored<T> {
@@ -40,7 +40,7 @@ pub(super) fn read_entities<'de, D: Deserializer<'de>>(
     Ok(items.collect())
 }
 
-/// The item of a memory in a package, from its stored text; `None` where a purge has emptied it.
+/// The item of a memory in a package, from its stored text; `None` if a purge has emptied it.
 #[must_use]
 pub fn read_memory(id: MemoryId, stored: &str, made_at: Timestamp) -> Option<PromptItem> {
     if stored.is_empty() {
@@ -50,14 +50,14 @@ pub fn read_memory(id: MemoryId, stored: &str, made_at: Timestamp) -> Option<Pro
     Some(item.unwrap_or_else(|| item_of(id.to_string(), stored, made_at)))
 }
 
-/// The item that a finished text has: kind and author from its first line.
+/// The item of a rendered text: kind and author from its first line.
 fn item_of(id: String, text: &str, at: Timestamp) -> PromptItem {
     let (head, body) = text.split_once('\n').unwrap_or(("", text));
-    let said = head.split_once(": ").map_or(head, |(_, said)| said);
-    let (kind, rest) = said
+    let head_text = head.split_once(": ").map_or(head, |(_, head_text)| head_text);
+    let (kind, rest) = head_text
         .split_once(" of ")
-        .or_else(|| said.split_once(", last spoken of by "))
-        .unwrap_or(("semantic", said));
+        .or_else(|| head_text.split_once(", last spoken of by "))
+        .unwrap_or(("semantic", head_text));
     let author = rest.split(',').next().unwrap_or_default();
     PromptItem {
         handle: handle(&id).to_owned(),
@@ -71,7 +71,7 @@ fn item_of(id: String, text: &str, at: Timestamp) -> PromptItem {
     }
 }
 
-/// The sections of a finished text: a heading, and the quoted lines below it.
+/// The sections of a rendered text: a heading, and the quoted lines below it.
 fn sections_of(text: &str) -> Vec<BriefSection> {
     let mut sections: Vec<BriefSection> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {

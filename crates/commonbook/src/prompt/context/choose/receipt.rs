@@ -1,4 +1,5 @@
-//! The receipt: what was considered for a context, what was told, and why the rest was not.
+//! The receipt: what was considered for a context, what was included, and why the rest was left
+//! out.
 
 use std::collections::BTreeSet;
 
@@ -7,24 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{CandidateOutcome, ContextQuery, ContextSettings, ContextSource, OmissionReason};
 
-/// What was considered for a context, and what became of it. It holds ids and figures, no texts:
-/// who may not read a memory learns nothing of it here.
+/// What was considered for a context, and the outcome of each candidate. It holds ids and figures,
+/// no texts: a reader without access to a memory learns nothing of it here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextReceipt {
-    /// The task or the prompt that it was built for.
+    /// The task or the prompt that the context was built for.
     pub query: String,
-    /// The least score that was asked for.
+    /// The least score of a relevant memory.
     pub threshold: f64,
-    /// How many memories and entries there could be.
+    /// The maximum number of memories and entries.
     pub maximum: usize,
-    /// How many tokens there could be.
+    /// The maximum number of tokens.
     pub budget: usize,
-    /// How many tokens the block has.
+    /// The tokens of the block.
     pub tokens: usize,
-    /// Handoffs that wait for the agent besides those that were considered.
+    /// Handoffs that wait for the agent besides the considered ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handoffs_left: u64,
-    /// Everything that could have been told, in the order of telling.
+    /// All candidates, in the order of the text.
     pub candidates: Vec<CandidateReceipt>,
     /// The figures of the context.
     pub diagnostics: ContextDiagnostics,
@@ -35,35 +36,35 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// One thing that could have been told.
+/// One candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CandidateReceipt {
     /// Its id.
     pub id: String,
-    /// Where it came from.
+    /// Its source.
     pub source: ContextSource,
-    /// What it is: a memory's type, `handoff`, `standing memory`, `entry`.
+    /// Its kind: a memory's type, `handoff`, `standing memory`, `entry`.
     pub memory_type: String,
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
-    /// Which revision of it was considered.
+    /// The revision that was considered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub revision: Option<u64>,
-    /// How well it answers the task, where it was searched for.
+    /// Its score for the task, if a search found it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub score: Option<f64>,
-    /// How many tokens it has, its head included; where somebody had to count them.
+    /// Its tokens with its head, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tokens: Option<usize>,
-    /// Whether it was told.
+    /// Whether the context includes it.
     pub taken: bool,
-    /// Why it was not.
+    /// Why it was left out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub left_out: Option<OmissionReason>,
-    /// What was told instead of it: what it repeats, what superseded it.
+    /// The id of its replacement: what it repeats, or its successor.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub instead: Option<String>,
-    /// With what it was told as one, because the two contradict each other.
+    /// The id of the candidate that it contradicts and is shown with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub with: Option<String>,
 }
@@ -71,36 +72,36 @@ pub struct CandidateReceipt {
 /// The figures of one context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextDiagnostics {
-    /// Whether the caller is given anything at all.
+    /// Whether contexts are on for the caller.
     pub auto_inject_enabled: bool,
-    /// How many things could have been told.
+    /// The number of candidates.
     pub candidate_count: usize,
-    /// How many were.
+    /// The number of included candidates.
     pub injected_count: usize,
-    /// Who wrote them, each once, by name.
+    /// The authors of the included candidates, each once, by name.
     pub source_agents: Vec<String>,
-    /// What they are, each once, by name.
+    /// The kinds of the included candidates, each once, by name.
     pub memory_types: Vec<String>,
     /// Tokens of the prompt alone.
     pub prompt_tokens_before: usize,
     /// Tokens of the prompt with the context.
     pub prompt_tokens_after: usize,
-    /// The user that it was built for.
+    /// The user that the context was built for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub resolved_user_id: Option<String>,
 }
 
-/// The receipt of what was merged, with the tokens of the prompt and of what is told.
+/// The receipt of the merged candidates, with the tokens of the prompt and of the context.
 pub(super) fn of(
-    asked: &ContextQuery<'_>,
+    query: &ContextQuery<'_>,
     settings: &ContextSettings,
     merged: &[CandidateOutcome],
     prompt_tokens: usize,
     tokens: usize,
 ) -> ContextReceipt {
     let candidates: Vec<CandidateReceipt> =
-        merged.iter().map(|one| candidate_receipt(one, merged)).collect();
-    let taken = || candidates.iter().filter(|one| one.taken);
+        merged.iter().map(|outcome| candidate_receipt(outcome, merged)).collect();
+    let taken = || candidates.iter().filter(|candidate| candidate.taken);
     let names = |name: fn(&CandidateReceipt) -> &String| {
         taken().map(name).collect::<BTreeSet<_>>().into_iter().cloned().collect::<Vec<String>>()
     };
@@ -108,14 +109,14 @@ pub(super) fn of(
         auto_inject_enabled: settings.auto_inject,
         candidate_count: candidates.len(),
         injected_count: taken().count(),
-        source_agents: names(|one| &one.author),
-        memory_types: names(|one| &one.memory_type),
+        source_agents: names(|candidate| &candidate.author),
+        memory_types: names(|candidate| &candidate.memory_type),
         prompt_tokens_before: prompt_tokens,
         prompt_tokens_after: prompt_tokens + tokens,
-        resolved_user_id: asked.user_id.map(str::to_owned),
+        resolved_user_id: query.user_id.map(str::to_owned),
     };
     ContextReceipt {
-        query: asked.query.to_owned(),
+        query: query.query.to_owned(),
         threshold: settings.threshold,
         maximum: settings.maximum,
         budget: settings.budget,
@@ -126,19 +127,19 @@ pub(super) fn of(
     }
 }
 
-/// What became of one; what is told with another shares its fate.
-fn candidate_receipt(one: &CandidateOutcome, merged: &[CandidateOutcome]) -> CandidateReceipt {
-    let first = one.within.and_then(|place| merged.get(place));
-    let left = first.unwrap_or(one).left.clone();
-    let item = &one.candidate.item;
+/// The receipt of one candidate; a candidate that is shown with another shares its outcome.
+fn candidate_receipt(outcome: &CandidateOutcome, merged: &[CandidateOutcome]) -> CandidateReceipt {
+    let first = outcome.within.and_then(|place| merged.get(place));
+    let left = first.unwrap_or(outcome).left.clone();
+    let item = &outcome.candidate.item;
     CandidateReceipt {
         id: item.id.clone(),
-        source: one.candidate.source,
+        source: outcome.candidate.source,
         memory_type: item.kind.clone(),
         author: item.author.clone(),
-        revision: one.candidate.revision,
-        score: one.candidate.score,
-        tokens: one.tokens,
+        revision: outcome.candidate.revision,
+        score: outcome.candidate.score,
+        tokens: outcome.tokens,
         taken: left.is_none(),
         left_out: left.as_ref().map(|(why, _)| *why),
         instead: left.and_then(|(_, instead)| instead),

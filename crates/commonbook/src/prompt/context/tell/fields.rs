@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::value::{clause, is_empty, sentence};
 
-/// One thing that may be said: the keys it is kept under, in `snake_case` and without the words of
-/// [`KEY_PREFIXES`], and its sentence, in which `{}` stands for the value.
+/// One field: its keys, in `snake_case` and without the words of [`KEY_PREFIXES`], and its
+/// sentence, in which `{}` is the value.
 pub(super) struct FieldRule {
     keys: &'static [&'static str],
     form: SentenceForm,
@@ -14,9 +14,9 @@ pub(super) struct FieldRule {
 enum SentenceForm {
     /// The sentence around any value.
     Says(&'static str),
-    /// One sentence for languages that programs are written in, another for those that people speak.
+    /// One sentence for programming languages, another for spoken languages.
     Language(&'static str, &'static str),
-    /// Sentences for yes and for no; anything else in the third.
+    /// Sentences for yes and for no; the third for anything else.
     Whether(&'static str, &'static str, &'static str),
 }
 
@@ -30,7 +30,7 @@ const fn field(keys: &'static [&'static str], form: SentenceForm) -> FieldRule {
 const KEY_PREFIXES: [&str; 9] =
     ["user", "current", "preferred", "favorite", "favourite", "my", "their", "primary", "active"];
 
-/// Keys of objects that only hold others together.
+/// Keys of objects that only group others.
 const WRAPPER_KEYS: [&str; 14] = [
     "user",
     "profile",
@@ -48,7 +48,7 @@ const WRAPPER_KEYS: [&str; 14] = [
     "attributes",
 ];
 
-/// What a profile says of a user, in the order in which it is told.
+/// The fields of a profile, in the order of the text.
 pub(super) const PROFILE_FIELDS: &[FieldRule] = &[
     field(
         &["name", "full_name", "fullname", "display_name", "real_name", "username", "user"],
@@ -180,7 +180,7 @@ pub(super) const PROFILE_FIELDS: &[FieldRule] = &[
     ),
 ];
 
-/// What is said of a task, in the order in which it is told.
+/// The fields of a task, in the order of the text.
 pub(super) const TASK_CONTEXT_FIELDS: &[FieldRule] = &[
     field(&["name"], Says("It is called {}.")),
     field(&["user", "person"], Says("It is for {}.")),
@@ -278,8 +278,8 @@ pub(super) const TASK_CONTEXT_FIELDS: &[FieldRule] = &[
     field(&["notes", "note", "remarks", "comments"], Says("Notes: {}.")),
 ];
 
-/// Languages that people speak, as they are written in English or as codes; any other value under
-/// `language` is one that programs are written in.
+/// Spoken languages, by their English names or as codes; any other value of `language` is a
+/// programming language.
 const SPOKEN_LANGUAGES: [&str; 54] = [
     "arabic",
     "bengali",
@@ -337,13 +337,13 @@ const SPOKEN_LANGUAGES: [&str; 54] = [
     "zh",
 ];
 
-/// Whether a key is one of an object that only holds others together.
+/// Whether a key is one of an object that only groups others.
 pub(super) fn is_wrapper(key: &str) -> bool {
     WRAPPER_KEYS.contains(&to_snake_key(key).as_str())
 }
 
-/// The field that knows a key, with its place in the order of telling. The whole key counts before
-/// what is left of it without a word such as `current`.
+/// The field with this key, and its index in the order of the text. The whole key is tried before
+/// the key without a prefix such as `current`.
 pub(super) fn find_field<'a>(fields: &'a [FieldRule], key: &str) -> Option<(usize, &'a FieldRule)> {
     let key = to_snake_key(key);
     let of = |key: &str| fields.iter().enumerate().find(|(_, field)| field.keys.contains(&key));
@@ -382,7 +382,7 @@ impl FieldRule {
     }
 }
 
-/// Whether a value names only languages that people speak.
+/// Whether a value names only spoken languages.
 fn is_spoken_language(value: &Value) -> bool {
     match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! Forms: how a handoff, an entry of a case and a learning are told.
+//! Forms: the sentences of a handoff, an entry of a case and a learning.
 
 use super::value::{capitalise, sentence};
 
@@ -7,72 +7,72 @@ use super::value::{capitalise, sentence};
 pub struct HandoffSummary<'a> {
     /// The agent that hands the work over.
     pub from: &'a str,
-    /// What is to be done.
+    /// The task.
     pub task: &'a str,
-    /// What is to be known about it.
+    /// The background of the task.
     pub context: Option<&'a str>,
-    /// What was decided so far.
+    /// The decisions so far.
     pub decisions_made: &'a [String],
-    /// What comes next.
+    /// The next steps.
     pub next_steps: &'a [String],
-    /// The files that were being worked on.
+    /// The files in progress.
     pub active_files: &'a [String],
-    /// What was put together for it: memories, entities.
+    /// The memories and entities for the task.
     pub text: Option<&'a str>,
 }
 
-/// A handoff in sentences: the task first, then what helps to do it.
+/// A handoff in sentences: the task first, then the help for it.
 #[must_use]
-pub fn handoff(given: &HandoffSummary<'_>) -> String {
-    let mut told =
-        vec![sentence(&format!("{} hands you this task: {}", given.from, given.task.trim()))];
-    told.extend(given.context.map(str::trim).filter(|it| !it.is_empty()).map(sentence));
+pub fn handoff(summary: &HandoffSummary<'_>) -> String {
+    let mut sentences =
+        vec![sentence(&format!("{} hands you this task: {}", summary.from, summary.task.trim()))];
+    sentences
+        .extend(summary.context.map(str::trim).filter(|context| !context.is_empty()).map(sentence));
     let lists = [
-        ("Decided so far", given.decisions_made),
-        ("Next steps", given.next_steps),
-        ("Files", given.active_files),
+        ("Decided so far", summary.decisions_made),
+        ("Next steps", summary.next_steps),
+        ("Files", summary.active_files),
     ];
     for (lead, items) in lists {
         let items: Vec<&str> = items
             .iter()
-            .map(|it| it.trim().trim_end_matches('.'))
-            .filter(|it| !it.is_empty())
+            .map(|item| item.trim().trim_end_matches('.'))
+            .filter(|item| !item.is_empty())
             .collect();
         if !items.is_empty() {
-            told.push(sentence(&format!("{lead}: {}", items.join("; "))));
+            sentences.push(sentence(&format!("{lead}: {}", items.join("; "))));
         }
     }
-    let mut told = told.join(" ");
-    if let Some(text) = given.text.map(str::trim).filter(|text| !text.is_empty()) {
-        told = format!("{told}\n{text}");
+    let mut whole = sentences.join(" ");
+    if let Some(text) = summary.text.map(str::trim).filter(|text| !text.is_empty()) {
+        whole = format!("{whole}\n{text}");
     }
-    told
+    whole
 }
 
-/// An entry of a case, by its place there.
+/// An entry of a case, by its position.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EntrySummary<'a> {
     /// The key of the case.
     pub case: &'a str,
     /// The title of the case.
     pub title: Option<&'a str>,
-    /// Its place in the case.
+    /// Its position in the case.
     pub position: u64,
-    /// What it says in short.
+    /// Its summary.
     pub summary: &'a str,
-    /// Whether there is more of it than the summary.
+    /// Whether its text says more than the summary.
     pub has_text: bool,
 }
 
-/// An entry of a case in sentences: where it stands and what it says in short. Its text is read by
-/// its id.
+/// An entry of a case in sentences: its position and its summary. `get_memory` returns its text.
 #[must_use]
-pub fn entry(given: &EntrySummary<'_>) -> String {
-    let title = given.title.map(str::trim).filter(|title| !title.is_empty());
+pub fn entry(entry: &EntrySummary<'_>) -> String {
+    let title = entry.title.map(str::trim).filter(|title| !title.is_empty());
     let title = title.map_or_else(String::new, |title| format!(" ({title})"));
-    let more = if given.has_text { " There is more in its text." } else { "" };
-    let summary = sentence(given.summary.trim());
-    format!("New in the case {}{title}, entry {}: {summary}{more}", given.case, given.position)
+    let more = if entry.has_text { " There is more in its text." } else { "" };
+    let summary = sentence(entry.summary.trim());
+    format!("New in the case {}{title}, entry {}: {summary}{more}", entry.case, entry.position)
 }
 
 /// A learning in a sentence, by its type: `pattern`, `mistake` …

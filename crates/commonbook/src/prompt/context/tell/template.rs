@@ -1,14 +1,14 @@
-//! Templates: sentences with places for the values of keys, as a configuration gives them.
+//! Templates: sentences with placeholders for the values of keys, from a configuration.
 
 use serde_json::{Map, Value};
 
 use super::value::{clause, is_empty, open_end};
 use crate::base::error::{Error, Result};
 
-/// Sentences with places: `Research on {topic}. Found by {source.author}.`
+/// Sentences with placeholders: `Research on {topic}. Found by {source.author}.`
 ///
-/// A place is a key, or keys with points between them for an object within an object; `{{` and `}}`
-/// stand for braces. A sentence with a place that has no value is left out.
+/// A placeholder is a key, or keys joined by points for nested objects; `{{` and `}}` are literal
+/// braces. A sentence with a placeholder that has no value is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentenceTemplate(Vec<Vec<TemplatePiece>>);
 
@@ -19,11 +19,11 @@ enum TemplatePiece {
 }
 
 impl SentenceTemplate {
-    /// The template that a text writes.
+    /// Parses a template.
     ///
     /// # Errors
-    /// `invalid` for a brace that has no partner, for a place without a key, and for a template
-    /// without any place.
+    /// `invalid` if a brace has no partner, a placeholder has no key, or the template has no
+    /// placeholder.
     pub fn parse(text: &str) -> Result<Self> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
@@ -60,7 +60,7 @@ impl SentenceTemplate {
         Ok(Self(sentences(pieces)))
     }
 
-    /// The sentences for which the object has values; nothing when there are none.
+    /// The sentences for which the object has values; `None` if there are none.
     #[must_use]
     pub fn fill(&self, object: &Map<String, Value>) -> Option<String> {
         let filled = |sentence: &Vec<TemplatePiece>| {
@@ -72,15 +72,14 @@ impl SentenceTemplate {
             });
             pieces.collect::<Option<String>>()
         };
-        let found = self
-            .0
-            .iter()
-            .filter(|it| it.iter().any(|piece| matches!(piece, TemplatePiece::Place(_))));
+        let found = self.0.iter().filter(|sentence| {
+            sentence.iter().any(|piece| matches!(piece, TemplatePiece::Place(_)))
+        });
         if !found.into_iter().any(|sentence| filled(sentence).is_some()) {
             return None;
         }
-        let told: String = self.0.iter().filter_map(filled).collect();
-        Some(told.trim().to_owned())
+        let text: String = self.0.iter().filter_map(filled).collect();
+        Some(text.trim().to_owned())
     }
 }
 
@@ -89,8 +88,8 @@ fn template_error(reason: &str) -> Error {
         .hint("Write sentences with places for keys: \"Research on {topic}. Result: {summary}.\"")
 }
 
-/// The pieces, a sentence at a time: up to a full stop with a blank or nothing behind it, or to a
-/// line end.
+/// The pieces, sentence by sentence: a sentence ends with a full stop before a blank or the end, or
+/// with a line end.
 fn sentences(pieces: Vec<TemplatePiece>) -> Vec<Vec<TemplatePiece>> {
     let mut all: Vec<Vec<TemplatePiece>> = vec![Vec::new()];
     let mut push = |piece: TemplatePiece, ends: bool| {
@@ -119,7 +118,7 @@ fn sentences(pieces: Vec<TemplatePiece>) -> Vec<Vec<TemplatePiece>> {
     all
 }
 
-/// Where the first sentence of a text ends, the blanks behind it included.
+/// The end of the first sentence of a text, with the blanks behind it.
 fn sentence_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let ends = |at: &usize| match bytes[*at] {
@@ -132,7 +131,7 @@ fn sentence_end(text: &str) -> Option<usize> {
     Some(end + blanks)
 }
 
-/// The value that these keys lead to, unless it says nothing.
+/// The value at these keys, unless it is empty.
 fn value_at<'a>(object: &'a Map<String, Value>, keys: &[String]) -> Option<&'a Value> {
     let (first, below) = keys.split_first()?;
     let value = below.iter().try_fold(object.get(first)?, |value, key| value.get(key))?;

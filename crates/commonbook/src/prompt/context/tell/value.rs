@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-/// Characters from which on the things of a list are set apart by semicolons.
+/// From this many characters on, items of a list are separated by semicolons.
 const LONG_ITEM_CHARS: usize = 40;
 
-/// Whether a value says nothing: null, an empty text, a list or an object of nothing else.
+/// Whether a value is empty: null, an empty text, or a list or an object of empty values.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -21,9 +21,9 @@ pub(super) fn clause(value: &Value) -> String {
     match value {
         Value::Array(items) => list(items),
         Value::Object(object) => {
-            let said = object.iter().filter(|(_, value)| !is_empty(value));
+            let filled = object.iter().filter(|(_, value)| !is_empty(value));
             let (names, others): (Vec<_>, Vec<_>) =
-                said.partition(|(key, value)| is_name(key, value));
+                filled.partition(|(key, value)| is_name(key, value));
             let others: Vec<String> = others
                 .iter()
                 .map(|(key, value)| format!("{}: {}", phrase(key), nested_value(value)))
@@ -39,12 +39,12 @@ pub(super) fn clause(value: &Value) -> String {
     }
 }
 
-/// Whether a key with its value is what a thing is called by.
+/// Whether a key with its value is a name.
 fn is_name(key: &str, value: &Value) -> bool {
     value.is_string() && matches!(phrase(key).to_lowercase().as_str(), "name" | "title")
 }
 
-/// A value within a value; what has parts itself stands in brackets.
+/// A value within a value; a compound value is in brackets.
 fn nested_value(value: &Value) -> String {
     match value {
         Value::Object(_) | Value::Array(_) if !is_single_value(value) => {
@@ -54,7 +54,7 @@ fn nested_value(value: &Value) -> String {
     }
 }
 
-/// Whether a value is a single thing, though it may be wrapped in lists.
+/// Whether a value is a single value, perhaps wrapped in lists.
 fn is_single_value(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.len() == 1 && items.iter().all(is_single_value),
@@ -65,17 +65,18 @@ fn is_single_value(value: &Value) -> bool {
 
 fn list(items: &[Value]) -> String {
     let plain = items.iter().all(|item| !item.is_object() && !item.is_array());
-    let told: Vec<String> = items
+    let clauses: Vec<String> = items
         .iter()
         .filter(|item| !is_empty(item))
         .map(clause)
         .map(|item| open_end(&item))
         .collect();
-    let long =
-        told.iter().any(|item| item.contains([',', ';']) || item.chars().count() > LONG_ITEM_CHARS);
-    match told.as_slice() {
-        [one] => one.clone(),
-        _ if !plain || long => told.join("; "),
+    let long = clauses
+        .iter()
+        .any(|item| item.contains([',', ';']) || item.chars().count() > LONG_ITEM_CHARS);
+    match clauses.as_slice() {
+        [only] => only.clone(),
+        _ if !plain || long => clauses.join("; "),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
         [] => String::new(),
     }
@@ -100,12 +101,12 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Without the full stop that would stand in the middle of a sentence.
+/// A text without the full stop that would end up in the middle of a sentence.
 pub(super) fn open_end(text: &str) -> String {
     text.strip_suffix('.').filter(|rest| !rest.ends_with('.')).unwrap_or(text).to_owned()
 }
 
-/// A text as a sentence: with one mark at its end.
+/// A text as a sentence, with one full stop at its end.
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim_end();
     match text.ends_with(['.', '!', '?', '…', '。', '！', '？']) {
@@ -114,8 +115,8 @@ pub(super) fn sentence(text: &str) -> String {
     }
 }
 
-/// A key as words: `preferredLanguages`, `preferred-languages` and `preferred_languages` are
-/// `preferred languages`. What is all capitals stays so: `API_KEY` is `API KEY`.
+/// A key as words: `preferredLanguages`, `preferred-languages` and `preferred_languages` become
+/// `preferred languages`. Capitals stay: `API_KEY` is `API KEY`.
 pub(super) fn phrase(key: &str) -> String {
     let mut words = String::with_capacity(key.len() + 4);
     let letters: Vec<char> = key.trim().chars().collect();
@@ -125,7 +126,7 @@ pub(super) fn phrase(key: &str) -> String {
         let small = |c: Option<&char>| c.is_some_and(|c| c.is_lowercase());
         match letter {
             '_' | '-' => words.push(' '),
-            // `userName`, and the `P` of `HTTPPort`; no acronym is taken apart.
+            // `userName`, and the `P` of `HTTPPort`; acronyms stay whole.
             c if c.is_uppercase()
                 && (small(before)
                     || (small(after) && before.is_some_and(|c| c.is_uppercase()))) =>
@@ -148,15 +149,15 @@ pub(super) fn label(key: &str) -> String {
     capitalise(&phrase(key))
 }
 
-/// A text with a capital at its beginning, where its first letter has one of its own: that of `µ` is
-/// the one of another letter, and that of `ß` is two.
+/// A text with a capital at its beginning, if the first letter has one of its own: the capital of
+/// `µ` belongs to another letter, and that of `ß` is two letters.
 pub(super) fn capitalise(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
     let mut large = first.to_uppercase();
     match (large.next(), large.next()) {
-        (Some(one), None) if one.to_lowercase().eq([first]) => {
-            format!("{one}{}", letters.as_str())
+        (Some(capital), None) if capital.to_lowercase().eq([first]) => {
+            format!("{capital}{}", letters.as_str())
         }
         _ => text.to_owned(),
     }
