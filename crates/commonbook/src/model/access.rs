@@ -7,7 +7,7 @@
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
 //!   cannot be changed.
 //! - Tokens: a caller with a token may do what the token's scopes permit, and if the token is bound
-//!   to one workspace, write only there. If tokens exist, or other machines can visibility the server,
+//!   to one workspace, write only there. If tokens exist, or other machines can reach the server,
 //!   every HTTP call needs a token.
 //!
 //! A store applies the first two inside its queries, never after a limit; the conformance suite
@@ -326,7 +326,7 @@ pub struct AccessAttempt {
     pub shown: bool,
     /// Whether a token exists that was not revoked.
     pub tokens: bool,
-    /// Whether other machines can visibility the server.
+    /// Whether other machines can reach the server.
     pub exposed: bool,
 }
 

@@ -123,7 +123,11 @@ impl Entity {
             |claim: &AttributeClaim| EntityAttribute { held: claim.clone(), conflicts: Vec::new() };
         Self {
             context: seen.context.clone(),
-            attributes: seen.claims.iter().map(|(name, it)| (name.clone(), held(it))).collect(),
+            attributes: seen
+                .claims
+                .iter()
+                .map(|(name, claim)| (name.clone(), held(claim)))
+                .collect(),
             version: 1,
             occurrences: 1,
             ..Self::from_mention(name, seen.confidence, &seen.agent, seen.at)

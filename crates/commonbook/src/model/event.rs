@@ -343,7 +343,8 @@ impl NewEvent {
     /// The same event, with these details added.
     #[must_use]
     pub fn with_details(mut self, details: &[(&str, Value)]) -> Self {
-        self.details = details.iter().map(|(name, it)| ((*name).to_owned(), it.clone())).collect();
+        self.details =
+            details.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         self
     }
 

@@ -250,12 +250,12 @@ impl ChainPosition {
         from: &Agent,
         received: &[Handoff],
     ) -> Result<Self> {
-        let came = |handoff: &&Handoff| {
+        let is_received = |handoff: &&Handoff| {
             handoff.to == *from && handoff.accepted_at.is_some() && handoff.status.passes_work()
         };
         let mut before = Vec::new();
         for (place, named) in draft.follows.iter().enumerate() {
-            let found = received.iter().filter(came).find(|handoff| handoff.id == *named);
+            let found = received.iter().filter(is_received).find(|handoff| handoff.id == *named);
             before.push(found.ok_or_else(|| {
                 let field = format!("follows[{place}]");
                 Error::invalid(&field, format!("{named} is not a handoff that you have accepted"))
@@ -263,7 +263,7 @@ impl ChainPosition {
             })?);
         }
         if before.is_empty() {
-            before.extend(latest_received(draft, received.iter().filter(came)));
+            before.extend(latest_received(draft, received.iter().filter(is_received)));
         }
         if before.len() > 1 && draft.kind != HandoffKind::Join {
             return Err(Error::invalid("follows", "several handoffs given; expected kind join")

@@ -283,7 +283,7 @@ pub(crate) fn distinct_entities(labels: &[EntityLabel]) -> Result<Vec<EntityLabe
     }
     let mut entities: Vec<EntityLabel> = Vec::with_capacity(labels.len());
     for label in labels {
-        if !entities.iter().any(|known| known.names_same(label)) {
+        if !entities.iter().any(|label_of| label_of.names_same(label)) {
             entities.push(label.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! Searching: the question, the words that carry it, and how much a hit is worth.
+//! Search requests, the query for the index, and the hits with their scores.
 
 pub(crate) mod period;
 mod query;
@@ -29,84 +29,84 @@ use query::QueryTerms;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMemory {
-    /// The question, or words that the memory would contain. Among them may stand `"an exact
-    /// phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `case:` `entity:`
+    /// The question, or words that the memory would contain. It may include `"an exact phrase"`,
+    /// `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `case:` `entity:`
     /// `since:` `until:` `at:` `importance>=` `include:`.
     #[serde(alias = "q")]
     #[schemars(length(min = 1, max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub query: String,
-    /// How many hits at once, 1 to 100; 10 by default.
+    /// Number of hits per page, 1 to 100; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::SEARCH_MAX))]
     pub k: Option<u32>,
-    /// Only those of this agent; `*`, the default, for everybody's.
+    /// Only memories of this agent; `*`, the default, for all agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
-    /// Only those of this type.
+    /// Only memories of this type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// Only those about this topic.
+    /// Only memories with this topic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Only those that matter at least so much.
+    /// Only memories of at least this importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Only those of this session.
+    /// Only memories of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Your own memories and the entries of this case, closed or not; with `include` `others`,
-    /// everybody else's too.
+    /// Your own memories and the entries of this case, closed or not; with `include` `others`, also
+    /// all other memories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Only those that mention this entity: its id, its type and a name as in `tool:TypeScript`, or
-    /// the name alone.
+    /// Only memories that mention this entity: its id, its type and a name as in `tool:TypeScript`,
+    /// or the name alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityRef>,
-    /// Only those that are trusted so far.
+    /// Only memories with this trust.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// About this user or about nobody.
+    /// Only memories about this user or about no user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
-    /// Only those that hold from this time or a later one on: RFC 3339, a date, a month, a year,
+    /// Only memories that hold from this time or a later one on: RFC 3339, a date, a month, a year,
     /// `today`, `yesterday`, or an age (`12h`, `7d`, `3w`, `2m`, `1y`); in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub since: Option<String>,
-    /// Only those that hold from this time or an earlier one on; of a date, its end.
+    /// Only memories that hold from this time or an earlier one on; for a date, its end counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub until: Option<String>,
-    /// As things were at this time: what held then, though it may be superseded since.
+    /// The state at this time: memories that held then, even if they are superseded now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub at: Option<String>,
-    /// What is found besides. Your own private memories and those of `global` always are.
+    /// What else to find. Your own private memories and those of `global` are always found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<SearchInclusion>,
-    /// Which workspaces are read.
+    /// The workspaces to search.
     #[serde(default)]
     pub scope: SearchScope,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
 
-/// What a search can be told to find besides.
+/// What a search can find in addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchInclusion {
-    /// The caller's own private memories, which are found anyway.
+    /// The caller's own private memories, which are always found.
     Private,
-    /// Memories that a newer one has replaced.
+    /// Memories that a newer one superseded.
     Superseded,
     /// Memories that were deleted and can still be restored.
     Archived,
-    /// Memories of the workspace `global`, which are found anyway.
+    /// Memories of the workspace `global`, which are always found.
     Global,
-    /// Beside a case, what is neither of the case nor the caller's own.
+    /// With a case, also memories that belong neither to the case nor to the caller.
     Others,
     /// Entries of cases that are closed or archived.
     Closed,
@@ -117,7 +117,7 @@ impl SearchInclusion {
     pub const ALL: [Self; 6] =
         [Self::Private, Self::Superseded, Self::Archived, Self::Global, Self::Others, Self::Closed];
 
-    /// The value as it is written.
+    /// The value as text.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -131,7 +131,7 @@ impl SearchInclusion {
     }
 }
 
-/// Which workspaces a search reads.
+/// The workspaces that a search reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchScope {
@@ -140,8 +140,8 @@ pub enum SearchScope {
     Workspace,
     /// Every workspace of this home.
     Home,
-    /// The caller's own and `global`; every workspace of this home when nothing was ever kept in
-    /// the caller's own.
+    /// The caller's own and `global`; every workspace of this home if nothing was ever saved in the
+    /// caller's own.
     Nearest,
 }
 
@@ -150,23 +150,23 @@ pub enum SearchScope {
 pub struct SearchHit {
     /// The memory.
     pub memory: Memory,
-    /// How well it answers; to compare hits of one search with each other.
+    /// The score; it compares the hits of one search.
     pub score: f64,
-    /// What about it matched.
+    /// The reasons of the match.
     pub matched: Vec<MatchReason>,
-    /// What the score is made of.
+    /// The parts of the score.
     pub parts: ScoreParts,
 }
 
-/// What about a memory matched a question.
+/// A reason why a memory matches a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchReason {
-    /// Words of the question stand in it.
+    /// It contains words of the question.
     Words,
     /// Its meaning is near that of the question.
     Vector,
-    /// What stands around it in its session matches.
+    /// Its surroundings in its session match.
     Context,
     /// It mentions an entity that the question names.
     Entity,
@@ -174,71 +174,71 @@ pub enum MatchReason {
     Time,
 }
 
-/// The answer to a search.
+/// The response to a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchResponse {
     /// The hits of this page, best first.
     pub hits: Vec<SearchHit>,
-    /// How many memories match, of those that the caller may see.
+    /// Number of matching memories that the caller may see.
     pub total: u64,
-    /// Where the next page begins; `null` on the last one.
+    /// The cursor of the next page; `null` on the last one.
     pub next: Option<PageCursor>,
     /// The workspaces that were read.
     pub workspaces: Vec<Workspace>,
-    /// What the search could not do: that it went by words alone, and why.
+    /// What the search could not do: why it used words only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notice: Option<String>,
 }
 
-/// A search as the index carries it out.
+/// A query for the index.
 #[derive(Debug, Clone)]
 pub struct IndexQuery {
-    /// What is asked, in words.
+    /// The question in words.
     pub text: String,
-    /// Words that must stand one after the other, as terms.
+    /// Words that must follow each other, as terms.
     pub phrases: Vec<Vec<String>>,
-    /// Words and phrases that must not stand, as terms.
+    /// Words and phrases that must not occur, as terms.
     pub excluded: Vec<Vec<String>>,
-    /// The user it is about, where the words themselves say so.
+    /// The user that the memories are about, if the query names one.
     pub user: Option<String>,
-    /// The entity that what is found has to mention.
+    /// The entity that the memories must mention.
     pub entity: Option<EntityRef>,
-    /// For each entity that the question names and not too many memories mention, those in sight
-    /// that do: what the registry knows of them.
+    /// For each entity that the question names and not too many memories mention, the memories in
+    /// sight that mention it, according to the registry.
     pub about: Vec<Vec<MemoryRef>>,
-    /// What else must hold.
+    /// The other filters.
     pub within: SearchFilter,
-    /// The time against which "yesterday" and age are measured.
+    /// The time from which "yesterday" and ages are measured.
     pub now: Timestamp,
-    /// How many hits are asked for, the best; at most [`limits::SEARCH_DEPTH`].
+    /// Number of best hits to return; at most [`limits::SEARCH_DEPTH`].
     pub most: usize,
 }
 
-/// A memory by its id and the workspace it is kept in.
+/// A memory by its id and its workspace.
 pub type MemoryRef = (Workspace, MemoryId);
 
-/// What must hold of the memories that a search gives.
+/// The filters of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchFilter {
     /// Owned by this agent.
     pub owner: Option<String>,
     /// Of this type.
     pub memory_type: Option<String>,
-    /// About all of these topics, whatever their case.
+    /// With all of these topics, whatever their case.
     pub topics: Vec<String>,
     /// Of at least this importance.
     pub importance: Option<Importance>,
     /// Of this session.
     pub session: Option<String>,
-    /// Entries of this case, and the caller's own.
+    /// Entries of this case, and the caller's own memories.
     pub case: Option<CaseKey>,
-    /// Beside a case, everything else too.
+    /// With a case, all other memories too.
     pub others: bool,
     /// Entries of closed cases too.
     pub closed: bool,
     /// One of these, which mention an entity.
     pub mentioning: Option<Vec<MemoryRef>>,
-    /// Trusted so far.
+    /// With this trust.
     pub trust: Option<Trust>,
     /// That hold from this time or a later one on.
     pub since: Option<Timestamp>,
@@ -246,49 +246,49 @@ pub struct SearchFilter {
     pub until: Option<Timestamp>,
     /// That held at this time.
     pub at: Option<Timestamp>,
-    /// Of what is about users, only what is about the one that the caller works for: of others not
-    /// even its own.
+    /// Among memories about users, only those about the user that the caller works for; not even
+    /// the caller's own about others.
     pub of_user: bool,
-    /// Superseded ones too.
+    /// Superseded memories too.
     pub superseded: bool,
-    /// Deleted ones too.
+    /// Deleted memories too.
     pub archived: bool,
 }
 
-/// What the index answers.
+/// The response of the index.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexResponse {
-    /// The best hits, best first; as many as were asked for.
+    /// The best hits, best first, as many as the query requests.
     pub ranked: Vec<IndexHit>,
-    /// How many memories match in all.
+    /// Number of all matching memories.
     pub total: u64,
     /// What the search could not do.
     pub notice: Option<String>,
 }
 
-/// A hit as the index knows it.
+/// A hit of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexHit {
     /// The workspace of the memory.
     pub workspace: Workspace,
     /// The memory.
     pub id: MemoryId,
-    /// How well it answers.
+    /// Its score.
     pub score: f64,
-    /// What about it matched.
+    /// The reasons of the match.
     pub matched: Vec<MatchReason>,
-    /// What the score is made of.
+    /// The parts of the score.
     pub parts: ScoreParts,
 }
 
-/// What must hold of the memories that a list or a search gives.
+/// The filters of a list of memories.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemoryFilter {
     /// Owned by this agent.
     pub owner: Option<String>,
     /// Of this type.
     pub memory_type: Option<String>,
-    /// About this topic, whatever its case.
+    /// With this topic, whatever its case.
     pub topic: Option<String>,
     /// Of at least this importance.
     pub importance: Option<Importance>,
@@ -296,19 +296,19 @@ pub struct MemoryFilter {
     pub session: Option<String>,
     /// An entry of this case.
     pub case: Option<CaseKey>,
-    /// Trusted so far.
+    /// With this trust.
     pub trust: Option<Trust>,
-    /// Deleted, instead of standing.
+    /// Deleted memories, instead of current ones.
     pub deleted: bool,
 }
 
 impl MemoryFilter {
-    /// The filter by owner, where `*` means everybody.
+    /// The filter by owner; `*` means all agents.
     ///
     /// # Errors
-    /// `invalid` for what cannot be an agent's name.
-    pub fn owner(given: Option<&str>) -> Result<Option<String>> {
-        match given {
+    /// `invalid` if the name cannot be an agent's.
+    pub fn owner(name: Option<&str>) -> Result<Option<String>> {
+        match name {
             None | Some("*") => Ok(None),
             Some(name) => crate::model::agent::Agent::with_any_name(name)
                 .map(|agent| Some(agent.into()))
@@ -318,30 +318,33 @@ impl MemoryFilter {
 }
 
 impl SearchMemory {
-    /// What the index is asked.
+    /// The query for the index.
     ///
     /// # Errors
-    /// `invalid` for an empty query, one with control characters, an owner or a time that is none,
-    /// a filter that asks for two things, and over [`limits::QUERY_WORDS`] words; `too_large` for a
-    /// long query.
+    /// `invalid` if the query is empty or has control characters, if an owner or a time is
+    /// malformed, if a field and an operator differ, and for more than [`limits::QUERY_WORDS`]
+    /// words; `too_large` if the query is too long.
     pub fn to_index_query(&self, now: Timestamp) -> Result<IndexQuery> {
         if self.query.trim().is_empty() {
-            return Err(Error::invalid("query", "there is nothing to search for")
-                .hint("Put the question, or words that the memory would contain, into query."));
+            return Err(Error::invalid(
+                "query",
+                "the query is empty; expected a question or words",
+            )
+            .hint("Put the question, or words that the memory would contain, into `query`."));
         }
         if self.query.len() > limits::QUERY_BYTES {
             return Err(Error::too_large("query", self.query.len(), limits::QUERY_BYTES, "bytes"));
         }
         input::refuse_control_characters("query", &self.query)?;
-        let asked = parse(&self.query, now)?;
-        let QueryTerms { phrases, excluded } = asked.terms()?;
-        let owner = agreed_filter("owner", self.owner.clone(), asked.owner)?;
-        let named = asked.memory_type.map(MemoryType::try_from).transpose();
+        let parsed = parse(&self.query, now)?;
+        let QueryTerms { phrases, excluded } = parsed.terms()?;
+        let owner = agreed_filter("owner", self.owner.clone(), parsed.owner)?;
+        let named = parsed.memory_type.map(MemoryType::try_from).transpose();
         let named = named.map_err(|error| error.with_field("query"))?;
         let memory_type = agreed_filter("memory_type", self.memory_type.clone(), named)?;
-        let moment = |field: &str, given: &Option<String>, edge| -> Result<_> {
+        let moment = |field: &str, text: &Option<String>, edge| -> Result<_> {
             let read = |text: &String| period::parse_period_bound(field, text, edge, now);
-            given.as_ref().map(read).transpose()
+            text.as_ref().map(read).transpose()
         };
         let (since, until, at) = (
             moment("since", &self.since, PeriodBound::First)?,
@@ -349,47 +352,47 @@ impl SearchMemory {
             moment("at", &self.at, PeriodBound::Last)?,
         );
         let includes =
-            |include| self.include.contains(&include) || asked.include.contains(&include);
+            |include| self.include.contains(&include) || parsed.include.contains(&include);
         let within = SearchFilter {
             owner: MemoryFilter::owner(owner.as_deref())?,
             memory_type: memory_type.map(Into::into),
-            topics: self.topic.iter().cloned().chain(asked.topics).collect(),
-            importance: self.importance.max(asked.importance),
-            session: agreed_filter("session", self.session.clone(), asked.session)?,
-            case: agreed_filter("case", self.case.clone(), asked.case)?,
+            topics: self.topic.iter().cloned().chain(parsed.topics).collect(),
+            importance: self.importance.max(parsed.importance),
+            session: agreed_filter("session", self.session.clone(), parsed.session)?,
+            case: agreed_filter("case", self.case.clone(), parsed.case)?,
             others: includes(SearchInclusion::Others),
             closed: includes(SearchInclusion::Closed),
             mentioning: None,
             of_user: false,
             trust: self.trust,
-            since: since.max(asked.since),
-            until: [until, asked.until].into_iter().flatten().min(),
-            at: agreed_filter("at", at, asked.at)?,
+            since: since.max(parsed.since),
+            until: [until, parsed.until].into_iter().flatten().min(),
+            at: agreed_filter("at", at, parsed.at)?,
             superseded: includes(SearchInclusion::Superseded),
             archived: includes(SearchInclusion::Archived),
         };
-        let named = asked.entity.map(|name| name.parse()).transpose();
+        let named = parsed.entity.map(|name| name.parse()).transpose();
         let named = named.map_err(|error: Error| error.with_field("query"))?;
         let entity = agreed_filter("entity", self.entity.clone(), named)?;
-        let plain = IndexQuery::from_plain_text(asked.text, within, now);
-        Ok(IndexQuery { phrases, excluded, user: asked.user, entity, ..plain })
+        let plain = IndexQuery::from_plain_text(parsed.text, within, now);
+        Ok(IndexQuery { phrases, excluded, user: parsed.user, entity, ..plain })
     }
 }
 
-/// What a field of the request and an operator of the query both ask for.
+/// The value of a request's field and of the query's operator for the same filter.
 ///
 /// # Errors
-/// `invalid` when they ask for two different things.
+/// `invalid` if both are set and differ.
 fn agreed_filter<T: PartialEq>(
     field: &str,
-    given: Option<T>,
-    asked: Option<T>,
+    field_value: Option<T>,
+    operator: Option<T>,
 ) -> Result<Option<T>> {
-    match (&given, &asked) {
-        (Some(given), Some(asked)) if given != asked => {
-            Err(Error::invalid(field, "the query asks for another one than this field")
-                .hint("Say it once, in the query or in the field."))
+    match (&field_value, &operator) {
+        (Some(field_value), Some(operator)) if field_value != operator => {
+            Err(Error::invalid(field, "the query has another value than this field")
+                .hint("Set it once, in the query or in the field."))
         }
-        _ => Ok(given.or(asked)),
+        _ => Ok(field_value.or(operator)),
     }
 }

@@ -211,12 +211,12 @@ impl FactFingerprint {
 #[must_use]
 pub fn propose_entries(
     memories: &[DigestSource],
-    known: &[String],
+    entries: &[String],
     most: usize,
 ) -> Vec<EntryProposal> {
     let mut lexicon = DigestVocabulary::default();
-    let known: Vec<FactFingerprint> =
-        known.iter().map(|summary| lexicon.fact_fingerprint(summary)).collect();
+    let entries: Vec<FactFingerprint> =
+        entries.iter().map(|summary| lexicon.fact_fingerprint(summary)).collect();
     let mut once: BTreeMap<MemoryId, &DigestSource> = BTreeMap::new();
     for memory in memories {
         once.entry(memory.id).or_insert(memory);
@@ -224,7 +224,7 @@ pub fn propose_entries(
     let facts = extract_facts(once.into_values(), &mut lexicon);
     let new = facts
         .into_iter()
-        .filter(|fact| !known.iter().any(|entry| entry.covers_fact(&fact.fingerprint)));
+        .filter(|fact| !entries.iter().any(|entry| entry.covers_fact(&fact.fingerprint)));
     let mut groups = group_facts(new.collect());
     groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
     groups.truncate(most.min(limits::DIGEST_ENTRIES));

@@ -230,7 +230,9 @@ impl MemoryPair {
         }
         match differences.as_slice() {
             [] => ClauseComparison::Same,
-            [one] => ClauseComparison::Differs(self.to_finding(older, newer, one, common, narrow)),
+            [difference] => {
+                ClauseComparison::Differs(self.to_finding(older, newer, difference, common, narrow))
+            }
             // Two differences mean two subjects, or two states of one.
             _ => ClauseComparison::Unrelated,
         }

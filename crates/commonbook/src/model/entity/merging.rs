@@ -81,10 +81,10 @@ pub fn merge(entity: &Entity, seen: &EntitySighting, strategy: MergeStrategy) ->
 }
 
 /// Whether the new statement replaces what is known.
-fn prevails(strategy: MergeStrategy, known: f64, stated: f64) -> bool {
+fn prevails(strategy: MergeStrategy, earlier: f64, stated: f64) -> bool {
     match strategy {
         MergeStrategy::NewestWins => true,
-        MergeStrategy::HighestConfidence => stated > known,
+        MergeStrategy::HighestConfidence => stated > earlier,
         MergeStrategy::MergeContext | MergeStrategy::Manual => false,
     }
 }
@@ -93,15 +93,15 @@ fn prevails(strategy: MergeStrategy, known: f64, stated: f64) -> bool {
 fn merged_context(
     strategy: MergeStrategy,
     wins: bool,
-    known: Option<&str>,
+    earlier: Option<&str>,
     stated: Option<&str>,
 ) -> Option<String> {
-    match (strategy, known, stated) {
-        (MergeStrategy::MergeContext, Some(known), Some(stated)) => {
-            Some(join_sentences(known, stated, limits::ENTITY_CONTEXT_CHARS))
+    match (strategy, earlier, stated) {
+        (MergeStrategy::MergeContext, Some(earlier), Some(stated)) => {
+            Some(join_sentences(earlier, stated, limits::ENTITY_CONTEXT_CHARS))
         }
         (_, _, Some(stated)) if wins => Some(stated.to_owned()),
-        (_, known, stated) => known.or(stated).map(str::to_owned),
+        (_, earlier, stated) => earlier.or(stated).map(str::to_owned),
     }
 }
 

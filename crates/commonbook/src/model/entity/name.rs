@@ -221,8 +221,8 @@ impl TryFrom<String> for EntityRef {
 }
 
 impl From<EntityRef> for String {
-    fn from(meant: EntityRef) -> Self {
-        meant.to_string()
+    fn from(reference: EntityRef) -> Self {
+        reference.to_string()
     }
 }
 

@@ -145,12 +145,12 @@ impl FollowEvents {
 fn kinds(names: &[String]) -> Result<Vec<EventKind>> {
     let mut found: Vec<EventKind> = Vec::new();
     for (place, name) in names.iter().enumerate() {
-        let meant = |kind: &&EventKind| match name.strip_suffix('*') {
+        let matching = |kind: &&EventKind| match name.strip_suffix('*') {
             Some(beginning) => kind.name().starts_with(beginning),
             None => kind.name() == name,
         };
         let before = found.len();
-        found.extend(EventKind::ALL.iter().filter(meant));
+        found.extend(EventKind::ALL.iter().filter(matching));
         if found.len() == before {
             let all: Vec<_> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
             let all = all.join(", ");

@@ -44,8 +44,8 @@ impl TryFrom<String> for NodeRef {
 }
 
 impl From<NodeRef> for String {
-    fn from(meant: NodeRef) -> Self {
-        match meant {
+    fn from(node: NodeRef) -> Self {
+        match node {
             NodeRef::Entity(entity) => entity.to_string(),
             NodeRef::Memory(id) => id.to_string(),
         }

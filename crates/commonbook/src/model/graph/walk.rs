@@ -65,7 +65,7 @@ pub fn neighbourhood(
     let mut reached = WalkResult { nodes: vec![(from, 0)], ..WalkResult::default() };
     let mut seen: FxHashMap<GraphNode, u32> = [(from, 0)].into_iter().collect();
     let mut candidates: Vec<GraphLink> = Vec::new();
-    let mut known: FxHashSet<RelationId> = FxHashSet::default();
+    let mut seen_links: FxHashSet<RelationId> = FxHashSet::default();
     let (mut frontier, mut left) = (vec![from], limits::GRAPH_LOOKED_AT);
     for step in 1..=depth {
         if frontier.is_empty() {
@@ -89,7 +89,7 @@ pub fn neighbourhood(
                 reached.nodes.push((end, step));
                 next.push(end);
             }
-            if known.insert(link.id) {
+            if seen_links.insert(link.id) {
                 candidates.push(link);
             }
         }
@@ -149,11 +149,11 @@ pub fn shortest_path(
         let cut = links.len() >= left;
         left = left.saturating_sub(links.len());
         links.sort_by(stronger_first);
-        let (one, other) = match &mut sides {
-            [one, other] if near == 0 => (one, &*other),
-            [other, one] => (one, &*other),
+        let (near_side, far_side) = match &mut sides {
+            [near_side, far_side] if near == 0 => (near_side, &*far_side),
+            [far_side, near_side] => (near_side, &*far_side),
         };
-        if let Some(middle) = one.step(links, other) {
+        if let Some(middle) = near_side.step(links, far_side) {
             let [first, second] = &sides;
             let mut path = first.path_back(middle);
             path.reverse();

@@ -207,7 +207,7 @@ pub struct EntityCandidate {
     /// Whether the task mentions it.
     pub in_task: bool,
     /// Whether an earlier handoff included it.
-    pub came: bool,
+    pub inherited: bool,
     /// Its length in the text, in tokens.
     pub tokens: usize,
 }

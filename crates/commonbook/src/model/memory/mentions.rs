@@ -31,7 +31,7 @@ impl Memory {
         let mut all = self.author_mentions();
         for found in found {
             let Some(name) = self.name(found.entity_type, &found.value) else { continue };
-            if all.iter().all(|known| known.name.id != name.id) {
+            if all.iter().all(|other| other.name.id != name.id) {
                 let (confidence, count) = (found.confidence, found.count as u64);
                 all.push(NameMention { name, confidence, count, place: first_place(&found) });
             }

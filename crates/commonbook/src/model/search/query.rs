@@ -290,8 +290,8 @@ impl SearchQuery {
                 set_once(name, &mut self.at, parse_time_value(name, value, PeriodBound::Last, now)?)
             }
             "importance" => {
-                let known = Importance::ALL.iter().copied().find(|level| level.name() == value);
-                let level = known.ok_or_else(|| {
+                let level = Importance::ALL.iter().copied().find(|level| level.name() == value);
+                let level = level.ok_or_else(|| {
                     value_error(
                         name,
                         value,
@@ -306,7 +306,7 @@ impl SearchQuery {
     }
 
     fn add_topic(&mut self, topic: &str) -> Result<()> {
-        if self.topics.iter().any(|known| known == topic) {
+        if self.topics.iter().any(|earlier| earlier == topic) {
             return Ok(());
         }
         if self.topics.len() == limits::TOPICS {
@@ -320,8 +320,8 @@ impl SearchQuery {
 
     fn add_included(&mut self, list: &str) -> Result<()> {
         for item in list.split(',').map(str::trim) {
-            let known = SearchInclusion::ALL.into_iter().find(|include| include.name() == item);
-            let include = known.ok_or_else(|| {
+            let found = SearchInclusion::ALL.into_iter().find(|include| include.name() == item);
+            let include = found.ok_or_else(|| {
                 let all = joined_names(SearchInclusion::ALL.into_iter().map(SearchInclusion::name));
                 value_error("include", list, &format!("{all}, separated by commas without blanks"))
             })?;

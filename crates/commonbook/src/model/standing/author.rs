@@ -1,8 +1,8 @@
 //! Who wrote an item of a standing memory file: a person, whose items are rules, or an agent.
 //!
-//! A person writes plain items into the file of the home. Whatever else adds an item marks it:
-//! `- Avoid os.getcwd() <!-- claude-code/engineer 2026-11-18 -->`. In a project, whose files anybody
-//! may have written, an item is a person's only if the mark has a signature of this home.
+//! A person writes plain items into the file of the home. Every other author's item carries a mark:
+//! `- Avoid os.getcwd() <!-- claude-code/engineer 2026-11-18 -->`. In a project, whose files
+//! anybody may have written, an item is a person's only if its mark has a signature of this home.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::base::home_key::{HomeKey, hex};
 /// The name in the mark of a person.
 const PERSON_NAME: &str = "human";
 
-/// Bytes of a signature that a mark shows.
+/// Bytes of a signature in a mark.
 const SIGNATURE_BYTES: usize = 8;
 
-/// The mark at the end of an item: who added it, and when.
+/// The mark at the end of an item: its author, and the day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorMark {
     /// The agent's name, or `human`.
@@ -74,7 +74,7 @@ fn signature(text: &str, day: &str, key: &HomeKey) -> String {
     hex(&key.sign(&format!("standing memory\n{day}\n{text}"))[..SIGNATURE_BYTES])
 }
 
-/// Who wrote an item.
+/// The author of an item.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemAuthor {
     /// A person: the item is a rule.
@@ -86,24 +86,24 @@ pub enum ItemAuthor {
         /// The day: `2026-11-18`.
         day: String,
     },
-    /// Nobody who is known: the file came with a project.
+    /// Unknown: the file came with a project.
     File,
 }
 
-/// What tells who wrote the items of a file.
+/// The evidence for the authors of a file's items.
 #[derive(Clone, Copy)]
 pub struct AuthorEvidence<'e> {
     /// Whether the file is in the home, where only a person writes items without a mark.
     pub in_home: bool,
     /// The key of the home.
     pub key: Option<&'e HomeKey>,
-    /// What agents have learned, by its text with single blanks, with the agent and the day: their
-    /// items had no mark in earlier versions.
+    /// What agents have learned, by text with single blanks, with the agent and the day: in earlier
+    /// versions their items had no mark.
     pub learned: &'e HashMap<String, (String, String)>,
 }
 
 impl AuthorEvidence<'_> {
-    /// Who wrote an item.
+    /// The author of an item.
     #[must_use]
     pub fn author_of(&self, text: &str, mark: Option<&AuthorMark>) -> ItemAuthor {
         let agent = |name: &str, day: &str| ItemAuthor::Agent {
@@ -128,8 +128,8 @@ impl AuthorEvidence<'_> {
 }
 
 impl StandingDocument {
-    /// The file in parts, one for each author: persons first, then the file, then agents by name. The
-    /// parts have no marks, and no section without items.
+    /// The file in parts, one for each author: persons first, then the file, then agents by name.
+    /// The parts have no marks, and no sections without items.
     #[must_use]
     pub fn parts_by_author(&self, evidence: AuthorEvidence<'_>) -> Vec<(ItemAuthor, Self)> {
         let prose = if evidence.in_home { ItemAuthor::Person } else { ItemAuthor::File };

@@ -93,9 +93,12 @@ pub fn check_merge(source: &Entity, target: &Entity, versions: EntityVersions) -
             .hint("Name the entity that stays as the target, and the other as the source."));
     }
     if source.entity_type != target.entity_type {
-        let (one, other) = (source.entity_type, target.entity_type);
-        return Err(Error::invalid("target", format!("a {one} cannot be merged into a {other}"))
-            .hint("Relate them with `add_relation` instead, such as relates_to."));
+        let (source_type, target_type) = (source.entity_type, target.entity_type);
+        return Err(Error::invalid(
+            "target",
+            format!("a {source_type} cannot be merged into a {target_type}"),
+        )
+        .hint("Relate them with `add_relation` instead, such as relates_to."));
     }
     if source.session != target.session {
         return Err(Error::invalid("target", "source and target belong to different sessions")

@@ -159,7 +159,7 @@ fn choose_entities<'a>(
     }
     let weight =
         |entity: &EntityCandidate| (entity.in_task, mentions.get(&entity.id).copied().unwrap_or(0));
-    let wanted = |entity: &&EntityCandidate| entity.came || weight(entity) != (false, 0);
+    let wanted = |entity: &&EntityCandidate| entity.inherited || weight(entity) != (false, 0);
     let mut ranked: Vec<&EntityCandidate> = entities.iter().filter(wanted).collect();
     ranked.sort_by_key(|entity| (Reverse(weight(entity)), entity.id));
     ranked.dedup_by_key(|entity| entity.id);

@@ -290,7 +290,7 @@ fn entities_count_in_the_budget_and_belong_to_included_memories() {
         kind: "tool".to_owned(),
         value: "x".to_owned(),
         in_task,
-        came,
+        inherited: came,
         tokens,
     };
     let list = [
