@@ -97,11 +97,12 @@ impl Index {
         }
         drop(self.current_state(store)?);
         let mut batch: Vec<EmbeddedText> = Vec::new();
-        let mut known: FxHashSet<u64> = FxHashSet::default();
+        let mut fingerprints: FxHashSet<u64> = FxHashSet::default();
         let mut written = Instant::now();
         loop {
-            known.extend(batch[known.len()..].iter().map(|(fingerprint, _)| *fingerprint));
-            let next = self.read().unembedded_memories(&known, READ_MEMORIES_MAX);
+            fingerprints
+                .extend(batch[fingerprints.len()..].iter().map(|(fingerprint, _)| *fingerprint));
+            let next = self.read().unembedded_memories(&fingerprints, READ_MEMORIES_MAX);
             let mut done = Ok(());
             for chunk in next.chunks(embedder.batch().max(1)) {
                 done = self.embed_batch(store, &*embedder, chunk, &mut batch);
@@ -118,7 +119,7 @@ impl Index {
             {
                 self.write_vectors(&*embedder, &batch)?;
                 batch.clear();
-                known.clear();
+                fingerprints.clear();
                 written = Instant::now();
             }
             done?;
@@ -292,11 +293,11 @@ struct UnembeddedMemory {
 }
 
 impl IndexState {
-    /// Memories without a vector, newest first, each distinct text once, without the known ones.
-    fn unembedded_memories(&self, known: &FxHashSet<u64>, most: usize) -> Vec<UnembeddedMemory> {
+    /// Memories without a vector, newest first, each distinct text once, without these.
+    fn unembedded_memories(&self, except: &FxHashSet<u64>, most: usize) -> Vec<UnembeddedMemory> {
         let mut seen = FxHashSet::default();
         let mut wants =
-            |fingerprint: u64| !known.contains(&fingerprint) && seen.insert(fingerprint);
+            |fingerprint: u64| !except.contains(&fingerprint) && seen.insert(fingerprint);
         let bare = self
             .catalog
             .vector_refs

@@ -94,8 +94,8 @@ impl MemoryCatalog {
 
     /// The same with the numbers of class, session and topics.
     fn put_entry(&mut self, entry: &CatalogEntry, topics: &[u32], in_delta: bool) -> MemoryNumber {
-        let known = self.number_in_class(entry.class, entry.facts.id);
-        let number = known.unwrap_or_else(|| self.next_number());
+        let existing = self.number_in_class(entry.class, entry.facts.id);
+        let number = existing.unwrap_or_else(|| self.next_number());
         let before = (self.strand_key(number), self.hot[number as usize].from);
         self.kept.set(number, entry.facts, topics);
         self.register_entry(number, entry, in_delta);

@@ -112,9 +112,9 @@ impl IndexState {
         }
         // The next changes are read while these are applied.
         std::thread::scope(|scope| {
-            let (give, given) = sync_channel::<(Workspace, Vec<SubjectChange>)>(1);
+            let (give, receiver) = sync_channel::<(Workspace, Vec<SubjectChange>)>(1);
             let taking = scope.spawn(move || {
-                given
+                receiver
                     .into_iter()
                     .for_each(|(workspace, changes)| self.apply_changes(&workspace, changes));
             });
@@ -143,10 +143,10 @@ impl IndexState {
             if !seen.insert(id) {
                 continue;
             }
-            let known = self.catalog.number(workspace.as_str(), id);
-            let known = known.map(|number| self.catalog.facts(number).sequence);
+            let indexed = self.catalog.number(workspace.as_str(), id);
+            let indexed = indexed.map(|number| self.catalog.facts(number).sequence);
             match change.memory {
-                Some(memory) if known.is_none_or(|known| known < change.sequence) => {
+                Some(memory) if indexed.is_none_or(|indexed| indexed < change.sequence) => {
                     fresh.push((*memory, change.sequence));
                 }
                 Some(_) => {}

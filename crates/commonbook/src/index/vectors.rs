@@ -306,13 +306,13 @@ pub(super) fn write_batch(
     };
     let keep = |fingerprint: u64| live.is_none_or(|live| live.contains(&fingerprint));
     let mut rows: Vec<(u64, f32, &[u8])> = Vec::new();
-    let mut known = FxHashSet::default();
+    let mut written = FxHashSet::default();
     for file in &merged {
         let mut row = 0;
         for same in file.fingerprints.chunk_by(|a, b| a == b) {
             let fresh = same
                 .first()
-                .is_some_and(|fingerprint| keep(*fingerprint) && known.insert(*fingerprint));
+                .is_some_and(|fingerprint| keep(*fingerprint) && written.insert(*fingerprint));
             for fingerprint in same {
                 if fresh {
                     let values = &file.values[row * dimension..(row + 1) * dimension];
@@ -323,7 +323,7 @@ pub(super) fn write_batch(
         }
     }
     for (fingerprint, pieces) in batch {
-        if known.insert(*fingerprint) {
+        if written.insert(*fingerprint) {
             for piece in pieces {
                 rows.push((*fingerprint, piece.scale, bytemuck::cast_slice(&piece.values)));
             }

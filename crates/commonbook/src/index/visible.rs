@@ -199,9 +199,9 @@ impl<'s> VisibilityFilter<'s> {
     /// caller's own case, or any other if requested; otherwise only open cases.
     fn admits_case(&self, case: u32, class: u32) -> bool {
         let own = || self.catalog.classes.class(class).visibility.owner == self.sight.agent;
-        let asked = self.cases.as_ref().is_some_and(|cases| cases.contains(&case));
+        let requested = self.cases.as_ref().is_some_and(|cases| cases.contains(&case));
         let beside = self.cases.is_none() || self.within.others || own();
-        asked || (beside && (self.within.closed || !self.catalog.is_inactive_case(class, case)))
+        requested || (beside && (self.within.closed || !self.catalog.is_inactive_case(class, case)))
     }
 
     /// Whether a memory held at this time: it had begun, had not ended, and its successor had not

@@ -77,18 +77,18 @@ impl MemoryCatalog {
                 numbers.push(NO_MEMORY);
                 continue;
             }
-            let known = self.number_in_class(class, facts.id);
-            if let Some(known) = known
-                && self.facts(known).sequence >= facts.sequence
+            let existing = self.number_in_class(class, facts.id);
+            if let Some(existing) = existing
+                && self.facts(existing).sequence >= facts.sequence
             {
-                self.leave_tail(known, facts.sequence);
-                numbers.push(known);
+                self.leave_tail(existing, facts.sequence);
+                numbers.push(existing);
                 continue;
             }
             let session = names.sessions.number(texts.session, class, self);
             let case = names.cases.number(texts.case, class, self);
             let entry = CatalogEntry { facts, class, session, case };
-            if let (Some(place), None) = (place, known) {
+            if let (Some(place), None) = (place, existing) {
                 self.register_entry(place, &entry, false);
                 numbers.push(place);
                 continue;

@@ -36,7 +36,7 @@ pub(super) struct StrandTable {
 pub(in crate::index) struct SessionNeighbours {
     /// Each with its distance.
     pub(in crate::index) memories: Vec<(MemoryNumber, usize)>,
-    /// Number of memories read to find them.
+    /// The number of memories read to find them.
     pub(in crate::index) looked_at: u64,
 }
 

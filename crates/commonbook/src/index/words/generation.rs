@@ -72,7 +72,7 @@ impl IndexGeneration {
 
     /// Switches to the last commit. Memories in the same state leave the delta.
     pub(in crate::index) fn reload(&mut self, catalog: &mut MemoryCatalog) -> Result<()> {
-        let known: BTreeMap<_, _> = (self.searcher.segment_readers().iter())
+        let loaded: BTreeMap<_, _> = (self.searcher.segment_readers().iter())
             .map(SegmentReader::segment_id)
             .zip(self.segments.iter().cloned())
             .collect();
@@ -80,7 +80,7 @@ impl IndexGeneration {
         let positions = commit_positions(self.searcher.index())?.ok_or_else(index_damage)?;
         self.reader.reload()?;
         self.searcher = self.reader.searcher();
-        self.number_documents(catalog, &known)?;
+        self.number_documents(catalog, &loaded)?;
         self.positions = positions;
         Ok(())
     }
@@ -88,10 +88,10 @@ impl IndexGeneration {
     fn number_documents(
         &mut self,
         catalog: &mut MemoryCatalog,
-        known: &BTreeMap<SegmentId, SegmentDocuments>,
+        loaded: &BTreeMap<SegmentId, SegmentDocuments>,
     ) -> Result<()> {
         let readers = self.searcher.segment_readers().to_vec();
-        let new = readers.iter().filter(|segment| !known.contains_key(&segment.segment_id()));
+        let new = readers.iter().filter(|segment| !loaded.contains_key(&segment.segment_id()));
         let segment_files = new.map(|segment| {
             let alive = |document| !segment.is_deleted(document);
             Ok((self.load_segment_file(segment)?, alive))
@@ -99,7 +99,7 @@ impl IndexGeneration {
         let segment_files = segment_files.collect::<Result<_>>()?;
         let mut new = catalog.load_segments(segment_files)?.into_iter();
         let documents = |segment: &SegmentReader| {
-            let documents = known.get(&segment.segment_id()).cloned().or_else(|| new.next());
+            let documents = loaded.get(&segment.segment_id()).cloned().or_else(|| new.next());
             documents.ok_or_else(index_damage)
         };
         self.segments = readers.iter().map(documents).collect::<Result<_>>()?;
@@ -267,16 +267,16 @@ fn merge_postings(
 /// `unavailable` if the folder cannot be read or written.
 fn write_segment_files(folder: &Path, segments: &[SegmentReader]) -> Result<()> {
     let there = segment_file::files(folder).map_err(|error| unwritable(folder, &error))?;
-    let mut known = Vec::with_capacity(segments.len());
+    let mut expected = Vec::with_capacity(segments.len());
     for segment in segments {
         let place = segment_file::file_path(folder, segment);
         if !there.contains(&place) {
             let segment_file = columns::read_columns(segment)?;
             segment_file.write(folder, segment).map_err(|error| unwritable(folder, &error))?;
         }
-        known.push(place);
+        expected.push(place);
     }
-    for file in there.iter().filter(|file| !known.contains(file)) {
+    for file in there.iter().filter(|file| !expected.contains(file)) {
         fs::remove_file(file).map_err(|error| unwritable(file, &error))?;
     }
     Ok(())

@@ -58,8 +58,8 @@ impl PhraseMatcher {
     ) -> Result<Option<Self>> {
         let mut words: Vec<(&str, PhraseWord)> = Vec::new();
         for (offset, word) in (0..).zip(phrase) {
-            if let Some((_, known)) = words.iter_mut().find(|(known, _)| known == word) {
-                known.offsets.push(offset);
+            if let Some((_, earlier)) = words.iter_mut().find(|(earlier, _)| earlier == word) {
+                earlier.offsets.push(offset);
                 continue;
             }
             meter.term()?;
