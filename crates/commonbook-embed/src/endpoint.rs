@@ -130,9 +130,10 @@ impl EndpointEmbedder {
     /// # Errors
     /// As [`EndpointEmbedder::connect`].
     pub fn connect_with(address: EmbeddingAddress, retry_policy: RetryPolicy) -> EmbedResult<Self> {
-        let known = address.dimensions;
-        let mut endpoint = Self::with_dimension(address, known.unwrap_or_default(), retry_policy);
-        if known.is_none() {
+        let dimension = address.dimensions;
+        let mut endpoint =
+            Self::with_dimension(address, dimension.unwrap_or_default(), retry_policy);
+        if dimension.is_none() {
             let vector = endpoint.embed_once(&["dimension"], retry_policy.question);
             let vector = vector.map_err(|failure| failure.error)?.pop().unwrap_or_default();
             if !(1..=DIMENSIONS_MAX).contains(&vector.len()) {
@@ -166,8 +167,8 @@ impl EndpointEmbedder {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,
             };
-            let RetryAdvice::After(asked) = failure.again else { return Err(failure.error) };
-            let wait = asked.unwrap_or(pause);
+            let RetryAdvice::After(delay) = failure.again else { return Err(failure.error) };
+            let wait = delay.unwrap_or(pause);
             if wait > self.retry_policy.pause_most || self.wait(wait) {
                 return Err(failure.error);
             }

@@ -16,8 +16,8 @@ const UNPAIRED_MARKS_MAX: usize = 64;
 /// Characters from which a text that is part of a given text counts as its repetition.
 const REPEATED_CHARS_MIN: usize = 24;
 
-/// A text without our blocks: without whole fences, and without items that were copied out of one
-/// together with their head. A text without blocks comes back unchanged; any other is trimmed.
+/// The text without our blocks: without whole fences, and without items that were copied from one
+/// together with their head. A text without blocks is returned unchanged; any other is trimmed.
 #[must_use]
 pub fn without_contexts(text: &str) -> Cow<'_, str> {
     let bare = without_fences(text);
@@ -25,19 +25,16 @@ pub fn without_contexts(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
-/// Whether a text has nothing new: without our blocks it is empty, or equal to one of the given
-/// texts, or a part of one.
+/// Whether a text has nothing new: without our blocks it is empty, or equal to one of these texts,
+/// or a part of one.
 #[must_use]
-pub fn repeats<'a>(text: &str, given: impl IntoIterator<Item = &'a str>) -> bool {
-    let said = comparable_text(&without_contexts(text));
-    if said.is_empty() {
+pub fn repeats<'a>(text: &str, texts: impl IntoIterator<Item = &'a str>) -> bool {
+    let own = comparable_text(&without_contexts(text));
+    if own.is_empty() {
         return true;
     }
-    let long = said.chars().count() >= REPEATED_CHARS_MIN;
-    given
-        .into_iter()
-        .map(comparable_text)
-        .any(|given| given == said || (long && given.contains(&said)))
+    let long = own.chars().count() >= REPEATED_CHARS_MIN;
+    texts.into_iter().map(comparable_text).any(|text| text == own || (long && text.contains(&own)))
 }
 
 /// A text in the form for comparison: lower case, single blanks, no quotation or emphasis marks.

@@ -220,9 +220,9 @@ pub fn speakers(metadata: &Map<String, Value>) -> Vec<String> {
 #[must_use]
 pub fn extract(source: &ExtractionInput<'_>) -> Vec<ExtractedEntity> {
     let mut gathered = EntityCollector::default();
-    let mut known = KnownPeople::default();
+    let mut known_people = KnownPeople::default();
     for speaker in source.speakers.iter().filter(|label| people::is_speaker(label)) {
-        known.add(speaker);
+        known_people.add(speaker);
         let mention = TextMention::with_value(
             EntityType::Person,
             0..0,
@@ -237,9 +237,9 @@ pub fn extract(source: &ExtractionInput<'_>) -> Vec<ExtractedEntity> {
                 TextMention::new(EntityType::Decision, 0..title.len(), EntityEvidence::Listed);
             gathered.add(&whole, title, MemoryPart::Title, 1.1);
         }
-        collect_part(title, MemoryPart::Title, 1.1, &mut known, &mut gathered);
+        collect_part(title, MemoryPart::Title, 1.1, &mut known_people, &mut gathered);
     }
-    collect_part(source.text, MemoryPart::Text, 1.0, &mut known, &mut gathered);
+    collect_part(source.text, MemoryPart::Text, 1.0, &mut known_people, &mut gathered);
     for topic in source.topics {
         gathered.add(&topic_mention(topic), topic, MemoryPart::Topic, 1.1);
     }
@@ -269,7 +269,7 @@ fn collect_part(
     text: &str,
     part: MemoryPart,
     factor: f64,
-    known: &mut KnownPeople,
+    known_people: &mut KnownPeople,
     gathered: &mut EntityCollector,
 ) {
     let blocks = layout::blocks(text);
@@ -282,7 +282,7 @@ fn collect_part(
     for (block, mut mentions) in blocks.iter().zip(shaped) {
         if block.kind == TextBlockKind::Prose {
             let inside = &text[block.range.clone()];
-            let mut named = prose_mentions(inside, block.range.start, technical, known);
+            let mut named = prose_mentions(inside, block.range.start, technical, known_people);
             // A shape takes precedence over names of lists and of people.
             named.retain(|mention| {
                 mention.kind == EntityType::Decision || !overlaps(&mentions, &mention.range)
@@ -336,11 +336,11 @@ fn prose_mentions(
     block: &str,
     start: usize,
     technical: bool,
-    known: &mut KnownPeople,
+    known_people: &mut KnownPeople,
 ) -> Vec<TextMention> {
     let mut found = Vec::new();
     listed::find(block, start, technical, &mut found);
-    people::find(block, start, known, &mut found);
+    people::find(block, start, known_people, &mut found);
     statements::find(block, start, &mut found);
     let mut seen = FxHashSet::default();
     found.retain(|mention| seen.insert((mention.kind, mention.range.clone())));
@@ -392,11 +392,11 @@ impl EntityCollector {
             * weight
             * length_factor(mention.kind, chars);
         let key = (mention.kind, normalised.clone());
-        if let Some(known) = self.places.get(&key).map(|at| &mut self.found[*at]) {
-            known.count += 1;
-            known.confidence = known.confidence.max(confidence);
-            if known.places.len() < PLACES_MAX {
-                known.places.push(place);
+        if let Some(entity) = self.places.get(&key).map(|at| &mut self.found[*at]) {
+            entity.count += 1;
+            entity.confidence = entity.confidence.max(confidence);
+            if entity.places.len() < PLACES_MAX {
+                entity.places.push(place);
             }
             return;
         }

@@ -1,6 +1,6 @@
 //! Pure work on text: terms, tokens, dates, secrets, injections, entities and claims, without I/O, a clock or ids.
 //!
-//! Nothing here knows what a memory or an agent is: each function takes text and returns what it found there.
+//! Nothing here knows memories or agents: each function takes a text and returns its findings.
 
 pub mod claims;
 pub mod dates;

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::injection;
 
-/// Orders to a terminal: colours, titles, links. One that is not ended goes to the end of its line.
+/// Terminal escapes: colours, titles, links. An unterminated escape extends to the end of its line.
 static ANSI: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?",
@@ -16,13 +16,13 @@ static ANSI: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the tests compile it")
 });
 
-/// Whether an order to a terminal can begin so: each match of [`ANSI`] does.
+/// Whether a terminal escape can begin here: each match of [`ANSI`] does.
 fn begins_order(c: char) -> bool {
     matches!(c, '\x1b' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}')
 }
 
-/// What follows a bracket that a model could take for a mark of its client, its template or ours:
-/// it begins so.
+/// Text after a bracket that a model could take for a mark of its client, of its template or of
+/// ours: the beginning of such marks.
 const MARK_PREFIXES: [&str; 30] = [
     "commonbook",
     "systemprompt",
@@ -56,7 +56,7 @@ const MARK_PREFIXES: [&str; 30] = [
     "agentinstructions",
 ];
 
-/// What follows such a bracket whole: words that are also names in a program.
+/// Whole names of such marks: words that are also names in programs.
 const MARK_WORDS: [&str; 14] = [
     "system",
     "sys",
@@ -101,13 +101,12 @@ pub fn head_word(text: &str, limit: usize) -> String {
     if word.is_empty() { "unknown".to_owned() } else { word.to_owned() }
 }
 
-/// A text without what nobody sees, without orders to a terminal and without marks, cut to `limit`
-/// characters.
+/// The text without invisible characters, terminal escapes and marks, cut to `limit` characters.
 fn clean(text: &str, limit: usize) -> String {
-    // What is taken out makes the text shorter, but nobody needs to look at a megabyte for that.
+    // Cleaning only shortens the text, but a megabyte of it need not be read for that.
     let end = text.char_indices().nth(limit.saturating_mul(2)).map_or(text.len(), |(end, _)| end);
     let plain = match &text[..end] {
-        // Few texts have any: the expression is not even compiled for the others.
+        // Few texts have any: for the others the expression is not even compiled.
         text if text.contains(begins_order) => ANSI.replace_all(text, ""),
         text => text.into(),
     };
@@ -133,12 +132,12 @@ fn clean(text: &str, limit: usize) -> String {
     clean
 }
 
-/// Turns every bracket that opens something like a mark into a round one.
+/// Replaces every bracket that opens a mark by a round one.
 fn round_brackets(text: &mut [char]) {
     for place in 0..text.len() {
         let Some(bracket) = bracket_likeness(text[place]) else { continue };
         let before = place.checked_sub(1).and_then(|before| text.get(before));
-        // `Option<User>` and `parse::<Context>` are no marks, and `</user>` is one wherever it stands.
+        // `Option<User>` and `parse::<Context>` are not marks, and `</user>` is one anywhere.
         let joined = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
         if opens_mark(bracket, joined, &text[place + 1..]) {
             text[place] = '(';
@@ -156,7 +155,7 @@ fn bracket_likeness(c: char) -> Option<char> {
     }
 }
 
-/// Whether what follows a bracket makes it the beginning of a mark.
+/// Whether a bracket before this text begins a mark.
 fn opens_mark(bracket: char, joined: bool, rest: &[char]) -> bool {
     let rest = &rest[..rest.len().min(MARK_CHARS_MAX)];
     let is_sign = |c: &char| {

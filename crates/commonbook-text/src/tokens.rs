@@ -1,7 +1,7 @@
-//! Tokens: how much of a model's attention a text takes, counted as models count it.
+//! Tokens: the size of a text for a model.
 //!
-//! The vocabulary is `o200k`, the one of OpenAI's present models; other families differ from it by
-//! some percent either way, which a budget has to leave room for.
+//! The vocabulary is `o200k`, that of OpenAI's present models. Other families differ from it by
+//! some percent either way, which a budget has to allow for.
 
 mod pretokens;
 mod vocabulary;
@@ -16,10 +16,10 @@ use unicode_segmentation::UnicodeSegmentation;
 use pretokens::pieces;
 use vocabulary::token_lengths;
 
-/// What stands for the rest of a text that was cut.
+/// The end of a text that was cut.
 pub const CUT_MARK: &str = " …";
 
-/// The tokens that are left of a budget. Everything that gives room to texts for a model takes it here.
+/// The tokens left of a budget. Everything that allots room to texts for a model takes it from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenBudget {
     tokens: usize,
@@ -32,7 +32,7 @@ impl TokenBudget {
         Self { tokens }
     }
 
-    /// The tokens that are left.
+    /// The tokens left.
     #[must_use]
     pub const fn left(self) -> usize {
         self.tokens
@@ -48,34 +48,34 @@ impl TokenBudget {
     }
 }
 
-/// How many tokens a text is.
+/// The number of tokens of a text.
 #[must_use]
 pub fn count(text: &str) -> usize {
     pieces(text).map(piece_tokens).sum()
 }
 
-/// Pieces of which is known how many tokens they are: for each place the piece that last had it, as
-/// its hash without the lowest bits, and in those the number. The same words come again and again,
-/// in one context several times. Two pieces are one here with a chance of 2⁻⁶⁴.
+/// A cache of pieces with their number of tokens: each slot has the last piece that mapped to it,
+/// as its hash without the lowest bits, and the number in those bits. The same words recur all the
+/// time, in one context several times. Two pieces collide with a probability of 2⁻⁶⁴.
 static TOKEN_COUNT_CACHE: [AtomicU64; 1 << 16] = [const { AtomicU64::new(0) }; 1 << 16];
 
 /// The bits of an entry that hold the number of tokens.
 const TOKEN_COUNT_MASK: u64 = 0x3ff;
 
-/// A key of this process alone: nobody can write two pieces that are one.
+/// A key of this process: nobody can construct two pieces that collide.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// How many tokens a piece is.
+/// The number of tokens of a piece.
 fn piece_tokens(piece: &str) -> usize {
     if piece.len() == 1 {
         return 1;
     }
     let hash = HASHER.hash_one(piece);
     let place = &TOKEN_COUNT_CACHE[hash as usize % TOKEN_COUNT_CACHE.len()];
-    let known = place.load(Ordering::Relaxed);
-    // A piece is at least one token: an empty place is none's.
-    if known & !TOKEN_COUNT_MASK == hash & !TOKEN_COUNT_MASK && known & TOKEN_COUNT_MASK > 0 {
-        return (known & TOKEN_COUNT_MASK) as usize;
+    let entry = place.load(Ordering::Relaxed);
+    // A piece has at least one token, so an empty slot matches none.
+    if entry & !TOKEN_COUNT_MASK == hash & !TOKEN_COUNT_MASK && entry & TOKEN_COUNT_MASK > 0 {
+        return (entry & TOKEN_COUNT_MASK) as usize;
     }
     let count = token_lengths(piece.as_bytes()).len();
     if count as u64 <= TOKEN_COUNT_MASK {
@@ -101,8 +101,8 @@ pub fn fits(text: &str, budget: usize) -> bool {
     text.len() <= budget || budget_end(text, budget) == text.len()
 }
 
-/// A text within a budget: whole where it fits, else its beginning and [`CUT_MARK`], both together
-/// within the budget. Where not even that fits, nothing.
+/// A text within a budget: whole if it fits, else its beginning and [`CUT_MARK`], together within
+/// the budget. Empty if not even that fits.
 #[must_use]
 pub fn cut(text: &str, budget: usize) -> Cow<'_, str> {
     if fits(text, budget) {
@@ -110,21 +110,21 @@ pub fn cut(text: &str, budget: usize) -> Cow<'_, str> {
     }
     let mut room = budget.saturating_sub(count(CUT_MARK));
     while room > 0 {
-        let told = format!("{}{CUT_MARK}", beginning(text, room));
-        if told.len() == CUT_MARK.len() {
+        let cut = format!("{}{CUT_MARK}", beginning(text, room));
+        if cut.len() == CUT_MARK.len() {
             break;
         }
-        // Two texts side by side may be a token more than each by itself.
-        if fits(&told, budget) {
-            return Cow::Owned(told);
+        // Two adjacent texts may have one token more than their sum.
+        if fits(&cut, budget) {
+            return Cow::Owned(cut);
         }
         room -= 1;
     }
     Cow::Borrowed("")
 }
 
-/// The longest beginning of a text within a budget that ends where a sentence ends, where that
-/// keeps at least half of what fits; else where a word ends; else between two characters.
+/// The longest beginning of a text within a budget that ends at the end of a sentence, if that
+/// keeps at least half of what fits; else at the end of a word; else between two characters.
 #[must_use]
 pub fn beginning(text: &str, budget: usize) -> &str {
     let mut end = budget_end(text, budget);
@@ -132,35 +132,35 @@ pub fn beginning(text: &str, budget: usize) -> &str {
         return text;
     }
     loop {
-        let told = &text[..end];
-        let told = &told[..best_end(told, text[end..].chars().next())];
-        // A shorter text is fewer tokens, but for a word that lost its end.
-        if count(told) <= budget {
-            return told;
+        let cut = &text[..end];
+        let cut = &cut[..best_end(cut, text[end..].chars().next())];
+        // A shorter text has fewer tokens, except if a word lost its end.
+        if count(cut) <= budget {
+            return cut;
         }
-        end = told.char_indices().next_back().map_or(0, |(place, _)| place);
+        end = cut.char_indices().next_back().map_or(0, |(place, _)| place);
     }
 }
 
-/// Where a text that goes on with `next` is best ended.
-fn best_end(told: &str, next: Option<char>) -> usize {
-    let ended = |at: usize| told[..at].trim_end().len();
-    let half = told.len() / 2;
+/// The best end of a text that continues with `next`.
+fn best_end(cut: &str, next: Option<char>) -> usize {
+    let ended = |at: usize| cut[..at].trim_end().len();
+    let half = cut.len() / 2;
     // The last sentence is the one that was cut.
-    let sentence = told.split_sentence_bound_indices().last().map_or(0, |(place, _)| ended(place));
+    let sentence = cut.split_sentence_bound_indices().last().map_or(0, |(place, _)| ended(place));
     if sentence > 0 && sentence >= half {
         return sentence;
     }
     let within_word =
-        next.is_some_and(char::is_alphanumeric) && told.ends_with(char::is_alphanumeric);
+        next.is_some_and(char::is_alphanumeric) && cut.ends_with(char::is_alphanumeric);
     if !within_word {
-        return ended(told.len());
+        return ended(cut.len());
     }
-    let word = told.rfind(char::is_whitespace).map_or(0, ended);
-    if word > 0 && word >= half { word } else { told.len() }
+    let word = cut.rfind(char::is_whitespace).map_or(0, ended);
+    if word > 0 && word >= half { word } else { cut.len() }
 }
 
-/// The byte until which a text is within a budget; the end of a character.
+/// The byte up to which a text is within a budget, at the end of a character.
 fn budget_end(text: &str, budget: usize) -> usize {
     let (mut left, mut end) = (budget, 0);
     for piece in pieces(text) {

@@ -276,7 +276,7 @@ impl Clause {
     /// Notes the side of a pair that the clause takes; a clause with words of both sides takes none.
     fn add_side(&mut self, OppositeSide { pair, side }: OppositeSide, word: &str) {
         match self.sides.get(&pair) {
-            Some((known, _)) if *known != side => {
+            Some((noted, _)) if *noted != side => {
                 self.sides.remove(&pair);
                 self.add_name(format!("pair {pair}"), word);
             }

@@ -54,11 +54,11 @@ fn when_asks(words: &[DateWord], index: usize, next: Option<&str>) -> bool {
         |distance| index.checked_sub(distance).map_or("", |before| words[before].text.as_str());
     let before = back(1);
     let to_me = before == "me" && matches!(back(2), "tell" | "remind" | "ask" | "show");
-    let known = to_me || KNOWING_WORDS.contains(before);
+    let is_request = to_me || KNOWING_WORDS.contains(before);
     let begins = words[index].gap != WordGap::Blank || JOINING_WORDS.contains(&before);
     match next {
-        Some(next) => known || (begins && AUXILIARIES.contains(next)),
-        None => known || begins,
+        Some(next) => is_request || (begins && AUXILIARIES.contains(next)),
+        None => is_request || begins,
     }
 }
 

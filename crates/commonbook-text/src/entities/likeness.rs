@@ -81,9 +81,9 @@ pub const fn is_exact(kind: EntityType) -> bool {
 fn is_code(text: &str) -> bool {
     let text = text.trim();
     let mark = |c: char| matches!(c, '_' | '/' | '\\' | '(' | '$' | '=' | '@' | '{' | '[' | '<');
-    let one = !text.contains(char::is_whitespace);
+    let is_single_word = !text.contains(char::is_whitespace);
     let mut letters = text.chars();
-    let humped = one
+    let humped = is_single_word
         && letters.next().is_some_and(|c| c.is_ascii_lowercase())
         && letters.any(|c| c.is_ascii_uppercase());
     text.contains(mark) || text.contains("::") || humped
@@ -91,38 +91,38 @@ fn is_code(text: &str) -> bool {
 
 /// Returns the likeness of two names: 1 for the same letters, 0 for nothing in common.
 #[must_use]
-pub fn likeness(one: &ComparableName, other: &ComparableName) -> f64 {
-    strsim::normalized_levenshtein(&one.letters, &other.letters)
+pub fn likeness(name: &ComparableName, other: &ComparableName) -> f64 {
+    strsim::normalized_levenshtein(&name.letters, &other.letters)
 }
 
 /// Returns the likeness of two names that differ but mean the same entity; `None` if they mean
 /// different ones.
 #[must_use]
-pub fn nearly_same(one: &ComparableName, other: &ComparableName) -> Option<f64> {
-    let comparable = one.kind == other.kind
-        && !one.exact
+pub fn nearly_same(name: &ComparableName, other: &ComparableName) -> Option<f64> {
+    let comparable = name.kind == other.kind
+        && !name.exact
         && !other.exact
-        && one.words.len() == other.words.len()
-        && one.letters.len().abs_diff(other.letters.len()) <= 4 * EDITS_MAX;
+        && name.words.len() == other.words.len()
+        && name.letters.len().abs_diff(other.letters.len()) <= 4 * EDITS_MAX;
     if !comparable {
         return None;
     }
-    let words = || one.words.iter().zip(&other.words).filter(|(a, b)| a != b);
-    if words().count() == 0 || !words().all(|(a, b)| is_typing_error(one, other, a, b)) {
+    let words = || name.words.iter().zip(&other.words).filter(|(a, b)| a != b);
+    if words().count() == 0 || !words().all(|(a, b)| is_typing_error(name, other, a, b)) {
         return None;
     }
-    let edits = strsim::levenshtein(&one.letters, &other.letters);
-    let likeness = likeness(one, other);
+    let edits = strsim::levenshtein(&name.letters, &other.letters);
+    let likeness = likeness(name, other);
     (edits <= EDITS_MAX && likeness >= LIKENESS_MIN).then_some(likeness)
 }
 
 /// Whether two names mean the same entity: equal names, well-known synonyms, or nearly equal names.
 #[must_use]
-pub fn is_same(kind: EntityType, one: &str, other: &str) -> bool {
-    let (one, other) = (ComparableName::of(kind, one), ComparableName::of(kind, other));
+pub fn is_same(kind: EntityType, name: &str, other: &str) -> bool {
+    let (name, other) = (ComparableName::of(kind, name), ComparableName::of(kind, other));
     !other.normalised.is_empty()
-        && (vocabulary::names(kind, &one.normalised).contains(&other.normalised)
-            || nearly_same(&one, &other).is_some())
+        && (vocabulary::names(kind, &name.normalised).contains(&other.normalised)
+            || nearly_same(&name, &other).is_some())
 }
 
 /// Returns the index and the likeness of the candidate that is nearest and nearly the same. Returns
@@ -155,20 +155,26 @@ const fn letters_min(kind: EntityType, listed: bool) -> usize {
 }
 
 /// Whether the difference of two words, one of each name, looks like a typing error.
-fn is_typing_error(name: &ComparableName, with: &ComparableName, one: &str, other: &str) -> bool {
+fn is_typing_error(
+    name: &ComparableName,
+    with: &ComparableName,
+    word: &str,
+    counterpart: &str,
+) -> bool {
     let letters = |word: &str| word.chars().all(char::is_alphabetic);
-    if !letters(one) || !letters(other) {
+    if !letters(word) || !letters(counterpart) {
         return false;
     }
-    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let (short, long) =
+        if word.len() <= counterpart.len() { (word, counterpart) } else { (counterpart, word) };
     if name.has_plural && with.has_plural && is_plural(short, long) {
         return true;
     }
-    let listed = [one, other].map(vocabulary::is_listed_word);
+    let listed = [word, counterpart].map(vocabulary::is_listed_word);
     short.chars().count() >= letters_min(name.kind, listed.contains(&true))
         && short.chars().take(2).eq(long.chars().take(2))
         && ends_alike(short, long)
-        && strsim::osa_distance(one, other) as f64
+        && strsim::osa_distance(word, counterpart) as f64
             <= (1.0 - LIKENESS_MIN) * long.chars().count() as f64
         && listed.contains(&false)
 }

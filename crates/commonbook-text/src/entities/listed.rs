@@ -58,14 +58,14 @@ pub(super) fn is_technical(text: &str) -> bool {
         let lower = &mut buffer[..word.len()];
         lower.copy_from_slice(word.as_bytes());
         lower.make_ascii_lowercase();
-        let Some(known) =
+        let Some(index) =
             std::str::from_utf8(lower).ok().and_then(|word| TECHNICAL_WORDS.get(word))
         else {
             continue;
         };
         match first {
-            Some(first) if first != known => return true,
-            _ => first = Some(known),
+            Some(first) if first != index => return true,
+            _ => first = Some(index),
         }
     }
     false

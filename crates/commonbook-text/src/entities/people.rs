@@ -28,8 +28,8 @@ impl KnownPeople {
     /// Adds a person.
     pub(super) fn add(&mut self, name: &str) {
         let mut parts = name.split_whitespace();
-        if let Some(given) = parts.next().filter(|given| given.chars().count() > 2) {
-            self.0.insert(fold_text(given));
+        if let Some(given_name) = parts.next().filter(|given_name| given_name.chars().count() > 2) {
+            self.0.insert(fold_text(given_name));
         }
     }
 
@@ -53,18 +53,18 @@ pub(super) fn is_speaker(label: &str) -> bool {
         && label.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | '\'' | '’' | '-'))
 }
 
-/// Finds people in a block of prose, and adds those with certain evidence to `known`.
+/// Finds people in a block of prose, and adds those with certain evidence to `known_people`.
 pub(super) fn find(
     block: &str,
     start: usize,
-    known: &mut KnownPeople,
+    known_people: &mut KnownPeople,
     found: &mut Vec<TextMention>,
 ) {
     let words = words(block, start);
     let text = ProseBlock { block, start, words: &words };
     let mut index = 0;
     while index < words.len() {
-        match text.person(index, known) {
+        match text.person(index, known_people) {
             Some((until, evidence)) => {
                 let range = words[index].from..words[until - 1].to;
                 let value = block[range.start - start..range.end - start]
@@ -72,7 +72,7 @@ pub(super) fn find(
                     .collect::<Vec<_>>()
                     .join(" ");
                 if evidence != EntityEvidence::Guess {
-                    known.add(&value);
+                    known_people.add(&value);
                 }
                 found.push(TextMention::with_value(EntityType::Person, range, value, evidence));
                 index = until;
@@ -90,7 +90,7 @@ struct ProseBlock<'a> {
 
 impl ProseBlock<'_> {
     /// Returns the end of a person's name that begins at this word, and the evidence.
-    fn person(&self, index: usize, known: &KnownPeople) -> Option<(usize, EntityEvidence)> {
+    fn person(&self, index: usize, known_people: &KnownPeople) -> Option<(usize, EntityEvidence)> {
         let word = &self.words[index];
         if !word.is_capital() || word.text.chars().count() < 2 || self.is_code(index) {
             return None;
@@ -102,10 +102,12 @@ impl ProseBlock<'_> {
         {
             return None;
         }
-        let given = vocabulary::given_name(&fold_text(word.text));
+        let given_name = vocabulary::given_name(&fold_text(word.text));
         let beside = self.is_titled(index) || self.is_related(index);
-        let is_candidate =
-            given.is_some() || beside || self.may_have_cue(index) || known.contains(word.text);
+        let is_candidate = given_name.is_some()
+            || beside
+            || self.may_have_cue(index)
+            || known_people.contains(word.text);
         if !is_candidate || self.goes_on_before(index) {
             return None;
         }
@@ -117,20 +119,22 @@ impl ProseBlock<'_> {
         let counted = self.words.get(until).is_some_and(|word| {
             word.continues_phrase() && word.text.starts_with(|c: char| c.is_ascii_digit())
         });
-        if counted && !known.contains(word.text) {
+        if counted && !known_people.contains(word.text) {
             return None;
         }
         let cue = beside || self.is_greeted(index, until);
         let mailed = self.is_mailed(until);
         let listed_family =
             until > index + 1 && vocabulary::is_family_name(&fold_text(self.words[until - 1].text));
-        match given {
+        match given_name {
             Some(NameRequirement::Nothing) if until > index + 1 || cue || mailed => {
                 Some((until, EntityEvidence::Shape))
             }
             Some(NameRequirement::Nothing) => Some((until, EntityEvidence::Listed)),
             Some(_) if listed_family || cue || mailed => Some((until, EntityEvidence::Cue)),
-            _ if known.contains(word.text) => Some((until.min(index + 1), EntityEvidence::Listed)),
+            _ if known_people.contains(word.text) => {
+                Some((until.min(index + 1), EntityEvidence::Listed))
+            }
             Some(_) if self.speaks(until) => Some((until, EntityEvidence::Guess)),
             None if self.is_thing(index, until) => None,
             None if self.is_titled(index) || mailed && until > index + 1 => {

@@ -138,8 +138,10 @@ fn url_within(token: &str) -> Option<Range<usize>> {
             let letters =
                 token.as_bytes()[..mark].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
             let scheme = mark - letters.count();
-            let known = ["http", "https", "ftp", "ws", "wss"];
-            known.contains(&token[scheme..mark].to_ascii_lowercase().as_str()).then_some(scheme)?
+            let schemes = ["http", "https", "ftp", "ws", "wss"];
+            schemes
+                .contains(&token[scheme..mark].to_ascii_lowercase().as_str())
+                .then_some(scheme)?
         }
         None if token.starts_with("www.") && token.len() > 8 => 0,
         None => return None,

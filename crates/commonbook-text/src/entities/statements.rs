@@ -205,8 +205,8 @@ fn character_start(text: &str, index: usize) -> usize {
 
 /// Parses a decision: returns the decision as stored, and its length in the text. Returns `None` if
 /// the decision is a question, denied or left open.
-fn parse_decision(before: &str, said: &str, rest: &str) -> Option<(String, usize)> {
-    let said = said.trim_end().to_lowercase();
+fn parse_decision(before: &str, verb: &str, rest: &str) -> Option<(String, usize)> {
+    let verb = verb.trim_end().to_lowercase();
     let clause = before.rsplit(['.', '!', '?', ',', ';', '\n']).next().unwrap_or_default();
     let clause = format!(" {} ", clause.to_lowercase());
     let open = [
@@ -226,23 +226,23 @@ fn parse_decision(before: &str, said: &str, rest: &str) -> Option<(String, usize
         return None;
     }
     let mut end = DECISION_END.find(rest).map_or(rest.len(), |reason| reason.start());
-    let asked = rest[end..].starts_with('?');
+    let is_question = rest[end..].starts_with('?');
     if rest[..end].chars().count() > DECISION_CHARS_MAX {
         let cut = rest.char_indices().nth(DECISION_CHARS_MAX).map_or(rest.len(), |(at, _)| at);
         end = rest[..cut].rfind(char::is_whitespace).unwrap_or(cut);
     }
     let text = rest[..end].trim_end_matches([' ', ',', ':', '*', '`']);
     // "She chose them" is a taste; a choice over something else is a decision.
-    let chosen = said.ends_with("chose")
+    let chosen = verb.ends_with("chose")
         && ![" over ", " instead of "].iter().any(|word| text.contains(word));
     let pointing = ["the following", "this ", "that ", "it ", "in writing"]
         .iter()
         .any(|word| text.starts_with(word));
-    if asked || chosen || pointing || text.split_whitespace().count() < 2 || text.len() < 8 {
+    if is_question || chosen || pointing || text.split_whitespace().count() < 2 || text.len() < 8 {
         return None;
     }
     let value = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(['`', '*'], "");
-    let value = if said.ends_with("against") { format!("against {value}") } else { value };
+    let value = if verb.ends_with("against") { format!("against {value}") } else { value };
     Some((value, text.len()))
 }
 

@@ -128,8 +128,10 @@ fn normalise_person(value: &str) -> String {
     let folded = fold_text(value);
     let turned = match folded.split_once(',') {
         // "Smith, Jr." and lists of names stay as they are.
-        Some((family, given)) if !given.contains(',') && !given.trim().starts_with("jr") => {
-            format!("{given} {family}")
+        Some((family, given_name))
+            if !given_name.contains(',') && !given_name.trim().starts_with("jr") =>
+        {
+            format!("{given_name} {family}")
         }
         _ => folded,
     };

@@ -1,12 +1,12 @@
-//! Pieces: where a text is taken apart before its words are looked up, as `o200k` does.
+//! Pieces: the parts of a text whose tokens are looked up, as `o200k` defines them.
 //!
-//! The rule, as OpenAI publishes it, is a regular expression with seven alternatives, of which the
-//! first that fits counts. It is written out here as a function: of all that this program matches
-//! it alone needs Unicode's categories, whose tables a regular expression would bring for all.
+//! OpenAI publishes the rule as a regular expression with seven alternatives, of which the first
+//! match counts. Here it is a function: it is the only part of this program that needs Unicode's
+//! categories, whose tables a regular expression would bring for all.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// What a character is, as far as the rule asks.
+/// The class of a character in the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CharacterClass {
     /// A capital letter.
@@ -52,11 +52,11 @@ const fn is_line_end(c: char) -> bool {
     matches!(c, '\r' | '\n')
 }
 
-/// Bytes of a piece at the most. No word is so long; of a run of letters without end, which would
-/// take a second for each megabyte, each stretch counts for itself, a token more here and there.
+/// Maximum bytes of a piece. No word is so long. A longer run of letters, which would take a second
+/// per megabyte, is counted in stretches, at the cost of a token here and there.
 const PIECE_BYTES_MAX: usize = 1024;
 
-/// The pieces of a text, one after the other, nothing left out.
+/// The pieces of a text in order, without gaps.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -67,7 +67,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The bytes of the first piece of a text; nothing when the text is empty.
+/// The bytes of the first piece of a text; `None` if the text is empty.
 fn first_piece_bytes(text: &str) -> Option<usize> {
     let c = text.chars().next()?;
     word_bytes(text)
@@ -84,9 +84,8 @@ fn run_bytes(text: &str, most: usize, is: impl Fn(char) -> bool) -> usize {
     text.chars().take(most).take_while(|c| is(*c)).map(char::len_utf8).sum()
 }
 
-/// Letters, after one character at the most that is neither letter, number nor line end: capital
-/// ones and then small ones, at least one of these; else capital ones alone. Then what an
-/// apostrophe shortens.
+/// Letters, after at most one character that is neither a letter, a number nor a line end: capitals
+/// and then at least one small letter; else capitals only. Then the ending of a contraction.
 fn word_bytes(text: &str) -> Option<usize> {
     let c = text.chars().next()?;
     let leads = match character_class(c) {
@@ -109,7 +108,7 @@ fn word_bytes(text: &str) -> Option<usize> {
     Some(end + contraction_bytes(&text[end..]))
 }
 
-/// Capital and caseless letters, then at least one small or caseless one, as many as there are.
+/// Capital and caseless letters, then at least one small or caseless one, as many as possible.
 fn small_bytes(text: &str) -> Option<usize> {
     let upper = run_bytes(text, usize::MAX, |c| {
         matches!(character_class(c), CharacterClass::Capital | CharacterClass::Caseless)
@@ -123,7 +122,7 @@ fn small_bytes(text: &str) -> Option<usize> {
     if end > upper {
         return Some(end);
     }
-    // No small one follows: the last caseless one of the run takes its place.
+    // No small letter follows: the last caseless letter of the run takes its place.
     text[..upper]
         .char_indices()
         .rev()
@@ -131,15 +130,15 @@ fn small_bytes(text: &str) -> Option<usize> {
         .map(|(at, _)| lower(at))
 }
 
-/// The bytes of `'s`, `'ll` and their like, in any case; `ſ` is an old `s`.
+/// The bytes of `'s`, `'ll` and similar endings, in any case; `ſ` is an old `s`.
 fn contraction_bytes(text: &str) -> usize {
     let mut letters = text.chars();
     if letters.next() != Some('\'') {
         return 0;
     }
     let lower = |c: Option<char>| c.map_or('\0', |c| c.to_ascii_lowercase());
-    let (one, two) = (lower(letters.next()), lower(letters.next()));
-    match (one, two) {
+    let (first, second) = (lower(letters.next()), lower(letters.next()));
+    match (first, second) {
         ('s' | 't' | 'm' | 'd', _) => 2,
         ('ſ', _) => 1 + 'ſ'.len_utf8(),
         ('r' | 'v', 'e') | ('l', 'l') => 3,
@@ -147,7 +146,7 @@ fn contraction_bytes(text: &str) -> usize {
     }
 }
 
-/// Neither letters, numbers nor blanks, after one blank at the most; then line ends and slashes.
+/// Neither letters, numbers nor blanks, after at most one blank; then line ends and slashes.
 fn symbol_bytes(text: &str) -> Option<usize> {
     let from = usize::from(text.starts_with(' '));
     let is = |c: char| {
@@ -159,8 +158,8 @@ fn symbol_bytes(text: &str) -> Option<usize> {
     (end > from).then(|| end + run_bytes(&text[end..], usize::MAX, ends))
 }
 
-/// Blanks: until the last line end among them; else all at the end of a text, all but the last
-/// before something, or the only one.
+/// Blanks: up to the last line end among them; else all at the end of a text; before other text,
+/// all but the last, or a single one.
 fn blank_bytes(text: &str) -> usize {
     let all = run_bytes(text, usize::MAX, char::is_whitespace);
     let last_end = text[..all].rfind(is_line_end).map(|at| at + 1);

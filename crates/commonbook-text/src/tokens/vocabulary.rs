@@ -1,10 +1,10 @@
-//! The vocabulary `o200k` as a table that is searched where it lies, and what a piece of text is
-//! made of by it: nothing is unpacked and nothing is built when a program starts.
+//! The vocabulary `o200k` as a table that is searched in place: a program starts without unpacking
+//! or building anything.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// As `tools/o200k.py` wrote it: for each length the number of tokens of that length, then those
+/// The output of `tools/o200k.py`: for each length the number of tokens of that length, then those
 /// tokens in the order of their bytes, each followed by its rank.
 const TOKEN_TABLE: &[u8] = include_bytes!("o200k.bin");
 
@@ -14,7 +14,7 @@ const TOKEN_BYTES_MAX: usize = 128;
 /// Bytes of a rank.
 const RANK_BYTES: usize = 3;
 
-/// Where the tokens of each length begin in the table, and where those of the longest end.
+/// The offset of the tokens of each length in the table, and the end of the longest ones.
 const LENGTH_STARTS: [usize; TOKEN_BYTES_MAX + 2] = length_starts();
 
 const fn length_starts() -> [usize; TOKEN_BYTES_MAX + 2] {
@@ -35,16 +35,16 @@ const fn length_starts() -> [usize; TOKEN_BYTES_MAX + 2] {
     starts
 }
 
-/// Bytes up to which tokens are compared as numbers, which is faster than byte by byte.
+/// Tokens up to this many bytes are compared as numbers, which is faster than byte by byte.
 const SHORT_TOKEN_BYTES_MAX: usize = 16;
 
-/// The rank of a token: the lower, the earlier its two parts are joined.
+/// The rank of a token: a lower rank is joined earlier.
 fn rank(token: &[u8]) -> Option<u32> {
     match token.len() {
         0 => None,
         length @ 1..=SHORT_TOKEN_BYTES_MAX => {
             let wanted = token.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
-            // Longer rows follow, so that there are as many bytes behind each short one.
+            // Longer rows follow, so that enough bytes follow each short one.
             let number = |at: usize| {
                 let first: Option<&[u8; SHORT_TOKEN_BYTES_MAX]> = TOKEN_TABLE[at..].first_chunk();
                 first.map_or(0, |bytes| {
@@ -60,7 +60,7 @@ fn rank(token: &[u8]) -> Option<u32> {
     }
 }
 
-/// The rank of the token of this length whose row is found equal.
+/// The rank of the token of this length whose row is equal.
 fn find_rank(length: usize, order: impl Fn(usize) -> Ordering) -> Option<u32> {
     let row = length + RANK_BYTES;
     let (mut low, mut high) = (0, (LENGTH_STARTS[length + 1] - LENGTH_STARTS[length]) / row);
@@ -79,13 +79,13 @@ fn find_rank(length: usize, order: impl Fn(usize) -> Ordering) -> Option<u32> {
     None
 }
 
-/// Where a part that was joined to the one before it ended.
+/// The end of a part that was joined to the one before it.
 const JOINED_PART: usize = usize::MAX;
 
-/// How many bytes each token of a piece has, in order.
+/// The length in bytes of each token of a piece, in order.
 ///
-/// Of all neighbours that make a token together, those of the lowest rank are joined first, and of
-/// equal ones the leftmost, until none do (byte-pair encoding).
+/// Of all neighbours that make a token together, those of the lowest rank are joined first, and
+/// among equal ones the leftmost, until none are left (byte-pair encoding).
 pub(super) fn token_lengths(piece: &[u8]) -> Vec<usize> {
     if piece.len() == 1 || rank(piece).is_some() {
         return vec![piece.len()];
