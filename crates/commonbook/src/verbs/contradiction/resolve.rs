@@ -17,6 +17,7 @@ use crate::model::memory::{Memory, SaveMemory, Sharing};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::{MemoryDraft, keep_memory, replace};
+use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
     /// Resolves the contradiction between two memories. Repeating the same decision returns the
@@ -37,8 +38,8 @@ impl Commonbook {
         let now = self.clock.now();
         let drafts = self.merge_draft(caller, &decision, now)?;
         let relations = [0, 1].map(|_| RelationId::new(&*self.ids, now));
-        let (key, verb) = (request.idempotency_key.as_ref(), "resolve_contradiction");
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
             let (kept, older, newer) = visible_contradiction(tx, &sight, decision.contradiction)?;
             if let Some(resolved) = &kept.resolved {
