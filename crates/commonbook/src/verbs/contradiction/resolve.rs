@@ -81,9 +81,8 @@ impl Commonbook {
         };
         let drafts = self.drafts(caller, &[request], now).map_err(|(_, error)| error)?;
         if drafts.iter().any(|draft| draft.memory.is_quarantined()) {
-            return Err(Error::invalid("text", "the text reads like an instruction to other agents").hint(
-                "Say what holds instead of both, as a statement: a quarantined memory supersedes nothing.",
-            ));
+            return Err(Error::invalid("text", "reads like an order to other agents")
+                .hint("Say what holds instead of both: a quarantined memory supersedes nothing."));
         }
         Ok(drafts)
     }
@@ -130,11 +129,8 @@ impl ContradictionDecision<'_> {
                 let merged = draft.map(|draft| &draft.memory);
                 let merged = merged.ok_or_else(|| Error::invalid("text", "merge needs this"))?;
                 if keep_memory(tx, merged, self.now)?.is_quarantined() {
-                    return Err(Error::invalid(
-                        "text",
-                        "the text completes an instruction to other agents",
-                    )
-                    .hint("Say what holds instead of both, in other words."));
+                    return Err(Error::invalid("text", "completes an order to other agents")
+                        .hint("Say what holds instead of both, in other words."));
                 }
                 for (place, old) in [older, newer].into_iter().enumerate() {
                     after[place] = self.replace(tx, old, self.relations[place], merged)?;
