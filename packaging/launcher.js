@@ -12,7 +12,7 @@ try {
 } catch {
   console.error(`commonbook: the npm package @commonbook/${platform} is not installed.
 Install without --no-optional and --omit=optional. If npm has no such package, build Commonbook
-from its source: cargo install commonbook-server`);
+from its source: cargo install --locked commonbook-server`);
   process.exit(1);
 }
 
