@@ -87,7 +87,7 @@ impl ServeCommand {
             Arc::clone(&config),
             stopping.clone(),
         ));
-        let local = RpcListener::open(&config, cli::rpc_handler(book.clone()));
+        let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         output::announce(&format!("Commonbook listens on http://{address}"));
         let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
         let gate = RequestGate {
