@@ -26,7 +26,8 @@ pub struct ChildServer {
     agent: ureq::Agent,
 }
 
-/// A command of this program on this home, without the identity that the environment names.
+/// A command of this program on this home, without the identity and the server that the environment
+/// names.
 ///
 /// # Errors
 /// `unavailable` if the path of the program is unknown.
@@ -34,9 +35,10 @@ pub fn program_command(home: &Path, arguments: &[&str]) -> Result<Command> {
     let program = std::env::current_exe()
         .map_err(|error| step_error("the path of this program is unknown", error))?;
     let mut command = Command::new(program);
-    for name in ["COMMONBOOK_AGENT_ID", "COMMONBOOK_WORKSPACE", "COMMONBOOK_USER_ID"] {
-        command.env_remove(name);
+    for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "URL", "TOKEN"] {
+        command.env_remove(format!("COMMONBOOK_{name}"));
     }
+    command.env_remove("COMMONBOOK");
     command.args(PROGRAM_ARGUMENT.get()).args(arguments).arg("--home").arg(home);
     Ok(command)
 }

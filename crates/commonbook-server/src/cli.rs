@@ -20,12 +20,13 @@ mod standing;
 mod stdin;
 mod table;
 mod tokens;
+mod workspace;
 
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
-use commonbook::base::error::Result;
+use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::{Caller, EntryPoint};
 use serde_json::Value;
 
@@ -33,6 +34,9 @@ use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, translate};
 use crate::local::{self, RpcClient, RpcHandler, RpcOutcome, RpcRequest};
+use crate::project::check_switch;
+use crate::remote::rest::COMMAND_TIMEOUT;
+use crate::remote::{RestClient, ServerAddress};
 use crate::verb::{self, Follower, Verb, VerbCommandName};
 use crate::{follow, output};
 
@@ -45,6 +49,10 @@ pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
 pub(crate) use standing::StandingCommand;
 use table::{COMMAND_GROUPS, VerbView, verb_views};
+pub(crate) use workspace::WorkspaceCommand;
+
+/// The verb that asks before it runs, if a client would stop working.
+const CREATE_TOKEN: &str = "create_token";
 
 /// A verb as a command.
 struct VerbCommand {
@@ -162,6 +170,10 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
                 .help("Save it for yourself alone; the same as --sharing private"),
         );
     }
+    if verb.verb.name == CREATE_TOKEN {
+        let yes = Arg::new("yes").long("yes").action(ArgAction::SetTrue);
+        command = command.arg(yes.help("Create it although clients use HTTP without a token"));
+    }
     if !call.fields().any(|(field, _)| field == "session") {
         command = command
             .arg(Arg::new("session").long("session").value_name("ID").help("Session you work in"));
@@ -247,7 +259,7 @@ pub(crate) fn run(
     name: &str,
     matches: &ArgMatches,
     config: &Config,
-    open: impl FnOnce() -> Result<Commonbook>,
+    open: impl Fn() -> Result<Commonbook>,
 ) -> Option<Result<()>> {
     let (name, matches) = match matches.subcommand() {
         Some((command, own)) => (format!("{name} {command}"), own),
@@ -262,10 +274,39 @@ pub(crate) fn run(
     Some(command.run(matches, config, open))
 }
 
+/// Says that a command about the home does not go to the server that is used here.
+///
+/// # Errors
+/// As [`Config::home`].
+pub(crate) fn note_home(command: &str, config: &Config) -> Result<()> {
+    // A damaged setting stops no command about the home.
+    if let Ok(Some(address)) = ServerAddress::of(config, None) {
+        let home = config.home()?.display();
+        output::print_note(&format!("note: `{command}` is about {home}, not {}", address.url));
+    }
+    Ok(())
+}
+
+/// Succeeds if memories are in the home.
+///
+/// # Errors
+/// `unavailable` if they are at a URL, where this command cannot reach them.
+pub(crate) fn refuse_with_url(command: &str, config: &Config) -> Result<()> {
+    let Some(address) = ServerAddress::of(config, None)? else { return Ok(()) };
+    let message =
+        format!("`{command}` works on a home, and the memories here are at {}", address.url);
+    Err(Error::new(ErrorKind::Unavailable, message)
+        .hint("Run it on the machine of the server, or in a folder that uses the home."))
+}
+
 /// Runs the verbs of the registry for other processes.
-pub(crate) fn rpc_handler(book: Commonbook) -> Arc<RpcHandler> {
+pub(crate) fn rpc_handler(book: Commonbook, config: &Config) -> Arc<RpcHandler> {
+    let config = config.clone();
     Arc::new(move |request: RpcRequest| {
         let verb = verb::find(&request.verb)?;
+        if let Err(error) = config.admit(verb) {
+            return Some(Err(error));
+        }
         Some(verb.call.run(&book, &request.caller, request.request.into()))
     })
 }
@@ -275,8 +316,16 @@ impl VerbCommand {
         &self,
         matches: &ArgMatches,
         config: &Config,
-        open: impl FnOnce() -> Result<Commonbook>,
+        open: impl Fn() -> Result<Commonbook>,
     ) -> Result<()> {
+        if !self.verb.is_about_home() {
+            check_switch(config)?;
+        }
+        config.admit(self.verb)?;
+        config.warn_of_settings();
+        if self.verb.name == CREATE_TOKEN && !matches.get_flag("yes") {
+            tokens::confirm_creation(config)?;
+        }
         let mut caller = resolve_cli_caller(matches, config)?;
         let mut pairs = self.field_pairs(matches)?;
         if !self.has_field("session") {
@@ -291,19 +340,33 @@ impl VerbCommand {
         if let Some(field) = self.view.list_file {
             request.insert(field.to_owned(), stdin::read_json_list(matches, field)?);
         }
+        if !self.verb.is_about_home()
+            && let Some(address) = ServerAddress::of(config, None)?
+        {
+            let server = RestClient::new(address, COMMAND_TIMEOUT);
+            self.show(matches, &server.call(self.verb, &caller, request)?);
+            return Ok(());
+        }
         let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
         let (response, book) =
-            self.call_server_or_store(request, RpcClient::connect_to_home(config), open)?;
-        if matches.get_flag("json") {
-            output::print_json(&response);
-        } else {
-            (self.view.show)(&response);
-        }
+            self.call_server_or_store(request, RpcClient::connect_to_home(config), &open)?;
+        self.show(matches, &response);
         // After the response, which does not depend on it.
         if let Some(book) = book {
             follow::register_presence(&book);
         }
+        if !names_workspace && !self.verb.is_about_home() {
+            workspace::note_older_workspace(config, open);
+        }
         Ok(())
+    }
+
+    fn show(&self, matches: &ArgMatches, response: &Value) {
+        if matches.get_flag("json") {
+            output::print_json(response);
+        } else {
+            (self.view.show)(response);
+        }
     }
 
     /// Whether the request has this field.

@@ -8,17 +8,31 @@ use commonbook::model::collaboration::CollaborationSettings;
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::output;
+use crate::project::{self, Repository, git_root};
+use crate::verb::Verb;
 
 /// The settings file in the home folder.
 const SETTINGS_FILE: &str = "config.json";
+
+/// The sections of that file.
+const SETTINGS_SECTIONS: [&str; 4] = ["context", "collaboration", "digest", "folders"];
 
 /// The configuration from the environment.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     /// The folder of all data: `COMMONBOOK_HOME`, else `~/.commonbook`.
     pub home: Option<PathBuf>,
+    /// `COMMONBOOK`: `off` switches Commonbook off; `on` uses it also where a project switches it off.
+    pub switch: Option<String>,
     /// `COMMONBOOK_AGENT_ID`: the agent, if the request does not name it.
     pub agent: Option<String>,
+    /// `COMMONBOOK_URL`: the server with the memories, instead of the home.
+    pub url: Option<String>,
+    /// `COMMONBOOK_TOKEN`: the token for that server.
+    pub token: Option<SecretString>,
     /// `COMMONBOOK_WORKSPACE`: the workspace, if the request does not name it.
     pub workspace: Option<String>,
     /// `COMMONBOOK_USER_ID`: the user that the caller works for.
@@ -50,6 +64,9 @@ pub struct Config {
     /// Other folders of client files, by the prefixes of their paths: `CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
     /// `XDG_CONFIG_HOME`.
     pub client_folders: Vec<(&'static str, PathBuf)>,
+    /// The error of a config.json that this process ignores: it reads with the default settings, and
+    /// writes nothing.
+    pub settings_error: Option<Error>,
 }
 
 /// A text that debug output hides.
@@ -78,7 +95,10 @@ impl Config {
             client_folders: client_folders.flatten().collect(),
             home: home.or_else(|| default_home(user_home.as_deref())),
             user_home,
+            switch: text("COMMONBOOK"),
             agent: text("COMMONBOOK_AGENT_ID"),
+            url: text("COMMONBOOK_URL"),
+            token: text("COMMONBOOK_TOKEN").map(SecretString),
             workspace: text("COMMONBOOK_WORKSPACE"),
             user: text("COMMONBOOK_USER_ID"),
             embedder: text("COMMONBOOK_EMBEDDER"),
@@ -91,6 +111,7 @@ impl Config {
             hosts: text("COMMONBOOK_HOSTS"),
             log: text("COMMONBOOK_LOG"),
             folder: std::env::current_dir().ok(),
+            settings_error: None,
         }
     }
 }
@@ -125,6 +146,13 @@ impl Config {
     pub(crate) fn project(&self) -> Option<PathBuf> {
         let folder = self.folder.as_deref()?;
         Some(git_root(folder).unwrap_or(folder).to_owned())
+    }
+
+    /// The root of the project without links in its path, the same for all worktrees of a repository.
+    pub(crate) fn project_root(&self) -> Option<PathBuf> {
+        let folder = self.folder.as_deref()?;
+        let root = || std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        Some(Repository::around(folder).map_or_else(root, |repository| repository.root))
     }
 
     /// The path of a client's file, if an environment variable moves it out of the home.
@@ -212,43 +240,104 @@ impl Config {
         }
     }
 
+    /// Succeeds if config.json is valid: every section that it has, and no other.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn check_settings(&self) -> Result<()> {
+        let sections = self.sections()?;
+        if let Some(name) = sections.keys().find(|name| !SETTINGS_SECTIONS.contains(&name.as_str()))
+        {
+            let near = nearest_name(name, &SETTINGS_SECTIONS);
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(self.invalid_settings(&format!("unknown setting `{name}`{near}")));
+        }
+        self.preferences()?;
+        self.collaboration()?;
+        self.digest()?;
+        self.sandbox_folders().map(drop)
+    }
+
+    /// The configuration with the default settings, if config.json is not valid: a person can still read
+    /// memories, and nothing is written under settings that nobody chose.
+    pub(crate) fn tolerating_settings(self) -> Self {
+        let settings_error = self.check_settings().err();
+        Self { settings_error, ..self }
+    }
+
+    /// Succeeds if this verb may run although config.json is not valid.
+    ///
+    /// # Errors
+    /// The error of config.json, for a verb that writes.
+    pub(crate) fn admit(&self, verb: &Verb) -> Result<()> {
+        if verb.only_reads() { Ok(()) } else { self.require_settings() }
+    }
+
+    /// Succeeds if config.json is not ignored.
+    ///
+    /// # Errors
+    /// The error of config.json.
+    pub(crate) fn require_settings(&self) -> Result<()> {
+        self.settings_error.clone().map_or(Ok(()), Err)
+    }
+
+    /// Tells the person that config.json is ignored, if it is.
+    pub(crate) fn warn_of_settings(&self) {
+        if let Some(error) = &self.settings_error {
+            output::print_note(&format!("warning: {error}"));
+            output::print_note("The default settings are in use, and nothing is written.");
+        }
+    }
+
     /// A section of config.json, checked; the default if the file or the section does not exist.
     fn read_section<T: Default + DeserializeOwned>(
         &self,
         name: &str,
         check: impl Fn(&T) -> Result<()>,
     ) -> Result<T> {
-        let Some(path) = self.home.as_ref().map(|home| home.join(SETTINGS_FILE)) else {
+        if self.settings_error.is_some() {
             return Ok(T::default());
-        };
-        let invalid = |reason: String| {
-            Error::new(ErrorKind::Invalid, format!("{}: {reason}", path.display()))
-                .hint("Correct the file as docs/operating.md describes, or remove it.")
-        };
-        let text = match std::fs::read_to_string(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(T::default()),
-            read => read.map_err(|error| invalid(error.to_string()))?,
-        };
-        let mut sections: serde_json::Map<String, serde_json::Value> =
-            serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
-        let Some(section) = sections.remove(name) else { return Ok(T::default()) };
+        }
+        let Some(section) = self.sections()?.remove(name) else { return Ok(T::default()) };
         let read = commonbook::base::input::from_value::<T>(section);
         let checked = read.and_then(|read| check(&read).map(|()| read));
         checked.map_err(|error| {
             let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();
-            invalid(format!("{name}{field}: {}", error.message))
+            self.invalid_settings(&format!("{name}{field}: {}", with_nearest_name(&error.message)))
         })
     }
 
-    /// The workspace that the environment names, else that of the git repository of the working folder.
+    /// The sections of config.json.
+    fn sections(&self) -> Result<Map<String, Value>> {
+        let Some(path) = self.settings_path() else { return Ok(Map::new()) };
+        let text = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+            read => read.map_err(|error| self.invalid_settings(&error.to_string()))?,
+        };
+        serde_json::from_str(&text).map_err(|error| self.invalid_settings(&error.to_string()))
+    }
+
+    fn settings_path(&self) -> Option<PathBuf> {
+        self.home.as_ref().map(|home| home.join(SETTINGS_FILE))
+    }
+
+    fn invalid_settings(&self, reason: &str) -> Error {
+        let path = self.settings_path().unwrap_or_default();
+        Error::new(ErrorKind::Invalid, format!("{}: {reason}", path.display()))
+            .hint("Correct the file as docs/operating.md describes, or remove it.")
+    }
+
+    /// The workspace that the environment names, else that of the project around the working folder.
     ///
     /// # Errors
     /// `invalid` if `COMMONBOOK_WORKSPACE` is not the name of a workspace.
     pub(crate) fn nearest_workspace(&self) -> Result<Option<Workspace>> {
-        match &self.workspace {
-            Some(name) => name.parse().map(Some),
-            None => Ok(self.folder.as_deref().and_then(git_workspace)),
+        if let Some(name) = &self.workspace {
+            return name.parse().map(Some);
         }
+        let repository = self.folder.as_deref().and_then(Repository::around);
+        let home = self.home.as_deref();
+        Ok(repository.map(|repository| project::map::workspace_of(home, &repository)))
     }
 }
 
@@ -267,25 +356,23 @@ fn default_home(user: Option<&Path>) -> Option<PathBuf> {
     Some(user?.join(".commonbook"))
 }
 
-fn git_root(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|folder| folder.join(".git").exists())
+/// The name that a person probably meant by an unknown one.
+pub(crate) fn nearest_name<'n>(unknown: &str, known: &[&'n str]) -> Option<&'n str> {
+    let distance = |name: &str| strsim::damerau_levenshtein(&unknown.to_lowercase(), name);
+    let nearest = known.iter().min_by_key(|name| distance(name))?;
+    // A third of the letters may differ.
+    (distance(nearest) * 3 <= nearest.chars().count().max(3)).then_some(nearest)
 }
 
-/// The workspace of the git repository of a folder, named after the main repository, also for linked
-/// worktrees.
-fn git_workspace(folder: &Path) -> Option<Workspace> {
-    let root = git_root(folder)?;
-    let main = main_repository(&root.join(".git")).unwrap_or_else(|| root.to_owned());
-    Workspace::nearest_workspace_name(&main.file_name()?.to_string_lossy())
-}
-
-/// The main repository of a linked worktree: the `.git` of a worktree is a file that names
-/// `REPOSITORY/.git/worktrees/NAME` (gitrepository-layout).
-fn main_repository(git: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(git).ok()?;
-    let linked = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-    let worktrees = linked.parent().filter(|parent| parent.ends_with(".git/worktrees"))?;
-    worktrees.parent()?.parent().map(Path::to_owned)
+/// The message of an unknown field with the nearest known one. Serde quotes the unknown field first,
+/// and then the known ones.
+fn with_nearest_name(message: &str) -> String {
+    let Some((_, names)) = message.split_once("unknown field ") else { return message.to_owned() };
+    let quoted: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
+    let Some((unknown, known)) = quoted.split_first() else { return message.to_owned() };
+    let near = nearest_name(unknown, known);
+    let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    format!("unknown setting `{unknown}`{near}")
 }
 
 #[cfg(test)]
@@ -293,18 +380,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worktree_has_the_workspace_of_its_repository() {
+    fn an_unknown_setting_is_refused_with_the_nearest_one() {
         let home = tempfile::tempdir().unwrap();
-        let main = home.path().join("My Project");
-        let tree = home.path().join("elsewhere/tree");
-        std::fs::create_dir_all(main.join(".git/worktrees/tree")).unwrap();
-        std::fs::create_dir_all(main.join("src/deep")).unwrap();
-        std::fs::create_dir_all(&tree).unwrap();
-        let link = format!("gitdir: {}\n", main.join(".git/worktrees/tree").display());
-        std::fs::write(tree.join(".git"), link).unwrap();
-        for folder in [main.join("src/deep"), tree] {
-            let workspace = git_workspace(&folder).unwrap();
-            assert_eq!(workspace.as_str(), "my-project", "{}", folder.display());
+        let config = Config { home: Some(home.path().to_owned()), ..Config::default() };
+        let check = |text: &str| {
+            std::fs::write(home.path().join(SETTINGS_FILE), text).unwrap();
+            config.check_settings().map_err(|error| error.message)
+        };
+        assert_eq!(check("{}"), Ok(()));
+        assert_eq!(check(r#"{"context": {"agents": {"*": {"budget": 900}}}}"#), Ok(()));
+        for (text, words) in [
+            ("{", "EOF"),
+            (r#"{"contxt": {}}"#, "unknown setting `contxt`; did you mean `context`?"),
+            (r#"{"zebra": {}}"#, "unknown setting `zebra`"),
+            (
+                r#"{"context": {"agents": {"*": {"buget": 900}}}}"#,
+                "unknown setting `buget`; did you mean `budget`?",
+            ),
+            (r#"{"collaboration": {"rule": {}}}"#, "did you mean `rules`?"),
+            (r#"{"folders": ["relative"]}"#, "folders: relative is not an absolute path"),
+        ] {
+            let message = check(text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
         }
+        let tolerant = config.tolerating_settings();
+        assert!(tolerant.settings_error.is_some() && tolerant.preferences().is_ok());
     }
 }

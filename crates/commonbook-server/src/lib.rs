@@ -19,7 +19,9 @@ mod mcp;
 mod modes;
 pub mod output;
 mod process;
+mod project;
 mod rate;
+mod remote;
 mod rest;
 mod sandbox;
 mod serve;
@@ -52,6 +54,8 @@ use crate::caller::CallerClaims;
 use crate::config::Config;
 use crate::local::RpcListener;
 use crate::mcp::{McpDoor, ToolSelection};
+use crate::remote::ServerAddress;
+use crate::remote::bridge::McpBridge;
 use crate::sandbox::SandboxState;
 
 /// The commands that are not verbs.
@@ -77,6 +81,8 @@ enum ProgramCommand {
     Reindex(cli::ReindexCommand),
     /// Shows and edits standing memory files, which a role always receives
     Memory(cli::StandingCommand),
+    /// Shows which workspace each project uses, and chooses another one
+    Workspace(cli::WorkspaceCommand),
     /// Checks the store, the server, the model, ports, file modes and clients
     Doctor(cli::DoctorCommand),
     /// Prints the text of a golden file
@@ -102,6 +108,12 @@ struct SurfaceCommand {
     #[arg(value_parser = ["openapi", "tools", "events", "cli-help"])]
     name: String,
 }
+
+/// The commands besides verbs that show or change memories, only those of the home.
+const USES_MEMORIES: [&str; 3] = ["import", "export", "monitor"];
+
+/// The commands about the home itself, also if memories are at a URL.
+const ABOUT_HOME: [&str; 4] = ["doctor", "reindex", "serve", "token"];
 
 fn clap_command() -> Command {
     let command = Command::new("commonbook")
@@ -139,6 +151,10 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     let mut config = Config::read();
     if let Some(home) = matches.get_one::<String>("home") {
         config.home = Some(home.into());
+    }
+    // A server does not start under settings that nobody chose.
+    if matches.subcommand_name() != Some("serve") {
+        config = config.tolerating_settings();
     }
     // Before any thread starts: the sandbox does not hold a thread that already runs.
     let serves = matches.subcommand_matches("serve").is_some();
@@ -209,6 +225,7 @@ pub fn use_ordinary_pages() {
 
 fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Config) {
     log_hooks(&config);
+    let config = config.tolerating_settings();
     // Without an embedder: a client must not wait for a model to load.
     let words_only = Config { embedder: Some("off".to_owned()), ..config.clone() };
     output::print_line(&hook.answer(
@@ -218,15 +235,32 @@ fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Co
     ));
 }
 
+/// Succeeds if a command that is not a verb may run here; says what it is about, if that is not plain.
+fn check_command(name: &str, config: &Config) -> Result<()> {
+    if USES_MEMORIES.contains(&name) {
+        project::check_switch(config)?;
+        cli::refuse_with_url(name, config)?;
+    }
+    if USES_MEMORIES.contains(&name) || name == "memory" {
+        config.warn_of_settings();
+    }
+    if ABOUT_HOME.contains(&name) {
+        cli::note_home(name, config)?;
+    }
+    Ok(())
+}
+
 fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let Some((name, own)) = matches.subcommand() else { return Ok(()) };
     let open = || open_commonbook(&config);
+    check_command(name, &config)?;
     if let Some(done) = cli::run(name, own, &config, open) {
         return done;
     }
     let as_json = own.get_flag("json");
     match ProgramCommand::from_arg_matches(matches).map_err(|error| usage_error(&error, &[]))? {
         ProgramCommand::Serve(serve) => {
+            config.check_settings()?;
             let book = open().map_err(sandbox::refusal::explain_refusal)?;
             let mut config = config;
             // The flags override the environment, as defaults for callers over HTTP.
@@ -236,14 +270,27 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             config.user = claims.user.or(config.user);
             build_runtime()?.block_on(serve.run(book, Arc::new(config)))
         }
-        ProgramCommand::Mcp(stdio) => run_mcp(&stdio, cli::cli_caller_claims(own), open()?, config),
-        ProgramCommand::Setup(setup) => setup.run(&config, as_json),
+        ProgramCommand::Mcp(stdio) => match project::check_switch(&config) {
+            Ok(()) => {
+                let claims = cli::cli_caller_claims(own);
+                match ServerAddress::of(&config, stdio.client.as_deref())? {
+                    Some(address) => run_bridge(&stdio, claims, address, config),
+                    None => run_mcp(&stdio, claims, open()?, config),
+                }
+            }
+            // The client would report a server that does not start.
+            Err(off) => run_off_mcp(off),
+        },
+        ProgramCommand::Setup(setup) => {
+            setup.run(&config, cli::cli_caller_claims(own).agent, as_json)
+        }
         ProgramCommand::Hook(hook) => {
             print_hook_response(hook, cli::cli_caller_claims(own), config);
             Ok(())
         }
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => {
+            config.require_settings()?;
             let caller = cli::resolve_cli_caller(own, &config)?;
             let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
             let into = names_workspace.then(|| caller.workspace.clone());
@@ -262,6 +309,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Memory(memory) => {
             memory.run(&config, cli::resolve_cli_caller(own, &config)?.agent, as_json)
         }
+        ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
         ProgramCommand::Doctor(doctor) => {
             let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
@@ -319,7 +367,7 @@ fn run_mcp(
         let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools, watch)
             .for_client(CallerClaims { client, ..claims }, near);
         // The client's hooks call this server, so that they need not open the store.
-        let local = RpcListener::open(&config, cli::rpc_handler(book.clone()));
+        let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
         tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
         tokio::spawn(serve::sweep_hourly(book.clone()));
@@ -337,6 +385,28 @@ fn run_mcp(
         served
     });
     // A pending read of standard input cannot be cancelled; it holds no data.
+    runtime.shutdown_background();
+    served
+}
+
+/// Serves a client from the server at an address.
+fn run_bridge(
+    stdio: &McpCommand,
+    claims: CallerClaims,
+    address: ServerAddress,
+    config: Config,
+) -> Result<()> {
+    let client = stdio.client.clone().map(|name| (name, String::new()));
+    let near = config.nearest_workspace()?;
+    McpBridge::new(address, config, CallerClaims { client, ..claims }, near).serve()
+}
+
+/// Serves a client whose project, session or machine has switched Commonbook off.
+fn run_off_mcp(off: Error) -> Result<()> {
+    tracing::info!(reason = %off, "offering nothing");
+    let runtime = build_runtime()?;
+    let served =
+        runtime.block_on(async { mcp::serve_stdio(mcp::OffDoor(off), serve::stop_signal()).await });
     runtime.shutdown_background();
     served
 }

@@ -4,6 +4,7 @@ mod complete;
 #[cfg(feature = "conformance")]
 mod fixtures;
 mod http;
+mod off;
 mod ownership;
 mod page;
 mod progress;
@@ -48,6 +49,7 @@ use tool::ToolOffer;
 #[cfg(feature = "conformance")]
 pub(crate) use fixtures::FixtureDoor;
 pub(crate) use http::service;
+pub(crate) use off::OffDoor;
 pub(crate) use stdio::serve as serve_stdio;
 pub(crate) use tool::{ToolSelection, tools};
 
@@ -187,6 +189,7 @@ impl McpDoor {
     ) -> Result<Value, ToolCallError> {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
         let verb = offer.map(|offer| offer.verb).ok_or(ToolCallError::UnknownTool)?;
+        self.config.admit(verb)?;
         let mut arguments = request.arguments.unwrap_or_default();
         // The ticket must leave the arguments before anything reads them.
         let connected = self.caller(context)?;

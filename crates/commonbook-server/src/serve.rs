@@ -90,7 +90,7 @@ impl ServeCommand {
             Arc::clone(&config),
             stopping.clone(),
         ));
-        let local = RpcListener::open(&config, cli::rpc_handler(book.clone()));
+        let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         output::announce(&format!(
             "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
         ));

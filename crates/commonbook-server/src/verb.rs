@@ -105,6 +105,17 @@ impl Verb {
         self.effect != VerbEffect::Reads
     }
 
+    /// Whether it shows what is stored, even if it also notes how far its caller has read.
+    pub(crate) fn only_reads(&self) -> bool {
+        let is_get = |route: &VerbRoute| route.method == Method::GET;
+        !self.writes() || self.route.as_ref().is_some_and(is_get)
+    }
+
+    /// Whether it is about the tokens of a home, not about memories.
+    pub(crate) fn is_about_home(&self) -> bool {
+        matches!(self.command, Some(VerbCommandName::Own(name)) if name.starts_with("token "))
+    }
+
     /// Whether this request needs the follower caught up.
     pub(crate) fn needs(&self, follower: Follower, request: &Map<String, Value>) -> bool {
         let applies = |need: &FollowerNeed| need.field.is_none_or(|it| request.contains_key(it));

@@ -278,6 +278,25 @@ fn the_same_story_through_every_door_leaves_equal_rows_and_events() {
     pretty_assert(&story(&Mcp::over_http(&home, &server)), &expected, "MCP over HTTP");
 }
 
+#[test]
+fn a_home_that_uses_a_server_tells_the_same_story() {
+    let expected = story(&Cli(&Home::new()));
+    type MakeDoor = for<'h> fn(&'h Home) -> Box<dyn Door + 'h>;
+    let doors: [MakeDoor; 3] = [
+        |home| Box::new(Cli(home)),
+        |home| Box::new(Mcp::over_stdio(home)),
+        |home| Box::new(Mcp::over_stdio(home).stateless()),
+    ];
+    for (door, name) in doors.into_iter().zip(["the command line", "MCP", "MCP without sessions"]) {
+        let (shared, home) = (Home::new(), Home::new());
+        let server = Server::start(&shared);
+        let setup = ["setup", "cursor", "--scope", "project", "--http", &server.url];
+        assert!(home.run(&setup).status.success());
+        pretty_assert(&story(&*door(&home)), &expected, &format!("{name} at a URL"));
+        assert!(!home.path().join("commonbook.db").exists(), "{name} uses the home");
+    }
+}
+
 fn pretty_assert(left: &Value, right: &Value, door: &str) {
     let (left, right) = (left.as_array().unwrap(), right.as_array().unwrap());
     for (ours, theirs) in left.iter().zip(right) {

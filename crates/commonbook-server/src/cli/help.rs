@@ -31,7 +31,7 @@ const COMMAND_SECTIONS: [(&str, &[&str]); 6] = [
             "undo", "token",
         ],
     ),
-    ("Connect", &["setup", "serve", "mcp", "hook", "memory", "demo"]),
+    ("Connect", &["setup", "serve", "mcp", "hook", "workspace", "memory", "demo"]),
     ("Maintain", &["import", "export", "reindex", "doctor"]),
 ];
 

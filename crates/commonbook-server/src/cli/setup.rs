@@ -8,8 +8,10 @@ use serde_json::json;
 
 use crate::config::Config;
 use crate::output;
-use crate::setup::clients::{McpTransport, SetupClient, SetupOptions, SetupScope};
-use crate::setup::install::{FileChange, SetupChanges};
+use crate::remote::ServerAddress;
+use crate::remote::address::ServerMap;
+use crate::setup::clients::{SetupClient, SetupOptions, SetupScope};
+use crate::setup::install::{FileChange, SetupChanges, set_server};
 
 /// Lines of a file that the diff compares; of longer files it shows only the number of lines.
 const DIFF_LINES_MAX: usize = 1_000;
@@ -29,10 +31,10 @@ pub(crate) struct SetupCommand {
     /// Remove what was written; every file becomes as it was before
     #[arg(long, conflicts_with_all = ["http", "header", "program"])]
     undo: bool,
-    /// Connect to a running server instead of starting a process: `http://127.0.0.1:7077/mcp`
+    /// Use the memories of a server instead of those of the home: `https://book.example`
     #[arg(long, value_name = "URL")]
     http: Option<String>,
-    /// Header to send to that server, for example `Authorization: Bearer …`; repeatable
+    /// Header for that server, for example `Authorization: Bearer …`; kept in the home; repeatable
     #[arg(long, value_name = "NAME: VALUE", requires = "http")]
     header: Vec<String>,
     /// Program that the client starts [default: this program; `commonbook` with --scope project]
@@ -46,7 +48,11 @@ impl SetupCommand {
     /// # Errors
     /// `conflict` if a file does not have the client's format, `unavailable` if one cannot be read
     /// or written, `invalid` for an option that the client does not support. Then no file changed.
-    pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
+    pub(crate) fn run(&self, config: &Config, agent: Option<String>, as_json: bool) -> Result<()> {
+        let server = match (self.undo, self.server_address(agent)?) {
+            (false, None) => self.recorded_server(config)?,
+            (_, server) => server,
+        };
         let options = self.setup_options(config)?;
         let setup = match self.undo {
             true => SetupChanges::undo(self.client, &options, config)?,
@@ -59,7 +65,7 @@ impl SetupCommand {
             .collect();
         let response = json!({
             "client": self.client, "scope": self.scope, "dry_run": self.dry_run, "files": files,
-            "notes": setup.notes,
+            "notes": setup.notes, "server": server.as_ref().map(|server| &server.url),
         });
         let mut lines: Vec<String> = Vec::new();
         for change in &setup.changes {
@@ -72,7 +78,12 @@ impl SetupCommand {
         if setup.changes.is_empty() {
             lines.push(format!("{} is not set up here", self.client));
         }
+        if let Some(server) = &server {
+            lines.push(format!("memories   {}", server.url));
+        }
         if !self.dry_run {
+            // First the address, so that no hook of a new setup uses the home meanwhile.
+            set_server(self.client, self.scope, config, server)?;
             setup.carry_out()?;
         }
         match as_json {
@@ -82,21 +93,33 @@ impl SetupCommand {
         Ok(())
     }
 
-    fn setup_options(&self, config: &Config) -> Result<SetupOptions> {
+    /// The server of an earlier setup, which another one keeps.
+    fn recorded_server(&self, config: &Config) -> Result<Option<ServerAddress>> {
+        let map = ServerMap::read(config.home()?)?;
+        Ok(match self.scope {
+            SetupScope::User => map.clients.get(self.client.name()).cloned(),
+            SetupScope::Project => {
+                config.project_root().and_then(|root| map.projects.get(&root).cloned())
+            }
+        })
+    }
+
+    /// The server that the options name.
+    fn server_address(&self, agent: Option<String>) -> Result<Option<ServerAddress>> {
         let header = |text: &String| {
             let (name, value) = text.split_once(':').ok_or_else(|| {
                 Error::invalid("header", format!("{text:?} is not a header; expected NAME: VALUE"))
-                    .hint("Write it like `X-Commonbook-Workspace: shop`.")
+                    .hint("Write it like `Authorization: Bearer …`.")
             })?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         };
-        let link = match &self.http {
-            None => McpTransport::Stdio,
-            Some(url) => McpTransport::Http {
-                url: url.clone(),
-                headers: self.header.iter().map(header).collect::<Result<_>>()?,
-            },
-        };
+        let headers = self.header.iter().map(header).collect::<Result<Vec<_>>>()?;
+        let Some(url) = &self.http else { return Ok(None) };
+        let address = ServerAddress::parse(url)?.with_headers(headers)?;
+        Ok(Some(ServerAddress { agent, ..address }))
+    }
+
+    fn setup_options(&self, config: &Config) -> Result<SetupOptions> {
         let program = match (&self.program, self.scope) {
             (Some(program), _) => program.clone(),
             // Other people may have the program elsewhere.
@@ -111,7 +134,7 @@ impl SetupCommand {
             (SetupScope::User, Some(home)) => Some(absolute_path(home)?),
             _ => None,
         };
-        Ok(SetupOptions { scope: self.scope, link, program, home })
+        Ok(SetupOptions { scope: self.scope, program, home })
     }
 }
 

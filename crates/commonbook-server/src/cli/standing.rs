@@ -60,6 +60,12 @@ enum StandingAction {
     Show { role: Option<String> },
 }
 
+impl StandingAction {
+    fn changes_files(&self) -> bool {
+        !matches!(self, Self::Status | Self::View { .. } | Self::Route { .. } | Self::Show { .. })
+    }
+}
+
 /// The type of an item.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum StandingItemType {
@@ -104,6 +110,9 @@ impl StandingCommand {
     /// cannot be read or written.
     pub(crate) fn run(&self, config: &Config, agent: Agent, as_json: bool) -> Result<()> {
         let home = config.store_path()?.parent().map(Path::to_owned).unwrap_or_default();
+        if self.action.changes_files() {
+            config.require_settings()?;
+        }
         let preferences = config.preferences()?;
         let (project, everywhere) = (config.project(), self.everywhere);
         let folders = StandingFolders { project, home, preferences, everywhere, agent };

@@ -1,10 +1,45 @@
 //! How people read tokens: the secret once, then only id, agent and scopes.
 
+use std::io::IsTerminal;
+
+use commonbook::base::error::{Error, Result};
 use commonbook::model::token::{NewToken, Token, TokenList};
 use serde_json::Value;
 
 use super::layout::{minute, print_table, show};
+use crate::config::Config;
 use crate::output::{print_line, print_note};
+use crate::remote::address::ServerMap;
+
+/// Asks before a token is created while clients use a server of this machine without one: from the
+/// first token on, the server refuses them.
+///
+/// # Errors
+/// `conflict` if the person does not agree, or cannot be asked.
+pub(super) fn confirm_creation(config: &Config) -> Result<()> {
+    let map = ServerMap::read(config.home()?)?;
+    let projects = map.projects.iter().map(|(root, server)| (root.display().to_string(), server));
+    let clients = map.clients.iter().map(|(client, server)| (client.clone(), server));
+    let bare = clients.chain(projects).filter(|(_, server)| {
+        server.is_loopback() && !server.has_token() && config.token.is_none()
+    });
+    let names: Vec<String> = bare.map(|(name, _)| name).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let names = names.join(", ");
+    let refused = format!("{names} uses HTTP without a token, and will be refused");
+    if std::io::stdin().is_terminal() {
+        print_note(&format!("{refused}. Create the token? [y/N]"));
+        let mut line = String::new();
+        if std::io::stdin().read_line(&mut line).is_ok() && line.trim().eq_ignore_ascii_case("y") {
+            return Ok(());
+        }
+    }
+    Err(Error::conflict(refused).hint(
+        "Repeat it with --yes, and then set the clients up with `--header 'Authorization: Bearer …'`.",
+    ))
+}
 
 pub(super) fn show_issued_token(response: &Value) {
     show(response, |issued: &NewToken| {

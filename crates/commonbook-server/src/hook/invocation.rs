@@ -23,6 +23,8 @@ use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hook::steps::{HookStep, hook_steps};
+use crate::project::check_switch;
+use crate::remote::ServerAddress;
 use crate::ticket::{self, CallTicket, ToolCall};
 
 /// The time that user commands must leave for the built-in steps.
@@ -58,11 +60,21 @@ impl<'c> HookInvocation<'c> {
         }
         let folder = input.cwd.as_ref().map(Into::into).or_else(|| config.folder.clone());
         let local_config = Config { folder, ..config.clone() };
+        match check_switch(&local_config) {
+            // Commonbook is off: the hook touches nothing.
+            Err(off) if off.kind == ErrorKind::Forbidden => {
+                return Ok(HookResponse::Nothing.render(&input));
+            }
+            switched => switched?,
+        }
         let near = local_config.nearest_workspace()?;
+        let address = ServerAddress::of(&local_config, Some(input.client.name()))?;
+        let agent = address.as_ref().and_then(|address| address.agent.clone());
+        let local_config = Config { agent: config.agent.clone().or(agent), ..local_config };
         let name = Some((input.client.name().to_owned(), String::new()));
         let client = resolve_caller(
             &CallerClaims { client: name, ..claims.clone() },
-            config,
+            &local_config,
             near,
             EntryPoint::Hook,
         )?
@@ -75,7 +87,7 @@ impl<'c> HookInvocation<'c> {
                 .unwrap_or_default(),
             None => Vec::new(),
         };
-        let verbs = VerbClient::new(config, open);
+        let verbs = VerbClient::new(config, address, open);
         let mut invocation = Self { input, client, config, verbs, texts: Vec::new(), ticket: None };
         for step in hook_steps(invocation.input.moment, &commands)? {
             if let Err(error) = invocation.run_step(&step, end) {

@@ -1,4 +1,7 @@
-//! Calls verbs for a hook: through a running server, else on the store, which it opens once.
+//! Calls verbs for a hook: at the URL of its client or project, else through a running server of the
+//! home, else on the store, which it opens once.
+
+use std::time::Duration;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -9,22 +12,33 @@ use serde_json::Value;
 
 use crate::config::Config;
 use crate::local::{RpcClient, RpcOutcome, RpcRequest};
+use crate::remote::{RestClient, ServerAddress};
 use crate::verb;
 
 /// Opens the store.
 pub(super) type StoreOpener = Box<dyn FnOnce() -> Result<Commonbook> + Send>;
 
+/// The time limit of one call of a server at a URL, below that of the hook.
+const CALL_TIMEOUT: Duration = Duration::from_millis(1_500);
+
 /// The verbs, as a hook calls them.
 pub(super) struct VerbClient<'c> {
     config: &'c Config,
+    /// The server at a URL, if memories are there.
+    server: Option<RestClient>,
     open: Option<StoreOpener>,
     book: Option<Commonbook>,
 }
 
 impl<'c> VerbClient<'c> {
-    /// The verbs of this home.
-    pub(super) fn new(config: &'c Config, open: StoreOpener) -> Self {
-        Self { config, open: Some(open), book: None }
+    /// The verbs of the server at this address, else of this home.
+    pub(super) fn new(
+        config: &'c Config,
+        address: Option<ServerAddress>,
+        open: StoreOpener,
+    ) -> Self {
+        let server = address.map(|address| RestClient::new(address, CALL_TIMEOUT));
+        Self { config, server, open: Some(open), book: None }
     }
 
     /// Calls a verb by its name in the registry: through the server that runs, else on the store.
@@ -38,10 +52,16 @@ impl<'c> VerbClient<'c> {
         caller: &Caller,
         request: &impl Serialize,
     ) -> Result<A> {
+        let unknown = || Error::new(ErrorKind::Internal, format!("there is no verb {verb}"));
+        let found = verb::find(verb).ok_or_else(unknown)?;
         let request = match serde_json::to_value(request).map_err(encoding_error)? {
             Value::Object(request) => request,
             _ => serde_json::Map::new(),
         };
+        if let Some(server) = &self.server {
+            let answer = server.call(found, caller, request)?;
+            return serde_json::from_value(answer).map_err(encoding_error);
+        }
         if self.book.is_none() {
             let request = RpcRequest {
                 verb: verb.to_owned(),
@@ -53,12 +73,12 @@ impl<'c> VerbClient<'c> {
             {
                 return serde_json::from_value(answer).map_err(encoding_error);
             }
+            self.config.admit(found)?;
             self.book = self.open.take().map(|open| open()).transpose()?;
         }
         let closed = || Error::new(ErrorKind::Unavailable, "the store could not be opened");
-        let unknown = || Error::new(ErrorKind::Internal, format!("there is no verb {verb}"));
-        let call = &verb::find(verb).ok_or_else(unknown)?.call;
-        let answer = call.run(self.book.as_ref().ok_or_else(closed)?, caller, request.into())?;
+        let answer =
+            found.call.run(self.book.as_ref().ok_or_else(closed)?, caller, request.into())?;
         serde_json::from_value(answer).map_err(encoding_error)
     }
 }

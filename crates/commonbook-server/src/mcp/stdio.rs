@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
-use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use rmcp::{ServerHandler, ServiceExt};
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::McpDoor;
 use underway::PendingRequests;
 
 /// Bytes in the pipe between the standard streams and the MCP library.
@@ -28,7 +27,7 @@ const QUEUED_ANSWERS_MAX: usize = 64;
 /// # Errors
 /// `unavailable` if the client breaks the protocol or a stream fails.
 pub(crate) async fn serve(
-    door: McpDoor,
+    door: impl ServerHandler,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
@@ -56,7 +55,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-async fn run(door: McpDoor, stream: DuplexStream) -> Result<()> {
+async fn run(door: impl ServerHandler, stream: DuplexStream) -> Result<()> {
     match door.serve(tokio::io::split(stream)).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| stdio_error(&error)),
         // A client may disconnect before it initialises.

@@ -78,28 +78,11 @@ impl std::fmt::Display for SetupScope {
     }
 }
 
-/// The transport between the client and Commonbook.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum McpTransport {
-    /// Standard input and output of a process that the client starts in the project's folder.
-    Stdio,
-    /// Over HTTP.
-    Http {
-        /// The URL: `http://127.0.0.1:7077/mcp`.
-        url: String,
-        /// Further headers: `Authorization`, the workspace.
-        headers: Vec<(String, String)>,
-    },
-}
-
 /// The options of a setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SetupOptions {
     /// The scope.
     pub(crate) scope: SetupScope,
-    /// The transport.
-    pub(crate) link: McpTransport,
     /// The program that the client starts: `commonbook`, or a path.
     pub(crate) program: String,
     /// The home folder, if it is not the default.
@@ -254,46 +237,39 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
     }
 }
 
-/// The entry of the MCP server in the form of each client.
+/// The variables that Codex forwards to the MCP server, which gets few others.
+const FORWARDED_VARIABLES: [&str; 7] = [
+    "COMMONBOOK",
+    "COMMONBOOK_HOME",
+    "COMMONBOOK_URL",
+    "COMMONBOOK_TOKEN",
+    "COMMONBOOK_WORKSPACE",
+    "COMMONBOOK_AGENT_ID",
+    "COMMONBOOK_USER_ID",
+];
+
+/// The entry of the MCP server in the form of each client: a process that the client starts in the
+/// project's folder.
 fn server(client: SetupClient, chosen: &SetupOptions) -> Value {
     let program = &chosen.program;
     let own = ["mcp", "--client", client.name()];
     let arguments: Vec<&str> = own.into_iter().chain(chosen.home_arguments()).collect();
-    match (&chosen.link, client) {
-        (McpTransport::Stdio, SetupClient::Opencode) => {
+    match client {
+        SetupClient::Opencode => {
             let command = [&[program.as_str()], arguments.as_slice()].concat();
             json!({"type": "local", "command": command, "enabled": true})
         }
-        (McpTransport::Stdio, SetupClient::ClaudeCode) => {
+        SetupClient::ClaudeCode => {
             json!({"type": "stdio", "command": program, "args": arguments, "alwaysLoad": true})
         }
-        (McpTransport::Stdio, SetupClient::Copilot) => {
+        SetupClient::Copilot => {
             json!({"type": "local", "command": program, "args": arguments, "tools": ["*"]})
         }
-        (McpTransport::Stdio, _) => json!({"command": program, "args": arguments}),
-        (McpTransport::Http { url, headers }, client) => {
-            let has_header =
-                |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
-            // The client's hooks use this name; a token proves its own.
-            let own = [("X-Commonbook-Agent", client.name())].into_iter();
-            let own = own.filter(|(name, _)| !has_header(name) && !has_header("Authorization"));
-            let further = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            let headers: Map<String, Value> =
-                own.chain(further).map(|(name, value)| (name.to_owned(), value.into())).collect();
-            match client {
-                SetupClient::ClaudeCode => {
-                    json!({"type": "http", "url": url, "headers": headers, "alwaysLoad": true})
-                }
-                SetupClient::Codex => json!({"url": url, "http_headers": headers}),
-                SetupClient::Gemini => json!({"httpUrl": url, "headers": headers}),
-                SetupClient::Copilot => {
-                    json!({"type": "http", "url": url, "headers": headers, "tools": ["*"]})
-                }
-                SetupClient::Opencode => {
-                    json!({"type": "remote", "url": url, "headers": headers, "oauth": false, "enabled": true})
-                }
-                SetupClient::Cursor => json!({"url": url, "headers": headers}),
-            }
+        SetupClient::Codex => {
+            json!({"command": program, "args": arguments, "env_vars": FORWARDED_VARIABLES})
+        }
+        SetupClient::Gemini | SetupClient::Cursor => {
+            json!({"command": program, "args": arguments})
         }
     }
 }

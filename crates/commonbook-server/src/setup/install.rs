@@ -11,6 +11,8 @@ use super::clients::{self, SetupClient, SetupOptions, SetupPlan, SetupScope};
 use super::ledger::{InstalledClient, InstalledFile, SetupLedger};
 use crate::atomic::{self, StagedFile};
 use crate::config::Config;
+use crate::remote::ServerAddress;
+use crate::remote::address::ServerMap;
 
 /// The changes of a client's files.
 pub(crate) struct SetupChanges {
@@ -210,6 +212,35 @@ impl SetupChanges {
         }
         Ok(staged)
     }
+}
+
+/// Records the server that a client or a project uses; `None` is the home. The record is in the home,
+/// so that no file of a project can choose a server.
+///
+/// # Errors
+/// `conflict` if another setup runs or the record is damaged; `unavailable` if it cannot be written.
+pub(crate) fn set_server(
+    client: SetupClient,
+    scope: SetupScope,
+    config: &Config,
+    server: Option<ServerAddress>,
+) -> Result<()> {
+    let (home, root) = (config.home()?, config.project_root());
+    let before = ServerMap::read(home)?;
+    let mut map = before.clone();
+    match (scope, root, server) {
+        (SetupScope::User, _, Some(server)) => drop(map.clients.insert(client.to_string(), server)),
+        (SetupScope::User, _, None) => drop(map.clients.remove(client.name())),
+        (SetupScope::Project, Some(root), Some(server)) => drop(map.projects.insert(root, server)),
+        (SetupScope::Project, Some(root), None) => drop(map.projects.remove(&root)),
+        (SetupScope::Project, None, _) => {}
+    }
+    if map == before {
+        return Ok(());
+    }
+    atomic::create_folders(home)?;
+    let _lock = lock_setup(home)?;
+    map.write(home)
 }
 
 /// The folder of a client's files.

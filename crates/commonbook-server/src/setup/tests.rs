@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::clients::{McpTransport, SetupClient, SetupOptions, SetupScope, setup_plan};
+use super::clients::{SetupClient, SetupOptions, SetupScope, setup_plan};
 use super::*;
 use commonbook::base::error::ErrorKind;
 
@@ -341,8 +341,8 @@ fn a_file_of_ours_is_removed_completely() {
     );
 }
 
-fn chosen(scope: SetupScope, link: McpTransport) -> SetupOptions {
-    SetupOptions { scope, link, program: "commonbook".into(), home: None }
+fn chosen(scope: SetupScope) -> SetupOptions {
+    SetupOptions { scope, program: "commonbook".into(), home: None }
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn every_client_has_its_files() {
     ];
     for (client, user, project) in table {
         for (scope, expected) in [(SetupScope::User, user), (SetupScope::Project, project)] {
-            let planned = setup_plan(client, &chosen(scope, McpTransport::Stdio));
+            let planned = setup_plan(client, &chosen(scope));
             if expected.is_empty() {
                 assert!(planned.is_err(), "{client}");
                 continue;
@@ -399,61 +399,45 @@ fn every_client_has_its_files() {
 
 #[test]
 fn every_client_gets_an_entry_in_its_own_format() {
-    let headers = vec![("Authorization".to_owned(), "Bearer t".to_owned())];
-    let link = McpTransport::Http { url: "http://h/mcp".into(), headers };
-    let head = json!({"Authorization": "Bearer t"});
     let table = [
         (
             SetupClient::ClaudeCode,
             "mcpServers",
             json!({"type": "stdio", "command": "commonbook", "args": ["mcp", "--client", "claude-code"], "alwaysLoad": true}),
-            json!({"type": "http", "url": "http://h/mcp", "headers": head, "alwaysLoad": true}),
         ),
         (
             SetupClient::Gemini,
             "mcpServers",
             json!({"command": "commonbook", "args": ["mcp", "--client", "gemini"]}),
-            json!({"httpUrl": "http://h/mcp", "headers": head}),
         ),
         (
             SetupClient::Copilot,
             "mcpServers",
             json!({"type": "local", "command": "commonbook", "args": ["mcp", "--client", "copilot"], "tools": ["*"]}),
-            json!({"type": "http", "url": "http://h/mcp", "headers": head, "tools": ["*"]}),
         ),
         (
             SetupClient::Opencode,
             "mcp",
             json!({"type": "local", "command": ["commonbook", "mcp", "--client", "opencode"], "enabled": true}),
-            json!({"type": "remote", "url": "http://h/mcp", "headers": head, "oauth": false, "enabled": true}),
         ),
         (
             SetupClient::Cursor,
             "mcpServers",
             json!({"command": "commonbook", "args": ["mcp", "--client", "cursor"]}),
-            json!({"url": "http://h/mcp", "headers": head}),
         ),
     ];
-    let written = |client, link: McpTransport| {
-        let planned =
-            setup_plan(client, &chosen(SetupScope::User, link)).expect("the client can be set up");
+    let written = |client| {
+        let planned = setup_plan(client, &chosen(SetupScope::User)).expect("the client is known");
         there_and_back(&planned.files[0].content, None)
     };
-    for (client, key, stdio, http) in table {
-        assert_eq!(
-            value(&written(client, McpTransport::Stdio))[key]["commonbook"],
-            stdio,
-            "{client}"
-        );
-        assert_eq!(value(&written(client, link.clone()))[key]["commonbook"], http, "{client}");
+    for (client, key, entry) in table {
+        assert_eq!(value(&written(client))[key]["commonbook"], entry, "{client}");
     }
     assert_eq!(
-        written(SetupClient::Codex, link),
-        "[mcp_servers.commonbook]\nurl = \"http://h/mcp\"\nhttp_headers = { Authorization = \"Bearer t\" }\n"
-    );
-    assert_eq!(
-        written(SetupClient::Codex, McpTransport::Stdio),
-        "[mcp_servers.commonbook]\ncommand = \"commonbook\"\nargs = [\"mcp\", \"--client\", \"codex\"]\n"
+        written(SetupClient::Codex),
+        "[mcp_servers.commonbook]\ncommand = \"commonbook\"\nargs = [\"mcp\", \"--client\", \"codex\"]\n\
+         env_vars = [\"COMMONBOOK\", \"COMMONBOOK_HOME\", \"COMMONBOOK_URL\", \"COMMONBOOK_TOKEN\", \
+         \"COMMONBOOK_WORKSPACE\", \"COMMONBOOK_AGENT_ID\", \"COMMONBOOK_USER_ID\"]\n"
     );
 }
 
@@ -462,10 +446,7 @@ fn hooks_stand_beside_those_of_the_user() {
     let own = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"./check.sh\"}]}\n    ]\n  }\n}\n";
     let planned = setup_plan(
         SetupClient::ClaudeCode,
-        &SetupOptions {
-            program: "/opt/my tools/commonbook".into(),
-            ..chosen(SetupScope::User, McpTransport::Stdio)
-        },
+        &SetupOptions { program: "/opt/my tools/commonbook".into(), ..chosen(SetupScope::User) },
     )
     .expect("the client can be set up");
     let hooks = value(&there_and_back(&planned.files[1].content, Some(own)))["hooks"].clone();
@@ -475,14 +456,14 @@ fn hooks_stand_beside_those_of_the_user() {
         json!({"matcher": "Agent|Task|mcp__commonbook__.*", "hooks": [{"type": "command", "command": "\"/opt/my tools/commonbook\" hook claude-code PreToolUse", "timeout": 5}]})
     );
     assert_eq!(hooks.as_object().map(Map::len), Some(7));
-    let gemini = setup_plan(SetupClient::Gemini, &chosen(SetupScope::User, McpTransport::Stdio))
+    let gemini = setup_plan(SetupClient::Gemini, &chosen(SetupScope::User))
         .expect("the client can be set up");
     let hooks = value(&there_and_back(&gemini.files[0].content, None))["hooks"].clone();
     assert_eq!(
         hooks["AfterTool"],
         json!([{"matcher": "invoke_agent", "hooks": [{"type": "command", "command": "commonbook hook gemini AfterTool", "timeout": 5000}]}])
     );
-    let copilot = setup_plan(SetupClient::Copilot, &chosen(SetupScope::User, McpTransport::Stdio))
+    let copilot = setup_plan(SetupClient::Copilot, &chosen(SetupScope::User))
         .expect("the client can be set up");
     let own = value(&there_and_back(&copilot.files[1].content, None));
     assert_eq!(own["version"], 1);
@@ -494,10 +475,7 @@ fn hooks_stand_beside_those_of_the_user() {
         assert!(
             setup_plan(
                 SetupClient::Cursor,
-                &SetupOptions {
-                    program: bad.into(),
-                    ..chosen(SetupScope::User, McpTransport::Stdio)
-                }
+                &SetupOptions { program: bad.into(), ..chosen(SetupScope::User) }
             )
             .is_err(),
             "{bad:?}"
@@ -505,10 +483,7 @@ fn hooks_stand_beside_those_of_the_user() {
     }
     let plugin = setup_plan(
         SetupClient::Opencode,
-        &SetupOptions {
-            program: "C:\\x y\\commonbook.exe".into(),
-            ..chosen(SetupScope::User, McpTransport::Stdio)
-        },
+        &SetupOptions { program: "C:\\x y\\commonbook.exe".into(), ..chosen(SetupScope::User) },
     )
     .expect("the client can be set up");
     assert!(

@@ -11,6 +11,9 @@ mod files;
 mod hook;
 #[cfg(unix)]
 mod local;
+mod projects;
+#[cfg(unix)]
+mod remote;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod search;

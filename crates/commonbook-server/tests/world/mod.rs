@@ -50,9 +50,12 @@ impl Home {
     /// The program on this home, without settings from the environment.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
-        for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE", "HOSTS", "SANDBOX"] {
+        for name in
+            ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE", "HOSTS", "SANDBOX", "URL", "TOKEN"]
+        {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
+        command.env_remove("COMMONBOOK");
         // Vectors come in the background: with them, responses would depend on their time.
         command.env("COMMONBOOK_EMBEDDER", "off");
         command.env("COMMONBOOK_HOME", self.path()).current_dir(self.path()).args(arguments);

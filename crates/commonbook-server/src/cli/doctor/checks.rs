@@ -1,20 +1,31 @@
 //! The checks of `doctor` besides the store: server, ports, model, sandbox, hooks and clients.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use commonbook::base::error::{Error, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::workspace::Workspace;
 use serde::Serialize;
+use serde_json::Map;
 
 use crate::config::{Config, HOOK_LOG};
 use crate::local::RpcClient;
 use crate::modes::OpenPath;
 use crate::output::count_text;
+use crate::project::map::planned_workspace;
+use crate::project::{self, Repository};
+use crate::remote::{RestClient, ServerAddress};
 use crate::sandbox::SandboxState;
 use crate::serve::DEFAULT_ADDRESS;
 use crate::setup::install::installation_state;
 use crate::setup::ledger::SetupLedger;
-use crate::{atomic, follow, modes, process, sandbox};
+use crate::{atomic, follow, modes, process, sandbox, verb};
+
+/// The time limit of a server at a URL.
+const REACH_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The result of one check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -48,14 +59,44 @@ impl HealthCheck {
 pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<HealthCheck> {
     let server = RpcClient::connect_to_home(config).is_some();
     let mut checks = vec![check_server(server), check_port(server), check_model(config)];
+    if let Some(error) = &config.settings_error {
+        checks.push(HealthCheck::from_error("settings", error.clone()));
+    }
+    checks.push(check_project(config));
     checks.extend(check_process());
     checks.extend(check_sandbox(config));
     if let Ok(home) = config.home() {
         checks.extend(check_modes(home));
         checks.extend(check_hooks(home, commands));
         checks.extend(check_clients(home, config));
+        checks.extend(check_destinations(home, config));
     }
     checks
+}
+
+/// Reports the workspace of the project, or what switches Commonbook off in it.
+fn check_project(config: &Config) -> HealthCheck {
+    match project::check_switch(config) {
+        Err(off) if off.kind == ErrorKind::Forbidden => {
+            return HealthCheck::healthy("project", off.message);
+        }
+        Err(error) => return HealthCheck::from_error("project", error),
+        Ok(()) => {}
+    }
+    let repository = config.folder.as_deref().and_then(Repository::around);
+    HealthCheck::healthy(
+        "project",
+        match (&config.workspace, repository) {
+            (Some(name), _) => format!("COMMONBOOK_WORKSPACE names workspace {name}"),
+            (None, None) => {
+                format!("no git repository here: workspace {}", Workspace::fallback())
+            }
+            (None, Some(repository)) => {
+                let workspace = planned_workspace(config.home.as_deref(), &repository);
+                format!("{} uses workspace {workspace}", repository.identity)
+            }
+        },
+    )
 }
 
 fn check_server(runs: bool) -> HealthCheck {
@@ -212,4 +253,48 @@ fn check_clients(home: &Path, config: &Config) -> Vec<HealthCheck> {
         Err(error) => HealthCheck::from_error("client", error),
     };
     ledger.clients.iter().map(check).collect()
+}
+
+/// Reports where the command line and each client read and write memories, and whether a server there
+/// answers.
+fn check_destinations(home: &Path, config: &Config) -> Vec<HealthCheck> {
+    let clients = SetupLedger::read(home).unwrap_or_default().clients;
+    let names: BTreeSet<&str> = clients.iter().map(|installed| installed.client.name()).collect();
+    let users = std::iter::once(None).chain(names.into_iter().map(Some));
+    let mut reached: BTreeMap<String, Result<()>> = BTreeMap::new();
+    let check = |client: Option<&str>| {
+        let name = client.unwrap_or("the command line");
+        match ServerAddress::of(config, client) {
+            Ok(None) => HealthCheck::healthy("memories", format!("{name}: {}", home.display())),
+            Ok(Some(address)) => {
+                let url = address.url.clone();
+                let answer =
+                    reached.entry(url.clone()).or_insert_with(|| reach(address, config)).clone();
+                match answer {
+                    Ok(()) => HealthCheck::healthy("memories", format!("{name}: {url}")),
+                    Err(error) => {
+                        let hint = error.hint.as_deref();
+                        let repair = hint.unwrap_or("Start the server, or undo the setup.");
+                        let found = format!("{name}: {}", error.message);
+                        HealthCheck::faulty("memories", found, repair)
+                    }
+                }
+            }
+            Err(error) => HealthCheck::from_error("memories", error),
+        }
+    };
+    users.map(check).collect()
+}
+
+/// Reads from the server at this address.
+fn reach(address: ServerAddress, config: &Config) -> Result<()> {
+    let name = address.agent.as_ref().or(config.agent.as_ref());
+    let name = name.map(|name| name.parse()).transpose()?;
+    let workspace = config.nearest_workspace()?.unwrap_or_else(Workspace::fallback);
+    let caller = Caller::new(name, workspace, EntryPoint::Cli);
+    let server = RestClient::new(address, REACH_TIMEOUT);
+    match verb::find("get_memory_stats") {
+        Some(verb) => server.call(verb, &caller, Map::new()).map(drop),
+        None => Ok(()),
+    }
 }

@@ -1,0 +1,245 @@
+//! The map of projects: which workspace each project of this home uses. `projects.json` in the home.
+//!
+//! Processes read the file without a lock and replace it whole under one. A project enters the map
+//! when it is first used, and keeps its workspace from then on, also if its remote changes.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
+use commonbook::model::workspace::Workspace;
+use serde::{Deserialize, Serialize};
+
+use super::identity::{ProjectIdentity, Repository};
+use crate::atomic::{self, StagedFile};
+
+/// Letters of a hash in the name of a workspace; more if another project has the name.
+const HASH_CHARS: [usize; 3] = [6, 12, 24];
+
+/// The projects of a home.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ProjectMap {
+    /// Each project by its root.
+    pub(crate) projects: BTreeMap<PathBuf, KnownProject>,
+    /// The workspaces that a person chose, by the identity of the project.
+    pub(crate) aliases: BTreeMap<String, Workspace>,
+}
+
+/// A project that was used with this home.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KnownProject {
+    /// Its identity when it was last used.
+    pub(crate) identity: String,
+    /// Its workspace.
+    pub(crate) workspace: Workspace,
+    /// The creation time of the repository, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) created: Option<u64>,
+    /// Whether a person was shown the workspace that versions before projects had identities used.
+    #[serde(default)]
+    pub(crate) older_shown: bool,
+}
+
+impl ProjectMap {
+    /// The map of this home; empty if there is none.
+    ///
+    /// # Errors
+    /// As [`atomic::read`], and `conflict` if it is damaged.
+    pub(crate) fn read(home: &Path) -> Result<Self> {
+        let path = map_path(home);
+        let Some(text) = atomic::read(&path)? else { return Ok(Self::default()) };
+        serde_json::from_str(&text).map_err(|error| {
+            Error::conflict(format!("{} is damaged: {error}", path.display()))
+                .hint("Repair the file, or remove it: then each project has its first workspace.")
+        })
+    }
+
+    /// Changes the map of this home, one process after the other.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; `unavailable` if the map cannot be written.
+    pub(crate) fn change<T>(home: &Path, act: impl FnOnce(&mut Self) -> T) -> Result<T> {
+        atomic::create_folders(home)?;
+        let _lock = lock(home)?;
+        let before = Self::read(home)?;
+        let mut map = before.clone();
+        let done = act(&mut map);
+        if map != before {
+            let text = serde_json::to_string_pretty(&map)
+                .map_err(|error| Error::conflict("cannot encode the map").with_cause(error))?;
+            StagedFile::write(&map_path(home), &(text + "\n"))?.replace_target()?;
+        }
+        Ok(done)
+    }
+
+    /// The workspace of a project. Enters the project, and its new remote if that has changed.
+    fn enter(&mut self, repository: &Repository, key: Option<&HomeKey>) -> Workspace {
+        let Repository { root, identity, created } = repository;
+        let text = identity.to_string();
+        let known = self.projects.get(root);
+        // A remote that changes leaves the repository as it is; another repository in its place does not.
+        let same = known.filter(|known| {
+            known.identity == text || known.created.zip(*created).is_none_or(|(a, b)| a == b)
+        });
+        let sibling = self.projects.values().find(|known| known.identity == text);
+        let workspace = match (same, sibling) {
+            (Some(known), _) | (None, Some(known)) => known.workspace.clone(),
+            (None, None) => self.new_workspace(identity, &text, key),
+        };
+        let older_shown = same.is_some_and(|known| known.older_shown);
+        if same.is_some_and(|known| known.identity != text) && sibling.is_none() {
+            // Clones with the new remote meet this project.
+            self.aliases.entry(text.clone()).or_insert_with(|| workspace.clone());
+        }
+        let workspace_of_own = workspace.clone();
+        let entry =
+            KnownProject { identity: text.clone(), workspace, created: *created, older_shown };
+        self.projects.insert(root.clone(), entry);
+        self.aliases.get(&text).cloned().unwrap_or(workspace_of_own)
+    }
+
+    /// A workspace that no other project has.
+    fn new_workspace(
+        &self,
+        identity: &ProjectIdentity,
+        text: &str,
+        key: Option<&HomeKey>,
+    ) -> Workspace {
+        let is_free = |workspace: &Workspace| {
+            self.projects.values().all(|known| known.workspace != *workspace)
+                && self.aliases.iter().all(|(owner, alias)| alias != workspace || owner == text)
+        };
+        let [least, .., most] = HASH_CHARS;
+        let mut names = HASH_CHARS.iter().map(|chars| identity.workspace(key, *chars));
+        let most = || identity.workspace(key, most.max(least));
+        names.find(is_free).unwrap_or_else(most)
+    }
+}
+
+/// The workspace of a project in this home. Without a home that can be written, it is the one that the
+/// identity alone gives.
+pub(crate) fn workspace_of(home: Option<&Path>, repository: &Repository) -> Workspace {
+    let derived = || repository.identity.workspace(None, HASH_CHARS[0]);
+    let Some(home) = home else { return derived() };
+    let found = ProjectMap::read(home).and_then(|map| {
+        let mut after = map.clone();
+        let key = HomeKey::read(home)?;
+        let workspace = after.enter(repository, key.as_ref());
+        if after == map {
+            return Ok(workspace);
+        }
+        atomic::create_folders(home)?;
+        let key = HomeKey::open(home)?;
+        ProjectMap::change(home, |map| map.enter(repository, Some(&key)))
+    });
+    found.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the map of projects cannot be used");
+        derived()
+    })
+}
+
+/// The workspace that a project has, or would get, without entering it.
+pub(crate) fn planned_workspace(home: Option<&Path>, repository: &Repository) -> Workspace {
+    let read = |home: &Path| Some((ProjectMap::read(home).ok()?, HomeKey::read(home).ok()?));
+    let (mut map, key) = home.and_then(read).unwrap_or_default();
+    map.enter(repository, key.as_ref())
+}
+
+/// Waits until no other process changes the map.
+fn lock(home: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(home.join("projects.lock"));
+    let locked = file.and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("cannot lock the map of projects: {error}"))
+            .hint("Check the permissions of the home folder.")
+            .with_cause(error)
+    })
+}
+
+fn map_path(home: &Path) -> PathBuf {
+    home.join("projects.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository(root: &str, remote: &str, created: u64) -> Repository {
+        let identity = match remote {
+            "" => ProjectIdentity::Folder(root.into()),
+            remote => ProjectIdentity::Remote(remote.to_owned()),
+        };
+        Repository { root: root.into(), identity, created: Some(created) }
+    }
+
+    #[test]
+    fn a_project_keeps_its_workspace_and_shares_it_with_its_clones() {
+        let home = tempfile::tempdir().unwrap();
+        let find = |root: &str, remote: &str, created: u64| {
+            workspace_of(Some(home.path()), &repository(root, remote, created)).to_string()
+        };
+        let local = find("/work/api", "", 1);
+        assert!(local.starts_with("api-"), "{local}");
+        assert_ne!(find("/play/api", "", 2), local, "two folders of one name");
+        // It gets a remote, and then another one.
+        assert_eq!(find("/work/api", "github.com/acme/api", 1), local);
+        assert_eq!(find("/elsewhere/api", "github.com/acme/api", 3), local, "a clone meets it");
+        assert_eq!(find("/work/api", "git.example/acme/api", 1), local);
+        assert_eq!(find("/third/api", "git.example/acme/api", 4), local);
+        // Another repository in the same place is another project.
+        let other = find("/work/api", "github.com/other/api", 9);
+        assert_ne!(other, local);
+        assert_eq!(find("/fourth/api", "github.com/other/api", 5), other);
+        // Another machine finds the same name for a remote.
+        let elsewhere = tempfile::tempdir().unwrap();
+        let there = repository("/x/api", "github.com/other/api", 7);
+        assert_eq!(workspace_of(Some(elsewhere.path()), &there).to_string(), other);
+        assert_eq!(workspace_of(None, &there).to_string(), other);
+    }
+
+    #[test]
+    fn a_name_that_another_project_has_becomes_longer() {
+        let project = repository("/work/api", "github.com/acme/api", 1);
+        let mut map = ProjectMap::default();
+        let taken = project.identity.workspace(None, HASH_CHARS[0]);
+        map.aliases.insert("evil.example/api".to_owned(), taken.clone());
+        let found = map.enter(&project, None);
+        assert!(found.as_str().starts_with(taken.as_str()) && found != taken, "{found}");
+        // The chosen workspace of the project itself is no obstacle.
+        let mut map = ProjectMap::default();
+        map.aliases.insert("github.com/acme/api".to_owned(), taken.clone());
+        assert_eq!(map.enter(&project, None), taken);
+    }
+
+    #[test]
+    fn many_threads_enter_their_projects_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for n in 0..16 {
+                let home = home.path();
+                scope.spawn(move || {
+                    let project = repository(&format!("/work/{n}"), "", n);
+                    workspace_of(Some(home), &project)
+                });
+            }
+        });
+        assert_eq!(ProjectMap::read(home.path()).unwrap().projects.len(), 16);
+    }
+
+    #[test]
+    fn a_damaged_map_stops_no_process() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(map_path(home.path()), "{").unwrap();
+        let project = repository("/work/api", "github.com/acme/api", 1);
+        let found = workspace_of(Some(home.path()), &project);
+        assert_eq!(found, workspace_of(None, &project));
+        assert_eq!(std::fs::read_to_string(map_path(home.path())).unwrap(), "{");
+    }
+}

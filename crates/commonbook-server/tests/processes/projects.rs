@@ -1,0 +1,241 @@
+//! Projects: whose memory each one uses, and what switches Commonbook off.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::Home;
+
+/// A user with a home and folders for projects.
+pub(crate) struct Person {
+    pub(crate) home: Home,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Person {
+    pub(crate) fn new() -> Self {
+        Self { home: Home::new(), folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A repository in this folder, with this remote.
+    pub(crate) fn repository(&self, path: &str, remote: &str) -> PathBuf {
+        let root = self.folder.path().join(path);
+        fs::create_dir_all(root.join(".git")).unwrap();
+        let remote = format!("[remote \"origin\"]\n\turl = {remote}\n");
+        fs::write(root.join(".git/config"), remote).unwrap();
+        root
+    }
+
+    pub(crate) fn run(&self, folder: &Path, arguments: &[&str]) -> Output {
+        self.run_with(folder, arguments, &[])
+    }
+
+    pub(crate) fn run_with(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        set: &[(&str, &str)],
+    ) -> Output {
+        let mut command = self.home.program(arguments);
+        command.current_dir(folder).env("HOME", self.folder.path());
+        command.envs(set.iter().copied()).output().unwrap()
+    }
+
+    pub(crate) fn answer(&self, folder: &Path, arguments: &[&str]) -> Value {
+        let output = self.run(folder, &[arguments, &["--json", "--agent", "me"]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    pub(crate) fn texts(&self, folder: &Path) -> Vec<String> {
+        let list = self.answer(folder, &["list"]);
+        let texts = list["items"].as_array().unwrap().iter();
+        texts.map(|item| item["text"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub(crate) fn hook(&self, folder: &Path, event: &str, set: &[(&str, &str)]) -> String {
+        let mut command = self.home.program(&["hook", "claude-code", event]);
+        command.current_dir(folder).env("HOME", self.folder.path()).envs(set.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let input = json!({
+            "session_id": "one", "cwd": folder, "hook_event_name": event, "source": "startup",
+            "prompt": "Paint the crane",
+        });
+        child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+pub(crate) fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn two_repositories_of_one_name_share_nothing_and_clones_share_all() {
+    let person = Person::new();
+    let acme = person.repository("work/api", "git@github.com:acme/api.git");
+    let other = person.repository("play/api", "https://github.com/other/api");
+    let clone = person.repository("elsewhere/copy", "https://ann:x@GitHub.com/acme/api/");
+    person.answer(&acme, &["save", "The crane is green"]);
+    assert_eq!(person.texts(&other), [""; 0]);
+    assert_eq!(person.texts(&clone), ["The crane is green"]);
+    // A changed remote leaves the memories where they are.
+    person.repository("work/api", "git@git.example:acme/renamed.git");
+    assert_eq!(person.texts(&acme), ["The crane is green"]);
+    let list = person.answer(&acme, &["workspace", "list"]);
+    assert_eq!(list["here"]["project"], "git.example/acme/renamed");
+    assert_eq!(list["here"]["workspace"], "api-e1dcaa");
+    // Another machine finds the workspace of the first remote by itself.
+    let machine = Person::new();
+    let there = machine.repository("x", "ssh://git@github.com/acme/api");
+    let saved = machine.answer(&there, &["save", "The crane is green"]);
+    assert_eq!(saved["memory"]["workspace"], "api-e1dcaa");
+}
+
+#[test]
+fn many_processes_enter_their_projects_at_once() {
+    let person = Person::new();
+    let roots: Vec<PathBuf> =
+        (0..6).map(|n| person.repository(&format!("{n}/api"), &format!("/nowhere/{n}"))).collect();
+    std::thread::scope(|scope| {
+        for (n, root) in roots.iter().enumerate() {
+            for _ in 0..2 {
+                let person = &person;
+                scope.spawn(move || person.answer(root, &["save", &format!("memory {n}")]));
+            }
+        }
+    });
+    for (n, root) in roots.iter().enumerate() {
+        let texts = person.texts(root);
+        assert!(!texts.is_empty() && texts.iter().all(|text| *text == format!("memory {n}")));
+    }
+}
+
+#[test]
+fn an_older_workspace_moves_only_when_a_person_says_so() {
+    let person = Person::new();
+    let (first, second) = (
+        person.repository("a/api", "h.example:a/api"),
+        person.repository("b/api", "h.example:b/api"),
+    );
+    // As an older version named it.
+    person.answer(&first, &["save", "from before", "--workspace", "api"]);
+    let note = errors(&person.run(&first, &["list"]));
+    assert!(note.contains("workspace alias api"), "{note}");
+    assert_eq!(errors(&person.run(&first, &["list"])), "", "shown once");
+    assert_eq!(person.texts(&first), [""; 0]);
+    let chosen = person.answer(&first, &["workspace", "alias", "api"]);
+    assert_eq!(
+        (&chosen["workspace"], &chosen["project"]),
+        (&json!("api"), &json!("h.example/a/api"))
+    );
+    assert_eq!(person.texts(&first), ["from before"]);
+    assert_eq!(person.texts(&second), [""; 0], "the other one stays apart");
+    person.answer(&first, &["workspace", "alias", "--undo"]);
+    assert_eq!(person.texts(&first), [""; 0]);
+    assert_eq!(person.run(&first, &["workspace", "alias", "--undo"]).status.code(), Some(5));
+    assert_eq!(
+        person.run(person.folder.path(), &["workspace", "alias", "x"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn a_project_a_session_or_a_machine_switches_commonbook_off() {
+    let person = Person::new();
+    let root = person.repository("api", "h.example:a/api");
+    fs::create_dir(root.join(".commonbook")).unwrap();
+    let file = root.join(".commonbook/config.json");
+    let nothing = || fs::read_dir(person.home.path()).unwrap().count() == 0;
+    for (text, set) in [
+        (r#"{"off": true}"#, None),
+        ("{}", Some(("COMMONBOOK", "off"))),
+        // A file that is not valid could have meant that.
+        (r#"{"of": true}"#, None),
+    ] {
+        fs::write(&file, text).unwrap();
+        let set = set.as_slice();
+        for event in ["SessionStart", "UserPromptSubmit"] {
+            assert_eq!(person.hook(&root, event, set), "{}\n", "{text}");
+        }
+        for arguments in [&["save", "x"][..], &["search", "x"], &["import", "x"], &["export"]] {
+            let output = person.run_with(&root, arguments, set);
+            assert!(!output.status.success(), "{arguments:?}");
+            let words = errors(&output);
+            assert!(words.contains("off"), "{words}");
+        }
+        let hook_log = person.home.path().join("hook.log");
+        let logged = fs::read_to_string(&hook_log).unwrap_or_default();
+        assert_eq!(logged.contains("did you mean `off`"), text.contains("of\""), "{logged}");
+        drop(fs::remove_file(hook_log));
+        assert!(nothing(), "{text}: the home stays as it was");
+        assert!(person.run_with(&root, &["doctor"], set).status.success() != text.contains("of\""));
+        fs::read_dir(person.home.path()).unwrap().for_each(|entry| {
+            let path = entry.unwrap().path();
+            drop(fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path)));
+        });
+    }
+    fs::write(&file, r#"{"off": true}"#).unwrap();
+    let on = person.run_with(&root, &["save", "x", "--agent", "me"], &[("COMMONBOOK", "on")]);
+    assert!(on.status.success(), "{}", errors(&on));
+    let unknown = person.run_with(&root, &["list"], &[("COMMONBOOK", "maybe")]);
+    assert_eq!(unknown.status.code(), Some(2));
+}
+
+#[test]
+fn an_mcp_server_that_is_off_starts_and_offers_nothing() {
+    let person = Person::new();
+    let mut command = person.home.program(&["mcp"]);
+    command.env("COMMONBOOK", "off").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for message in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+    ] {
+        writeln!(input, "{message}").unwrap();
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines[0]["result"]["instructions"].as_str().unwrap().contains("Commonbook is off"));
+    assert_eq!(lines[1]["result"]["tools"], json!([]), "{text}");
+    assert!(!person.home.path().join("commonbook.db").exists());
+}
+
+#[test]
+fn a_wrong_settings_file_stops_writing_alone() {
+    let person = Person::new();
+    let folder = person.folder.path();
+    person.answer(folder, &["save", "The crane is green"]);
+    fs::write(person.home.path().join("config.json"), r#"{"contxt": {}}"#).unwrap();
+    let found = person.run(folder, &["search", "crane", "--json"]);
+    assert!(found.status.success(), "{}", errors(&found));
+    assert!(String::from_utf8_lossy(&found.stdout).contains("The crane is green"));
+    assert!(errors(&found).contains("did you mean `context`"), "{}", errors(&found));
+    assert!(person.run(folder, &["case", "list"]).status.success());
+    let context = person.run(folder, &["context", "Paint the crane"]);
+    assert!(context.status.success(), "{}", errors(&context));
+    for arguments in [&["save", "more"][..], &["import", "x"], &["memory", "init", "qa"]] {
+        let refused = person.run(folder, &[arguments, &["--agent", "me"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", errors(&refused));
+        assert!(errors(&refused).contains("contxt"), "{}", errors(&refused));
+    }
+    let doctor = person.run(folder, &["doctor"]);
+    let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(report.contains("The store is intact") && report.contains("did you mean `context`"));
+    assert!(person.hook(folder, "UserPromptSubmit", &[]).starts_with('{'));
+    assert_eq!(person.run(folder, &["serve", "--port", "0"]).status.code(), Some(2));
+}
