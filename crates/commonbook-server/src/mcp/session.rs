@@ -1,8 +1,12 @@
-//! The session of a connection: the one that its client started or resumed over it.
+//! The session of a call: the one that its connection started or resumed, else the client's own.
 
 use std::sync::{Mutex, PoisonError};
 
-use commonbook::model::caller::Caller;
+use commonbook::Commonbook;
+use commonbook::base::error::Result;
+use commonbook::model::caller::{Caller, nearest_session_id};
+use commonbook::model::session::StartSession;
+use rmcp::model::RequestMetaObject;
 use serde_json::Value;
 
 /// The tools whose response sets the session of the connection.
@@ -32,4 +36,23 @@ impl WorkingSession {
             *working = None;
         }
     }
+}
+
+/// The client's own id of its session, which Codex sends with each call.
+pub(super) fn client_session(meta: &RequestMetaObject) -> Option<String> {
+    nearest_session_id(meta.get("x-codex-turn-metadata")?.get("session_id")?.as_str()?)
+}
+
+/// The caller in the session that the client's hooks started under this id, or in a new one.
+///
+/// # Errors
+/// As `start_session`.
+pub(super) fn in_client_session(
+    book: &Commonbook,
+    caller: &Caller,
+    client_session: String,
+) -> Result<Caller> {
+    let start = StartSession { client_session: Some(client_session), ..StartSession::default() };
+    let started = book.start_session(caller, &start)?;
+    caller.clone().in_session(Some(&started.session.id.to_string()))
 }
