@@ -195,15 +195,8 @@ impl McpDoor {
         let caller = ticket::redeem_ticket(connected, &request.name, &mut arguments, home);
         let is_own_call = caller.agent == agent;
         let arguments = Value::Object(arguments);
-        let client_session = session::client_session(&context.meta)
-            .filter(|_| verb.writes() && caller.session.is_none());
-        let work = move |book: &Commonbook, caller: &Caller| match client_session {
-            Some(id) => {
-                let caller = session::in_client_session(book, caller, id)?;
-                verb.call.run(book, &caller, arguments)
-            }
-            None => verb.call.run(book, caller, arguments),
-        };
+        let work = move |book: &Commonbook, caller: &Caller| verb.call.run(book, caller, arguments);
+        let work = session::in_client_session(&context.meta, verb.writes(), work);
         let response = self.run_as(caller, context, verb.writes(), work).await?;
         // The session of a sub-agent is not the session of the connection.
         if is_own_call {

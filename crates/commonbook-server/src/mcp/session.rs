@@ -38,21 +38,24 @@ impl WorkingSession {
     }
 }
 
-/// The client's own id of its session, which Codex sends with each call.
-pub(super) fn client_session(meta: &RequestMetaObject) -> Option<String> {
-    nearest_session_id(meta.get("x-codex-turn-metadata")?.get("session_id")?.as_str()?)
+/// Runs a write in the session that the client's hooks started under its own id, or in a new one,
+/// unless the caller is in a session. Codex sends its id with each call.
+pub(super) fn in_client_session<T>(
+    meta: &RequestMetaObject,
+    writes: bool,
+    work: impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static,
+) -> impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static {
+    let client_session = client_session(meta).filter(|_| writes);
+    move |book, caller| match client_session {
+        Some(id) if caller.session.is_none() => {
+            let start = StartSession { client_session: Some(id), ..StartSession::default() };
+            let session = book.start_session(caller, &start)?.session.id.to_string();
+            work(book, &caller.clone().in_session(Some(&session))?)
+        }
+        _ => work(book, caller),
+    }
 }
 
-/// The caller in the session that the client's hooks started under this id, or in a new one.
-///
-/// # Errors
-/// As `start_session`.
-pub(super) fn in_client_session(
-    book: &Commonbook,
-    caller: &Caller,
-    client_session: String,
-) -> Result<Caller> {
-    let start = StartSession { client_session: Some(client_session), ..StartSession::default() };
-    let started = book.start_session(caller, &start)?;
-    caller.clone().in_session(Some(&started.session.id.to_string()))
+fn client_session(meta: &RequestMetaObject) -> Option<String> {
+    nearest_session_id(meta.get("x-codex-turn-metadata")?.get("session_id")?.as_str()?)
 }

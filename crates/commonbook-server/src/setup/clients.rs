@@ -205,6 +205,7 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
     let server = server(client, chosen);
     let set = |path: &[&str]| JsonEntry::Set { path: owned_path(path), value: server.clone() };
     let hooks = || hooks(client, program);
+    let instructions = |path| file(path, FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()));
     match client {
         SetupClient::ClaudeCode => vec![
             file(
@@ -219,20 +220,14 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             vec![
                 file(".codex/config.toml", table),
                 file(".codex/hooks.json", FileContent::Json(hooks())),
-                file(
-                    at(".codex/AGENTS.md", "AGENTS.md"),
-                    FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()),
-                ),
+                instructions(at(".codex/AGENTS.md", "AGENTS.md")),
             ]
         }
         SetupClient::Gemini => {
             let entries = [set(&["mcpServers", "commonbook"])].into_iter().chain(hooks());
             vec![
                 file(".gemini/settings.json", FileContent::Json(entries.collect())),
-                file(
-                    at(".gemini/GEMINI.md", "GEMINI.md"),
-                    FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()),
-                ),
+                instructions(at(".gemini/GEMINI.md", "GEMINI.md")),
             ]
         }
         SetupClient::Copilot => vec![
@@ -242,10 +237,7 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             ),
             file(".copilot/hooks/commonbook.json", FileContent::Whole(copilot_hooks(program))),
             // Copilot does not show its agent the instructions of an MCP server.
-            file(
-                ".copilot/copilot-instructions.md",
-                FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()),
-            ),
+            instructions(".copilot/copilot-instructions.md"),
         ],
         SetupClient::Opencode => {
             let plugin = FileContent::Whole(texts::opencode_plugin(
