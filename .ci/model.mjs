@@ -1,66 +1,70 @@
-// A scripted model on loopback: it makes a client call save_memory, then search_memory, and then
-// says what the search brought. No network, no key, no dependencies.
-//   node model.mjs TEXT   speaks Anthropic's messages and OpenAI's responses on a free port, and
-// prints it. What it was asked goes to standard error.
-//   node model.mjs SCRIPT.json   does what the script says instead: a list of parts, each with the
-// words `when` that the user's text has (none: always), the `steps` it takes and what it says last
-// (`say`). The first part that fits is played. What the user said to a part goes to standard error.
+// A scripted model on loopback, for clients of others: no network, no key, no dependencies. It speaks
+// Anthropic's messages, OpenAI's responses and chat completions, and Gemini's generateContent.
+//   node model.mjs SCRIPT.json LOG
+// prints its address. The script is a list of parts: `when` (words of the user's text that select the
+// part), `steps` ([tool, arguments] each, one after another) and `say` (the last message). The model
+// plays the first part that fits. LOG gets one line of JSON for each request with tools: the part, the
+// system text, the text of the user, and the results of the calls so far.
 import fs from "node:fs";
 import http from "node:http";
 
-const [marker] = process.argv.slice(2);
-const parts = marker.endsWith(".json")
-  ? JSON.parse(fs.readFileSync(marker, "utf8"))
-  : [{ steps: [
-      ["save_memory", { text: marker, topics: ["conformance"] }],
-      ["search_memory", { query: marker }],
-    ] }];
+const [script, log] = process.argv.slice(2);
 
 /** The client's own name for one of our tools: mcp__commonbook__save_memory and the like. */
-const named = (tools, tool) => tools.find((name) => name === tool || name.endsWith(`_${tool}`));
+const ownName = (tools, tool) => tools.find((name) => name === tool || new RegExp(`[_-]${tool}$`).test(name));
 
-/** What to do next, from what the user said, the tools that are offered and the results so far. */
-function next(said, tools, results) {
-  const part = parts.find(({ when }) => !when || said.includes(when));
+/** The next step, from what the client sent. Requests without tools are for titles and the like. */
+function next({ system, said, tools, results }) {
+  if (!tools.length) return { say: "A title" };
+  const parts = JSON.parse(fs.readFileSync(script));
+  const part = parts.find(({ when }) => said.includes(when));
+  fs.appendFileSync(log, `${JSON.stringify({ part: part?.when, system, said, results, tools })}\n`);
   const { steps = [], say } = part ?? { say: "NOTHING TO DO" };
-  if (!results.length) console.error(`SAID ${JSON.stringify(said)}`);
-  if (results.length >= steps.length) return { say: say ?? `DONE ${results.at(-1)?.replace(/\s+/g, " ")}` };
-  const [tool, input] = steps[results.length];
-  const name = named(tools, tool);
-  return name ? { name, input } : { say: `NO TOOL ${tool} AMONG ${tools.join(" ")}` };
+  if (results.length >= steps.length) return { say: say ?? "DONE" };
+  const [tool, given] = steps[results.length];
+  const name = ownName(tools, tool);
+  return name ? { name, input: filled(given, results) } : { say: `NO TOOL ${tool} AMONG ${tools.join(" ")}` };
 }
 
-const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+/** The arguments with each `{{field}}` replaced by the last value of that field in a result. */
+function filled(input, results) {
+  const value = (_, field) => {
+    const found = [...results.join("\n").matchAll(new RegExp(`${field}\\\\?": ?\\\\?"([^"\\\\]+)`, "g"))];
+    return found.at(-1)?.[1] ?? "";
+  };
+  return JSON.parse(JSON.stringify(input).replace(/\{\{(\w+)\}\}/g, value));
+}
+
 let count = 0;
 const id = () => `call_${++count}`;
+const text = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+const list = (value) => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
+/** The text of a message, or of its parts. */
+const textOf = (content) =>
+  list(content).map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");
 
-const events = (response, list) => {
-  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-  for (const [name, data] of list) {
-    if (name) response.write(`event: ${name}\n`);
-    response.write(`data: ${text(data)}\n\n`);
-  }
-  response.end();
-};
-const plain = (response, body) => {
+function plain(response, body) {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify(body));
-};
+}
+function stream(response, events) {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  for (const [name, data] of events) response.write(`${name ? `event: ${name}\n` : ""}data: ${text(data)}\n\n`);
+  response.end();
+}
 
 function anthropic(body, response) {
-  const tools = (body.tools ?? []).map((tool) => tool.name);
-  const results = (body.messages ?? [])
-    .flatMap((message) => (Array.isArray(message.content) ? message.content : []))
-    .filter((block) => block.type === "tool_result")
-    .map((block) => text(block.content));
-  const said = (body.messages ?? [])
-    .filter((message) => message.role === "user")
-    .flatMap((message) => (Array.isArray(message.content) ? message.content : [{ type: "text", text: message.content }]))
-    .filter((block) => block.type === "text")
-    .map((block) => block.text)
-    .join("\n");
-  // Requests without our tools are for titles and the like.
-  const step = tools.length ? next(said, tools, results) : { say: "A title" };
+  const messages = body.messages ?? [];
+  const blocks = messages.flatMap(({ role, content }) =>
+    list(content).map((block) => ({ role, ...(typeof block === "string" ? { type: "text", text: block } : block) })));
+  const of = (wanted) =>
+    blocks.filter(({ role, type }) => role === wanted && type === "text").map((block) => block.text).join("\n");
+  const step = next({
+    system: `${textOf(body.system)}\n${of("system")}`,
+    said: of("user"),
+    tools: list(body.tools).map((tool) => tool.name),
+    results: blocks.filter(({ type }) => type === "tool_result").map((block) => text(block.content)),
+  });
   const block = step.name
     ? { type: "tool_use", id: id(), name: step.name, input: step.input }
     : { type: "text", text: step.say };
@@ -74,64 +78,111 @@ function anthropic(body, response) {
   const delta = step.name
     ? { type: "input_json_delta", partial_json: JSON.stringify(step.input) }
     : { type: "text_delta", text: step.say };
-  events(response, [
-    ["message_start", { type: "message_start", message: { ...message, content: [], stop_reason: null } }],
-    ["content_block_start", { type: "content_block_start", index: 0, content_block: start }],
-    ["content_block_delta", { type: "content_block_delta", index: 0, delta }],
-    ["content_block_stop", { type: "content_block_stop", index: 0 }],
-    ["message_delta", { type: "message_delta", delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: 1 } }],
-    ["message_stop", { type: "message_stop" }],
-  ]);
+  const events = [
+    { type: "message_start", message: { ...message, content: [], stop_reason: null } },
+    { type: "content_block_start", index: 0, content_block: start },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: 1 } },
+    { type: "message_stop" },
+  ];
+  stream(response, events.map((event) => [event.type, event]));
 }
 
 function responses(body, response) {
   // Codex puts the tools of an MCP server in a namespace of that server.
-  const tools = (body.tools ?? []).flatMap((tool) =>
+  const tools = list(body.tools).flatMap((tool) =>
     tool.type === "namespace"
       ? tool.tools.map((inner) => ({ name: inner.name, namespace: tool.name }))
-      : [{ name: tool.name ?? "" }],
-  );
-  const results = (body.input ?? [])
-    .filter((item) => item.type === "function_call_output")
-    .map((item) => text(item.output));
-  const said = (body.input ?? [])
-    .filter((item) => item.role === "user")
-    .flatMap((item) => (Array.isArray(item.content) ? item.content : [{ text: item.content }]))
-    .map((block) => block.text ?? "")
-    .join("\n");
-  const step = next(said, tools.map((tool) => tool.name), results);
+      : [{ name: tool.name ?? "" }]);
+  const input = list(body.input);
+  const of = (role) => input.filter((item) => item.role === role).map(({ content }) => textOf(content));
+  const step = next({
+    system: [body.instructions ?? "", ...of("system"), ...of("developer")].join("\n"),
+    said: of("user").join("\n"),
+    tools: tools.map((tool) => tool.name),
+    results: input.filter((item) => item.type === "function_call_output").map((item) => text(item.output)),
+  });
   const item = step.name
     ? {
         type: "function_call", id: id(), call_id: id(), status: "completed",
         ...tools.find((tool) => tool.name === step.name), arguments: JSON.stringify(step.input),
       }
-    : { type: "message", id: id(), role: "assistant", status: "completed", content: [{ type: "output_text", text: step.say, annotations: [] }] };
+    : {
+        type: "message", id: id(), role: "assistant", status: "completed",
+        content: [{ type: "output_text", text: step.say, annotations: [] }],
+      };
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
   const whole = { id: id(), object: "response", status: "completed", model: body.model, output: [item], usage };
   if (!body.stream) return plain(response, whole);
-  const list = [
+  const events = [
     { type: "response.created", response: { ...whole, status: "in_progress", output: [] } },
     { type: "response.output_item.added", output_index: 0, item },
     { type: "response.output_item.done", output_index: 0, item },
     { type: "response.completed", response: whole },
   ];
-  events(response, list.map((event, sequence_number) => [event.type, { ...event, sequence_number }]));
+  stream(response, events.map((event, sequence_number) => [event.type, { ...event, sequence_number }]));
+}
+
+function completions(body, response) {
+  const messages = body.messages ?? [];
+  const of = (role) => messages.filter((message) => message.role === role).map(({ content }) => textOf(content));
+  const step = next({
+    system: [...of("system"), ...of("developer")].join("\n"),
+    said: of("user").join("\n"),
+    tools: list(body.tools).map((tool) => tool.function?.name ?? ""),
+    results: of("tool"),
+  });
+  const call = { id: id(), type: "function", function: { name: step.name, arguments: JSON.stringify(step.input) } };
+  const message = step.name
+    ? { role: "assistant", content: null, tool_calls: [call] }
+    : { role: "assistant", content: step.say };
+  const finish_reason = step.name ? "tool_calls" : "stop";
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const whole = { id: id(), created: 1, model: body.model, usage };
+  if (!body.stream) {
+    return plain(response, { ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason }] });
+  }
+  const delta = step.name ? { ...message, tool_calls: [{ index: 0, ...call }] } : message;
+  const chunk = (choice) => ["", { ...whole, object: "chat.completion.chunk", choices: [{ index: 0, ...choice }] }];
+  stream(response, [
+    chunk({ delta, finish_reason: null }), chunk({ delta: {}, finish_reason }), ["", "[DONE]"],
+  ]);
+}
+
+function gemini(body, response, streamed) {
+  const contents = body.contents ?? [];
+  const parts = contents.filter(({ role }) => role !== "model").flatMap((content) => content.parts ?? []);
+  const step = next({
+    system: textOf(body.systemInstruction?.parts),
+    said: parts.map((part) => part.text ?? "").join("\n"),
+    tools: list(body.tools).flatMap((tool) => tool.functionDeclarations ?? []).map((tool) => tool.name),
+    results: parts.flatMap((part) => (part.functionResponse ? [text(part.functionResponse.response)] : [])),
+  });
+  const part = step.name ? { functionCall: { name: step.name, args: step.input } } : { text: step.say };
+  const whole = {
+    candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [part] } }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  };
+  if (streamed) stream(response, [["", whole]]);
+  else plain(response, whole);
 }
 
 const server = http.createServer((request, response) => {
-    const path = request.url.split("?")[0];
-    let sent = "";
-    request.on("data", (part) => (sent += part));
-    request.on("end", () => {
-      let body = {};
-      try { body = JSON.parse(sent || "{}"); } catch { /* not JSON: not for us */ }
-      console.error(request.method, request.url, sent.length);
-      if (path.endsWith("/count_tokens")) return plain(response, { input_tokens: 1 });
-      if (path.endsWith("/messages")) return anthropic(body, response);
-      if (path.endsWith("/responses")) return responses(body, response);
-      if (path.endsWith("/models")) return plain(response, { object: "list", data: [], models: [] });
-      response.writeHead(404, { "content-type": "application/json" });
-      response.end('{"error":{"message":"not here"}}');
-    });
+  const path = request.url.split("?")[0];
+  let sent = "";
+  request.on("data", (part) => (sent += part));
+  request.on("end", () => {
+    let body = {};
+    try { body = JSON.parse(sent || "{}"); } catch { /* not JSON: not for us */ }
+    if (/count_?tokens$/i.test(path)) return plain(response, { input_tokens: 1, totalTokens: 1 });
+    if (path.endsWith("/messages")) return anthropic(body, response);
+    if (path.endsWith("/responses")) return responses(body, response);
+    if (path.endsWith("/completions")) return completions(body, response);
+    if (/:(stream)?generateContent$/i.test(path)) return gemini(body, response, path.includes(":stream"));
+    if (path.endsWith("/models")) return plain(response, { object: "list", data: [], models: [] });
+    response.writeHead(404, { "content-type": "application/json" });
+    response.end('{"error":{"message":"not here"}}');
   });
+});
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -61,8 +61,7 @@ pub struct Config {
     pub folder: Option<PathBuf>,
     /// `HOME`: the user's home folder, which contains the files of clients.
     pub user_home: Option<PathBuf>,
-    /// Other folders of client files, by the prefixes of their paths: `CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
-    /// `XDG_CONFIG_HOME`.
+    /// Other folders of client files, by the prefixes of their paths.
     pub client_folders: Vec<(&'static str, PathBuf)>,
     /// The error of a config.json that this process ignores: it reads with the default settings, and
     /// writes nothing.
@@ -346,9 +345,11 @@ pub(crate) const HOOK_LOG: &str = "hook.log";
 
 /// The variables that move the files of clients: the name, a folder below its value, and the prefixes
 /// of the paths that it moves.
-const CLIENT_FOLDERS: [(&str, &str, &[&str]); 3] = [
+const CLIENT_FOLDERS: [(&str, &str, &[&str]); 5] = [
     ("CLAUDE_CONFIG_DIR", "", &[".claude.json", ".claude/"]),
     ("CODEX_HOME", "", &[".codex/"]),
+    ("GEMINI_CLI_HOME", ".gemini", &[".gemini/"]),
+    ("COPILOT_HOME", "", &[".copilot/"]),
     ("XDG_CONFIG_HOME", "opencode", &[".config/opencode/"]),
 ];
 

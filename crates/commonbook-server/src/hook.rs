@@ -14,6 +14,7 @@ mod run;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod transcript;
 mod verbs;
 
 use clap::ValueEnum;

@@ -199,6 +199,7 @@ impl McpDoor {
         let is_own_call = caller.agent == agent;
         let arguments = Value::Object(arguments);
         let work = move |book: &Commonbook, caller: &Caller| verb.call.run(book, caller, arguments);
+        let work = session::in_client_session(&context.meta, verb.writes(), work);
         let response = self.run_as(caller, context, verb.writes(), work).await?;
         // The session of a sub-agent is not the session of the connection.
         if is_own_call {

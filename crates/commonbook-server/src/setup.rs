@@ -14,6 +14,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 mod toml;
+pub(crate) mod trust;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

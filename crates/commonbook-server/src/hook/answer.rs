@@ -81,7 +81,7 @@ fn arguments_output(input: &HookInput, arguments: &Map<String, Value>) -> Value 
         HookClient::Gemini => {
             json!({"hookSpecificOutput": {"hookEventName": input.event, "tool_input": arguments}})
         }
-        HookClient::Copilot => json!({"permissionDecision": "allow", "modifiedArgs": arguments}),
+        HookClient::Copilot => json!({"modifiedArgs": arguments}),
         HookClient::Opencode => json!({"args": arguments}),
     }
 }

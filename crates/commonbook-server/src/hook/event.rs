@@ -55,8 +55,10 @@ pub(super) fn parse_hook_input(client: HookClient, event: &str, fields: &HookFie
         client,
         moment: hook_event_named(client, &event),
         event,
+        // The work of a sub-agent belongs to the session of the agent that delegated it; Copilot and
+        // opencode give a sub-agent a session of its own and name its parent.
         session: fields
-            .text(&["session_id", "sessionId", "sessionID"])
+            .text(&["parentAgentId", "parentID", "session_id", "sessionId", "sessionID"])
             .or_else(|| inner.text(&["sessionID"])),
         cwd: fields.text(&["cwd", "directory"]),
         transcript: fields.text(&["agent_transcript_path", "transcript_path", "transcriptPath"]),
@@ -127,7 +129,7 @@ fn hook_event_named(client: HookClient, event: &str) -> HookEvent {
             "tool.execute.after" | "tool.after" => HookEvent::SubagentStop,
             "experimental.session.compacting" => HookEvent::Compaction,
             "event:session.idle" => HookEvent::TurnEnd,
-            "event:session.deleted" => HookEvent::SessionEnd,
+            "event:session.deleted" | "dispose" => HookEvent::SessionEnd,
             _ => HookEvent::Other,
         },
     }
@@ -168,8 +170,8 @@ fn refine_hook_event(input: &mut HookInput, fields: &HookFields) -> HookEvent {
         }
         // A sub-agent has received its context with its task.
         HookEvent::Prompt if within || is_notification(input.prompt.as_deref()) => HookEvent::Other,
-        // The client sends an event of its own for the end of a sub-agent.
-        HookEvent::TurnEnd if within => HookEvent::Other,
+        // The client sends an event of its own for the end of a sub-agent, whose session goes on.
+        HookEvent::TurnEnd | HookEvent::SessionEnd if within => HookEvent::Other,
         moment => moment,
     }
 }
@@ -236,7 +238,16 @@ fn tool_answer_text(fields: &HookFields) -> Option<String> {
     shown
         .and_then(|shown| first_text(shown, &["result"]))
         .or_else(content)
-        .or_else(|| fields.text(&["output"]))
+        .or_else(|| fields.text(&["output"]).map(without_task_result))
+}
+
+/// The answer of a sub-agent without the `<task>` and `<task_result>` that opencode puts around it.
+fn without_task_result(output: String) -> String {
+    let inner = || {
+        let (_, inner) = output.split_once("<task_result>")?;
+        Some(inner.rsplit_once("</task_result>")?.0.trim().to_owned())
+    };
+    inner().unwrap_or(output)
 }
 
 /// A text without the blocks that Gemini adds for hooks.

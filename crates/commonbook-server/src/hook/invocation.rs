@@ -1,5 +1,6 @@
 //! Runs the steps of a hook event: calls verbs, and collects text for the agent.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{ErrorKind, Result};
@@ -18,7 +19,9 @@ use commonbook_text::echo::without_contexts;
 use serde_json::Value;
 
 use super::verbs::{StoreOpener, VerbClient};
-use super::{HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, news};
+use super::{
+    HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, news, transcript,
+};
 use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
@@ -227,10 +230,9 @@ impl<'c> HookInvocation<'c> {
 
     /// Signs the call of a Commonbook tool with its agent and session.
     fn sign(&mut self) -> Result<()> {
-        // These clients accept changed arguments only with a decision. Without a sub-agent no ticket is
-        // needed, and the decision stays with the user.
-        let decides = matches!(self.input.client, HookClient::Codex | HookClient::Copilot);
-        if decides && self.input.subagent.is_none() {
+        // Codex accepts changed arguments only with a decision, which stays with the user: its main
+        // agent needs no ticket, since Codex names the session in each call.
+        if self.input.client == HookClient::Codex && self.input.subagent.is_none() {
             return Ok(());
         }
         let session = self.session()?;
@@ -246,7 +248,13 @@ impl<'c> HookInvocation<'c> {
 
     /// Saves the learnings in the last message of an agent.
     fn learn(&mut self) -> Result<()> {
-        let message = self.input.last_message.clone().unwrap_or_default();
+        let message = match (&self.input.last_message, &self.input.transcript) {
+            (Some(message), _) => message.clone(),
+            (None, Some(path)) if self.input.client == HookClient::Copilot => {
+                transcript::await_last_message(Path::new(path))?.unwrap_or_default()
+            }
+            _ => return Ok(()),
+        };
         if message.trim().is_empty() {
             return Ok(());
         }

@@ -92,6 +92,7 @@ fn every_event_of_copilot_and_opencode_has_its_hook_event() {
         (Copilot, "agentStop", within("agentId"), HookEvent::Other),
         (Copilot, "preCompact", empty.clone(), HookEvent::Compaction),
         (Copilot, "sessionEnd", empty.clone(), HookEvent::SessionEnd),
+        (Copilot, "sessionEnd", within("agentId"), HookEvent::Other),
         (Copilot, "postToolUse", called("task"), HookEvent::Other),
         (
             Opencode,
@@ -118,7 +119,10 @@ fn every_event_of_copilot_and_opencode_has_its_hook_event() {
         (Opencode, "tool.execute.after", plugin("bash"), HookEvent::Other),
         (Opencode, "experimental.session.compacting", empty.clone(), HookEvent::Compaction),
         (Opencode, "event:session.idle", empty.clone(), HookEvent::TurnEnd),
-        (Opencode, "event:session.deleted", empty, HookEvent::SessionEnd),
+        (Opencode, "event:session.idle", json!({"parentID": "s"}), HookEvent::Other),
+        (Opencode, "event:session.deleted", json!({"parentID": "s"}), HookEvent::Other),
+        (Opencode, "event:session.deleted", empty.clone(), HookEvent::SessionEnd),
+        (Opencode, "dispose", empty, HookEvent::SessionEnd),
     ]);
 }
 
@@ -197,6 +201,49 @@ fn fields_with_other_names_become_the_same_input() {
 }
 
 #[test]
+fn a_sub_agent_works_in_the_session_of_the_agent_that_delegated() {
+    let table = [
+        (
+            Copilot,
+            "preToolUse",
+            json!({"sessionId": "child", "agentId": "child", "parentAgentId": "main"}),
+        ),
+        (
+            Copilot,
+            "subagentStop",
+            json!({"sessionId": "main", "agentId": "child", "parentAgentId": "main"}),
+        ),
+        (Opencode, "tool.execute.before", json!({"sessionID": "child", "parentID": "main"})),
+        (Opencode, "tool.execute.before", json!({"input": {"tool": "t", "sessionID": "main"}})),
+        (ClaudeCode, "PreToolUse", json!({"session_id": "main", "agent_id": "child"})),
+    ];
+    for (client, event, given) in table {
+        assert_eq!(read(client, event, &given).session.as_deref(), Some("main"), "{given}");
+    }
+}
+
+#[test]
+fn the_answer_of_a_sub_agent_of_opencode_is_read_without_its_wrapper() {
+    let wrapped = |text: &str| {
+        format!(
+            "<task id=\"s\" state=\"completed\">\n<task_result>\n{text}\n</task_result>\n</task>"
+        )
+    };
+    let quoting = "It prints </task_result>\n\nRemember: tea";
+    let table = [
+        (wrapped("Done.\n\nRemember: tea"), "Done.\n\nRemember: tea"),
+        (wrapped(quoting), quoting),
+        ("Remember: tea".to_owned(), "Remember: tea"),
+        ("<task_result> without an end".to_owned(), "<task_result> without an end"),
+    ];
+    for (output, expected) in table {
+        let given = json!({"input": {"tool": "task"}, "output": output});
+        let input = read(Opencode, "tool.execute.after", &given);
+        assert_eq!(input.last_message.as_deref(), Some(expected));
+    }
+}
+
+#[test]
 fn the_reason_of_an_event_is_read_from_several_fields() {
     for (event, key, reason) in [
         ("SessionStart", "source", "resume"),
@@ -265,7 +312,7 @@ fn a_delegated_task_gets_its_context_and_keeps_all_other_arguments() {
         ),
         (
             read(Copilot, "preToolUse", &json!({"toolName": "task", "toolArgs": arguments})),
-            json!({"permissionDecision": "allow", "modifiedArgs": changed}),
+            json!({"modifiedArgs": changed}),
         ),
         (
             read(

@@ -1,8 +1,12 @@
-//! The session of a connection: the one that its client started or resumed over it.
+//! The session of a call: the one that its connection started or resumed, else the client's own.
 
 use std::sync::{Mutex, PoisonError};
 
-use commonbook::model::caller::Caller;
+use commonbook::Commonbook;
+use commonbook::base::error::Result;
+use commonbook::model::caller::{Caller, nearest_session_id};
+use commonbook::model::session::StartSession;
+use rmcp::model::RequestMetaObject;
 use serde_json::Value;
 
 /// The tools whose response sets the session of the connection.
@@ -32,4 +36,26 @@ impl WorkingSession {
             *working = None;
         }
     }
+}
+
+/// Runs a write in the session that the client's hooks started under its own id, or in a new one,
+/// unless the caller is in a session. Codex sends its id with each call.
+pub(super) fn in_client_session<T>(
+    meta: &RequestMetaObject,
+    writes: bool,
+    work: impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static,
+) -> impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static {
+    let client_session = client_session(meta).filter(|_| writes);
+    move |book, caller| match client_session {
+        Some(id) if caller.session.is_none() => {
+            let start = StartSession { client_session: Some(id), ..StartSession::default() };
+            let session = book.start_session(caller, &start)?.session.id.to_string();
+            work(book, &caller.clone().in_session(Some(&session))?)
+        }
+        _ => work(book, caller),
+    }
+}
+
+fn client_session(meta: &RequestMetaObject) -> Option<String> {
+    nearest_session_id(meta.get("x-codex-turn-metadata")?.get("session_id")?.as_str()?)
 }

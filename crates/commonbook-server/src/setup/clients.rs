@@ -128,6 +128,7 @@ pub(crate) fn setup_plan(client: SetupClient, chosen: &SetupOptions) -> Result<S
             .hint("Run `commonbook setup copilot` without --scope."));
     }
     let program = ShellProgram {
+        windows: is_windows_path(&chosen.program),
         program: shell_quoted("program", &chosen.program)?,
         home: chosen
             .home_arguments()
@@ -152,6 +153,7 @@ pub(crate) fn setup_plan(client: SetupClient, chosen: &SetupOptions) -> Result<S
 
 /// The program and its home arguments, quoted for a shell.
 struct ShellProgram {
+    windows: bool,
     program: String,
     home: Vec<String>,
 }
@@ -159,7 +161,21 @@ struct ShellProgram {
 impl ShellProgram {
     /// The command of a hook.
     fn hook(&self, client: SetupClient, event: &str) -> String {
-        let command = format!("{} hook {client} {event}", self.program);
+        match client {
+            // Gemini runs hooks with PowerShell on Windows, and with bash elsewhere.
+            SetupClient::Gemini if self.windows => self.powershell_hook(client, event),
+            _ => {
+                let command = format!("{} hook {client} {event}", self.program);
+                [&[command], self.home.as_slice()].concat().join(" ")
+            }
+        }
+    }
+
+    /// The command of a hook for PowerShell, which takes a quoted path for a text unless it is called
+    /// with `&`.
+    fn powershell_hook(&self, client: SetupClient, event: &str) -> String {
+        let call = if self.program.starts_with('"') { "& " } else { "" };
+        let command = format!("{call}{} hook {client} {event}", self.program);
         [&[command], self.home.as_slice()].concat().join(" ")
     }
 }
@@ -172,6 +188,7 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
     let server = server(client, chosen);
     let set = |path: &[&str]| JsonEntry::Set { path: owned_path(path), value: server.clone() };
     let hooks = || hooks(client, program);
+    let instructions = |path| file(path, FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()));
     match client {
         SetupClient::ClaudeCode => vec![
             file(
@@ -186,20 +203,14 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             vec![
                 file(".codex/config.toml", table),
                 file(".codex/hooks.json", FileContent::Json(hooks())),
-                file(
-                    at(".codex/AGENTS.md", "AGENTS.md"),
-                    FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()),
-                ),
+                instructions(at(".codex/AGENTS.md", "AGENTS.md")),
             ]
         }
         SetupClient::Gemini => {
             let entries = [set(&["mcpServers", "commonbook"])].into_iter().chain(hooks());
             vec![
                 file(".gemini/settings.json", FileContent::Json(entries.collect())),
-                file(
-                    at(".gemini/GEMINI.md", "GEMINI.md"),
-                    FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()),
-                ),
+                instructions(at(".gemini/GEMINI.md", "GEMINI.md")),
             ]
         }
         SetupClient::Copilot => vec![
@@ -208,6 +219,8 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
                 FileContent::Json(vec![set(&["mcpServers", "commonbook"])]),
             ),
             file(".copilot/hooks/commonbook.json", FileContent::Whole(copilot_hooks(program))),
+            // Copilot does not show its agent the instructions of an MCP server.
+            instructions(".copilot/copilot-instructions.md"),
         ],
         SetupClient::Opencode => {
             let plugin = FileContent::Whole(texts::opencode_plugin(
@@ -340,18 +353,27 @@ fn hooks(client: SetupClient, program: &ShellProgram) -> Vec<JsonEntry> {
 
 fn copilot_hooks(program: &ShellProgram) -> String {
     let hooks = events(SetupClient::Copilot).iter().map(|(event, _)| {
-        let command = program.hook(SetupClient::Copilot, event);
-        let hook = json!([{"type": "command", "bash": command, "timeoutSec": HOOK_SECONDS}]);
+        let hook = json!([{
+            "type": "command", "bash": program.hook(SetupClient::Copilot, event),
+            "powershell": program.powershell_hook(SetupClient::Copilot, event),
+            "timeoutSec": HOOK_SECONDS,
+        }]);
         ((*event).to_owned(), hook)
     });
     let file = json!({"version": 1, "hooks": hooks.collect::<Map<String, Value>>()});
     format!("{file:#}\n")
 }
 
-/// A part of a command, quoted for a shell.
+/// Whether a path is one of Windows: `C:\\…`, `C:/…` or `\\\\server\\…`.
+fn is_windows_path(path: &str) -> bool {
+    let drive = path.starts_with(|c: char| c.is_ascii_alphabetic());
+    path.starts_with("\\\\")
+        || drive && (path[1..].starts_with(":\\") || path[1..].starts_with(":/"))
+}
+
+/// A part of a command, quoted for a shell. A backslash is quoted too, since bash removes it.
 fn shell_quoted(field: &str, program: &str) -> Result<String> {
-    let plain =
-        |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '.' | '-' | '_' | ':' | '+');
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | ':' | '+');
     if program.is_empty()
         || program.contains(|c: char| matches!(c, '"' | '$' | '`' | '!' | '%') || c.is_control())
     {

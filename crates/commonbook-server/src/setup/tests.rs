@@ -365,7 +365,11 @@ fn every_client_has_its_files() {
         ),
         (
             SetupClient::Copilot,
-            &[".copilot/mcp-config.json", ".copilot/hooks/commonbook.json"],
+            &[
+                ".copilot/mcp-config.json",
+                ".copilot/hooks/commonbook.json",
+                ".copilot/copilot-instructions.md",
+            ],
             &[],
         ),
         (
@@ -469,7 +473,10 @@ fn hooks_stand_beside_those_of_the_user() {
     assert_eq!(own["version"], 1);
     assert_eq!(
         own["hooks"]["preToolUse"],
-        json!([{"type": "command", "bash": "commonbook hook copilot preToolUse", "timeoutSec": 5}])
+        json!([{
+            "type": "command", "bash": "commonbook hook copilot preToolUse",
+            "powershell": "commonbook hook copilot preToolUse", "timeoutSec": 5,
+        }])
     );
     for bad in ["", "a\"b", "$HOME/x", "a`b`", "a\nb"] {
         assert!(
@@ -490,6 +497,32 @@ fn hooks_stand_beside_those_of_the_user() {
         there_and_back(&plugin.files[1].content, None)
             .contains("const program = \"C:\\\\x y\\\\commonbook.exe\";")
     );
+}
+
+#[test]
+fn a_path_of_windows_is_quoted_for_the_shell_that_runs_it() {
+    let table = [
+        (r"C:\Program Files\commonbook.exe", true),
+        (r"C:\tools\commonbook.exe", true),
+        ("D:/tools/commonbook.exe", false),
+        ("/opt/my tools/commonbook", true),
+        ("commonbook", false),
+    ];
+    for (program, quoted) in table {
+        let options = SetupOptions { program: program.into(), ..chosen(SetupScope::User) };
+        let written = |client: SetupClient, file: usize| {
+            let planned = setup_plan(client, &options).expect("it can be set up");
+            value(&there_and_back(&planned.files[file].content, None))["hooks"].clone()
+        };
+        let path = if quoted { format!("\"{program}\"") } else { program.to_owned() };
+        let call = if quoted { "& " } else { "" };
+        let copilot = &written(SetupClient::Copilot, 1)["agentStop"][0];
+        assert_eq!(copilot["bash"], format!("{path} hook copilot agentStop"));
+        assert_eq!(copilot["powershell"], format!("{call}{path} hook copilot agentStop"));
+        let gemini = &written(SetupClient::Gemini, 0)["AfterAgent"][0]["hooks"][0]["command"];
+        let call = if program.starts_with("C:") { "& " } else { "" };
+        assert_eq!(gemini, &json!(format!("{call}{path} hook gemini AfterAgent")));
+    }
 }
 
 /// A JSON file as people write it: blanks, comments, and trailing commas.

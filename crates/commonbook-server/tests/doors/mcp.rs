@@ -125,3 +125,27 @@ fn a_connection_works_in_the_session_that_it_has_started() {
         });
     }
 }
+
+#[test]
+fn a_save_of_codex_is_in_the_session_that_codex_names() {
+    let home = Home::new();
+    let save = |id: u8, text: &str| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "save_memory", "arguments": {"text": text},
+            "_meta": {"x-codex-turn-metadata": {"session_id": "own-1", "thread_id": "own-1"}}}})
+        .to_string()
+    };
+    let lines = [save(7, "tea at four"), save(8, "coffee at six")];
+    answers(&home, &[HELLO, READY, lines[0].as_bytes(), lines[1].as_bytes(), b""]);
+    let list = |arguments: &[&str]| -> Value {
+        let output = home.run(&[arguments, &["--json", "--agent", "some-client"]].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let sessions = list(&["session", "list"]);
+    let [session] = sessions["items"].as_array().unwrap().as_slice() else { panic!("{sessions}") };
+    assert_eq!(session["client_session"], "own-1");
+    let memories = list(&["list"]);
+    let memories = memories["items"].as_array().unwrap();
+    assert_eq!(memories.len(), 2);
+    assert!(memories.iter().all(|memory| memory["session"] == session["id"]), "{memories:?}");
+}

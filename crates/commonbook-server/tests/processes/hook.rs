@@ -166,6 +166,38 @@ fn a_call_of_our_own_tools_carries_a_ticket() {
 }
 
 #[test]
+fn copilot_is_given_a_ticket_without_a_decision_and_learns_from_its_transcript() {
+    for (home, _server) in homes() {
+        let copilot = |event: &str, fields: Value| {
+            let mut whole = json!({"sessionId": "main", "cwd": home.path()});
+            whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            hook(&home, &["copilot", event], &whole)
+        };
+        let call = json!({"toolName": "commonbook-save_memory", "toolArgs": {"text": "tea"}});
+        let signed = copilot("preToolUse", call);
+        assert!(signed["modifiedArgs"]["commonbook_ticket"].is_string(), "{signed}");
+        assert_eq!(signed.get("permissionDecision"), None, "the user decides");
+        let transcript = home.path().join("events.jsonl");
+        let message = |text: &str| json!({"type": "assistant.message", "data": {"content": text}});
+        let mut child = message("Remember: the child is not heard");
+        child["agentId"] = json!("a1");
+        let events = [message("Done.\n\nRemember: the pier has four bollards"), child];
+        fs::write(&transcript, events.map(|event| format!("{event}\n")).concat()).unwrap();
+        copilot("agentStop", json!({"transcriptPath": transcript, "stopReason": "end_turn"}));
+        copilot("agentStop", json!({"transcriptPath": "/nowhere"}));
+        copilot("sessionEnd", json!({"reason": "complete"}));
+        let list = answer(&home, &["list"]);
+        let [learned] = list["items"].as_array().unwrap().as_slice() else { panic!("{list}") };
+        assert_eq!(learned["text"], "the pier has four bollards");
+        assert_eq!(learned["owner"], "copilot");
+        let sessions = answer(&home, &["session", "list"]);
+        assert_eq!(sessions["items"].as_array().unwrap().len(), 1, "{sessions}");
+        assert_eq!(sessions["items"][0]["status"], "completed");
+        assert!(log(&home).contains("/nowhere"), "{}", log(&home));
+    }
+}
+
+#[test]
 fn a_ticket_proves_the_sub_agent_and_is_stored_nowhere() {
     let home = Home::new();
     let server = Server::start(&home);

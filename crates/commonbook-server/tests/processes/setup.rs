@@ -63,7 +63,13 @@ impl User {
 
     fn setup(&self, arguments: &[&str]) -> Output {
         let mut command = self.home.program(&[&["setup"], arguments].concat());
-        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] {
+        for name in [
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+            "GEMINI_CLI_HOME",
+            "COPILOT_HOME",
+            "XDG_CONFIG_HOME",
+        ] {
             command.env_remove(name);
         }
         command.env("HOME", self.folder.path()).current_dir(self.path("project"));
@@ -230,4 +236,21 @@ fn doctor_names_the_missing_entries_of_a_client() {
     fs::write(user.home.path().join("hooks.json"), "[]").unwrap();
     user.well(&["claude-code", "--program", "/nowhere/commonbook"]);
     assert!(doctor().1.contains("which does not exist"));
+}
+
+#[test]
+fn the_doctor_says_that_codex_does_not_trust_the_hooks() {
+    let user = User::new();
+    user.well(&["codex"]);
+    let doctor = || {
+        let mut command = user.home.program(&["doctor"]);
+        let output =
+            command.env_remove("CODEX_HOME").env("HOME", user.folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, told) = doctor();
+    assert_eq!(code, Some(9), "{told}");
+    assert!(told.contains("codex skips 7 hooks") && told.contains("/hooks"), "{told}");
+    user.well(&["codex", "--undo"]);
+    assert_eq!(doctor().0, Some(0));
 }

@@ -20,8 +20,10 @@ use crate::project::{self, Repository};
 use crate::remote::{RestClient, ServerAddress};
 use crate::sandbox::SandboxState;
 use crate::serve::DEFAULT_ADDRESS;
+use crate::setup::clients::SetupClient;
 use crate::setup::install::installation_state;
 use crate::setup::ledger::SetupLedger;
+use crate::setup::trust::untrusted_hooks;
 use crate::{atomic, follow, modes, process, sandbox, verb};
 
 /// The time limit of a server at a URL.
@@ -252,7 +254,32 @@ fn check_clients(home: &Path, config: &Config) -> Vec<HealthCheck> {
         Ok(found) => HealthCheck::healthy("client", found),
         Err(error) => HealthCheck::from_error("client", error),
     };
-    ledger.clients.iter().map(check).collect()
+    let mut checks: Vec<HealthCheck> = ledger.clients.iter().map(check).collect();
+    for installed in
+        ledger.clients.iter().filter(|installed| installed.client == SetupClient::Codex)
+    {
+        checks.extend(check_codex_trust(&installed.root, config));
+    }
+    checks
+}
+
+/// Checks that Codex runs the hooks that were set up.
+fn check_codex_trust(root: &Path, config: &Config) -> Option<HealthCheck> {
+    let user = config.user_home.clone().unwrap_or_default();
+    let of_user = |path: &str| config.client_path(path).unwrap_or_else(|| user.join(path));
+    let hooks = match root == user {
+        true => of_user(".codex/hooks.json"),
+        false => root.join(".codex/hooks.json"),
+    };
+    match untrusted_hooks(&hooks, &of_user(".codex/config.toml")) {
+        Ok(0) => None,
+        Ok(count) => {
+            let count = count_text(count as u64, "hook", "hooks");
+            let found = format!("codex skips {count} of {}: they are not trusted", hooks.display());
+            Some(HealthCheck::faulty("client", found, "Start Codex and trust them in /hooks."))
+        }
+        Err(error) => Some(HealthCheck::from_error("client", error)),
+    }
 }
 
 /// Reports where the command line and each client read and write memories, and whether a server there

@@ -6,8 +6,9 @@ import { spawn } from "node:child_process";
 const program = "commonbook-program";
 const home = "commonbook-home";
 const timeout = 2500; // milliseconds
+const running = new Set(); // the hooks that have not answered yet
 
-function hook(event, given) {
+function run(event, given) {
   return new Promise((resolve) => {
     try {
       const child = spawn(program, ["hook", "opencode", event, ...home], { stdio: ["pipe", "pipe", "ignore"] });
@@ -31,27 +32,48 @@ function hook(event, given) {
   });
 }
 
+function hook(event, given) {
+  const answer = run(event, given);
+  running.add(answer);
+  return answer.finally(() => running.delete(answer));
+}
+
 export const Commonbook = async ({ directory }) => {
-  const parents = new Map(); // by session of a sub-agent: its parent session and its role
+  const parents = new Map(); // by session of a sub-agent: the session of the main agent, and its role
   const prompts = new Map(); // by session: the last prompt of the user
   const contexts = new Map(); // by session: the context for that prompt
+  const messages = new Map(); // by session: the last text of its agent
+  const sessions = new Set(); // the sessions of the main agent that this process has worked in
+  const users = new Set(); // the messages of the user
   const about = (sessionID) => ({ sessionID, directory, ...(parents.get(sessionID) ?? {}) });
 
   return {
     event: async ({ event }) => {
-      const { info, sessionID = info?.id } = event.properties ?? {};
+      const { info, part, sessionID = info?.id } = event.properties ?? {};
+      if (event.type === "message.updated" && info?.role === "user") users.add(info.id);
+      if (event.type === "message.part.updated" && part?.type === "text" && !users.has(part.messageID)) {
+        messages.set(part.sessionID, part.text);
+      }
       if (!["session.created", "session.idle", "session.deleted"].includes(event.type) || !sessionID) return;
       if (event.type === "session.created" && info?.parentID) {
-        parents.set(sessionID, { parentID: info.parentID, agent: info.agent });
+        const parentID = parents.get(info.parentID)?.parentID ?? info.parentID;
+        parents.set(sessionID, { parentID, agent: info.agent });
       }
-      await hook(`event:${event.type}`, { ...about(sessionID), info });
-      if (event.type === "session.deleted") [parents, prompts, contexts].forEach((map) => map.delete(sessionID));
+      const last_message = event.type === "session.idle" ? messages.get(sessionID) : undefined;
+      await hook(`event:${event.type}`, { ...about(sessionID), info, last_message });
+      if (event.type === "session.idle") messages.delete(sessionID);
+      if (event.type !== "session.deleted") return;
+      [parents, prompts, contexts, messages, sessions].forEach((each) => each.delete(sessionID));
     },
 
     "chat.message": async (input, output) => {
+      const { sessionID } = input;
       const texts = (output?.parts ?? []).filter((part) => part.type === "text" && !part.synthetic);
-      prompts.set(input.sessionID, texts.map((part) => part.text).join("\n"));
-      contexts.delete(input.sessionID);
+      prompts.set(sessionID, texts.map((part) => part.text).join("\n"));
+      contexts.delete(sessionID);
+      messages.delete(sessionID);
+      if (output?.message?.id) users.add(output.message.id);
+      if (!parents.has(sessionID)) sessions.add(sessionID);
     },
 
     // Called with every step of an answer; the context of a prompt stays the same.
@@ -79,6 +101,12 @@ export const Commonbook = async ({ directory }) => {
     "tool.execute.after": async (input, output) => {
       if (input.tool !== "task") return;
       await hook("tool.execute.after", { ...about(input.sessionID), input, output: output?.output });
+    },
+
+    // opencode closes: what has begun is finished first.
+    dispose: async () => {
+      await Promise.allSettled(running);
+      await Promise.allSettled([...sessions].map((sessionID) => hook("dispose", about(sessionID))));
     },
   };
 };

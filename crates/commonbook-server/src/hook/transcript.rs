@@ -1,0 +1,104 @@
+//! The transcript of Copilot, whose event for the end of a turn does not carry the last message.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use commonbook::base::error::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+/// Bytes at the end of a transcript that are read; a message that begins before them is not found.
+const TAIL_BYTES_MAX: u64 = 1 << 20;
+
+/// How long to wait for the last message: Copilot writes its transcript while the hook runs.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How often to look for the last message.
+const WRITE_POLL: Duration = Duration::from_millis(25);
+
+/// The last message of the main agent, once the transcript has it.
+///
+/// # Errors
+/// `unavailable` if the file cannot be read.
+#[expect(clippy::disallowed_methods, reason = "no event says that Copilot has written the file")]
+pub(super) fn await_last_message(path: &Path) -> Result<Option<String>> {
+    let end = Instant::now() + WRITE_TIMEOUT;
+    loop {
+        match last_message(path) {
+            Ok(None) | Err(_) if Instant::now() < end => std::thread::sleep(WRITE_POLL),
+            found => return found,
+        }
+    }
+}
+
+/// The last message of the main agent since the last prompt: each line is an event in JSON, and
+/// events of sub-agents carry an `agentId`.
+fn last_message(path: &Path) -> Result<Option<String>> {
+    let tail = read_tail(path).map_err(|error| {
+        let message = format!("cannot read the transcript {}", path.display());
+        Error::new(ErrorKind::Unavailable, message).with_cause(error)
+    })?;
+    let text = String::from_utf8_lossy(&tail);
+    let events = text.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut own = events.filter(|event| event["agentId"].is_null());
+    let message = own.find_map(|event| match event["type"].as_str()? {
+        "user.message" => Some(None),
+        "assistant.message" => {
+            let text = event["data"]["content"].as_str().filter(|text| !text.trim().is_empty())?;
+            Some(Some(text.to_owned()))
+        }
+        _ => None,
+    });
+    Ok(message.flatten())
+}
+
+fn read_tail(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
+    let mut tail = Vec::new();
+    file.take(TAIL_BYTES_MAX).read_to_end(&mut tail)?;
+    Ok(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(text: &str, agent: Option<&str>) -> Value {
+        let mut event = json!({"type": "assistant.message", "data": {"content": text}});
+        if let Some(agent) = agent {
+            event["agentId"] = json!(agent);
+        }
+        event
+    }
+
+    #[test]
+    fn the_last_message_of_the_main_agent_since_the_prompt_counts() {
+        let prompt = json!({"type": "user.message", "data": {"content": "go on"}});
+        let table = [
+            (vec![], None),
+            (vec![prompt.clone(), said("Done.", None)], Some("Done.")),
+            (
+                vec![prompt.clone(), said("Done.", None), said("of a child", Some("a1"))],
+                Some("Done."),
+            ),
+            (vec![prompt.clone(), said("Done.", None), said("", None)], Some("Done.")),
+            (vec![said("An older turn", None), prompt.clone(), said(" ", None)], None),
+            (vec![prompt, said("Done.", None), json!("not an event"), json!(7)], Some("Done.")),
+        ];
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (events, expected) in table {
+            let lines: String = events.iter().map(|event| format!("{event}\n")).collect();
+            std::fs::write(file.path(), lines + "{ cut").unwrap();
+            assert_eq!(last_message(file.path()).unwrap().as_deref(), expected, "{events:?}");
+        }
+        let long = format!("{}\n{}\n", json!({"x": "é".repeat(1 << 20)}), said("Done.", None));
+        std::fs::write(file.path(), long).unwrap();
+        assert_eq!(last_message(file.path()).unwrap().as_deref(), Some("Done."));
+        assert!(last_message(Path::new("/nowhere/at/all")).is_err());
+    }
+}
