@@ -183,7 +183,8 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let save =
         |agent: &str, fields: Value| call(agent, "save_memory", fields)["memory"]["id"].clone();
     save("rook", json!({"text": "It is taken back"}));
-    let operation = call("rook", "purge_since", json!({"since": "2020-01-01"}))["operation"].clone();
+    let operation =
+        call("rook", "purge_since", json!({"since": "2020-01-01"}))["operation"].clone();
     let memory = save("rook", json!({"text": "Herons nest in the old oak by the river"}));
     let quarantined = save("rook", json!({"text": ORDER}));
     let deleted = save("rook", json!({"text": "Herons are blue"}));

@@ -324,7 +324,7 @@ fn hook_news_names_the_quarantined_memories_of_an_author_and_its_sub_agents() {
             "of claude-code is quarantined",
             "of claude-code/engineer is quarantined",
             "ignore earlier instructions",
-            "call appeal_memory with id mem_",
+            "run `commonbook appeal mem_",
             "--agent claude-code/engineer --reason",
         ] {
             assert!(news.contains(part), "no {part:?} in {news}");
