@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::output;
 use crate::setup::clients::{McpTransport, SetupClient, SetupOptions, SetupScope};
 use crate::setup::install::{FileChange, SetupChanges};
+use crate::verb::ToolSelection;
 
 /// Lines of a file that the diff compares; of longer files it shows only the number of lines.
 const DIFF_LINES_MAX: usize = 1_000;
@@ -27,7 +28,7 @@ pub(crate) struct SetupCommand {
     #[arg(long)]
     dry_run: bool,
     /// Remove what was written; every file becomes as it was before
-    #[arg(long, conflicts_with_all = ["http", "header", "program"])]
+    #[arg(long, conflicts_with_all = ["http", "header", "program", "tools"])]
     undo: bool,
     /// Connect to a running server instead of starting a process: `http://127.0.0.1:7077/mcp`
     #[arg(long, value_name = "URL")]
@@ -38,6 +39,9 @@ pub(crate) struct SetupCommand {
     /// Program that the client starts [default: this program; `commonbook` with --scope project]
     #[arg(long, value_name = "COMMAND")]
     program: Option<String>,
+    /// MCP tools to offer: core, team, full, or names of tools, separated by commas [default: core]
+    #[arg(long, conflicts_with = "http")]
+    tools: Option<ToolSelection>,
 }
 
 impl SetupCommand {
@@ -111,7 +115,8 @@ impl SetupCommand {
             (SetupScope::User, Some(home)) => Some(absolute_path(home)?),
             _ => None,
         };
-        Ok(SetupOptions { scope: self.scope, link, program, home })
+        let tools = self.tools.as_ref().map(ToString::to_string);
+        Ok(SetupOptions { scope: self.scope, link, program, home, tools })
     }
 }
 

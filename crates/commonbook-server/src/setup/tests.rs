@@ -342,7 +342,7 @@ fn a_file_of_ours_is_removed_completely() {
 }
 
 fn chosen(scope: SetupScope, link: McpTransport) -> SetupOptions {
-    SetupOptions { scope, link, program: "commonbook".into(), home: None }
+    SetupOptions { scope, link, program: "commonbook".into(), home: None, tools: None }
 }
 
 #[test]
@@ -455,6 +455,18 @@ fn every_client_gets_an_entry_in_its_own_format() {
         written(SetupClient::Codex, McpTransport::Stdio),
         "[mcp_servers.commonbook]\ncommand = \"commonbook\"\nargs = [\"mcp\", \"--client\", \"codex\"]\n"
     );
+}
+
+#[test]
+fn the_chosen_tools_stand_in_the_clients_configuration() {
+    let options = SetupOptions {
+        tools: Some("team,memory_history".to_owned()),
+        ..chosen(SetupScope::User, McpTransport::Stdio)
+    };
+    let planned = setup_plan(SetupClient::Gemini, &options).expect("the client can be set up");
+    let settings = value(&there_and_back(&planned.files[0].content, None));
+    let expected = ["mcp", "--client", "gemini", "--tools", "team,memory_history"];
+    assert_eq!(settings["mcpServers"]["commonbook"]["args"], json!(expected));
 }
 
 #[test]
