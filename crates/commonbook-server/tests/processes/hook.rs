@@ -173,7 +173,7 @@ fn a_ticket_proves_the_sub_agent_and_is_stored_nowhere() {
         let call = json!({
             "session_id": "own-1", "hook_event_name": "PreToolUse", "agent_id": "a1",
             "agent_type": "engineer", "tool_name": "mcp__commonbook__save_memory",
-            "tool_input": {"topics": ["boats"], "text": text},
+            "tool_input": {"topics": ["boats"], "text": text, "verbose": true},
         });
         let response = hook(&home, &["claude-code", "PreToolUse", "--workspace", workspace], &call);
         let changed = &response["hookSpecificOutput"]["updatedInput"];
