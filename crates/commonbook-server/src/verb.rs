@@ -531,10 +531,7 @@ fn entity_verbs() -> Vec<Verb> {
             .post("/v1/relations")
             .tool()
             .command("entity relate"),
-        verb("graph_query", Reads, C::graph_query)
-            .get("/v1/graph")
-            .team_tool()
-            .command("entity graph"),
+        verb("graph_query", Reads, C::graph_query).get("/v1/graph").tool().command("entity graph"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Mentions)).collect()
 }

@@ -42,14 +42,17 @@ const WRITING_VERBS: [&str; 13] = [
 ];
 
 /// Fields that only programs need.
-const UNSENT_FIELDS: [&str; 18] = [
+const UNSENT_FIELDS: [&str; 21] = [
     "accepted_in",
     "chain",
     "client",
     "client_session",
     "depth",
     "device",
+    "first_seen",
     "follows",
+    "handle",
+    "merge_count",
     "metadata",
     "normalised",
     "parts",
@@ -134,7 +137,10 @@ fn lean(value: &Value, is_written: bool, tools: &ToolSelection) -> Value {
     match value {
         Value::Object(fields) => {
             let shown = fields.iter().filter(|(name, value)| {
-                !is_empty(value) && shows(fields, name, is_written) && !is_usual(name, value)
+                // An empty list says that there is nothing.
+                (!is_empty(value) || *name == "items")
+                    && shows(fields, name, is_written)
+                    && !is_usual(name, value)
             });
             let shown = shown.map(|(name, value)| match (name.as_str(), value) {
                 // Hints name tools.
