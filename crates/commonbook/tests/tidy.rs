@@ -387,7 +387,7 @@ const PLAIN: [&str; 22] = [
     "crates/commonbook-text/src/",
     "crates/commonbook-text/tests/fuzz/",
     "crates/commonbook-text/tests/tables.rs",
-    "crates/commonbook/src/base/",
+    "crates/commonbook/src/",
     "crates/commonbook/tests/",
     "docs/api.md",
     "docs/benchmarks.md",

@@ -260,9 +260,7 @@ impl From<rusqlite::Error> for Error {
             ) => (
                 ErrorKind::Unavailable,
                 format!("the store cannot be used: {error}"),
-                Some(
-                    "Check the permissions and the disk of the home folder; run `commonbook doctor`.",
-                ),
+                Some("Check the permissions and disk of the home folder; run `commonbook doctor`."),
             ),
             _ => (ErrorKind::Internal, "the store failed".to_owned(), None),
         };

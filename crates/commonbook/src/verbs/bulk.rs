@@ -72,7 +72,7 @@ impl Commonbook {
         let (kind, agent) = (action.kind(), caller.agent.clone());
         let operation =
             BulkOperation { id, workspace: caller.workspace.clone(), kind, agent, at: now };
-        let sight = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
+        let sight = Sight::writing_at_home(caller)?;
         let mut result = BulkResult::default();
         let mut from = None;
         loop {
@@ -131,7 +131,7 @@ impl Commonbook {
     pub fn undo_operation(&self, caller: &Caller, request: &UndoOperation) -> Result<BulkResult> {
         self.policy.may_write(caller)?;
         let (id, now) = (request.operation_id, self.clock.now());
-        let sight = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
+        let sight = Sight::writing_at_home(caller)?;
         let found = self.store.read(|tx| tx.bulk_operation(&caller.workspace, id))?;
         let Some(operation) = found.filter(|operation| operation.agent == caller.agent) else {
             return Err(Error::not_found(format!("no bulk operation {id} of yours exists in this workspace")).hint(

@@ -21,6 +21,8 @@ use crate::model::memory::{Memory, Sharing};
 use crate::prompt::case::CaseTextBuilder;
 use crate::prompt::new_fence;
 use crate::store::Transaction;
+use crate::verbs::ops::write_once::WriteScope;
+use crate::verbs::ops::write_request::WriteRequest;
 
 /// Entries that a context reads in one batch, newest first.
 const ENTRY_BATCH: u64 = 50;
@@ -33,22 +35,15 @@ impl Commonbook {
     /// another request.
     pub fn open_case(&self, caller: &Caller, request: &OpenCase) -> Result<OpenCaseResult> {
         let (key, title) = request.key_and_title()?;
-        let (verb, idempotency_key) = ("open_case", request.idempotency_key.as_ref());
         let now = self.clock.now();
-        let once = self.write_once(
-            caller,
-            now,
-            verb,
-            request,
-            idempotency_key,
-            move |tx, caller, now| {
-                if let Some(case) = tx.case(&caller.workspace, &key)? {
-                    return Ok(OpenCaseResult { case, outcome: CaseOutcome::Found });
-                }
-                let case = open_new_case(tx, caller, &key, &title, now)?;
-                Ok(OpenCaseResult { case, outcome: CaseOutcome::Opened })
-            },
-        )?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            if let Some(case) = tx.case(&caller.workspace, &key)? {
+                return Ok(OpenCaseResult { case, outcome: CaseOutcome::Found });
+            }
+            let case = open_new_case(tx, caller, &key, &title, now)?;
+            Ok(OpenCaseResult { case, outcome: CaseOutcome::Opened })
+        })?;
         Ok(once.answer)
     }
 
@@ -74,33 +69,26 @@ impl Commonbook {
         };
         let drafts = request.entries.iter().enumerate().map(draft).collect::<Result<Vec<_>>>()?;
         let (key, expected) = (request.key.clone(), request.expected_version);
-        let (verb, idempotency_key) = ("append_entries", request.idempotency_key.as_ref());
-        let once = self.write_once(
-            caller,
-            now,
-            verb,
-            request,
-            idempotency_key,
-            move |tx, caller, now| {
-                let found = tx.case(&caller.workspace, &key)?;
-                let latest = match (&found, &title) {
-                    (Some(case), _) => case.takes_entries().map(|()| case.version)?,
-                    (None, Some(_)) => 0,
-                    (None, None) => return Err(unknown_case(&key)),
-                };
-                if expected.is_some_and(|expected| expected != latest) {
-                    return Ok(AppendResult::version_conflict(latest));
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let found = tx.case(&caller.workspace, &key)?;
+            let latest = match (&found, &title) {
+                (Some(case), _) => case.takes_entries().map(|()| case.version)?,
+                (None, Some(_)) => 0,
+                (None, None) => return Err(unknown_case(&key)),
+            };
+            if expected.is_some_and(|expected| expected != latest) {
+                return Ok(AppendResult::version_conflict(latest));
+            }
+            let case = match (found, &title) {
+                (Some(case), _) => case,
+                (None, title) => {
+                    let title = title.as_deref().unwrap_or(key.as_str());
+                    open_new_case(tx, caller, &key, title, now)?
                 }
-                let case = match (found, &title) {
-                    (Some(case), _) => case,
-                    (None, title) => {
-                        let title = title.as_deref().unwrap_or(key.as_str());
-                        open_new_case(tx, caller, &key, title, now)?
-                    }
-                };
-                append(tx, caller, case, &drafts, now)
-            },
-        )?;
+            };
+            append(tx, caller, case, &drafts, now)
+        })?;
         Ok(once.answer)
     }
 
@@ -199,8 +187,7 @@ impl Commonbook {
     /// `not_found`; `conflict` if the case is archived, or if the idempotency key was used for
     /// another request.
     pub fn close_case(&self, caller: &Caller, request: &CloseCase) -> Result<Case> {
-        let key = request.idempotency_key.as_ref();
-        self.set_case_status(caller, &request.key, CaseStatus::Closed, "close_case", request, key)
+        self.set_case_status(caller, request, &request.key, CaseStatus::Closed)
     }
 
     /// Archives a case.
@@ -208,15 +195,7 @@ impl Commonbook {
     /// # Errors
     /// `not_found`; `conflict` if the idempotency key was used for another request.
     pub fn archive_case(&self, caller: &Caller, request: &ArchiveCase) -> Result<Case> {
-        let key = request.idempotency_key.as_ref();
-        self.set_case_status(
-            caller,
-            &request.key,
-            CaseStatus::Archived,
-            "archive_case",
-            request,
-            key,
-        )
+        self.set_case_status(caller, request, &request.key, CaseStatus::Archived)
     }
 
     /// Opens a case again.
@@ -224,37 +203,28 @@ impl Commonbook {
     /// # Errors
     /// `not_found`; `conflict` if the idempotency key was used for another request.
     pub fn reopen_case(&self, caller: &Caller, request: &ReopenCase) -> Result<Case> {
-        let key = request.idempotency_key.as_ref();
-        self.set_case_status(caller, &request.key, CaseStatus::Open, "reopen_case", request, key)
+        self.set_case_status(caller, request, &request.key, CaseStatus::Open)
     }
 
     /// Gives a case another status. Setting the present status again changes nothing.
-    fn set_case_status<R: serde::Serialize>(
+    fn set_case_status(
         &self,
         caller: &Caller,
+        request: &impl WriteRequest,
         case: &CaseKey,
         status: CaseStatus,
-        verb: &str,
-        request: &R,
-        idempotency_key: Option<&String>,
     ) -> Result<Case> {
         let (key, now) = (case.clone(), self.clock.now());
-        let once = self.write_once(
-            caller,
-            now,
-            verb,
-            request,
-            idempotency_key,
-            move |tx, caller, now| {
-                let case = find_case(tx, caller, &key)?;
-                let Some((case, kind)) = case.with_case_status(status, now)? else {
-                    return Ok(case);
-                };
-                tx.replace_case(&case)?;
-                tx.append_event(&case_event(kind, &case, caller, now))?;
-                Ok(case)
-            },
-        )?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let case = find_case(tx, caller, &key)?;
+            let Some((case, kind)) = case.with_case_status(status, now)? else {
+                return Ok(case);
+            };
+            tx.replace_case(&case)?;
+            tx.append_event(&case_event(kind, &case, caller, now))?;
+            Ok(case)
+        })?;
         Ok(once.answer)
     }
 }

@@ -46,9 +46,9 @@ impl Commonbook {
         let now = self.clock.now();
         let id = CheckpointId::new(&*self.ids, now);
         let wanted = fit_request(request)?;
-        let (verb, key) = ("create_checkpoint", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
-            let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let session = resolve_session_name(tx, sight, caller, &name)?;
             session.may_change(caller)?;
             insert_checkpoint(tx, caller, &session, id, &wanted, now)
         })?;
@@ -70,9 +70,9 @@ impl Commonbook {
         let (kind, title) = (request.kind, request.title.clone());
         let wanted = fit_request(&CreateCheckpoint { kind, title, ..CreateCheckpoint::default() })?;
         let summary = request.summary.clone();
-        let (verb, key) = ("checkpoint_and_summarise", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
-            let session = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let session = resolve_session_name(tx, sight, caller, &name)?;
             session.may_change(caller)?;
             let kept = sum_up(tx, caller, &session, entry, &summary, now)?;
             let (summary, hint) = (kept.entry_id, kept.hint);
@@ -136,10 +136,9 @@ impl Commonbook {
         let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
         let new = SessionId::new(&*self.ids, now);
         let fence = new_fence(&*self.ids, now);
-        let (verb, key) = ("resume_session", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
-            let sight =
-                Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let sight = Sight::at_home(caller);
             let (before, from) =
                 resolve_session(tx, caller, &sight, name.as_ref(), named_checkpoint)?;
             let until = named_checkpoint.and(from.as_ref()).map(|checkpoint| checkpoint.position);
@@ -196,7 +195,7 @@ impl Commonbook {
 /// Notes that the caller writes in its session. After an hour of activity a checkpoint is created.
 pub(super) fn note_activity(
     tx: &mut dyn Transaction,
-    WriteScope { caller, now, ids }: WriteScope<'_>,
+    WriteScope { caller, now, ids, .. }: WriteScope<'_>,
 ) -> Result<()> {
     let session = caller.session.as_deref().and_then(|session| session.parse().ok());
     let Some(session) = session else { return Ok(()) };
@@ -229,7 +228,7 @@ fn insert_checkpoint(
     request: &CreateCheckpoint,
     now: Timestamp,
 ) -> Result<Checkpoint> {
-    let sight = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(caller)? };
+    let sight = Sight::writing_at_home(caller)?;
     let wrote = tx.session_agents(&sight, session)?;
     let marked = request.check(&caller.agent, Some(&session.id.to_string()), &wrote)?;
     let event = session_event(EventKind::CheckpointCreated, session, &caller.agent, now);

@@ -123,7 +123,7 @@ impl Commonbook {
         let kept = self.store.read(|tx| tx.context(&caller.workspace, &caller.agent, id))?;
         let kept = kept.ok_or_else(|| {
             Error::not_found(format!("no context {id} of yours exists"))
-                .hint("Only the agent that a context was made for can read it, in the same workspace, for 30 days.")
+                .hint("Use the agent that it was made for, in the same workspace, within 30 days.")
         })?;
         let replay = request.replay.then(|| self.replay(caller, &kept)).transpose()?;
         Ok(ContextExplanation { replay, ..kept.into() })

@@ -19,6 +19,7 @@ use crate::model::event::{EventFilter, JournalRange};
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice, Sharing, Trust};
 use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
+use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
     /// What has changed since the caller's read mark: in a case, or in everything that it sees.
@@ -52,21 +53,14 @@ impl Commonbook {
     pub fn mark_read(&self, caller: &Caller, request: &MarkRead) -> Result<ReadMark> {
         may_mark(caller)?;
         let (key, position, now) = (request.case.clone(), request.position, self.clock.now());
-        let (verb, idempotency_key) = ("mark_read", request.idempotency_key.as_ref());
-        let once = self.write_once(
-            caller,
-            now,
-            verb,
-            request,
-            idempotency_key,
-            move |tx, caller, now| {
-                let end = end_position(tx, caller, key.as_ref())?;
-                let read = position.map_or(end, |position| position.min(end));
-                tx.put_cursor(&caller.workspace, &caller.agent, key.as_ref(), read, now)?;
-                let position = tx.cursor(&caller.workspace, &caller.agent, key.as_ref())?.min(end);
-                Ok(ReadMark { case: key.clone(), position, end })
-            },
-        )?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let end = end_position(tx, caller, key.as_ref())?;
+            let read = position.map_or(end, |position| position.min(end));
+            tx.put_cursor(&caller.workspace, &caller.agent, key.as_ref(), read, now)?;
+            let position = tx.cursor(&caller.workspace, &caller.agent, key.as_ref())?.min(end);
+            Ok(ReadMark { case: key.clone(), position, end })
+        })?;
         Ok(once.answer)
     }
 

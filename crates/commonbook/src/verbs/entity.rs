@@ -25,6 +25,7 @@ use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, no_such_entity, queue_review, resolve_ref,
     workspace_of_sight,
 };
+use crate::verbs::ops::write_once::WriteScope;
 use commonbook_text::entities::likeness::{self, ComparableName};
 use commonbook_text::entities::value;
 
@@ -41,49 +42,43 @@ impl Commonbook {
         request: &ResolveEntity,
     ) -> Result<ResolveEntityResult> {
         self.follow_mentions(caller)?;
-        let (key, statement) = (request.idempotency_key.as_ref(), request.clone());
+        let statement = request.clone();
         let now = self.clock.now();
         let review = ReviewId::new(&*self.ids, now);
-        let once = self.write_once(
-            caller,
-            now,
-            "resolve_entity",
-            request,
-            key,
-            move |tx, caller, now| {
-                let sight = Sight::writing_at_home(caller)?;
-                let seen = EntitySighting::of(&statement, &caller.agent, now)?;
-                let name = checked_name(&sight, statement.session.as_deref(), &seen)?;
-                let strategy = statement.strategy.unwrap_or_default();
-                match find_by_name(tx, &sight, &name)? {
-                    None => create_entity(tx, &name, &seen, now),
-                    Some(id) if strategy == MergeStrategy::Manual => {
-                        let entity = find_visible_entity(tx, &sight, id)?;
-                        let (agent, at) = (caller.agent.clone(), now);
-                        let wanted = ReviewProposal::Stated(Box::new(seen));
-                        queue_review(
-                            tx,
-                            &entity,
-                            &EntityReview { id: review, agent, at, entity: id, wanted },
-                        )?;
-                        Ok(ResolveEntityResult {
-                            entity,
-                            outcome: EntityOutcome::Queued,
-                            review: Some(review),
-                        })
-                    }
-                    Some(id) => {
-                        let existing = find_visible_entity(tx, &sight, id)?;
-                        let entity = merge_statement(tx, &existing, &name, &seen, strategy, now)?;
-                        Ok(ResolveEntityResult {
-                            entity,
-                            outcome: EntityOutcome::Matched,
-                            review: None,
-                        })
-                    }
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let sight = Sight::writing_at_home(caller)?;
+            let seen = EntitySighting::of(&statement, &caller.agent, now)?;
+            let name = checked_name(&sight, statement.session.as_deref(), &seen)?;
+            let strategy = statement.strategy.unwrap_or_default();
+            match find_by_name(tx, &sight, &name)? {
+                None => create_entity(tx, &name, &seen, now),
+                Some(id) if strategy == MergeStrategy::Manual => {
+                    let entity = find_visible_entity(tx, &sight, id)?;
+                    let (agent, at) = (caller.agent.clone(), now);
+                    let wanted = ReviewProposal::Stated(Box::new(seen));
+                    queue_review(
+                        tx,
+                        &entity,
+                        &EntityReview { id: review, agent, at, entity: id, wanted },
+                    )?;
+                    Ok(ResolveEntityResult {
+                        entity,
+                        outcome: EntityOutcome::Queued,
+                        review: Some(review),
+                    })
                 }
-            },
-        )?;
+                Some(id) => {
+                    let existing = find_visible_entity(tx, &sight, id)?;
+                    let entity = merge_statement(tx, &existing, &name, &seen, strategy, now)?;
+                    Ok(ResolveEntityResult {
+                        entity,
+                        outcome: EntityOutcome::Matched,
+                        review: None,
+                    })
+                }
+            }
+        })?;
         Ok(once.answer)
     }
 

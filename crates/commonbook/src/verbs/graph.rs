@@ -18,6 +18,7 @@ use crate::model::graph::{
 use crate::model::memory::Sharing;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
+use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
     /// Relates two entities, or two memories, in the caller's sight.
@@ -27,42 +28,41 @@ impl Commonbook {
     /// period ends before it begins; `not_found` if an end is out of sight.
     pub fn add_relation(&self, caller: &Caller, request: &AddRelation) -> Result<Relation> {
         self.follow_mentions(caller)?;
-        let (key, draft) = (request.idempotency_key.as_ref(), request.clone());
+        let draft = request.clone();
         let now = self.clock.now();
         let id = RelationId::new(&*self.ids, now);
-        let once =
-            self.write_once(caller, now, "add_relation", request, key, move |tx, caller, now| {
-                let sight = Sight::writing_at_home(caller)?;
-                let workspace = workspace_of_sight(&sight)?;
-                let from = resolve_node(tx, &sight, &draft.from)
-                    .map_err(|error| error.with_field("from"))?;
-                let to =
-                    resolve_node(tx, &sight, &draft.to).map_err(|error| error.with_field("to"))?;
-                draft.check(from, to)?;
-                let audience = Audience::of_both(
-                    &node_audience(tx, &sight, from)?,
-                    &node_audience(tx, &sight, to)?,
-                    &caller.agent,
-                );
-                let kind = &draft.relation_type;
-                let (agent, home) = (&caller.agent, workspace.clone());
-                let relation = match tx.relation(workspace, from, to, kind, &audience)? {
-                    Some(existing) => existing.reinforce(&draft, now),
-                    None => Relation::new(id, home, from, &draft, to, agent, now),
-                };
-                tx.put_relation(&relation, &audience)?;
-                let shared = is_common(tx, &sight, from)? && is_common(tx, &sight, to)?;
-                let sharing = Sharing::shared_if(shared);
-                tx.append_event(&NewEvent::for_subject(
-                    EventKind::RelationAdded,
-                    workspace,
-                    relation.id.to_string(),
-                    agent,
-                    now,
-                    sharing,
-                ))?;
-                Ok(relation)
-            })?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let sight = Sight::writing_at_home(caller)?;
+            let workspace = workspace_of_sight(&sight)?;
+            let from =
+                resolve_node(tx, &sight, &draft.from).map_err(|error| error.with_field("from"))?;
+            let to = resolve_node(tx, &sight, &draft.to).map_err(|error| error.with_field("to"))?;
+            draft.check(from, to)?;
+            let audience = Audience::of_both(
+                &node_audience(tx, &sight, from)?,
+                &node_audience(tx, &sight, to)?,
+                &caller.agent,
+            );
+            let kind = &draft.relation_type;
+            let (agent, home) = (&caller.agent, workspace.clone());
+            let relation = match tx.relation(workspace, from, to, kind, &audience)? {
+                Some(existing) => existing.reinforce(&draft, now),
+                None => Relation::new(id, home, from, &draft, to, agent, now),
+            };
+            tx.put_relation(&relation, &audience)?;
+            let shared = is_common(tx, &sight, from)? && is_common(tx, &sight, to)?;
+            let sharing = Sharing::shared_if(shared);
+            tx.append_event(&NewEvent::for_subject(
+                EventKind::RelationAdded,
+                workspace,
+                relation.id.to_string(),
+                agent,
+                now,
+                sharing,
+            ))?;
+            Ok(relation)
+        })?;
         Ok(once.answer)
     }
 

@@ -27,6 +27,8 @@ use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing};
 use crate::prompt::handoff::{PackResult, pack};
 use crate::prompt::new_fence;
 use crate::store::Transaction;
+use crate::verbs::ops::write_once::WriteScope;
+use crate::verbs::ops::write_request::WriteRequest;
 use commonbook_text::fence::Fence;
 
 /// Handoffs that one transaction of a sweep expires at most.
@@ -54,9 +56,9 @@ impl Commonbook {
         let (handoff, offers) = self.offers(caller, id, &draft, now)?;
         let packed = pack(handoff, &offers, &draft.settings, &fence);
         let rules = self.collaboration.rules;
-        let (verb, key) = ("create_handoff", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
-            let edges = cycle_edges(tx, &Sight::writing(caller)?, &packed.handoff)?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let edges = cycle_edges(tx, sight, &packed.handoff)?;
             let PackResult { handoff, .. } = &packed;
             let graph = CollaborationGraph::of_edges(&edges);
             let warnings = rules.judge(&graph, &handoff.from, &handoff.to, handoff.depth)?;
@@ -85,18 +87,11 @@ impl Commonbook {
         request: &AcceptHandoff,
     ) -> Result<AcceptHandoffResult> {
         let (id, now) = (request.handoff, self.clock.now());
-        let once = self.write_once(
-            caller,
-            now,
-            "accept_handoff",
-            request,
-            None,
-            move |tx, caller, now| {
-                let handoff = take_step(tx, caller, id, HandoffStep::Accept, None, now)?;
-                let text = handoff_text(tx, caller, &handoff)?;
-                Ok(AcceptHandoffResult { handoff, text })
-            },
-        )?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let handoff = take_step(tx, scope, id, HandoffStep::Accept, None)?;
+            let text = handoff_text(tx, scope.caller, &handoff)?;
+            Ok(AcceptHandoffResult { handoff, text })
+        })?;
         Ok(once.answer)
     }
 
@@ -110,14 +105,7 @@ impl Commonbook {
         request: &CompleteHandoff,
     ) -> Result<HandoffStepResult> {
         let note = request.result.clone();
-        self.run_handoff_step(
-            caller,
-            "complete_handoff",
-            request,
-            request.handoff,
-            HandoffStep::Complete,
-            note,
-        )
+        self.run_handoff_step(caller, request, request.handoff, HandoffStep::Complete, note)
     }
 
     /// Rejects a handoff to the caller.
@@ -130,14 +118,7 @@ impl Commonbook {
         request: &RejectHandoff,
     ) -> Result<HandoffStepResult> {
         let note = Some(request.reason.clone());
-        self.run_handoff_step(
-            caller,
-            "reject_handoff",
-            request,
-            request.handoff,
-            HandoffStep::Reject,
-            note,
-        )
+        self.run_handoff_step(caller, request, request.handoff, HandoffStep::Reject, note)
     }
 
     /// Withdraws a handoff of the caller that is not accepted yet.
@@ -151,28 +132,20 @@ impl Commonbook {
         request: &WithdrawHandoff,
     ) -> Result<HandoffStepResult> {
         let note = request.reason.clone();
-        self.run_handoff_step(
-            caller,
-            "withdraw_handoff",
-            request,
-            request.handoff,
-            HandoffStep::Withdraw,
-            note,
-        )
+        self.run_handoff_step(caller, request, request.handoff, HandoffStep::Withdraw, note)
     }
 
     fn run_handoff_step(
         &self,
         caller: &Caller,
-        verb: &str,
-        request: &impl serde::Serialize,
+        request: &impl WriteRequest,
         id: HandoffId,
         step: HandoffStep,
         note: Option<String>,
     ) -> Result<HandoffStepResult> {
         let now = self.clock.now();
-        let once = self.write_once(caller, now, verb, request, None, move |tx, caller, now| {
-            let handoff = take_step(tx, caller, id, step, note.as_deref(), now)?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let handoff = take_step(tx, scope, id, step, note.as_deref())?;
             Ok(HandoffStepResult { handoff })
         })?;
         Ok(once.answer)
@@ -249,13 +222,12 @@ fn visible_handoff(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result
 /// returns unchanged.
 fn take_step(
     tx: &mut dyn Transaction,
-    caller: &Caller,
+    WriteScope { caller, sight, now, .. }: WriteScope<'_>,
     id: HandoffId,
     step: HandoffStep,
     note: Option<&str>,
-    now: Timestamp,
 ) -> Result<Handoff> {
-    let before = visible_handoff(tx, &Sight::writing(caller)?, id)?;
+    let before = visible_handoff(tx, sight, id)?;
     let session = caller.session.as_deref();
     let taken = StepAttempt { step, by: &caller.agent, session, note, at: now };
     let Some(after) = before.apply_step(taken)? else { return Ok(before) };

@@ -24,6 +24,7 @@ use crate::prompt::context::CandidateBuilder;
 use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::Transaction;
+use crate::verbs::ops::write_once::WriteScope;
 use commonbook_text::echo::{repeats, without_contexts};
 
 /// The latest contexts of an agent whose memories are not saved again as its own.
@@ -66,8 +67,8 @@ impl Commonbook {
         let file = self.files.read(&caller, now);
         let items = file.as_ref().map(|file| standing_items(&file.text)).unwrap_or_default();
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
-        let (verb, key) = ("learn", request.idempotency_key.as_ref());
-        let once = self.write_once(&caller, now, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(&caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
             let mut known_texts = recent_context_texts(&*tx, caller, &templates)?;
             known_texts.extend(items.iter().cloned());
             let back = LearnResult { left_out: left_out.clone(), ..LearnResult::default() };

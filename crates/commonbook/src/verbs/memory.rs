@@ -6,7 +6,7 @@ mod write;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Commonbook;
-use super::ops::write_once::WriteAnswer;
+use super::ops::write_once::{WriteAnswer, WriteScope};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -36,13 +36,13 @@ impl Commonbook {
     /// another request; `not_found` or `forbidden` if a memory to supersede is not in sight or not
     /// the caller's to change.
     pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<SaveResult> {
-        let (key, now) = (request.idempotency_key.as_ref(), self.clock.now());
+        let now = self.clock.now();
         let drafts =
             self.drafts(caller, std::slice::from_ref(request), now).map_err(|(_, error)| error)?;
-        let once =
-            self.write_once(caller, now, "save_memory", request, key, move |tx, caller, now| {
-                keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
-            })?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
+        })?;
         let saved = save_results(once, caller.door).pop();
         saved.ok_or_else(|| Error::not_found("the memory that was just saved"))
     }
@@ -67,14 +67,14 @@ impl Commonbook {
             return Err(Error::too_large("memories", count, limits::BATCH, "memories")
                 .hint("Send them in several calls."));
         }
-        let (key, now) = (request.idempotency_key.as_ref(), self.clock.now());
+        let now = self.clock.now();
         let drafts = self
             .drafts(caller, &request.memories, now)
             .map_err(|(place, error)| in_batch(place, error))?;
-        let once =
-            self.write_once(caller, now, "save_memories", request, key, move |tx, caller, now| {
-                keep_all(tx, caller, &drafts, now).map_err(|(place, error)| in_batch(place, error))
-            })?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            keep_all(tx, caller, &drafts, now).map_err(|(place, error)| in_batch(place, error))
+        })?;
         Ok(Page { items: save_results(once, caller.door), next: None })
     }
 
@@ -133,23 +133,23 @@ impl Commonbook {
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
     /// expected revision, `invalid` and `too_large` with the field.
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
-        let (key, change) = (request.idempotency_key.as_ref(), request.clone());
+        let change = request.clone();
         let now = self.clock.now();
-        let once =
-            self.write_once(caller, now, "update_memory", request, key, move |tx, caller, now| {
-                let before = not_deleted(changeable_memory(tx, caller, change.id)?)?;
-                access::may_change(caller, &before)?;
-                let mut after = before.clone();
-                let changed = change.apply(&mut after)?;
-                if changed.is_empty() {
-                    return for_reader(tx, &Sight::writing(caller)?, before);
-                }
-                access::may_keep(&after.owner, after.sharing)?;
-                let change =
-                    MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
-                let after = change.write(tx, &before, after)?;
-                for_reader(tx, &Sight::writing(caller)?, after)
-            })?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let before = not_deleted(changeable_memory(tx, caller, sight, change.id)?)?;
+            access::may_change(caller, &before)?;
+            let mut after = before.clone();
+            let changed = change.apply(&mut after)?;
+            if changed.is_empty() {
+                return for_reader(tx, sight, before);
+            }
+            access::may_keep(&after.owner, after.sharing)?;
+            let change =
+                MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
+            let after = change.write(tx, &before, after)?;
+            for_reader(tx, sight, after)
+        })?;
         let memory: Memory = once.answer;
         let hint = memory.quarantine_hint(caller.door);
         Ok(UpdateResult { memory, hint })
@@ -161,20 +161,18 @@ impl Commonbook {
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
     /// expected revision.
     pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
-        let (key, id, expected) =
-            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let (id, expected) = (request.id, request.expected_revision);
         let now = self.clock.now();
-        let once =
-            self.write_once(caller, now, "delete_memory", request, key, move |tx, caller, now| {
-                let before = not_deleted(changeable_memory(tx, caller, id)?)?;
-                access::may_change(caller, &before)?;
-                expect_revision(expected, &before)?;
-                let after = Memory { deleted_at: Some(now), ..before.clone() };
-                let after =
-                    MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
-                        .write(tx, &before, after)?;
-                for_reader(tx, &Sight::writing(caller)?, after)
-            })?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let before = not_deleted(changeable_memory(tx, caller, sight, id)?)?;
+            access::may_change(caller, &before)?;
+            expect_revision(expected, &before)?;
+            let after = Memory { deleted_at: Some(now), ..before.clone() };
+            let after = MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
+                .write(tx, &before, after)?;
+            for_reader(tx, sight, after)
+        })?;
         Ok(once.answer)
     }
 
@@ -184,34 +182,26 @@ impl Commonbook {
     /// `not_found` if no such memory is in sight or if its 30 days are over, `forbidden`
     /// (`ownership_mismatch`), `conflict` if it is not deleted or not at the expected revision.
     pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
-        let (key, id, expected) =
-            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let (id, expected) = (request.id, request.expected_revision);
         let now = self.clock.now();
-        let once = self.write_once(
-            caller,
-            now,
-            "restore_memory",
-            request,
-            key,
-            move |tx, caller, now| {
-                let before = changeable_memory(tx, caller, id)?;
-                access::may_change(caller, &before)?;
-                expect_revision(expected, &before)?;
-                let Some(deleted_at) = before.deleted_at else {
-                    return Err(Error::conflict(format!("memory {id} is not deleted")));
-                };
-                if deleted_at < end_of_recovery(now) {
-                    return Err(Error::not_found(format!(
-                        "memory {id} was deleted more than 30 days ago"
-                    )));
-                }
-                let after = Memory { deleted_at: None, ..before.clone() };
-                let after =
-                    MemoryChange { kind: EventKind::MemoryRestored, fields: &[], caller, now }
-                        .write(tx, &before, after)?;
-                for_reader(tx, &Sight::writing(caller)?, after)
-            },
-        )?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let before = changeable_memory(tx, caller, sight, id)?;
+            access::may_change(caller, &before)?;
+            expect_revision(expected, &before)?;
+            let Some(deleted_at) = before.deleted_at else {
+                return Err(Error::conflict(format!("memory {id} is not deleted")));
+            };
+            if deleted_at < end_of_recovery(now) {
+                return Err(Error::not_found(format!(
+                    "memory {id} was deleted more than 30 days ago"
+                )));
+            }
+            let after = Memory { deleted_at: None, ..before.clone() };
+            let after = MemoryChange { kind: EventKind::MemoryRestored, fields: &[], caller, now }
+                .write(tx, &before, after)?;
+            for_reader(tx, sight, after)
+        })?;
         Ok(once.answer)
     }
 
@@ -222,17 +212,16 @@ impl Commonbook {
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
     /// expected revision.
     pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<PurgeResult> {
-        let (key, id, expected) =
-            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
+        let (id, expected) = (request.id, request.expected_revision);
         let now = self.clock.now();
-        let once =
-            self.write_once(caller, now, "purge_memory", request, key, move |tx, caller, now| {
-                let memory = changeable_memory(tx, caller, id)?;
-                access::may_change(caller, &memory)?;
-                expect_revision(expected, &memory)?;
-                purge(tx, &memory, &caller.agent, now)?;
-                Ok(PurgeResult { id })
-            })?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let memory = changeable_memory(tx, caller, sight, id)?;
+            access::may_change(caller, &memory)?;
+            expect_revision(expected, &memory)?;
+            purge(tx, &memory, &caller.agent, now)?;
+            Ok(PurgeResult { id })
+        })?;
         self.scrub();
         Ok(once.answer)
     }

@@ -5,4 +5,5 @@ pub(in crate::verbs) mod handles;
 pub(in crate::verbs) mod presence;
 pub(in crate::verbs) mod read_position;
 pub(in crate::verbs) mod write_once;
+pub(in crate::verbs) mod write_request;
 pub(in crate::verbs) mod write_steps;

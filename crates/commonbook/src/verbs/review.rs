@@ -13,6 +13,7 @@ use crate::model::memory::{
     expect_revision,
 };
 use crate::model::search::MemoryFilter;
+use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
     /// Lists the quarantined memories of the caller's workspace, newest first.
@@ -42,25 +43,25 @@ impl Commonbook {
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not
     /// quarantined, `invalid` and `too_large` with the reason.
     pub fn appeal_memory(&self, caller: &Caller, request: &AppealMemory) -> Result<Memory> {
-        let (key, id) = (request.idempotency_key.as_ref(), request.id);
+        let id = request.id;
         let now = self.clock.now();
         let appeal = request.appeal(now)?;
-        let once =
-            self.write_once(caller, now, "appeal_memory", request, key, move |tx, caller, now| {
-                let before = live_memory(tx, &Sight::writing(caller)?, id)?;
-                access::may_change(caller, &before)?;
-                if !before.is_quarantined() {
-                    return Err(Error::conflict(format!("memory {id} is not quarantined"))
-                        .hint("Others can read it already; an appeal is not needed."));
-                }
-                let review = PendingReview {
-                    appeal: Some(appeal.clone()),
-                    ..before.review.clone().unwrap_or_default()
-                };
-                let after = Memory { review: Some(review), ..before.clone() };
-                MemoryChange { kind: EventKind::MemoryAppealed, fields: &["review"], caller, now }
-                    .write(tx, &before, after)
-            })?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let before = live_memory(tx, sight, id)?;
+            access::may_change(caller, &before)?;
+            if !before.is_quarantined() {
+                return Err(Error::conflict(format!("memory {id} is not quarantined"))
+                    .hint("Others can read it already; an appeal is not needed."));
+            }
+            let review = PendingReview {
+                appeal: Some(appeal.clone()),
+                ..before.review.clone().unwrap_or_default()
+            };
+            let after = Memory { review: Some(review), ..before.clone() };
+            MemoryChange { kind: EventKind::MemoryAppealed, fields: &["review"], caller, now }
+                .write(tx, &before, after)
+        })?;
         Ok(once.answer)
     }
 
@@ -71,27 +72,20 @@ impl Commonbook {
     /// `forbidden` if the caller may not review, `not_found`, `conflict` if the memory is not
     /// quarantined or not at the expected revision.
     pub fn release_memory(&self, caller: &Caller, request: &ReleaseMemory) -> Result<Memory> {
-        let (key, id, expected) =
-            (request.idempotency_key.as_ref(), request.id, request.expected_revision);
-        let (sight, now) = (Sight::reviewing(caller)?, self.clock.now());
-        let once = self.write_once(
-            caller,
-            now,
-            "release_memory",
-            request,
-            key,
-            move |tx, caller, now| {
-                let before = visible_memory(tx, &sight, id)?;
-                expect_revision(expected, &before)?;
-                if !before.is_quarantined() {
-                    return Err(Error::conflict(format!("memory {id} is not quarantined"))
-                        .hint("`commonbook review` lists the quarantined memories."));
-                }
-                let after = Memory { trust: Trust::Normal, ..before.clone() };
-                MemoryChange { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }
-                    .write(tx, &before, after)
-            },
-        )?;
+        let (id, expected) = (request.id, request.expected_revision);
+        let (reviewed, now) = (Sight::reviewing(caller)?, self.clock.now());
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let before = visible_memory(tx, &reviewed, id)?;
+            expect_revision(expected, &before)?;
+            if !before.is_quarantined() {
+                return Err(Error::conflict(format!("memory {id} is not quarantined"))
+                    .hint("`commonbook review` lists the quarantined memories."));
+            }
+            let after = Memory { trust: Trust::Normal, ..before.clone() };
+            MemoryChange { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }
+                .write(tx, &before, after)
+        })?;
         Ok(once.answer)
     }
 }

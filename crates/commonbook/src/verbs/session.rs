@@ -21,6 +21,7 @@ use crate::model::session::{
     SessionName, SessionOutcome, SessionStatus, StartSession, StartSessionResult, TouchSession,
 };
 use crate::store::Transaction;
+use crate::verbs::ops::write_once::WriteScope;
 
 /// Sessions that one transaction of a sweep ends at most.
 const SESSION_SWEEP_MAX: u32 = 100;
@@ -41,41 +42,34 @@ impl Commonbook {
         let now = self.clock.now();
         let id = SessionId::new(&*self.ids, now);
         let key = request.case.clone();
-        let (verb, idempotency_key) = ("start_session", request.idempotency_key.as_ref());
-        let once = self.write_once(
-            caller,
-            now,
-            verb,
-            request,
-            idempotency_key,
-            move |tx, caller, now| {
-                if let Some(key) = &key {
-                    case::find_case(tx, caller, key)?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            if let Some(key) = &key {
+                case::find_case(tx, caller, key)?;
+            }
+            let found = match &own {
+                Some(own) => tx.own_session(&caller.workspace, &caller.agent, own)?,
+                None => None,
+            };
+            // A session for another user is not this user's.
+            if let Some(before) = found.filter(|found| found.user_id == caller.user) {
+                let (mut session, resumed) = before.with_touch(now);
+                session.case = key.clone().or(session.case);
+                session.client = caller.client.clone().or(session.client);
+                tx.replace_session(&session)?;
+                if let Some(kind) = resumed {
+                    tx.append_event(&session_event(kind, &session, &caller.agent, now))?;
                 }
-                let found = match &own {
-                    Some(own) => tx.own_session(&caller.workspace, &caller.agent, own)?,
-                    None => None,
-                };
-                // A session for another user is not this user's.
-                if let Some(before) = found.filter(|found| found.user_id == caller.user) {
-                    let (mut session, resumed) = before.with_touch(now);
-                    session.case = key.clone().or(session.case);
-                    session.client = caller.client.clone().or(session.client);
-                    tx.replace_session(&session)?;
-                    if let Some(kind) = resumed {
-                        tx.append_event(&session_event(kind, &session, &caller.agent, now))?;
-                    }
-                    return Ok(StartSessionResult { session, outcome: SessionOutcome::Found });
-                }
-                let session = Session {
-                    case: key.clone(),
-                    client_session: own.clone(),
-                    ..Session::of(caller, id, now)
-                };
-                record_session(tx, &session, now)?;
-                Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
-            },
-        )?;
+                return Ok(StartSessionResult { session, outcome: SessionOutcome::Found });
+            }
+            let session = Session {
+                case: key.clone(),
+                client_session: own.clone(),
+                ..Session::of(caller, id, now)
+            };
+            record_session(tx, &session, now)?;
+            Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
+        })?;
         Ok(once.answer)
     }
 
@@ -86,10 +80,10 @@ impl Commonbook {
     /// another agent's.
     pub fn touch_session(&self, caller: &Caller, request: &TouchSession) -> Result<Session> {
         let (name, pause) = (SessionName::read(&request.session)?, request.pause);
-        let (verb, key) = ("touch_session", request.idempotency_key.as_ref());
         let now = self.clock.now();
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
-            let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let before = resolve_session_name(tx, sight, caller, &name)?;
             before.may_change(caller)?;
             let (session, resumed) = before.with_touch(now);
             let (session, kind) = match (pause, before.status) {
@@ -124,9 +118,9 @@ impl Commonbook {
             // Reports a bad summary before anything is read.
             new_entry(summary).memory(caller, &"x".parse()?, id, now)?;
         }
-        let (verb, key) = ("end_session", request.idempotency_key.as_ref());
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
-            let before = resolve_session_name(tx, &Sight::writing(caller)?, caller, &name)?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, sight, now, .. } = scope;
+            let before = resolve_session_name(tx, sight, caller, &name)?;
             before.may_change(caller)?;
             if before.status == SessionStatus::Completed {
                 return Err(Error::conflict(format!("session {} has ended", before.id))

@@ -365,11 +365,13 @@ fn check_subjects(
         let sequence = record.sequence;
         match (now, record.hash) {
             (None, _) if record.lasts => findings.push(format!(
-                "{name} {subject} of workspace '{workspace}' is missing, but event {sequence} names it"
+                "{name} {subject} of workspace '{workspace}' is missing, \
+                 but event {sequence} names it"
             )),
             // Every change of a memory is an event; other rows also change without one.
             (Some(now), Some(then)) if name == "memory" && now != then => findings.push(format!(
-                "{name} {subject} of workspace '{workspace}' differs from its state at event {sequence}"
+                "{name} {subject} of workspace '{workspace}' is not as event {sequence} \
+                 left it"
             )),
             _ => {}
         }

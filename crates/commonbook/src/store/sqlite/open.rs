@@ -301,7 +301,8 @@ mod tests {
     #[test]
     fn the_newest_version_is_that_of_the_last_migration() {
         let runner = migrations::migrations::runner();
-        let versions = runner.get_migrations().iter().map(|it| i64::from(it.version()));
+        let versions =
+            runner.get_migrations().iter().map(|migration| i64::from(migration.version()));
         assert_eq!(versions.max(), Some(SCHEMA_VERSION));
     }
 

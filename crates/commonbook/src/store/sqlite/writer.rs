@@ -201,7 +201,7 @@ mod tests {
         connection.query_row("SELECT count(*) FROM token", [], |row| row.get(0)).unwrap()
     }
 
-    /// A write of so many bytes.
+    /// A write of this many bytes.
     fn fills(bytes: usize) -> StoreWrite {
         Box::new(move |tx| {
             let secret_sha256 = "x".repeat(bytes);

@@ -17,6 +17,7 @@ use crate::model::memory::{Memory, SaveMemory, Sharing};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::{MemoryDraft, keep_memory, replace};
+use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
     /// Resolves the contradiction between two memories. Repeating the same decision returns the
@@ -37,8 +38,8 @@ impl Commonbook {
         let now = self.clock.now();
         let drafts = self.merge_draft(caller, &decision, now)?;
         let relations = [0, 1].map(|_| RelationId::new(&*self.ids, now));
-        let (key, verb) = (request.idempotency_key.as_ref(), "resolve_contradiction");
-        let once = self.write_once(caller, now, verb, request, key, move |tx, caller, now| {
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
             let (kept, older, newer) = visible_contradiction(tx, &sight, decision.contradiction)?;
             if let Some(resolved) = &kept.resolved {
@@ -80,9 +81,8 @@ impl Commonbook {
         };
         let drafts = self.drafts(caller, &[request], now).map_err(|(_, error)| error)?;
         if drafts.iter().any(|draft| draft.memory.is_quarantined()) {
-            return Err(Error::invalid("text", "the text reads like an instruction to other agents").hint(
-                "Say what holds instead of both, as a statement: a quarantined memory supersedes nothing.",
-            ));
+            return Err(Error::invalid("text", "reads like an order to other agents")
+                .hint("Say what holds instead of both: a quarantined memory supersedes nothing."));
         }
         Ok(drafts)
     }
@@ -129,11 +129,8 @@ impl ContradictionDecision<'_> {
                 let merged = draft.map(|draft| &draft.memory);
                 let merged = merged.ok_or_else(|| Error::invalid("text", "merge needs this"))?;
                 if keep_memory(tx, merged, self.now)?.is_quarantined() {
-                    return Err(Error::invalid(
-                        "text",
-                        "the text completes an instruction to other agents",
-                    )
-                    .hint("Say what holds instead of both, in other words."));
+                    return Err(Error::invalid("text", "completes an order to other agents")
+                        .hint("Say what holds instead of both, in other words."));
                 }
                 for (place, old) in [older, newer].into_iter().enumerate() {
                     after[place] = self.replace(tx, old, self.relations[place], merged)?;

@@ -20,6 +20,7 @@ use crate::verbs::Commonbook;
 use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, queue_review, resolve_ref, workspace_of_sight,
 };
+use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
     /// Merges an entity into another of its type.
@@ -33,44 +34,34 @@ impl Commonbook {
         request: &MergeEntities,
     ) -> Result<MergeEntitiesResult> {
         self.follow_mentions(caller)?;
-        let (key, wanted) = (request.idempotency_key.as_ref(), request.clone());
+        let wanted = request.clone();
         let now = self.clock.now();
         let review = ReviewId::new(&*self.ids, now);
-        let once = self.write_once(
-            caller,
-            now,
-            "merge_entities",
-            request,
-            key,
-            move |tx, caller, now| {
-                let sight = Sight::writing_at_home(caller)?;
-                let source = resolve_exact(tx, &sight, &wanted.source)
-                    .map_err(|e| e.with_field("source"))?;
-                let target = resolve_exact(tx, &sight, &wanted.target)
-                    .map_err(|e| e.with_field("target"))?;
-                let versions =
-                    EntityVersions { source: wanted.source_version, target: wanted.target_version };
-                let strategy = wanted.strategy.unwrap_or_default();
-                if strategy == MergeStrategy::Manual {
-                    merging::check_merge(&source, &target, versions)?;
-                    let (agent, at, entity) = (caller.agent.clone(), now, target.id);
-                    let wanted = ReviewProposal::Merged(source.id);
-                    queue_review(
-                        tx,
-                        &target,
-                        &EntityReview { id: review, agent, at, entity, wanted },
-                    )?;
-                    return Ok(MergeEntitiesResult {
-                        entity: target,
-                        source: source.id,
-                        review: Some(review),
-                    });
-                }
-                let entity =
-                    join_entities(tx, &source, &target, versions, strategy, &caller.agent, now)?;
-                Ok(MergeEntitiesResult { entity, source: source.id, review: None })
-            },
-        )?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let sight = Sight::writing_at_home(caller)?;
+            let source =
+                resolve_exact(tx, &sight, &wanted.source).map_err(|e| e.with_field("source"))?;
+            let target =
+                resolve_exact(tx, &sight, &wanted.target).map_err(|e| e.with_field("target"))?;
+            let versions =
+                EntityVersions { source: wanted.source_version, target: wanted.target_version };
+            let strategy = wanted.strategy.unwrap_or_default();
+            if strategy == MergeStrategy::Manual {
+                merging::check_merge(&source, &target, versions)?;
+                let (agent, at, entity) = (caller.agent.clone(), now, target.id);
+                let wanted = ReviewProposal::Merged(source.id);
+                queue_review(tx, &target, &EntityReview { id: review, agent, at, entity, wanted })?;
+                return Ok(MergeEntitiesResult {
+                    entity: target,
+                    source: source.id,
+                    review: Some(review),
+                });
+            }
+            let entity =
+                join_entities(tx, &source, &target, versions, strategy, &caller.agent, now)?;
+            Ok(MergeEntitiesResult { entity, source: source.id, review: None })
+        })?;
         Ok(once.answer)
     }
 
@@ -85,21 +76,15 @@ impl Commonbook {
         request: &UnmergeEntities,
     ) -> Result<UnmergeEntitiesResult> {
         self.follow_mentions(caller)?;
-        let (key, wanted) = (request.idempotency_key.as_ref(), request.clone());
+        let wanted = request.clone();
         let now = self.clock.now();
-        let once = self.write_once(
-            caller,
-            now,
-            "unmerge_entities",
-            request,
-            key,
-            move |tx, caller, now| {
-                let sight = Sight::writing_at_home(caller)?;
-                let source = resolve_exact(tx, &sight, &wanted.source)
-                    .map_err(|e| e.with_field("source"))?;
-                split_entities(tx, &source, &caller.agent, now)
-            },
-        )?;
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let sight = Sight::writing_at_home(caller)?;
+            let source =
+                resolve_exact(tx, &sight, &wanted.source).map_err(|e| e.with_field("source"))?;
+            split_entities(tx, &source, &caller.agent, now)
+        })?;
         Ok(once.answer)
     }
 }

@@ -18,6 +18,7 @@ use crate::verbs::Commonbook;
 use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, workspace_of_sight,
 };
+use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
     /// The queued statements and merges about entities in sight, oldest first.
@@ -62,71 +63,67 @@ impl Commonbook {
         caller: &Caller,
         request: &DecideReview,
     ) -> Result<ResolveEntityResult> {
-        let (key, decided) = (request.idempotency_key.as_ref(), request.clone());
+        let decided = request.clone();
         let now = self.clock.now();
-        let once =
-            self.write_once(caller, now, "decide_review", request, key, move |tx, caller, now| {
-                let sight = Sight::writing_at_home(caller)?;
-                let review = tx.review(workspace_of_sight(&sight)?, decided.review_id)?;
-                let nothing =
-                    || Error::not_found(format!("no review {} is waiting", decided.review_id));
-                let review = review.ok_or_else(nothing)?;
-                if !sees_review(tx, &sight, &review)? {
-                    return Err(nothing());
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let sight = Sight::writing_at_home(caller)?;
+            let review = tx.review(workspace_of_sight(&sight)?, decided.review_id)?;
+            let nothing =
+                || Error::not_found(format!("no review {} is waiting", decided.review_id));
+            let review = review.ok_or_else(nothing)?;
+            if !sees_review(tx, &sight, &review)? {
+                return Err(nothing());
+            }
+            let id = tx.root(workspace_of_sight(&sight)?, review.entity)?;
+            let entity = find_visible_entity(tx, &sight, id)?;
+            tx.drop_review(workspace_of_sight(&sight)?, review.id)?;
+            let strategy = decided.strategy.unwrap_or_default();
+            if decided.judgement == ReviewJudgement::Dismiss {
+                append_entity_event(
+                    tx,
+                    EventKind::EntityDismissed,
+                    &entity,
+                    &caller.agent,
+                    now,
+                    &[],
+                )?;
+                return Ok(ResolveEntityResult {
+                    entity,
+                    outcome: EntityOutcome::Matched,
+                    review: None,
+                });
+            }
+            if strategy == MergeStrategy::Manual {
+                return Err(Error::invalid("strategy", "this statement is already in the queue")
+                    .hint("Choose merge_context, newest_wins or highest_confidence."));
+            }
+            let entity = match &review.wanted {
+                ReviewProposal::Stated(seen) => {
+                    let workspace = workspace_of_sight(&sight)?;
+                    let session = entity.session.as_deref();
+                    let name = EntityName::of(workspace, session, seen.entity_type, &seen.value);
+                    let name = name.unwrap_or_else(|| entity.name());
+                    merge_statement(tx, &entity, &name, seen, strategy, now)?
                 }
-                let id = tx.root(workspace_of_sight(&sight)?, review.entity)?;
-                let entity = find_visible_entity(tx, &sight, id)?;
-                tx.drop_review(workspace_of_sight(&sight)?, review.id)?;
-                let strategy = decided.strategy.unwrap_or_default();
-                if decided.judgement == ReviewJudgement::Dismiss {
-                    append_entity_event(
+                ReviewProposal::Merged(source) => {
+                    let source = match tx.entity(workspace_of_sight(&sight)?, *source)? {
+                        Some(source) => source,
+                        None => find_visible_entity(tx, &sight, *source)?,
+                    };
+                    join::join_entities(
                         tx,
-                        EventKind::EntityDismissed,
+                        &source,
                         &entity,
+                        EntityVersions::default(),
+                        strategy,
                         &caller.agent,
                         now,
-                        &[],
-                    )?;
-                    return Ok(ResolveEntityResult {
-                        entity,
-                        outcome: EntityOutcome::Matched,
-                        review: None,
-                    });
+                    )?
                 }
-                if strategy == MergeStrategy::Manual {
-                    return Err(Error::invalid(
-                        "strategy",
-                        "this statement is already in the queue",
-                    )
-                    .hint("Choose merge_context, newest_wins or highest_confidence."));
-                }
-                let entity = match &review.wanted {
-                    ReviewProposal::Stated(seen) => {
-                        let workspace = workspace_of_sight(&sight)?;
-                        let session = entity.session.as_deref();
-                        let name =
-                            EntityName::of(workspace, session, seen.entity_type, &seen.value);
-                        let name = name.unwrap_or_else(|| entity.name());
-                        merge_statement(tx, &entity, &name, seen, strategy, now)?
-                    }
-                    ReviewProposal::Merged(source) => {
-                        let source = match tx.entity(workspace_of_sight(&sight)?, *source)? {
-                            Some(source) => source,
-                            None => find_visible_entity(tx, &sight, *source)?,
-                        };
-                        join::join_entities(
-                            tx,
-                            &source,
-                            &entity,
-                            EntityVersions::default(),
-                            strategy,
-                            &caller.agent,
-                            now,
-                        )?
-                    }
-                };
-                Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Matched, review: None })
-            })?;
+            };
+            Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Matched, review: None })
+        })?;
         Ok(once.answer)
     }
 }

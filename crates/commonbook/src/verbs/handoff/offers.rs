@@ -142,9 +142,7 @@ impl OfferPool {
                 Some(candidate) => candidate.named = true,
                 None => {
                     return Err(Error::invalid(&field, "the memory is superseded or quarantined")
-                        .hint(
-                            "Name its successor if it was superseded; a quarantined memory cannot be handed over.",
-                        ));
+                        .hint("Name its successor; a quarantined memory cannot be handed over."));
                 }
             }
         }

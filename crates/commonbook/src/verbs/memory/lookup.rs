@@ -23,10 +23,10 @@ pub(in crate::verbs) fn visible_memory(
 pub(super) fn changeable_memory(
     tx: &dyn Transaction,
     caller: &Caller,
+    sight: &Sight,
     id: MemoryId,
 ) -> Result<Memory> {
-    let sight = Sight::writing(caller)?;
-    visible_memory(tx, &sight, id).or_else(|unknown| {
+    visible_memory(tx, sight, id).or_else(|unknown| {
         // The caller can read this memory, so the error says why it may not change it.
         let read = tx.memory(&Sight::consulting(caller)?, id)?.ok_or(unknown)?;
         access::may_write_in(caller, &read.workspace).map(|()| read)

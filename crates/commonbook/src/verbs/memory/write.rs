@@ -112,7 +112,7 @@ pub(super) fn may_supersede(
     old: MemoryId,
     new: &Memory,
 ) -> Result<Memory> {
-    let before = not_deleted(changeable_memory(tx, caller, old)?)?;
+    let before = not_deleted(changeable_memory(tx, caller, &Sight::writing(caller)?, old)?)?;
     access::may_change(caller, &before)?;
     may_replace(tx, caller, &before, new)?;
     Ok(before)

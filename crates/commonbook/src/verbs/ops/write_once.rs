@@ -10,14 +10,17 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::id::IdSource;
 use crate::base::{input, limits};
+use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::store::{IdempotencyRecord, Transaction};
 use crate::verbs::Commonbook;
+use crate::verbs::ops::write_request::WriteRequest;
 
-/// Who writes, at what time, and the source of new ids.
+/// The caller of a write, what it may change, the time of the write, and the source of new ids.
 #[derive(Clone, Copy)]
 pub(in crate::verbs) struct WriteScope<'w> {
     pub(in crate::verbs) caller: &'w Caller,
+    pub(in crate::verbs) sight: &'w Sight,
     pub(in crate::verbs) now: Timestamp,
     pub(in crate::verbs) ids: &'w dyn IdSource,
 }
@@ -32,31 +35,30 @@ pub(in crate::verbs) struct WriteAnswer<A> {
 }
 
 impl Commonbook {
-    /// Runs a write in one transaction, once per idempotency key: a key that was used before
-    /// returns the earlier answer if the request is the same. `now` is the time that the verb read
-    /// once: all rows and events of a write carry it. Each of [`WRITE_STEPS`] runs before the write
-    /// itself.
+    /// Runs a write in one transaction, once per idempotency key: a key that was used before returns
+    /// the answer of that write, if the request is the same. `now` is the time that the verb took at
+    /// its door: the rows and the events of a write carry the same. The steps that are registered
+    /// for every write run before `act`.
     ///
     /// # Errors
-    /// `conflict` if the key was used for another request; else the error of a step or of `act`.
+    /// `conflict` if the key was used for another request; `forbidden` if the caller may not write;
+    /// else the error of a step or of `act`.
     pub(in crate::verbs) fn write_once<R, A>(
         &self,
         caller: &Caller,
         now: Timestamp,
-        verb: &str,
         request: &R,
-        key: Option<&String>,
-        mut act: impl FnMut(&mut dyn Transaction, &Caller, Timestamp) -> Result<A> + Send + 'static,
+        mut act: impl FnMut(&mut dyn Transaction, WriteScope<'_>) -> Result<A> + Send + 'static,
     ) -> Result<WriteAnswer<A>>
     where
-        R: Serialize,
+        R: WriteRequest,
         A: Serialize + DeserializeOwned + Send + 'static,
     {
         self.policy.may_write(caller)?;
-        let key = fit_key(key)?;
-        // The same request for another user is a different request: the answer may be about that
-        // user.
-        let request_sha256 = sha256(&encode_answer(&(verb, &caller.user, request))?);
+        let sight = Sight::writing(caller)?;
+        let key = fit_key(request.idempotency_key())?;
+        // A caller that works for another user makes another request: the answer may be about that user.
+        let request_sha256 = sha256(&encode_answer(&(R::VERB, &caller.user, request))?);
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         self.store.write(move |tx| {
             if let Some(key) = &key
@@ -66,9 +68,9 @@ impl Commonbook {
             {
                 return repeated_answer(&earlier, &request_sha256);
             }
-            let scope = WriteScope { caller: &caller, now, ids: &*ids };
+            let scope = WriteScope { caller: &caller, sight: &sight, now, ids: &*ids };
             steps.iter().try_for_each(|step| step(tx, scope))?;
-            let answer = act(tx, &caller, now)?;
+            let answer = act(tx, scope)?;
             if let Some(key) = &key {
                 let record = IdempotencyRecord {
                     request_sha256: request_sha256.clone(),

@@ -165,7 +165,7 @@ mod tests {
         Caller::new(name.parse().ok(), Workspace::fallback(), EntryPoint::Rest)
     }
 
-    /// Waits until so many searches wait; whoever enters the queue tells.
+    /// Waits until this number of searches wait; entering the queue notifies.
     fn until_waiting(slots: &SearchSlots, count: usize) {
         while slots.queue().waiting.len() < count {
             thread::yield_now();

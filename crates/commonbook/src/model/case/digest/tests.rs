@@ -33,7 +33,7 @@ fn the_key_sentence_of_a_memory_is_proposed_with_its_source() {
     let memory = given(
         &ids,
         "analyst",
-        "I looked at the orders page today. Then I had lunch with the team outside.\n\
+        "I opened the orders page today. Then I had lunch with the team outside.\n\
          - We found that getUserOrders runs one query per row, 3.2 s for 400 orders.\n\
          ```\nSELECT * FROM orders WHERE user_id = 42 AND found = true;\n```\n\
          Should we ask somebody about the orders page?",

@@ -1,0 +1,89 @@
+//! The requests of writes: the name of the verb, and the idempotency key of the caller.
+
+use serde::Serialize;
+
+use crate::model::case::{AppendEntries, ArchiveCase, CloseCase, OpenCase, ReopenCase};
+use crate::model::checkpoint::{CheckpointAndSummarise, CreateCheckpoint, ResumeSession};
+use crate::model::contradiction::ResolveContradiction;
+use crate::model::cursor::MarkRead;
+use crate::model::entity::{DecideReview, MergeEntities, ResolveEntity, UnmergeEntities};
+use crate::model::graph::AddRelation;
+use crate::model::handoff::{
+    AcceptHandoff, CompleteHandoff, CreateHandoff, RejectHandoff, WithdrawHandoff,
+};
+use crate::model::learning::LearnRequest;
+use crate::model::memory::{
+    AppealMemory, DeleteMemory, PurgeMemory, ReleaseMemory, RestoreMemory, SaveMemories,
+    SaveMemory, UpdateMemory,
+};
+use crate::model::session::{EndSession, StartSession, TouchSession};
+
+/// A request that changes something.
+pub(in crate::verbs) trait WriteRequest: Serialize {
+    /// The name of the verb. It stands in the digest of a request that is kept under its key.
+    const VERB: &'static str;
+
+    /// The key under which the answer is kept, if the caller gave one.
+    fn idempotency_key(&self) -> Option<&String> {
+        None
+    }
+}
+
+macro_rules! keyed {
+    ($($request:ident => $verb:literal,)*) => {$(
+        impl WriteRequest for $request {
+            const VERB: &'static str = $verb;
+
+            fn idempotency_key(&self) -> Option<&String> {
+                self.idempotency_key.as_ref()
+            }
+        }
+    )*};
+}
+
+macro_rules! keyless {
+    ($($request:ident => $verb:literal,)*) => {$(
+        impl WriteRequest for $request {
+            const VERB: &'static str = $verb;
+        }
+    )*};
+}
+
+keyed! {
+    AppealMemory => "appeal_memory",
+    AddRelation => "add_relation",
+    AppendEntries => "append_entries",
+    ArchiveCase => "archive_case",
+    CheckpointAndSummarise => "checkpoint_and_summarise",
+    CloseCase => "close_case",
+    CreateCheckpoint => "create_checkpoint",
+    CreateHandoff => "create_handoff",
+    DecideReview => "decide_review",
+    DeleteMemory => "delete_memory",
+    EndSession => "end_session",
+    LearnRequest => "learn",
+    MarkRead => "mark_read",
+    MergeEntities => "merge_entities",
+    OpenCase => "open_case",
+    PurgeMemory => "purge_memory",
+    ReleaseMemory => "release_memory",
+    ReopenCase => "reopen_case",
+    ResolveContradiction => "resolve_contradiction",
+    ResolveEntity => "resolve_entity",
+    RestoreMemory => "restore_memory",
+    ResumeSession => "resume_session",
+    SaveMemories => "save_memories",
+    SaveMemory => "save_memory",
+    StartSession => "start_session",
+    TouchSession => "touch_session",
+    UnmergeEntities => "unmerge_entities",
+    UpdateMemory => "update_memory",
+}
+
+// Repeating a step of a handoff answers the same without a key.
+keyless! {
+    AcceptHandoff => "accept_handoff",
+    CompleteHandoff => "complete_handoff",
+    RejectHandoff => "reject_handoff",
+    WithdrawHandoff => "withdraw_handoff",
+}
