@@ -8,13 +8,16 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input::{self, FieldTypes};
 use commonbook::model::caller::Caller;
 use commonbook::verbs::CompletionList;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// A shared value that is computed on first use: a command uses few of the schemas.
 type SharedLazy<T> = Arc<LazyLock<T, fn() -> T>>;
+
+/// A reference to the schema of a type, which the generator keeps with the types of its fields.
+pub(crate) type TypeReference = fn(&mut SchemaGenerator) -> Schema;
 
 type VerbHandler = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
 
@@ -23,8 +26,10 @@ type VerbHandler = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send +
 pub(crate) struct JsonVerb {
     /// The JSON Schema of the request; its description says what the verb does.
     pub(crate) request: SharedLazy<Value>,
-    /// The JSON Schema of the answer.
-    pub(crate) answer: SharedLazy<Value>,
+    /// The type of the request, by reference.
+    pub(crate) request_type: TypeReference,
+    /// The type of the answer, by reference.
+    pub(crate) answer_type: TypeReference,
     run: Arc<VerbHandler>,
     types: SharedLazy<FieldTypes>,
 }
@@ -49,7 +54,8 @@ impl JsonVerb {
         };
         Self {
             request: Arc::new(LazyLock::new(input::schema::<Q>)),
-            answer: Arc::new(LazyLock::new(input::answer_schema::<A>)),
+            request_type: SchemaGenerator::subschema_for::<Q>,
+            answer_type: SchemaGenerator::subschema_for::<A>,
             run: Arc::new(run),
             types: Arc::new(LazyLock::new(FieldTypes::of::<Q>)),
         }

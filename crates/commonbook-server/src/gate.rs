@@ -27,7 +27,7 @@ use origin::authority;
 pub(crate) const RESOURCE_METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// Paths that show no stored data and need no token.
-const PUBLIC_PATHS: [&str; 4] = ["/health", "/openapi.json", "/docs", "/docs/scalar.js"];
+const PUBLIC_PATHS: [&str; 5] = ["/", "/health", "/openapi.json", "/docs", "/docs/scalar.js"];
 
 /// Decides which requests pass.
 #[derive(Clone)]

@@ -142,7 +142,8 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
         config.home = Some(home.into());
     }
     // Before any thread starts: the sandbox does not hold a thread that already runs.
-    let sandbox = matches.subcommand_matches("serve").map(|_| sandbox::enter(&config)).transpose();
+    let serves = matches.subcommand_matches("serve").is_some();
+    let sandbox = serves.then(|| enter_sandbox(&mut config)).transpose();
     let _log = start_log(&config, matches.get_flag("log-json"));
     match sandbox {
         Ok(sandbox) => sandbox.iter().for_each(SandboxState::log),
@@ -150,6 +151,13 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     }
     let result = run_subcommand(&matches, config).and_then(|()| output::finish());
     exit_code_of(result, arguments, as_json)
+}
+
+/// Restricts a server to its files, after it has found its workspace: the files of its project are not
+/// among them.
+fn enter_sandbox(config: &mut Config) -> Result<SandboxState> {
+    config.workspace = config.nearest_workspace()?.map(String::from);
+    sandbox::enter(config)
 }
 
 /// Prints the error, if there is one; returns the exit code of the program.

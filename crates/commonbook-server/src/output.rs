@@ -21,7 +21,8 @@ pub fn print_line(text: &str) {
 
 /// Prints a line of a server, which goes on if it cannot print.
 pub fn announce(text: &str) {
-    if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+    // One write: a program that reads only the first line may close the pipe after it.
+    if let Err(error) = io::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
         tracing::warn!(%error, "cannot write standard output");
     }
 }

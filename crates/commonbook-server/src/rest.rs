@@ -1,5 +1,6 @@
 //! REST: the verbs as routes under `/v1`, in one table that also makes the OpenAPI document.
 
+mod components;
 mod examples;
 mod openapi;
 mod revision;
@@ -9,9 +10,10 @@ mod stream;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::get;
 use commonbook::Commonbook;
 use serde_json::{Value, json};
@@ -36,6 +38,9 @@ pub(crate) fn openapi() -> Value {
     openapi::document(&routes())
 }
 
+/// The type of a body of JSON.
+const JSON: (HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
+
 /// The router of all paths except `/mcp`.
 pub(crate) fn router(
     book: Commonbook,
@@ -44,7 +49,7 @@ pub(crate) fn router(
     rates: Arc<AgentRateLimits>,
     bodies: BodyBudget,
 ) -> Router {
-    let document = Arc::new(openapi());
+    let document = Bytes::from(openapi().to_string());
     let mut router = Router::new();
     for route in routes() {
         router = router.merge(route.into_router());
@@ -54,13 +59,28 @@ pub(crate) fn router(
             "/events/stream",
             get(move |State(door), id, request| streams.serve(door, id, request)),
         )
+        .route("/", get(overview))
         .route("/health", get(health))
-        .route("/openapi.json", get(move || async move { axum::Json((*document).clone()) }))
+        .route("/openapi.json", get(move || async move { ([JSON], document) }))
         .route("/docs", get(docs_page))
         .route("/docs/scalar.js", get(docs_script))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .with_state(RestDoor { book, config, rates, bodies })
+}
+
+/// Leads a browser to the documentation, and any other client to the paths of the server.
+async fn overview(headers: HeaderMap) -> axum::response::Response {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let vary = [(header::VARY, header::ACCEPT.as_str())];
+    if accept.is_some_and(|accept| accept.contains("text/html")) {
+        return (vary, Redirect::temporary("/docs")).into_response();
+    }
+    let paths = json!({
+        "name": "Commonbook", "version": env!("CARGO_PKG_VERSION"),
+        "docs": "/docs", "openapi": "/openapi.json", "rest": "/v1", "mcp": "/mcp", "health": "/health",
+    });
+    (vary, axum::Json(paths)).into_response()
 }
 
 async fn health(State(door): State<RestDoor>, id: RequestId) -> axum::response::Response {

@@ -14,6 +14,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id::{Id, RequestKind};
 use commonbook::base::{input, limits};
+use commonbook::model::workspace::Workspace;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::CompressionLevel;
@@ -65,6 +66,8 @@ impl ServeCommand {
     /// # Errors
     /// `unavailable` if it cannot listen on the address, or if the store is damaged.
     pub(crate) async fn run(self, book: Commonbook, config: Arc<Config>) -> Result<()> {
+        let workspace = config.workspace.as_deref().map(str::parse::<Workspace>).transpose()?;
+        let workspace = workspace.unwrap_or_else(Workspace::fallback);
         let mut policy = config.policy()?;
         policy.anonymous_writes &= !self.production;
         let book = book.with_policy(policy);
@@ -89,7 +92,9 @@ impl ServeCommand {
             stopping.clone(),
         ));
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone()));
-        output::announce(&format!("Commonbook listens on http://{address}"));
+        output::announce(&format!(
+            "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
+        ));
         let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
         let gate = RequestGate {
             book: book.clone(),

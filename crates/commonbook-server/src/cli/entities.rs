@@ -5,7 +5,7 @@ use commonbook::model::entity::{
     ReviewProposal, UnmergeEntitiesResult,
 };
 use commonbook::model::graph::export::KnowledgeSubgraph;
-use commonbook::model::graph::{EntityPage, Relation};
+use commonbook::model::graph::{EntityDetails, Relation};
 use serde_json::Value;
 
 use super::layout::{minute, one_line, print_table, show, show_page, show_table_page};
@@ -51,7 +51,7 @@ pub(super) fn entity(response: &Value) {
 }
 
 pub(super) fn page(response: &Value) {
-    show(response, |page: &EntityPage| {
+    show(response, |page: &EntityDetails| {
         print_entity(&page.entity);
         let Entity { id, version, last_agent, first_seen, last_seen, .. } = &page.entity;
         let (first, last) = (minute(*first_seen), minute(*last_seen));

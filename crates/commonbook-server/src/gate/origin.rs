@@ -14,8 +14,8 @@ const HOSTS_SETTING: &str = "COMMONBOOK_HOSTS";
 /// The header by which a browser describes the page that sent a request.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The path that a link of another site may open.
-const LINKABLE_PATH: &str = "/docs";
+/// The paths that a link of another site may open.
+const LINKABLE_PATHS: [&str; 2] = ["/", "/docs"];
 
 /// The host names of this server.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ impl AllowedHosts {
         }
         if let Some(site) = headers.get(FETCH_SITE)
             && !["same-origin", "none"].iter().any(|own| site == own)
-            && request.uri().path() != LINKABLE_PATH
+            && !LINKABLE_PATHS.contains(&request.uri().path())
         {
             return Err(foreign_origin_error("a page of another site sent this request"));
         }
@@ -234,7 +234,7 @@ mod tests {
         };
         for site in ["cross-site", "same-site", "anything"] {
             assert!(!let_in("/v1/changes", site) && !let_in("/health", site), "{site}");
-            assert!(let_in("/docs", site), "a link may lead there");
+            assert!(let_in("/", site) && let_in("/docs", site), "a link may lead there");
         }
         assert!(let_in("/v1/changes", "same-origin") && let_in("/v1/changes", "none"));
         for headers in [&[][..], &[("host", "127.0.0.1:7077"), ("host", "127.0.0.1:7077")]] {

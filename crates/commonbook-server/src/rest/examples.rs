@@ -41,9 +41,6 @@ pub(super) fn request(name: &str) -> Option<Value> {
 pub(super) fn answer(name: &str) -> Option<Value> {
     Some(match name {
         "save_memory" => json!({"memory": memory(), "outcome": "created"}),
-        "get_memory" | "update_memory" | "delete_memory" | "restore_memory" | "release_memory"
-        | "appeal_memory" => memory(),
-        "list_memories" | "list_quarantined" => json!({"items": [memory()], "next": "c2a"}),
         "search_memory" => json!({
             "hits": [{
                 "memory": memory(), "score": 1.75, "matched": ["words"],
@@ -64,12 +61,7 @@ pub(super) fn answer(name: &str) -> Option<Value> {
                 "prompt_tokens_before": 5, "prompt_tokens_after": 136,
             },
         }),
-        "detect_contradictions" => json!({"items": [contradiction()], "next": null}),
-        "get_contradiction" => contradiction(),
         "resolve_contradiction" => contradiction_resolution(),
-        "memory_history" => json!({
-            "items": [{"revision": 1, "at": EXAMPLE_TIME, "agent": "claude-code", "memory": memory()}],
-        }),
         "purge_memory" => json!({"id": EXAMPLE_ID}),
         "get_memory_stats" => json!({
             "workspace": "payments", "memories": 1, "deleted": 0, "events": 1, "unsummarised": 0,
@@ -89,6 +81,11 @@ pub(super) fn answer(name: &str) -> Option<Value> {
         }),
         _ => return None,
     })
+}
+
+/// Examples of types that many responses hold.
+pub(super) fn of_types() -> [(&'static str, Value); 2] {
+    [("Memory", memory()), ("Contradiction", contradiction())]
 }
 
 fn memory() -> Value {
@@ -183,11 +180,10 @@ pub(super) fn error(kind: ErrorKind) -> Value {
 #[cfg(test)]
 mod tests {
     use commonbook::base::error::ErrorBody;
-    use commonbook::base::page::Page;
     use commonbook::model::agent::AgentList;
     use commonbook::model::contradiction::Contradiction;
     use commonbook::model::event::EventPage;
-    use commonbook::model::memory::{Memory, PurgeResult, RevisionHistory, SaveResult};
+    use commonbook::model::memory::{Memory, PurgeResult, SaveResult};
     use commonbook::model::search::SearchResponse;
     use commonbook::model::stats::WorkspaceStats;
     use commonbook::prompt::context::AgentContext;
@@ -206,15 +202,11 @@ mod tests {
     fn every_example_has_the_shape_of_its_response() {
         let of = |name| answer(name).expect(name);
         check_example::<SaveResult>(&of("save_memory"));
-        for name in ["get_memory", "update_memory", "delete_memory", "restore_memory"] {
-            check_example::<Memory>(&of(name));
-        }
-        check_example::<Page<Memory>>(&of("list_memories"));
+        check_example::<Memory>(&memory());
         check_example::<SearchResponse>(&of("search_memory"));
         check_example::<AgentContext>(&of("get_context"));
-        check_example::<Page<Contradiction>>(&of("detect_contradictions"));
+        check_example::<Contradiction>(&contradiction());
         check_example::<Contradiction>(&of("resolve_contradiction"));
-        check_example::<RevisionHistory>(&of("memory_history"));
         check_example::<PurgeResult>(&of("purge_memory"));
         check_example::<WorkspaceStats>(&of("get_memory_stats"));
         check_example::<AgentList>(&of("list_agents"));

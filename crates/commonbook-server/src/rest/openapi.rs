@@ -1,24 +1,27 @@
 //! The OpenAPI 3.1 document, made from the table of routes and the schemas of requests and responses.
 
-use commonbook::base::error::{ErrorBody, ErrorKind};
+use commonbook::base::error::ErrorKind;
 use commonbook::base::{input, limits};
 use commonbook::model::agent;
 use commonbook::model::event::FollowEvents;
+use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
+use super::components::{Components, without_null};
 use super::examples;
-use super::route::{RestRoute, status_of_kind};
+use super::route::RestRoute;
 use crate::hint::{HintDoor, translate};
 
 /// The document of these routes.
 pub(super) fn document(routes: &[RestRoute]) -> Value {
-    let mut paths = Map::new();
-    for route in routes {
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_lowercase()] = operation(route);
+    let (paths, components) = describe(routes);
+    let mut schemas = components.into_schemas();
+    schemas.insert("Health".into(), health_schema());
+    for (name, example) in examples::of_types() {
+        if let Some(schema) = schemas.get_mut(name).and_then(Value::as_object_mut) {
+            schema.insert("examples".into(), json!([example]));
+        }
     }
-    paths.insert("/events/stream".into(), stream());
-    paths.insert("/health".into(), health());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -26,13 +29,17 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Shared memory for AI agents.",
             "description": "Send the name of your agent in `X-Commonbook-Agent` and the workspace in \
-                `X-Commonbook-Workspace` (`default` if it is missing). A body never contains an identity.",
+                `X-Commonbook-Workspace`. A body never contains an identity.",
             "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"},
         },
+        "servers": [{"url": "/", "description": "The server of this document."}],
+        "tags": SUBJECTS.map(|(tag, about, _)| json!({"name": tag, "description": about})),
         "paths": paths,
         "components": {
-            "schemas": {"Error": input::schema::<ErrorBody>()},
+            "schemas": schemas,
             "parameters": common_parameters(),
+            "headers": {"ETag": etag(), "RetryAfter": retry_after()},
+            "responses": common_responses(),
             "securitySchemes": {"token": {
                 "type": "http", "scheme": "bearer",
                 "description": "A token from `commonbook token create`, if the server requires one.",
@@ -42,7 +49,59 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
     })
 }
 
-fn operation(route: &RestRoute) -> Value {
+/// The paths of these routes, and the types that they name.
+fn describe(routes: &[RestRoute]) -> (Map<String, Value>, Components) {
+    let (mut paths, mut components) = (Map::new(), Components::new());
+    for route in routes {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_lowercase()] = operation(route, &mut components);
+    }
+    paths.insert("/events/stream".into(), stream(&mut components));
+    paths.insert("/health".into(), health());
+    components.add_error();
+    (paths, components)
+}
+
+/// The subjects of the document: a tag, its description, and the segments of the paths that it has.
+const SUBJECTS: [(&str, &str, &[&str]); 8] = [
+    (
+        "memories",
+        "What agents keep, and its review.",
+        &["memories", "operations", "quarantine", "learnings"],
+    ),
+    ("context", "What an agent reads before it works.", &["context", "contexts"]),
+    ("cases", "Matters that several agents work on.", &["cases"]),
+    (
+        "sessions",
+        "Work over time: sessions, checkpoints, and the changes since a reader last looked.",
+        &["sessions", "checkpoints", "changes"],
+    ),
+    (
+        "handoffs",
+        "Work that one agent hands to another, with its memory.",
+        &["handoffs", "collaborations"],
+    ),
+    (
+        "entities",
+        "What memories speak about, and its relations.",
+        &["entities", "relations", "graph"],
+    ),
+    ("contradictions", "Memories that cannot both hold.", &["contradictions"]),
+    (
+        "workspace",
+        "The journal, the agents and the figures of a workspace; the server's health.",
+        &["events", "agents", "users", "stats", "health"],
+    ),
+];
+
+/// The tag of a path.
+fn tag(path: &str) -> &'static str {
+    let segment = path.trim_start_matches("/v1").split('/').nth(1).unwrap_or_default();
+    let subject = SUBJECTS.iter().find(|(_, _, segments)| segments.contains(&segment));
+    subject.map_or("workspace", |(tag, ..)| *tag)
+}
+
+fn operation(route: &RestRoute, components: &mut Components) -> Value {
     let mut parameters: Vec<Value> = common_parameters()
         .as_object()
         .into_iter()
@@ -51,27 +110,32 @@ fn operation(route: &RestRoute) -> Value {
             "IdempotencyKey" => route.call.takes_key(),
             "IfMatch" => route.supports_if_match(),
             "IfNoneMatch" => route.supports_if_none_match(),
+            "LastEventId" => false,
             _ => true,
         })
         .map(|(name, _)| json!({"$ref": format!("#/components/parameters/{name}")}))
         .collect();
+    let (request_name, request) = components.request(route.call.request_type);
     let is_parameter =
         |name: &str| (route.is_path_field(name) || !route.has_body()) && route.takes_field(name);
-    for (name, schema) in route.call.fields().filter(|(name, _)| is_parameter(name)) {
-        if name != "idempotency_key" {
+    for (name, schema) in request["properties"].as_object().into_iter().flatten() {
+        if is_parameter(name) && name != "idempotency_key" {
             let location = if route.is_path_field(name) { "path" } else { "query" };
             parameters.push(parameter(name, location, route.call.requires(name), schema));
         }
     }
     let mut operation = json!({
         "operationId": route.name,
+        "tags": [tag(route.path)],
         "summary": sentence(route.name),
         "description": translate(route.call.verb_description(), HintDoor::Rest),
         "parameters": parameters,
-        "responses": responses(route),
+        "responses": responses(route, components),
     });
-    if route.has_body() {
-        operation["requestBody"] = body(route);
+    if let Some(schema) = body_schema(route, request) {
+        let required = schema.get("required").is_some();
+        let reference = components.body(&request_name, schema);
+        operation["requestBody"] = body(route, reference, required, components);
     }
     operation
 }
@@ -83,27 +147,18 @@ fn sentence(name: &str) -> String {
 }
 
 fn parameter(name: &str, location: &str, required: bool, schema: &Value) -> Value {
-    json!({
+    let mut parameter = json!({
         "name": name,
         "in": location,
-        "required": required,
-        "description": schema["description"],
         "schema": without_null(&without_description(schema)),
-    })
-}
-
-/// The schema of a parameter: a caller leaves it out where a field may be `null`.
-fn without_null(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    if let Some(kinds) = schema["type"].as_array() {
-        let kind = kinds.iter().find(|kind| *kind != "null").cloned();
-        schema["type"] = kind.unwrap_or_default();
+    });
+    if let Some(about) = schema.get("description") {
+        parameter["description"] = about.clone();
     }
-    let null = json!({"type": "null"});
-    match schema["anyOf"].as_array().map(Vec::as_slice) {
-        Some([form, second]) if *second == null => without_description(form),
-        _ => schema,
+    if required || location == "path" {
+        parameter["required"] = true.into();
     }
+    parameter
 }
 
 fn without_description(schema: &Value) -> Value {
@@ -114,92 +169,111 @@ fn without_description(schema: &Value) -> Value {
     schema
 }
 
-/// The schema of a route's body: the request without the fields of the path and the headers.
-fn body(route: &RestRoute) -> Value {
-    let mut single = (**route.call.request).clone();
+/// The schema of a body: the request without the fields of the path and the headers. None if no field is
+/// left.
+fn body_schema(route: &RestRoute, mut request: Value) -> Option<Value> {
     let outside = |name: &str| route.is_path_field(name) || name == "idempotency_key";
-    if let Some(fields) = single["properties"].as_object_mut() {
-        fields.retain(|name, _| !outside(name));
+    let schema = request.as_object_mut().filter(|_| route.has_body())?;
+    // The operation has the description.
+    schema.remove("description");
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut)?;
+    fields.retain(|name, _| !outside(name));
+    if fields.is_empty() {
+        return None;
     }
-    if let Some(required) = single["required"].as_array_mut() {
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| !name.as_str().is_some_and(outside));
+        if required.is_empty() {
+            schema.remove("required");
+        }
     }
-    let needed = single["required"].as_array().is_some_and(|names| !names.is_empty());
+    Some(request)
+}
+
+/// The body of a route, with a reference to its schema.
+fn body(route: &RestRoute, reference: Value, required: bool, components: &mut Components) -> Value {
     let schema = match &route.list {
-        None => single,
+        None => reference,
         Some((field, list)) => {
-            json!({"oneOf": [single, without_description(&list.request["properties"][*field])]})
+            let (_, list) = components.request(list.request_type);
+            json!({"oneOf": [reference, without_description(&list["properties"][*field])]})
         }
     };
     let mut content = json!({ "schema": schema });
     if let Some(example) = examples::request(route.name) {
         content["example"] = example;
     }
-    json!({"required": needed, "content": {"application/json": content}})
+    json!({"required": required, "content": {"application/json": content}})
 }
 
-fn responses(route: &RestRoute) -> Value {
-    let single = &**route.call.answer;
+fn responses(route: &RestRoute, components: &mut Components) -> Value {
+    let single = components.answer(route.call.answer_type);
+    let list = route.list.as_ref().map(|(_, list)| components.answer(list.answer_type));
     // `oneOf` with two equal schemas would match no response.
-    let answer = match &route.list {
-        Some((_, list)) if **list.answer != *single => json!({"oneOf": [single, **list.answer]}),
-        _ => single.clone(),
+    let answer = match list.filter(|list| *list != single) {
+        Some(list) => json!({"oneOf": [single, list]}),
+        None => single,
     };
-    let mut responses = json!({
-        route.status.as_str(): {
-            "description": "Success.",
-            "content": {"application/json": {"schema": answer}},
-        }
+    let mut success = json!({
+        "description": "Success.",
+        "content": {"application/json": {"schema": answer}},
     });
     if let Some(example) = examples::answer(route.name) {
-        responses[route.status.as_str()]["content"]["application/json"]["example"] = example;
+        success["content"]["application/json"]["example"] = example;
     }
     if route.memory.is_some() {
-        responses[route.status.as_str()]["headers"] = json!({"ETag": etag()});
+        success["headers"] = json!({"ETag": {"$ref": "#/components/headers/ETag"}});
+    }
+    let mut responses = json!({ route.status.as_str(): success });
+    if !route.has_body() {
+        responses["414"] = json!({"$ref": "#/components/responses/UrlTooLong"});
     }
     if route.supports_if_none_match() {
-        responses["304"] = json!({
-            "description": "Not modified: If-None-Match names this revision.",
-            "headers": {"ETag": etag()},
-        });
+        responses["304"] = json!({"$ref": "#/components/responses/NotModified"});
     }
-    for kind in ErrorKind::ALL {
-        responses[status_of_kind(kind).as_str()] = error_response_schema(kind);
-    }
-    if route.has_body() {
-        let mut unsupported = error_response_schema(ErrorKind::Invalid);
-        unsupported["description"] = "The Content-Type of the body is not application/json.".into();
-        responses["415"] = unsupported;
-    }
-    // HTTP errors before any route is found; they have no body.
-    responses["414"] = json!({"description": "The URL is longer than 65,534 bytes."});
-    responses["431"] =
-        json!({"description": "The request has more than 100 headers, or they are too long."});
-    for status in ["429", "503"] {
-        responses[status]["headers"] = json!({"Retry-After": {
-            "description": "Seconds to wait before the next attempt.", "schema": {"type": "integer", "minimum": 1},
-        }});
+    with_errors(responses)
+}
+
+/// Adds the errors of every operation.
+fn with_errors(mut responses: Value) -> Value {
+    for (status, name) in [("4XX", "Error"), ("5XX", "Error")] {
+        responses[status] = json!({"$ref": format!("#/components/responses/{name}")});
     }
     responses
+}
+
+fn common_responses() -> Value {
+    let retry_after = json!({"Retry-After": {"$ref": "#/components/headers/RetryAfter"}});
+    let kinds = [ErrorKind::Invalid, ErrorKind::Forbidden];
+    let named = kinds.map(|kind| (kind.name().to_owned(), json!({"value": examples::error(kind)})));
+    json!({
+        "Error": {
+            "description": "The request failed: `kind` says why, and `hint` what to do.",
+            "headers": retry_after,
+            "content": {"application/json": {
+                "schema": {"$ref": "#/components/schemas/ErrorBody"},
+                "examples": Map::from_iter(named),
+            }},
+        },
+        "NotModified": {
+            "description": "Not modified: If-None-Match names this revision.",
+            "headers": {"ETag": {"$ref": "#/components/headers/ETag"}},
+        },
+        "UrlTooLong": {"description": "The URL is longer than 65,534 bytes. The response has no body."},
+    })
+}
+
+fn retry_after() -> Value {
+    json!({
+        "description": "Seconds to wait before the next attempt.",
+        "schema": {"type": "integer", "minimum": 1},
+    })
 }
 
 fn etag() -> Value {
     json!({
         "description": "The revision of the memory, for If-Match and If-None-Match. The response to a batch has no ETag.",
         "schema": {"type": "string", "pattern": "^\"[0-9]+\"$"},
-    })
-}
-
-fn error_response_schema(kind: ErrorKind) -> Value {
-    let schema = input::schema::<ErrorKind>();
-    let forms = schema["oneOf"].as_array().cloned().unwrap_or_default();
-    let form = forms.iter().find(|form| form["const"] == kind.name());
-    json!({
-        "description": form.map_or(kind.name().into(), |form| form["description"].clone()),
-        "content": {"application/json": {
-            "schema": {"$ref": "#/components/schemas/Error"},
-            "example": examples::error(kind),
-        }},
     })
 }
 
@@ -214,23 +288,30 @@ fn common_parameters() -> Value {
     let line =
         |name, about, chars, example| header(name, about, input::LINE_PATTERN, chars, example);
     json!({
-        "Agent": header(
+        "AgentHeader": header(
             "X-Commonbook-Agent",
             "The name of your agent: `claude-code`, `claude-code/engineer`, `rook@jarvis`.",
             agent::NAME_PATTERN, 2 * limits::AGENT_CHARS + 1, "claude-code",
         ),
-        "Workspace": header(
-            "X-Commonbook-Workspace", "The workspace to use; `default` if it is missing.",
+        "WorkspaceHeader": header(
+            "X-Commonbook-Workspace",
+            "The workspace to use. If it is missing, the server's own: that of the project in which it was \
+             started, else `default`. A response names its workspace in the same header.",
             input::SLUG_PATTERN, limits::WORKSPACE_CHARS, "payments",
         ),
-        "User": line(
+        "UserHeader": line(
             "X-Commonbook-User",
             "The user you work for: you see memories about this user and memories about no user.",
             limits::USER_CHARS, "u-17",
         ),
-        "Session": line(
+        "SessionHeader": line(
             "X-Commonbook-Session", "The session you work in.", limits::SESSION_CHARS, "s-2026-11-21",
         ),
+        "LastEventId": {
+            "name": "Last-Event-ID", "in": "header", "required": false,
+            "description": "The `id` of the last event you received: the stream continues after it. Overrides `after`.",
+            "schema": {"type": "string"},
+        },
         "IfMatch": header(
             "If-Match",
             "The ETag that you expect: if the memory has another revision, nothing changes and the response is 409. The same as `expected_revision`.",
@@ -250,53 +331,76 @@ fn common_parameters() -> Value {
 }
 
 /// The stream of events, which is not a verb.
-fn stream() -> Value {
-    let request = input::schema::<FollowEvents>();
-    let mut parameters: Vec<Value> = ["Agent", "Workspace", "User"]
-        .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}))
-        .into();
-    parameters.push(json!({
-        "name": "Last-Event-ID", "in": "header", "required": false,
-        "description": "The `id` of the last event you received: the stream continues after it. Overrides `after`.",
-        "schema": {"type": "string"},
-    }));
+fn stream(components: &mut Components) -> Value {
+    let (_, request) = components.request(SchemaGenerator::subschema_for::<FollowEvents>);
+    let mut parameters: Vec<Value> =
+        ["AgentHeader", "WorkspaceHeader", "UserHeader", "LastEventId"]
+            .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}))
+            .into();
     for (name, schema) in request["properties"].as_object().into_iter().flatten() {
         parameters.push(parameter(name, "query", false, schema));
     }
-    let mut responses = json!({"200": {
+    let success = json!({
         "description": "Server-sent events, until the client or the server closes the stream. `event` is the kind, \
             `id` the sequence, `data` the event as `GET /v1/events` returns it. The event `lagged` with \
             `{\"missed\": n}` means that the reader fell behind the buffer; the missed events follow from \
             the journal. After 15 seconds without an event the server sends a comment.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }});
-    for kind in ErrorKind::ALL {
-        responses[status_of_kind(kind).as_str()] = error_response_schema(kind);
-    }
+    });
     json!({"get": {
         "operationId": "follow_events",
+        "tags": [tag("/events/stream")],
         "summary": sentence("follow_events"),
         "description": request["description"],
         "parameters": parameters,
-        "responses": responses,
+        "responses": with_errors(json!({"200": success})),
     }})
 }
 
 fn health() -> Value {
+    let success = json!({
+        "description": "The server is healthy.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Health"}}},
+    });
     json!({"get": {
         "operationId": "health",
-        "summary": "Reports whether the server can read its store.",
-        "responses": {
-            "200": {
-                "description": "The server is healthy.",
-                "content": {"application/json": {"schema": {
-                    "type": "object",
-                    "properties": {"status": {"const": "ok"}, "version": {"type": "string"}},
-                    "required": ["status", "version"],
-                }}},
-            },
-            "500": error_response_schema(ErrorKind::Internal),
-            "503": error_response_schema(ErrorKind::Unavailable),
-        },
+        "tags": [tag("/health")],
+        "summary": "Report whether the server can read its store.",
+        "security": [],
+        "responses": with_errors(json!({"200": success})),
     }})
+}
+
+fn health_schema() -> Value {
+    json!({
+        "description": "A healthy server.",
+        "type": "object",
+        "properties": {
+            "status": {"type": "string", "const": "ok"},
+            "version": {"type": "string", "description": "The version of the server."},
+        },
+        "required": ["status", "version"],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rest::components::tests::ambiguous_names;
+    use crate::rest::routes;
+
+    #[test]
+    fn a_name_stands_for_one_type() {
+        let (_, components) = describe(&routes());
+        assert_eq!(ambiguous_names(components), [""; 0]);
+    }
+
+    #[test]
+    fn every_path_has_the_tag_of_its_subject() {
+        for route in routes() {
+            let segment = route.path.split('/').nth(2).unwrap_or_default();
+            let has = |(_, _, segments): &(&str, &str, &[&str])| segments.contains(&segment);
+            assert!(SUBJECTS.iter().any(has), "{}", route.path);
+        }
+    }
 }

@@ -34,6 +34,9 @@ pub(crate) struct RestDoor {
     pub(crate) bodies: BodyBudget,
 }
 
+/// The header that names the workspace of a request, and of its response.
+const WORKSPACE_HEADER: &str = "x-commonbook-workspace";
+
 /// The field that makes a reading verb mark its response as read.
 const MARK_FIELD: &str = "mark";
 
@@ -196,9 +199,14 @@ impl RestRoute {
         if self.method == Method::GET {
             self.check_marks_nothing(&mut fields)?;
         }
+        let workspace = HeaderValue::from_bytes(caller.workspace.as_str().as_bytes());
         let run = move |caller: &Caller| call.run(&door.book, caller, fields.into());
         let response = run_cancellable(caller, run).await?;
-        Ok(self.build_response(&response, &parts))
+        let mut response = self.build_response(&response, &parts);
+        if let Ok(workspace) = workspace {
+            response.headers_mut().insert(WORKSPACE_HEADER, workspace);
+        }
+        Ok(response)
     }
 
     /// Refuses a GET that would mark something as read: any web page can make a browser send it.

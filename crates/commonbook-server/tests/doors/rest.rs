@@ -127,6 +127,62 @@ fn the_server_has_its_pages() {
 }
 
 #[test]
+fn the_root_leads_a_browser_to_the_pages_and_a_program_to_the_paths() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let (status, paths) = server.send("GET", "/", &[("Accept", "*/*")], b"").unwrap();
+    assert_eq!(status, 200);
+    for name in ["docs", "openapi", "health"] {
+        let path = paths[name].as_str().unwrap();
+        assert_eq!(server.send("GET", path, &[], b"").unwrap().0, 200, "{path}");
+    }
+    assert_eq!(paths["mcp"], "/mcp");
+    let browser = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let (status, page) = server.send("GET", "/", &[browser], b"").unwrap();
+    assert!(status == 200 && page.as_str().unwrap().contains("/docs/scalar.js"), "{page}");
+}
+
+#[test]
+fn a_request_without_a_workspace_uses_that_of_the_servers_project() {
+    let home = Home::new();
+    let project = home.path().join("Tea Shop/src");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::create_dir_all(home.path().join("Tea Shop/.git")).unwrap();
+    let serve = |arguments: &[&str], folder: &std::path::Path| {
+        let mut command = home.program(&[&["serve", "--port", "0"], arguments].concat());
+        command.current_dir(folder);
+        Server::from(command)
+    };
+    let table: [(&[&str], _, &[_], &str); 4] = [
+        (&[], project.as_path(), &[], "tea-shop"),
+        (&["--workspace", "other"], project.as_path(), &[], "other"),
+        (&[], project.as_path(), &[("X-Commonbook-Workspace", "mine")], "mine"),
+        (&[], home.path(), &[], "default"),
+    ];
+    for (arguments, folder, headers, workspace) in table {
+        let server = serve(arguments, folder);
+        let saved =
+            server.exchange("POST", "/v1/memories", headers, br#"{"text": "tea"}"#).unwrap();
+        assert_eq!(saved.headers()["x-commonbook-workspace"], workspace);
+        let saved: Value = serde_json::from_slice(saved.body()).unwrap();
+        assert_eq!(saved["memory"]["workspace"], workspace);
+    }
+}
+
+#[test]
+fn a_server_prints_the_workspace_of_requests_that_name_none() {
+    use std::io::{BufRead as _, BufReader};
+    let home = Home::new();
+    let mut serve = home.program(&["serve", "--port", "0", "--workspace", "tea-shop"]);
+    let mut child = serve.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let lines: Vec<String> = lines.take(2).map(Result::unwrap).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(lines[1], "Requests that name no workspace use `tea-shop`.");
+}
+
+#[test]
 fn an_agent_that_only_reads_is_registered_by_no_door() {
     let home = Home::new();
     let names_in = |output: std::process::Output| {

@@ -4,7 +4,7 @@
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use serde_json::{Map, Value, json};
 
-use crate::world::{Home, Mcp, Server, WORKSPACE, plain};
+use crate::world::{Home, Mcp, Server, WORKSPACE, openapi, plain};
 
 /// A word of hidden memories alone.
 const WORD: &str = "xylophone";
@@ -99,7 +99,7 @@ impl World {
 
     fn over_rest(&self, hidden: &[String]) -> Vec<(String, Value)> {
         let headers = [("X-Commonbook-Agent", "mallory"), ("X-Commonbook-Workspace", WORKSPACE)];
-        let document = self.server.send("GET", "/openapi.json", &headers, b"").unwrap().1;
+        let document = openapi(&self.server);
         let mut answers = Vec::new();
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {

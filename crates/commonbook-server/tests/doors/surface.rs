@@ -1,6 +1,8 @@
 //! Every surface is a golden file: a change of it shows in review.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
 
 use crate::world::Home;
 
@@ -32,6 +34,63 @@ fn golden(surface: &str, file: &str) {
 #[test]
 fn openapi_is_the_golden_file() {
     golden("openapi", "openapi.json");
+}
+
+/// Collects every object in a value, with its path.
+fn objects(value: &Value, path: &str, found: &mut Vec<(String, Map<String, Value>)>) {
+    match value {
+        Value::Object(fields) => {
+            found.push((path.to_owned(), fields.clone()));
+            for (name, field) in fields {
+                objects(field, &format!("{path}/{}", name.replace('/', "~1")), found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                objects(item, &format!("{path}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Holds what validators and generators of clients need; `.ci/openapi` runs them.
+#[test]
+fn openapi_is_small_and_valid() {
+    let document: Value = serde_json::from_str(&printed("openapi")).unwrap();
+    let bytes = document.to_string().len();
+    assert!(bytes <= 200_000, "{bytes}");
+    assert!(!document["servers"].as_array().unwrap().is_empty());
+    let mut found = Vec::new();
+    objects(&document, "", &mut found);
+    let (mut references, mut operations) = (BTreeSet::new(), BTreeSet::new());
+    for (path, object) in &found {
+        if path.ends_with("/properties") || path.contains("/example") {
+            continue;
+        }
+        if let Some(name) = object.get("$ref").and_then(Value::as_str) {
+            assert!(document.pointer(&name[1..]).is_some(), "{path}: {name}");
+            references.insert(name.trim_start_matches('#').to_owned());
+        }
+        if object.get("in").is_some_and(|place| place == "path") {
+            assert_eq!(object.get("required"), Some(&Value::Bool(true)), "{path}");
+        }
+        if let Some(required) = object.get("required") {
+            assert!(required.is_boolean() || required.is_array(), "{path}: {required}");
+        }
+        // Generators know no other format of ours.
+        assert!(object.get("format").is_none_or(|format| format == "date-time"), "{path}");
+        if let Some(name) = object.get("operationId") {
+            assert!(operations.insert(name.to_string()), "{name}");
+            assert_eq!(object["tags"].as_array().unwrap().len(), 1, "{path}");
+        }
+    }
+    for kind in ["schemas", "parameters", "headers", "responses"] {
+        for name in document["components"][kind].as_object().unwrap().keys() {
+            let path = format!("/components/{kind}/{name}");
+            assert!(references.contains(&path), "nothing refers to {path}");
+        }
+    }
 }
 
 /// If a value must match exactly one of several schemas, no value can match a schema that is there

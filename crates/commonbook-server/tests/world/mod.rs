@@ -173,6 +173,27 @@ impl Drop for Server {
     }
 }
 
+/// The OpenAPI document of a server, with each type in the place of its references.
+pub(crate) fn openapi(server: &Server) -> Value {
+    fn inline(value: &Value, document: &Value) -> Value {
+        let named = value["$ref"].as_str().and_then(|name| document.pointer(&name[1..]));
+        match (named, value) {
+            (Some(named), _) => inline(named, document),
+            (None, Value::Object(fields)) => {
+                let fields =
+                    fields.iter().map(|(name, field)| (name.clone(), inline(field, document)));
+                Value::Object(fields.collect())
+            }
+            (None, Value::Array(items)) => {
+                items.iter().map(|item| inline(item, document)).collect()
+            }
+            _ => value.clone(),
+        }
+    }
+    let (_, document) = server.send("GET", "/openapi.json", &[], b"").unwrap();
+    json!({"paths": inline(&document["paths"], &document)})
+}
+
 /// The method and the path of a verb.
 fn route(verb: &str) -> (&'static str, &'static str) {
     match verb {

@@ -12,6 +12,7 @@ use crate::base::{input, limits};
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "{T}Page")]
 pub struct Page<T> {
     /// The items of this page, in order.
     pub items: Vec<T>,

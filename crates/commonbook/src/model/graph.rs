@@ -10,7 +10,7 @@ mod page;
 mod requests;
 pub mod walk;
 
-pub use page::EntityPage;
+pub use page::EntityDetails;
 pub use requests::{
     AddRelation, GraphFormat, GraphQuery, LinkFilter, NODES_DEFAULT, NodeRef, WalkDirection,
 };

@@ -138,7 +138,7 @@ impl Commonbook {
         let fence = new_fence(&*self.ids, now);
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
-            let sight = Sight::at_home(caller);
+            let sight = Sight::writing_at_home(caller)?;
             let (before, from) =
                 resolve_session(tx, caller, &sight, name.as_ref(), named_checkpoint)?;
             let until = named_checkpoint.and(from.as_ref()).map(|checkpoint| checkpoint.position);

@@ -19,7 +19,7 @@ use crate::model::entity::{
     ReviewProposal,
 };
 use crate::model::event::EventKind;
-use crate::model::graph::EntityPage;
+use crate::model::graph::EntityDetails;
 use crate::store::{EntityNameFilter, Transaction};
 use crate::verbs::ops::find_visible::{
     append_entity_event, find_visible_entity, no_such_entity, queue_review, resolve_ref,
@@ -106,7 +106,7 @@ impl Commonbook {
     ///
     /// # Errors
     /// `not_found` if no such entity is in sight, `conflict` if several entities have this name.
-    pub fn get_entity(&self, caller: &Caller, request: &GetEntity) -> Result<EntityPage> {
+    pub fn get_entity(&self, caller: &Caller, request: &GetEntity) -> Result<EntityDetails> {
         self.follow_mentions(caller)?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
         self.store.read(|tx| {
@@ -122,7 +122,7 @@ impl Commonbook {
             let mentioned_by = tx.mentioning_agents(&sight, id)?;
             let memories = mentioned_by.iter().map(|audience| audience.memories).sum();
             let related = super::graph::related_entities(tx, &sight, id, now)?;
-            Ok(EntityPage { entity, memories, mentioned_by, statements, related })
+            Ok(EntityDetails { entity, memories, mentioned_by, statements, related })
         })
     }
 

@@ -8,7 +8,7 @@ use commonbook::base::clock::FixedClock;
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::{EntityId, RandomIds};
 use commonbook::model::entity::{Entity, EntityRef, ListEntities, MergeEntities, UnmergeEntities};
-use commonbook::model::graph::EntityPage;
+use commonbook::model::graph::EntityDetails;
 use commonbook::model::memory::Memory;
 use commonbook::store::Store;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn merge(source: &str, target: &str, version: u64) -> MergeEntities {
         "source_version": version, "target_version": version}))
 }
 
-fn page(book: &Commonbook, agent: &str, entity: &str) -> Option<EntityPage> {
+fn page(book: &Commonbook, agent: &str, entity: &str) -> Option<EntityDetails> {
     let meant = commonbook::model::entity::GetEntity { entity: entity.parse().unwrap() };
     match book.get_entity(&caller(agent, "x"), &meant) {
         Ok(page) => Some(page),

@@ -6,7 +6,7 @@ use commonbook::model::entity::{
     ResolveEntityResult,
 };
 use commonbook::model::event::EventKind;
-use commonbook::model::graph::EntityPage;
+use commonbook::model::graph::EntityDetails;
 use commonbook::model::memory::{DeleteMemory, PurgeMemory, SaveMemory, UpdateMemory};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn tool(world: &World, agent: &str, value: &str) -> ResolveEntityResult {
     resolve(world, agent, json!({"type": "tool", "value": value})).unwrap()
 }
 
-fn page(world: &World, agent: &str, entity: &str) -> Result<EntityPage> {
+fn page(world: &World, agent: &str, entity: &str) -> Result<EntityDetails> {
     let request = GetEntity { entity: entity.parse().unwrap() };
     world.book.get_entity(&caller(agent), &request)
 }

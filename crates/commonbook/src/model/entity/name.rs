@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::generate::Contract;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,11 +91,16 @@ pub struct EntityLabel {
     pub value: String,
 }
 
-#[derive(Deserialize)]
+/// An entity by type and name.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "EntityLabel")]
 #[serde(deny_unknown_fields)]
 struct LabelParts {
+    /// Its type.
     #[serde(rename = "type")]
     entity_type: EntityType,
+    /// Its name.
+    #[schemars(length(min = 1, max = limits::ENTITY_VALUE_CHARS))]
     value: String,
 }
 
@@ -157,22 +163,13 @@ impl JsonSchema for EntityLabel {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let parts = generator.subschema_for::<LabelParts>();
+        if *generator.contract() == Contract::Serialize {
+            return parts;
+        }
         let kinds: Vec<&str> = EntityType::ALL.iter().map(|kind| kind.name()).collect();
         let text = format!("^({}):", kinds.join("|"));
-        json_schema!({
-            "anyOf": [
-                {"type": "string", "pattern": text},
-                {
-                    "type": "object",
-                    "properties": {
-                        "type": EntityType::json_schema(generator),
-                        "value": {"type": "string", "minLength": 1, "maxLength": limits::ENTITY_VALUE_CHARS},
-                    },
-                    "required": ["type", "value"],
-                    "additionalProperties": false,
-                },
-            ],
-        })
+        json_schema!({"anyOf": [{"type": "string", "pattern": text}, parts]})
     }
 }
 

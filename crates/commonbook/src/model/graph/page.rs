@@ -8,7 +8,7 @@ use crate::model::entity::{AgentMentions, Entity, EntityStatement};
 
 /// Everything about one entity that you may see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EntityPage {
+pub struct EntityDetails {
     /// The entity.
     pub entity: Entity,
     /// Number of memories that mention it.

@@ -1,0 +1,220 @@
+//! The types of the OpenAPI document: each one is a component with its name, for generators of clients.
+
+use std::collections::BTreeSet;
+
+use commonbook::base::error::ErrorBody;
+use schemars::generate::{Contract, SchemaSettings};
+use schemars::transform::transform_subschemas;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::call::TypeReference;
+
+/// The path of the types in the document.
+const SCHEMAS_PATH: &str = "/components/schemas";
+
+/// Types that have every field of another type and more: the type, and the other one.
+const EXTENSIONS: [(&str, &str); 2] = [("UpdateResult", "Memory"), ("EndSessionResult", "Session")];
+
+/// Collects the types of the document.
+pub(super) struct Components {
+    requests: SchemaGenerator,
+    answers: SchemaGenerator,
+    /// The types of whole requests: their fields are parameters, or a body.
+    request_names: BTreeSet<String>,
+    bodies: Map<String, Value>,
+}
+
+impl Components {
+    pub(super) fn new() -> Self {
+        let generator = |contract: Contract| {
+            let settings = SchemaSettings::draft2020_12().with(|settings| {
+                settings.definitions_path = SCHEMAS_PATH.into();
+                settings.meta_schema = None;
+                settings.contract = contract;
+            });
+            settings.into_generator()
+        };
+        let (requests, answers) =
+            (generator(Contract::Deserialize), generator(Contract::Serialize));
+        Self { requests, answers, request_names: BTreeSet::new(), bodies: Map::new() }
+    }
+
+    /// The name of this request, and its schema with the types of its fields by reference.
+    pub(super) fn request(&mut self, request_type: TypeReference) -> (String, Value) {
+        let reference = request_type(&mut self.requests).to_value();
+        let name = reference["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+        let name = name.unwrap_or_default().to_owned();
+        let mut schema = self.requests.definitions().get(&name).cloned().unwrap_or_default();
+        simplify_value(&mut schema, simplify);
+        self.request_names.insert(name.clone());
+        (name, schema)
+    }
+
+    /// A reference to this answer.
+    pub(super) fn answer(&mut self, answer_type: TypeReference) -> Value {
+        answer_type(&mut self.answers).to_value()
+    }
+
+    /// Adds the body of an error.
+    pub(super) fn add_error(&mut self) {
+        self.answers.subschema_for::<ErrorBody>();
+    }
+
+    /// A reference to this body of a request.
+    pub(super) fn body(&mut self, name: &str, schema: Value) -> Value {
+        self.bodies.insert(name.to_owned(), schema);
+        json!({"$ref": format!("#{SCHEMAS_PATH}/{name}")})
+    }
+
+    /// Every type by its name.
+    pub(super) fn into_schemas(self) -> Map<String, Value> {
+        let mut schemas: Map<String, Value> = self.into_named_schemas().into_iter().collect();
+        for (extension, base) in EXTENSIONS {
+            extend_base(&mut schemas, extension, base);
+        }
+        schemas
+    }
+
+    /// Every type with its name, those of requests first.
+    fn into_named_schemas(mut self) -> Vec<(String, Value)> {
+        let mut requests = self.requests.take_definitions(false);
+        requests.retain(|name, _| !self.request_names.contains(name));
+        requests.values_mut().for_each(|schema| simplify_value(schema, simplify));
+        let mut answers = self.answers.take_definitions(false);
+        answers.values_mut().for_each(|schema| simplify_value(schema, simplify_answer));
+        requests.into_iter().chain(answers).chain(self.bodies).collect()
+    }
+}
+
+/// Replaces the fields that a type has from its base by a reference to the base.
+fn extend_base(schemas: &mut Map<String, Value>, extension: &str, base: &str) {
+    let fields = |name: &str| schemas.get(name)?.get("properties")?.as_object();
+    let (Some(all), Some(inherited)) = (fields(extension), fields(base)) else { return };
+    let own = all.iter().filter(|(name, _)| !inherited.contains_key(*name));
+    let own: Map<String, Value> = own.map(|(name, field)| (name.clone(), field.clone())).collect();
+    let schema = &schemas[extension];
+    let required = schema["required"].as_array().into_iter().flatten();
+    let required: Vec<&Value> =
+        required.filter(|name| name.as_str().is_some_and(|name| own.contains_key(name))).collect();
+    let mut extra = json!({"type": "object", "properties": own});
+    if !required.is_empty() {
+        extra["required"] = json!(required);
+    }
+    let reference = json!({"$ref": format!("#{SCHEMAS_PATH}/{base}")});
+    let extended = json!({"description": schema["description"], "allOf": [reference, extra]});
+    schemas.insert(extension.to_owned(), extended);
+}
+
+fn simplify_value(schema: &mut Value, simplify: fn(&mut Schema)) {
+    if let Ok(schema) = schema.try_into() {
+        simplify(schema);
+    }
+}
+
+/// Rewrites a schema to the forms that generators of clients know.
+fn simplify(schema: &mut Schema) {
+    list_values(schema);
+    // A number has its bounds; `uint64` is unknown, and `int64` would become a big integer.
+    if schema.get("format").is_some_and(|format| format != "date-time") {
+        schema.remove("format");
+    }
+    transform_subschemas(&mut simplify, schema);
+}
+
+fn simplify_answer(schema: &mut Schema) {
+    simplify(schema);
+    omit_null(schema);
+    omit_zero_bound(schema);
+}
+
+/// Removes the bound of numbers that cannot be negative: it says nothing to a reader.
+fn omit_zero_bound(schema: &mut Schema) {
+    if schema.get("minimum").is_some_and(|minimum| *minimum == 0) {
+        schema.remove("minimum");
+    }
+    transform_subschemas(&mut omit_zero_bound, schema);
+}
+
+/// Removes `null` from the fields that are not required: an answer omits them.
+fn omit_null(schema: &mut Schema) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |name: &str| {
+        required.as_array().is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (_, field) in fields.into_iter().flatten().filter(|(name, _)| !is_required(name)) {
+        *field = without_null(field);
+    }
+    transform_subschemas(&mut omit_null, schema);
+}
+
+/// The schema of a field that a caller omits where it has no value, without `null`.
+pub(super) fn without_null(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let null = json!({"type": "null"});
+    let Some(fields) = schema.as_object_mut() else { return schema };
+    if let Some(Value::Array(kinds)) = fields.get("type") {
+        let kind = kinds.iter().find(|kind| *kind != "null").cloned();
+        fields.insert("type".into(), kind.unwrap_or_default());
+    }
+    let forms = fields.get("anyOf").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let [Value::Object(form), second] = &forms[..]
+        && *second == null
+    {
+        fields.remove("anyOf");
+        for (name, value) in form {
+            fields.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    if fields.get("default").is_some_and(Value::is_null) {
+        fields.remove("default");
+    }
+    schema
+}
+
+/// Writes the values of an enum as one list, and what they mean into its description.
+fn list_values(schema: &mut Schema) {
+    let Some(forms) = schema.get("oneOf").and_then(Value::as_array) else { return };
+    let (mut values, mut lines) = (Vec::new(), Vec::new());
+    for form in forms {
+        match (&form["const"], &form["enum"], &form["description"]) {
+            (value @ Value::String(name), _, about) => {
+                values.push(value.clone());
+                lines.extend(about.as_str().map(|about| format!("- `{name}`: {about}")));
+            }
+            (_, Value::Array(names), _) => values.extend(names.iter().cloned()),
+            _ => return,
+        }
+    }
+    let about = schema.get("description").and_then(Value::as_str).map(str::to_owned);
+    lines.splice(0..0, about.map(|about| format!("{about}\n")));
+    schema.remove("oneOf");
+    schema.insert("type".into(), "string".into());
+    schema.insert("enum".into(), values.into());
+    if !lines.is_empty() {
+        schema.insert("description".into(), lines.join("\n").into());
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The names that two different types share.
+    pub(in crate::rest) fn ambiguous_names(components: Components) -> Vec<String> {
+        let mut types: BTreeMap<String, Value> = BTreeMap::new();
+        let mut ambiguous = Vec::new();
+        for (name, schema) in components.into_named_schemas() {
+            // The generator numbers the second type of one name.
+            let numbered = name.ends_with(|last: char| last.is_ascii_digit());
+            if numbered || types.get(&name).is_some_and(|first| *first != schema) {
+                ambiguous.push(name.clone());
+            }
+            types.insert(name, schema);
+        }
+        ambiguous
+    }
+}
