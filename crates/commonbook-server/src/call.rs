@@ -26,8 +26,6 @@ type VerbHandler = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send +
 pub(crate) struct JsonVerb {
     /// The JSON Schema of the request; its description says what the verb does.
     pub(crate) request: SharedLazy<Value>,
-    /// The JSON Schema of the answer.
-    pub(crate) answer: SharedLazy<Value>,
     /// The type of the request, by reference.
     pub(crate) request_type: TypeReference,
     /// The type of the answer, by reference.
@@ -56,7 +54,6 @@ impl JsonVerb {
         };
         Self {
             request: Arc::new(LazyLock::new(input::schema::<Q>)),
-            answer: Arc::new(LazyLock::new(input::answer_schema::<A>)),
             request_type: SchemaGenerator::subschema_for::<Q>,
             answer_type: SchemaGenerator::subschema_for::<A>,
             run: Arc::new(run),

@@ -103,7 +103,9 @@ async fn call_tool(home: &Path, tool: &'static str, arguments: &Value) -> Result
     let client =
         config.serve(transport).await.map_err(|error| step_error("MCP did not connect", error))?;
     let mut request = CallToolRequestParams::new(tool);
+    // The demo is a program: it takes the answer as JSON.
     request.arguments = arguments.as_object().cloned();
+    request.arguments.get_or_insert_default().insert("verbose".to_owned(), Value::Bool(true));
     let answer = client.call_tool(request).await;
     let answer = answer.map_err(|error| step_error("the tool did not answer", error))?;
     client.cancel().await.map_err(|error| step_error("MCP did not close", error))?;

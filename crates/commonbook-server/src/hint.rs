@@ -8,14 +8,15 @@ use std::borrow::Cow;
 
 use commonbook::base::error::{Error, REQUEST_SHAPE_HINT};
 
-use crate::verb::{self, Verb, VerbCommandName};
+use crate::verb::{self, ToolSelection, Verb, VerbCommandName};
 
 /// The door that shows a hint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum HintDoor<'c> {
     /// The command line, with the command that failed: `commonbook save`.
     CommandLine(&'c str),
-    Mcp,
+    /// MCP, with the tools that the client has.
+    Mcp(&'c ToolSelection),
     Rest,
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn for_door<'e>(error: &'e Error, door: HintDoor<'_>) -> Cow<'e, Erro
 fn shape_hint(door: HintDoor<'_>) -> String {
     match door {
         HintDoor::CommandLine(command) => format!("Run `{command} --help`."),
-        HintDoor::Mcp => {
+        HintDoor::Mcp(_) => {
             "Send the arguments that the input schema of the tool describes.".to_owned()
         }
         HintDoor::Rest => "`GET /openapi.json` describes the fields of every request.".to_owned(),
@@ -71,17 +72,27 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// How a caller at this door calls a verb. A verb that the door lacks is a command of its operator.
+/// How a caller at this door calls a verb. A verb that the door lacks is a command.
 fn verb_address(name: &str, door: HintDoor<'_>) -> Option<String> {
     let verb = verb::find(name)?;
     let own = match door {
         HintDoor::CommandLine(_) => None,
-        HintDoor::Mcp => verb.tool.map(|_| name.to_owned()),
+        HintDoor::Mcp(tools) => tool_call(name, tools),
         HintDoor::Rest => {
             verb.route.as_ref().map(|route| format!("{} {}", route.method, route.path))
         }
     };
     own.or_else(|| Some(format!("commonbook {}", command_line(verb)?)))
+}
+
+/// How a client with these tools calls a verb: by its tool, or by another tool without arguments.
+fn tool_call(name: &str, tools: &ToolSelection) -> Option<String> {
+    if tools.offers(name) {
+        return Some(name.to_owned());
+    }
+    let calls_it = |verb: &&&Verb| verb.tool_without_arguments == Some(name);
+    let verbs = tools.verbs();
+    verbs.iter().find(calls_it).map(|verb| format!("{} {{}}", verb.name))
 }
 
 /// The command of a verb.
@@ -97,6 +108,7 @@ mod tests {
     use commonbook::base::error::ErrorKind;
 
     use super::*;
+    use crate::verb::ToolTier;
 
     fn hint(text: &str, door: HintDoor<'_>) -> String {
         let error = Error::new(ErrorKind::Invalid, "no").hint(text);
@@ -134,9 +146,18 @@ mod tests {
             ),
         ];
         for (text, command, tool, route) in table {
-            let hints = [cli, HintDoor::Mcp, HintDoor::Rest].map(|door| hint(text, door));
+            let full = ToolSelection::of(ToolTier::Full);
+            let hints = [cli, HintDoor::Mcp(&full), HintDoor::Rest].map(|door| hint(text, door));
             assert_eq!(hints, [command, tool, route], "{text}");
         }
+    }
+
+    #[test]
+    fn a_hint_names_no_tool_that_the_client_lacks() {
+        let core = ToolSelection::default();
+        let text = "list_handoffs, accept_handoff and list_memories exist.";
+        let expected = "`accept_handoff {}`, `accept_handoff` and `commonbook list` exist.";
+        assert_eq!(hint(text, HintDoor::Mcp(&core)), expected);
     }
 
     #[test]

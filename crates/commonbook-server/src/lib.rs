@@ -53,10 +53,11 @@ use tracing_subscriber::EnvFilter;
 use crate::caller::CallerClaims;
 use crate::config::Config;
 use crate::local::RpcListener;
-use crate::mcp::{McpDoor, ToolSelection};
+use crate::mcp::McpDoor;
 use crate::remote::ServerAddress;
 use crate::remote::bridge::McpBridge;
 use crate::sandbox::SandboxState;
+use crate::verb::ToolSelection;
 
 /// The commands that are not verbs.
 #[derive(Debug, Subcommand)]
@@ -96,8 +97,8 @@ struct McpCommand {
     /// Client name to use instead of the name that the client sends
     #[arg(long)]
     client: Option<String>,
-    /// MCP tools to offer
-    #[arg(long, value_enum, default_value_t)]
+    /// MCP tools to offer: core, team, full, or names of tools, separated by commas
+    #[arg(long, default_value_t)]
     tools: ToolSelection,
 }
 
@@ -364,7 +365,7 @@ fn run_mcp(
     let served = runtime.block_on(async {
         let stopping = CancellationToken::new();
         let (book, watch) = watch::watch_journals(book, stopping.clone());
-        let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools, watch)
+        let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools.clone(), watch)
             .for_client(CallerClaims { client, ..claims }, near);
         // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));

@@ -1,6 +1,8 @@
 //! MCP: the verbs as tools, over stdio and over streamable HTTP.
 
+mod answer;
 mod complete;
+mod contract;
 #[cfg(feature = "conformance")]
 mod fixtures;
 mod http;
@@ -36,12 +38,12 @@ use serde_json::Value;
 use crate::call::run_cancellable;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
-use crate::hint::{HintDoor, for_door};
 use crate::rate::AgentRateLimits;
 use crate::ticket;
+use crate::verb::{self, ToolSelection};
 use crate::watch::JournalWatch;
 
-use page::{error_data, page};
+use page::page;
 use session::WorkingSession;
 use subscribe::ConnectionSubscriptions;
 use tool::ToolOffer;
@@ -51,7 +53,7 @@ pub(crate) use fixtures::FixtureDoor;
 pub(crate) use http::service;
 pub(crate) use off::OffDoor;
 pub(crate) use stdio::serve as serve_stdio;
-pub(crate) use tool::{ToolSelection, tools};
+pub(crate) use tool::tools;
 
 /// The number of prompts.
 #[cfg(test)]
@@ -83,6 +85,7 @@ Commonbook is the memory that you share with the other agents of this project.
 pub(crate) struct McpDoor {
     book: Commonbook,
     config: Arc<Config>,
+    selection: Arc<ToolSelection>,
     offers: Arc<Vec<ToolOffer>>,
     rates: Arc<AgentRateLimits>,
     /// The caller as the command line describes it, before the client sends anything.
@@ -102,10 +105,11 @@ impl McpDoor {
         tools: ToolSelection,
         watch: JournalWatch,
     ) -> Self {
-        let offers = Arc::new(tool::offers(tools));
+        let offers = Arc::new(tool::offers(&tools));
+        let selection = Arc::new(tools);
         let (rates, subscribed) = (Arc::default(), ConnectionSubscriptions::default());
         let (known, near, working) = (CallerClaims::default(), None, WorkingSession::default());
-        Self { book, config, offers, rates, known, near, watch, subscribed, working }
+        Self { book, config, selection, offers, rates, known, near, watch, subscribed, working }
     }
 
     /// A door for another connection, with no session and no subscriptions yet.
@@ -113,6 +117,7 @@ impl McpDoor {
         Self {
             book: self.book.clone(),
             config: Arc::clone(&self.config),
+            selection: Arc::clone(&self.selection),
             offers: Arc::clone(&self.offers),
             rates: Arc::clone(&self.rates),
             known: self.known.clone(),
@@ -131,6 +136,11 @@ impl McpDoor {
     /// Sets the claims of the command line and the nearest workspace.
     pub(crate) fn for_client(self, known: CallerClaims, near: Option<Workspace>) -> Self {
         Self { known, near, ..self }
+    }
+
+    /// An error of the protocol, with these fields.
+    fn error_data(&self, error: &Error, fields: &[(&str, &str)]) -> ErrorData {
+        page::error_data(error, &self.selection, fields)
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller> {
@@ -186,10 +196,10 @@ impl McpDoor {
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Value, ToolCallError> {
+    ) -> Result<CallToolResult, ToolCallError> {
         let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
-        let verb = offer.map(|offer| offer.verb).ok_or(ToolCallError::UnknownTool)?;
-        self.config.admit(verb)?;
+        let tool = offer.map(|offer| offer.verb).ok_or(ToolCallError::UnknownTool)?;
+        self.config.admit(tool)?;
         let mut arguments = request.arguments.unwrap_or_default();
         // The ticket must leave the arguments before anything reads them.
         let connected = self.caller(context)?;
@@ -197,15 +207,25 @@ impl McpDoor {
         let home = self.config.home.as_deref();
         let caller = ticket::redeem_ticket(connected, &request.name, &mut arguments, home);
         let is_own_call = caller.agent == agent;
-        let arguments = Value::Object(arguments);
-        let work = move |book: &Commonbook, caller: &Caller| verb.call.run(book, caller, arguments);
+        let verbose = contract::take_verbose(&mut arguments)?;
+        let other = tool.tool_without_arguments.filter(|_| arguments.is_empty());
+        let verb = other.and_then(verb::find).unwrap_or(tool);
+        let (arguments, tools) = (Value::Object(arguments), Arc::clone(&self.selection));
+        let work = move |book: &Commonbook, caller: &Caller| {
+            let response = verb.call.run(book, caller, arguments)?;
+            let result = match verbose {
+                true => CallToolResult::structured(response.clone()),
+                false => answer::result(book, caller, verb, &response, &tools)?,
+            };
+            Ok((response, result))
+        };
         let work = session::in_client_session(&context.meta, verb.writes(), work);
-        let response = self.run_as(caller, context, verb.writes(), work).await?;
+        let (response, result) = self.run_as(caller, context, verb.writes(), work).await?;
         // The session of a sub-agent is not the session of the connection.
         if is_own_call {
             self.working.note_tool_response(&request.name, &response);
         }
-        Ok(response)
+        Ok(result)
     }
 }
 
@@ -242,7 +262,7 @@ impl ServerHandler for McpDoor {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools: Vec<_> = self.offers.iter().map(|offer| offer.tool.clone()).collect();
-        let (tools, next) = page(&tools, request).map_err(|error| error_data(&error, &[]))?;
+        let (tools, next) = page(&tools, request).map_err(|error| self.error_data(&error, &[]))?;
         Ok(ListToolsResult { next_cursor: next, ..ListToolsResult::with_all_items(tools) })
     }
 
@@ -253,16 +273,14 @@ impl ServerHandler for McpDoor {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.clone();
         match self.call(request, &context).await {
-            Ok(answer) => Ok(CallToolResult::structured(answer).into()),
+            Ok(result) => Ok(result.into()),
             Err(ToolCallError::UnknownTool) => {
                 Err(ErrorData::invalid_params(format!("unknown tool {name}"), None))
             }
             Err(ToolCallError::Error(error)) => {
                 let cause = error.cause.as_ref().map(tracing::field::display);
                 tracing::debug!(tool = %name, %error, cause, "refused");
-                let body = for_door(&error, HintDoor::Mcp).body(None);
-                let body = serde_json::to_value(body).unwrap_or_default();
-                Ok(CallToolResult::structured_error(body).into())
+                Ok(answer::error_result(&error, &self.selection).into())
             }
         }
     }
@@ -278,7 +296,7 @@ impl ServerHandler for McpDoor {
                 resource::list(book, caller, cursor.as_deref())
             })
             .await;
-        let (resources, next) = listed.map_err(|error| error_data(&error, &[]))?;
+        let (resources, next) = listed.map_err(|error| self.error_data(&error, &[]))?;
         let mut list = ListResourcesResult::with_all_items(resources);
         list.next_cursor = next;
         Ok(list)
@@ -290,7 +308,7 @@ impl ServerHandler for McpDoor {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let listed = page(&resource::templates(), request);
-        let (templates, next) = listed.map_err(|error| error_data(&error, &[]))?;
+        let (templates, next) = listed.map_err(|error| self.error_data(&error, &[]))?;
         let mut list = ListResourceTemplatesResult::with_all_items(templates);
         list.next_cursor = next;
         Ok(list)
@@ -305,7 +323,7 @@ impl ServerHandler for McpDoor {
         let read = self
             .run_as_caller(&context, false, move |book, caller| resource::read(book, caller, &uri))
             .await;
-        let contents = read.map_err(|error| error_data(&error, &[("uri", &request.uri)]))?;
+        let contents = read.map_err(|error| self.error_data(&error, &[("uri", &request.uri)]))?;
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -315,7 +333,7 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let subscribed = subscribe::subscribe(self, context, request.uri.clone()).await;
-        subscribed.map_err(|error| error_data(&error, &[("uri", &request.uri)]))
+        subscribed.map_err(|error| self.error_data(&error, &[("uri", &request.uri)]))
     }
 
     async fn unsubscribe(
@@ -337,7 +355,7 @@ impl ServerHandler for McpDoor {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         tokio::select! {
             () = context.cancelled() => Ok(()),
-            ended = subscribe::stream(self, &context) => ended.map_err(|error| error_data(&error, &[])),
+            ended = subscribe::stream(self, &context) => ended.map_err(|error| self.error_data(&error, &[])),
         }
     }
 
@@ -347,7 +365,7 @@ impl ServerHandler for McpDoor {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let listed = page(&prompt::prompts(), request);
-        let (prompts, next) = listed.map_err(|error| error_data(&error, &[]))?;
+        let (prompts, next) = listed.map_err(|error| self.error_data(&error, &[]))?;
         Ok(ListPromptsResult { next_cursor: next, ..ListPromptsResult::with_all_items(prompts) })
     }
 
@@ -366,7 +384,7 @@ impl ServerHandler for McpDoor {
                 verb.call.run(book, caller, Value::Object(arguments))
             })
             .await;
-        let response = response.map_err(|error| error_data(&error, &[]))?;
+        let response = response.map_err(|error| self.error_data(&error, &[]))?;
         Ok(offer.prompt_result(&response).into())
     }
 
@@ -376,7 +394,7 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let Some(verb) =
-            complete::completion_verb(&request).map_err(|error| error_data(&error, &[]))?
+            complete::completion_verb(&request).map_err(|error| self.error_data(&error, &[]))?
         else {
             return Ok(CompleteResult::new(CompletionInfo::default()));
         };
@@ -384,6 +402,6 @@ impl ServerHandler for McpDoor {
         let found = self
             .run_as_caller(&context, false, move |book, caller| verb(book, caller, &prefix))
             .await;
-        found.map(complete::completion_result).map_err(|error| error_data(&error, &[]))
+        found.map(complete::completion_result).map_err(|error| self.error_data(&error, &[]))
     }
 }

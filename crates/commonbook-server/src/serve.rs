@@ -30,10 +30,11 @@ use crate::connections;
 use crate::follow;
 use crate::gate::{self, AllowedHosts, RequestGate};
 use crate::local::RpcListener;
-use crate::mcp::{self, McpDoor, ToolSelection};
+use crate::mcp::{self, McpDoor};
 use crate::output;
 use crate::rate::{AgentRateLimits, RateSetting};
 use crate::rest::{self, EventStreams, RequestId, error_response};
+use crate::verb::ToolSelection;
 use crate::watch;
 
 /// The address on which a server listens by default.
@@ -48,8 +49,8 @@ pub(crate) struct ServeCommand {
     /// Port to listen on instead; 0 selects a free port
     #[arg(long)]
     pub(crate) port: Option<u16>,
-    /// MCP tools to offer
-    #[arg(long, value_enum, default_value_t)]
+    /// MCP tools to offer: core, team, full, or names of tools, separated by commas
+    #[arg(long, default_value_t)]
     pub(crate) tools: ToolSelection,
     /// Refuse writes from callers without a name
     #[arg(long)]

@@ -3,6 +3,8 @@
 //! REST routes, MCP tools, prompts and resources, commands, hooks and the local socket take the verbs
 //! from here. A door adds only how it carries an answer.
 
+mod selection;
+
 use std::sync::LazyLock;
 
 use axum::http::Method;
@@ -15,6 +17,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::call::JsonVerb;
+
+pub(crate) use selection::ToolSelection;
 
 /// How a verb treats what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +52,34 @@ struct FollowerNeed {
     field: Option<&'static str>,
 }
 
-/// Which selection of MCP tools offers a verb.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A set of MCP tools; each contains the smaller ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ToolTier {
-    /// Every selection.
+    /// What one agent needs; its texts name no tool outside it.
     Core,
-    /// `--tools full` alone.
+    /// What a team of agents needs: cases, sessions, entities, contradictions.
+    Team,
+    /// Every tool.
     Full,
+}
+
+impl ToolTier {
+    /// Every set, the smallest first.
+    pub(crate) const ALL: [Self; 3] = [Self::Core, Self::Team, Self::Full];
+
+    /// The value as it is written.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Team => "team",
+            Self::Full => "full",
+        }
+    }
+
+    /// The verbs that it offers, in the order of the registry.
+    pub(crate) fn verbs(self) -> impl Iterator<Item = &'static Verb> {
+        all().iter().filter(move |verb| verb.tool.is_some_and(|tier| tier <= self))
+    }
 }
 
 /// A method and a path of REST.
@@ -85,7 +110,10 @@ pub(crate) struct Verb {
     pub(crate) route: Option<VerbRoute>,
     /// What the route calls instead if its body is a list.
     pub(crate) list_body: Option<ListBody>,
+    /// The smallest set of MCP tools that has it.
     pub(crate) tool: Option<ToolTier>,
+    /// The verb that its tool calls instead if it gets no arguments.
+    pub(crate) tool_without_arguments: Option<&'static str>,
     pub(crate) command: Option<VerbCommandName>,
     needs: Vec<FollowerNeed>,
 }
@@ -142,6 +170,15 @@ impl Verb {
         Self { tool: Some(ToolTier::Core), ..self }
     }
 
+    /// The core tool, which without arguments calls another verb.
+    fn core_tool_or(self, without_arguments: &'static str) -> Self {
+        Self { tool_without_arguments: Some(without_arguments), ..self.core_tool() }
+    }
+
+    fn team_tool(self) -> Self {
+        Self { tool: Some(ToolTier::Team), ..self }
+    }
+
     fn tool(self) -> Self {
         Self { tool: Some(ToolTier::Full), ..self }
     }
@@ -186,6 +223,7 @@ where
         route: None,
         list_body: None,
         tool: None,
+        tool_without_arguments: None,
         command: None,
         needs: Vec::new(),
     }
@@ -238,14 +276,17 @@ fn memory_verbs() -> Vec<Verb> {
             .core_tool()
             .command("show"),
         verb("memory_at", Reads, C::memory_at).tool(),
-        verb("list_memories", Reads, C::list_memories).get("/v1/memories").tool().command("list"),
+        verb("list_memories", Reads, C::list_memories)
+            .get("/v1/memories")
+            .team_tool()
+            .command("list"),
         verb("update_memory", Changes, C::update_memory)
             .rest(Method::PATCH, "/v1/memories/{id}")
             .core_tool()
             .command("update"),
         verb("delete_memory", Destroys, C::delete_memory)
             .rest(Method::DELETE, "/v1/memories/{id}")
-            .tool()
+            .core_tool()
             .command("delete"),
         verb("restore_memory", Changes, C::restore_memory)
             .post("/v1/memories/{id}/restore")
@@ -276,7 +317,7 @@ fn memory_verbs() -> Vec<Verb> {
             .get("/v1/stats")
             .tool()
             .command("stats"),
-        verb("list_agents", Reads, C::list_agents).get("/v1/agents").tool().command("agents"),
+        verb("list_agents", Reads, C::list_agents).get("/v1/agents").team_tool().command("agents"),
         verb("get_agent", Reads, C::get_agent).get("/v1/agents/{name}").tool().command("agent"),
         verb("list_events", Reads, C::list_events).get("/v1/events").tool().command("events"),
         verb("list_quarantined", Reads, C::list_quarantined)
@@ -332,16 +373,16 @@ fn session_verbs() -> Vec<Verb> {
     vec![
         verb("changes_since", Changes, C::changes_since)
             .get("/v1/changes")
-            .tool()
+            .team_tool()
             .command("changes"),
         verb("mark_read", Changes, C::mark_read).post("/v1/changes/mark").tool().command("mark"),
         verb("start_session", Adds, C::start_session)
             .post("/v1/sessions")
-            .tool()
+            .team_tool()
             .command("session start"),
         verb("end_session", Changes, C::end_session)
             .post("/v1/sessions/{session}/end")
-            .tool()
+            .team_tool()
             .command("session end"),
         verb("touch_session", Changes, C::touch_session)
             .post("/v1/sessions/{session}/touch")
@@ -349,11 +390,11 @@ fn session_verbs() -> Vec<Verb> {
             .command("session touch"),
         verb("resume_session", Changes, C::resume_session)
             .post("/v1/sessions/{session}/resume")
-            .tool()
+            .team_tool()
             .command("resume"),
         verb("create_checkpoint", Adds, C::create_checkpoint)
             .post("/v1/checkpoints")
-            .tool()
+            .team_tool()
             .command("checkpoint"),
         verb("checkpoint_and_summarise", Adds, C::checkpoint_and_summarise)
             .post("/v1/checkpoints/summarise")
@@ -382,16 +423,16 @@ fn case_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     vec![
-        verb("open_case", Adds, C::open_case).post("/v1/cases").tool().command("case open"),
+        verb("open_case", Adds, C::open_case).post("/v1/cases").team_tool().command("case open"),
         verb("append_entry", Adds, C::append_entry).command("case append"),
         verb("append_entries", Adds, C::append_entries)
             .post("/v1/cases/{key}/entries")
             .list_body("append_entries", "entries")
-            .core_tool()
+            .team_tool()
             .command("case batch"),
         verb("read_case", Changes, C::read_case)
             .get("/v1/cases/{key}/entries")
-            .core_tool()
+            .team_tool()
             .command("case read"),
         verb("get_case_context", Reads, C::get_case_context)
             .get("/v1/cases/{key}/context")
@@ -402,10 +443,10 @@ fn case_verbs() -> Vec<Verb> {
             .tool()
             .command("case digest"),
         verb("get_case", Reads, C::get_case).get("/v1/cases/{key}").tool().command("case show"),
-        verb("list_cases", Reads, C::list_cases).get("/v1/cases").tool().command("case list"),
+        verb("list_cases", Reads, C::list_cases).get("/v1/cases").team_tool().command("case list"),
         verb("close_case", Changes, C::close_case)
             .post("/v1/cases/{key}/close")
-            .tool()
+            .team_tool()
             .command("case close"),
         verb("archive_case", Changes, C::archive_case)
             .post("/v1/cases/{key}/archive")
@@ -428,7 +469,7 @@ fn handoff_verbs() -> Vec<Verb> {
             .command("handoff create"),
         verb("list_handoffs", Reads, C::list_handoffs)
             .get("/v1/handoffs")
-            .tool()
+            .team_tool()
             .command("handoff list"),
         verb("get_handoff", Reads, C::get_handoff)
             .get("/v1/handoffs/{handoff}")
@@ -436,7 +477,7 @@ fn handoff_verbs() -> Vec<Verb> {
             .command("handoff show"),
         verb("accept_handoff", Changes, C::accept_handoff)
             .post("/v1/handoffs/{handoff}/accept")
-            .core_tool()
+            .core_tool_or("list_handoffs")
             .command("handoff accept"),
         verb("complete_handoff", Changes, C::complete_handoff)
             .post("/v1/handoffs/{handoff}/complete")
@@ -444,7 +485,7 @@ fn handoff_verbs() -> Vec<Verb> {
             .command("handoff complete"),
         verb("reject_handoff", Changes, C::reject_handoff)
             .post("/v1/handoffs/{handoff}/reject")
-            .tool()
+            .team_tool()
             .command("handoff reject"),
         verb("withdraw_handoff", Changes, C::withdraw_handoff)
             .post("/v1/handoffs/{handoff}/withdraw")
@@ -463,7 +504,7 @@ fn entity_verbs() -> Vec<Verb> {
     let verbs = vec![
         verb("resolve_entity", Adds, C::resolve_entity)
             .post("/v1/entities/resolve")
-            .tool()
+            .team_tool()
             .command("entity resolve"),
         verb("find_entity", Reads, C::find_entity)
             .get("/v1/entities/find")
@@ -471,11 +512,11 @@ fn entity_verbs() -> Vec<Verb> {
             .command("entity find"),
         verb("get_entity", Reads, C::get_entity)
             .get("/v1/entities/{entity}")
-            .tool()
+            .team_tool()
             .command("entity show"),
         verb("list_entities", Reads, C::list_entities)
             .get("/v1/entities")
-            .tool()
+            .team_tool()
             .command("entity list"),
         verb("entity_mentions", Reads, C::entity_mentions)
             .get("/v1/entities/{entity}/mentions")
@@ -512,7 +553,7 @@ fn contradiction_verbs() -> Vec<Verb> {
     let verbs = vec![
         verb("detect_contradictions", Reads, C::detect_contradictions)
             .get("/v1/contradictions")
-            .tool()
+            .team_tool()
             .command("contradictions list"),
         verb("get_contradiction", Reads, C::get_contradiction)
             .get("/v1/contradictions/{contradiction}")
@@ -520,7 +561,7 @@ fn contradiction_verbs() -> Vec<Verb> {
             .command("contradictions show"),
         verb("resolve_contradiction", Changes, C::resolve_contradiction)
             .post("/v1/contradictions/{contradiction}/resolve")
-            .tool()
+            .team_tool()
             .command("contradictions resolve"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Contradictions)).collect()

@@ -1,6 +1,6 @@
 //! The one place from which stored text reaches a model.
 //!
-//! [`context`], [`handoff`], [`resume`], [`case`], [`recall`] and [`news`] choose items and
+//! [`context`], [`handoff`], [`resume`], [`case`], [`recall`], [`hits`] and [`news`] choose items and
 //! headings; [`block`] renders them inside one fence, and [`budget`] decides by tokens which fit.
 
 pub mod block;
@@ -8,6 +8,7 @@ pub mod budget;
 pub mod case;
 pub mod context;
 pub mod handoff;
+pub mod hits;
 pub mod item;
 #[cfg(test)]
 mod laws;

@@ -12,6 +12,7 @@ use crate::remote::ServerAddress;
 use crate::remote::address::ServerMap;
 use crate::setup::clients::{SetupClient, SetupOptions, SetupScope};
 use crate::setup::install::{FileChange, SetupChanges, set_server};
+use crate::verb::ToolSelection;
 
 /// Lines of a file that the diff compares; of longer files it shows only the number of lines.
 const DIFF_LINES_MAX: usize = 1_000;
@@ -29,7 +30,7 @@ pub(crate) struct SetupCommand {
     #[arg(long)]
     dry_run: bool,
     /// Remove what was written; every file becomes as it was before
-    #[arg(long, conflicts_with_all = ["http", "header", "program"])]
+    #[arg(long, conflicts_with_all = ["http", "header", "program", "tools"])]
     undo: bool,
     /// Use the memories of a server instead of those of the home: `https://book.example`
     #[arg(long, value_name = "URL")]
@@ -40,6 +41,9 @@ pub(crate) struct SetupCommand {
     /// Program that the client starts [default: this program; `commonbook` with --scope project]
     #[arg(long, value_name = "COMMAND")]
     program: Option<String>,
+    /// MCP tools to offer: core, team, full, or names of tools, separated by commas [default: core]
+    #[arg(long, conflicts_with = "http")]
+    tools: Option<ToolSelection>,
 }
 
 impl SetupCommand {
@@ -134,7 +138,8 @@ impl SetupCommand {
             (SetupScope::User, Some(home)) => Some(absolute_path(home)?),
             _ => None,
         };
-        Ok(SetupOptions { scope: self.scope, program, home })
+        let tools = self.tools.as_ref().map(ToString::to_string);
+        Ok(SetupOptions { scope: self.scope, program, home, tools })
     }
 }
 

@@ -26,7 +26,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::McpDoor;
-use super::page::error_data;
 use content::{
     PNG, elicitation, fixed_answer, image, question, resource, sampling, text, tools, with_choices,
     with_defaults,
@@ -115,7 +114,7 @@ impl FixtureDoor {
         context: &FixtureContext,
     ) -> Option<FixtureResult<CallToolResponse>> {
         if let Err(error) = self.door.caller(context) {
-            return Some(Err(error_data(&error, &[])));
+            return Some(Err(self.door.error_data(&error, &[])));
         }
         let argument = |name: &str| {
             let given = request.arguments.as_ref().and_then(|arguments| arguments.get(name));

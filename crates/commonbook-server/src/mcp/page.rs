@@ -8,6 +8,7 @@ use rmcp::model::PaginatedRequestParams;
 use serde_json::{Value, json};
 
 use crate::hint::{HintDoor, for_door};
+use crate::verb::ToolSelection;
 
 /// One page of a list in memory, and the cursor of the next page.
 ///
@@ -40,9 +41,13 @@ pub(super) fn foreign_list_cursor() -> Error {
 }
 
 /// An error of the protocol: its data holds the error as every door returns it, and these fields.
-pub(super) fn error_data(error: &Error, fields: &[(&str, &str)]) -> ErrorData {
+pub(super) fn error_data(
+    error: &Error,
+    tools: &ToolSelection,
+    fields: &[(&str, &str)],
+) -> ErrorData {
     let cause = error.cause.as_ref().map(tracing::field::display);
-    let body = for_door(error, HintDoor::Mcp).body(None);
+    let body = for_door(error, HintDoor::Mcp(tools)).body(None);
     let mut data = serde_json::to_value(body).unwrap_or_default();
     for (name, value) in fields {
         data[*name] = json!(value);

@@ -1,22 +1,11 @@
-//! The tools: the verbs of the registry as MCP has them.
+//! The tools: the verbs of a selection as MCP has them.
 
 use std::sync::Arc;
 
-use clap::ValueEnum;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::Value;
 
-use crate::verb::{self, ToolTier, Verb, VerbEffect};
-
-/// The tools to offer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ToolSelection {
-    /// The ten tools that most work needs.
-    #[default]
-    Core,
-    /// All tools.
-    Full,
-}
+use super::contract;
+use crate::verb::{self, ToolSelection, ToolTier, Verb, VerbEffect};
 
 /// A verb as a tool.
 pub(super) struct ToolOffer {
@@ -24,11 +13,9 @@ pub(super) struct ToolOffer {
     pub(super) verb: &'static Verb,
 }
 
-/// The tools of this selection: the core first, each part in the order of the registry.
-pub(super) fn offers(selection: ToolSelection) -> Vec<ToolOffer> {
-    let of_tier = |tier| verb::all().iter().filter(move |verb| verb.tool == Some(tier));
-    let full = of_tier(ToolTier::Full).filter(|_| selection == ToolSelection::Full);
-    of_tier(ToolTier::Core).chain(full).map(offer).collect()
+/// The tools of this selection.
+pub(super) fn offers(selection: &ToolSelection) -> Vec<ToolOffer> {
+    selection.verbs().into_iter().map(offer).collect()
 }
 
 fn offer(verb: &'static Verb) -> ToolOffer {
@@ -40,25 +27,52 @@ fn offer(verb: &'static Verb) -> ToolOffer {
         VerbEffect::Changes => hints.read_only(false).destructive(false).idempotent(true),
         VerbEffect::Destroys => hints.read_only(false).destructive(true),
     };
-    let mut tool =
-        Tool::new(*name, call.verb_description().to_owned(), schema_object(&call.request, true));
-    tool.output_schema = Some(schema_object(&call.answer, false));
+    let mut description = contract::one_line(call.verb_description());
+    if let Some(other) = verb.tool_without_arguments.and_then(verb::find) {
+        let what = contract::first_sentence(other.call.verb_description());
+        description += &format!(" Without arguments: {what}.");
+    }
+    let input: Arc<JsonObject> = Arc::new(contract::input_schema(verb));
+    let mut tool = Tool::new(*name, description, input);
     tool.annotations = Some(hints);
     ToolOffer { tool, verb }
 }
 
-/// A schema of a tool. The description of a request is already the description of the tool.
-fn schema_object(schema: &Value, request: bool) -> Arc<JsonObject> {
-    let mut object = schema.as_object().cloned().unwrap_or_default();
-    object.remove("title");
-    if request {
-        object.remove("description");
-        object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
-    }
-    Arc::new(object)
-}
-
 /// Every tool as a client sees it.
 pub(crate) fn tools() -> Vec<Tool> {
-    offers(ToolSelection::Full).into_iter().map(|offer| offer.tool).collect()
+    let full = ToolSelection::of(ToolTier::Full);
+    offers(&full).into_iter().map(|offer| offer.tool).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use commonbook_text::tokens;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The tokens of a tool as a model receives it.
+    fn tokens_of(tool: &Tool) -> usize {
+        let contract = json!({
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": tool.input_schema,
+        });
+        tokens::count(&contract.to_string())
+    }
+
+    #[test]
+    #[expect(clippy::print_stdout, reason = "the figures are for people")]
+    fn a_set_of_tools_costs_a_model_few_tokens() {
+        for (tier, most) in
+            [(ToolTier::Core, 2_000), (ToolTier::Team, 5_000), (ToolTier::Full, 12_000)]
+        {
+            let offers = offers(&ToolSelection::of(tier));
+            let tokens: usize = offers.iter().map(|offer| tokens_of(&offer.tool)).sum();
+            let bytes = serde_json::to_string(&offers.iter().map(|o| &o.tool).collect::<Vec<_>>());
+            let (tools, bytes) = (offers.len(), bytes.unwrap().len());
+            println!("{}: {tools} tools, {tokens} of {most} tokens, {bytes} bytes", tier.name());
+            assert!(tokens <= most, "{}: {tokens} tokens; the maximum is {most}", tier.name());
+        }
+    }
 }

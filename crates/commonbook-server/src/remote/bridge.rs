@@ -24,6 +24,7 @@ use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door};
 use crate::ticket;
+use crate::verb::ToolSelection;
 
 /// The path of MCP on the server.
 const MCP_PATH: &str = "/mcp";
@@ -320,7 +321,7 @@ impl McpBridge {
 
 /// The response to a message that was not passed on. The model reads the error of a tool.
 fn error_message(id: &Value, error: &Error, is_tool: bool) -> Value {
-    let detail = for_door(error, HintDoor::Mcp).body(None).error;
+    let detail = for_door(error, HintDoor::Mcp(&ToolSelection::default())).body(None).error;
     let text = format!("{}. {}", detail.message, detail.hint.as_deref().unwrap_or_default());
     let text = text.trim();
     match is_tool {

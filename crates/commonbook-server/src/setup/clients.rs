@@ -87,6 +87,9 @@ pub(crate) struct SetupOptions {
     pub(crate) program: String,
     /// The home folder, if it is not the default.
     pub(crate) home: Option<String>,
+    /// The MCP tools that the server offers, if not the default ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tools: Option<String>,
 }
 
 impl SetupOptions {
@@ -266,7 +269,9 @@ const FORWARDED_VARIABLES: [&str; 7] = [
 fn server(client: SetupClient, chosen: &SetupOptions) -> Value {
     let program = &chosen.program;
     let own = ["mcp", "--client", client.name()];
-    let arguments: Vec<&str> = own.into_iter().chain(chosen.home_arguments()).collect();
+    let tools = chosen.tools.as_ref().map(|tools| ["--tools", tools]);
+    let further = tools.into_iter().flatten().chain(chosen.home_arguments());
+    let arguments: Vec<&str> = own.into_iter().chain(further).collect();
     match client {
         SetupClient::Opencode => {
             let command = [&[program.as_str()], arguments.as_slice()].concat();

@@ -342,7 +342,7 @@ fn a_file_of_ours_is_removed_completely() {
 }
 
 fn chosen(scope: SetupScope) -> SetupOptions {
-    SetupOptions { scope, program: "commonbook".into(), home: None }
+    SetupOptions { scope, program: "commonbook".into(), home: None, tools: None }
 }
 
 #[test]
@@ -443,6 +443,16 @@ fn every_client_gets_an_entry_in_its_own_format() {
          env_vars = [\"COMMONBOOK\", \"COMMONBOOK_HOME\", \"COMMONBOOK_URL\", \"COMMONBOOK_TOKEN\", \
          \"COMMONBOOK_WORKSPACE\", \"COMMONBOOK_AGENT_ID\", \"COMMONBOOK_USER_ID\"]\n"
     );
+}
+
+#[test]
+fn the_chosen_tools_stand_in_the_clients_configuration() {
+    let options =
+        SetupOptions { tools: Some("team,memory_history".to_owned()), ..chosen(SetupScope::User) };
+    let planned = setup_plan(SetupClient::Gemini, &options).expect("the client can be set up");
+    let settings = value(&there_and_back(&planned.files[0].content, None));
+    let expected = ["mcp", "--client", "gemini", "--tools", "team,memory_history"];
+    assert_eq!(settings["mcpServers"]["commonbook"]["args"], json!(expected));
 }
 
 #[test]

@@ -32,6 +32,12 @@ fn a_verb_that_another_names_is_in_the_registry() {
             assert!(matches!(other.command, Some(VerbCommandName::Own(_))), "{}", verb.name);
             assert!(verb.call.fields().any(|(name, _)| name == field), "{}", verb.name);
         }
+        if let Some(other) = verb.tool_without_arguments {
+            let other = find(other).unwrap();
+            let required = other.call.request["required"].as_array();
+            assert!(required.is_none_or(Vec::is_empty), "{}", other.name);
+            assert!(verb.tool.is_some() && !other.writes(), "{}", verb.name);
+        }
         if let Some(ListBody { verb: other, field }) = verb.list_body {
             let other = find(other).unwrap();
             assert!(other.call.fields().any(|(name, _)| name == field), "{}", verb.name);
@@ -101,8 +107,9 @@ fn the_page_of_the_surfaces_has_every_verb_of_the_registry_and_no_other() {
     for [tools, ..] in &rows {
         for tool in tools.split(", ").filter(|tool| !tool.is_empty()) {
             let name = spans(tool).next().unwrap();
-            let full = find(name).unwrap().tool == Some(ToolTier::Full);
-            assert_eq!(tool.contains('¹'), full, "docs/api.md: ¹ at {name}");
+            let tier = find(name).unwrap().tool;
+            assert_eq!(tool.contains('¹'), tier == Some(ToolTier::Team), "docs/api.md: {name}");
+            assert_eq!(tool.contains('²'), tier == Some(ToolTier::Full), "docs/api.md: {name}");
         }
     }
     let written: BTreeSet<String> = rows

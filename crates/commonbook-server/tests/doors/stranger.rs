@@ -286,10 +286,11 @@ fn over_mcp(mcp: &Mcp<'_>, hidden: &[String]) -> Vec<(String, Value)> {
             for arguments in requests(&json!(tool), hidden) {
                 let mut request = CallToolRequestParams::new(tool.name.clone());
                 request.arguments = Some(arguments.clone());
+                request.arguments.get_or_insert_default().insert("verbose".to_owned(), json!(true));
                 let answer = client.call_tool(request).await;
                 let answer = answer.map_or_else(
                     |error| json!(error.to_string()),
-                    |result| json!(result.structured_content),
+                    |result| json!([result.structured_content, result.meta]),
                 );
                 answers.push((format!("{} {}", tool.name, Value::Object(arguments)), answer));
             }

@@ -107,7 +107,7 @@ fn no_one_of_contains_a_schema_twice() {
             _ => {}
         }
     }
-    for surface in ["openapi", "tools", "events"] {
+    for surface in ["openapi", "events"] {
         let mut found = Vec::new();
         forms(&serde_json::from_str(&printed(surface)).unwrap(), &mut found);
         assert!(!found.is_empty(), "{surface}");
@@ -117,6 +117,59 @@ fn no_one_of_contains_a_schema_twice() {
             }
         }
     }
+}
+
+/// The values of this keyword in a schema and all below it, whatever they are.
+fn keyword(schema: &Value, name: &str, found: &mut Vec<Value>) {
+    match schema {
+        Value::Object(fields) => {
+            found.extend(fields.get(name).cloned());
+            fields.values().for_each(|field| keyword(field, name, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| keyword(item, name, found)),
+        _ => {}
+    }
+}
+
+/// A client's validator warns of each format that it does not know.
+#[test]
+fn schemas_have_only_formats_that_json_schema_knows() {
+    for surface in ["openapi", "tools", "events"] {
+        let mut formats = Vec::new();
+        keyword(&serde_json::from_str(&printed(surface)).unwrap(), "format", &mut formats);
+        // Fields of requests are called so too; their schemas are no texts.
+        let own = |format: &&Value| {
+            format.is_string() && !["text", "dot"].iter().any(|name| *format == name)
+        };
+        for format in formats.iter().filter(own) {
+            let known = ["date", "date-time", "uri", "uuid"];
+            assert!(known.iter().any(|known| format == known), "{surface}: {format}");
+        }
+    }
+}
+
+/// Every client's function declarations can express the arguments of every tool.
+#[test]
+fn tools_take_plain_arguments() {
+    let tools: Value = serde_json::from_str(&printed("tools")).unwrap();
+    for name in
+        ["anyOf", "oneOf", "pattern", "format", "$ref", "additionalProperties", "outputSchema"]
+    {
+        let mut found = Vec::new();
+        keyword(&tools, name, &mut found);
+        found.retain(|value| !(name == "format" && value.is_object()));
+        assert_eq!(found, Vec::<Value>::new(), "{name}");
+    }
+    for tool in tools.as_array().unwrap() {
+        let schema = &tool["inputSchema"];
+        let required = schema["required"].as_array().into_iter().flatten();
+        for field in required.filter_map(Value::as_str) {
+            assert!(schema["properties"].get(field).is_some(), "{}: {field}", tool["name"]);
+        }
+    }
+    let mut types = Vec::new();
+    keyword(&tools, "type", &mut types);
+    assert!(types.iter().all(|kind| kind.is_string() || kind.get("type").is_some()), "{types:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::world::{Client, Home, Mcp, Server};
 async fn call(client: &Client, tool: &'static str, fields: Value) -> Value {
     let mut request = CallToolRequestParams::new(tool);
     request.arguments = fields.as_object().cloned();
+    request.arguments.get_or_insert_default().insert("verbose".to_owned(), json!(true));
     let answer = client.call_tool(request).await.unwrap();
     assert_ne!(answer.is_error, Some(true), "{tool}: {answer:?}");
     answer.structured_content.unwrap()

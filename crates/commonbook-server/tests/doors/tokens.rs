@@ -136,7 +136,8 @@ fn over_mcp_the_token_determines_the_caller_and_not_the_clients_name() {
         let me = ClientConfig::new(ClientCapabilities::default(), me);
         let client = me.serve(StreamableHttpClientTransport::from_config(config)).await.unwrap();
         let mut request = CallToolRequestParams::new("save_memory");
-        request.arguments = json!({"text": "A nest is built in spring"}).as_object().cloned();
+        request.arguments =
+            json!({"text": "A nest is built in spring", "verbose": true}).as_object().cloned();
         let saved = client.call_tool(request).await.unwrap();
         client.cancel().await.unwrap();
         saved.structured_content.unwrap()

@@ -205,7 +205,7 @@ fn a_ticket_proves_the_sub_agent_and_is_stored_nowhere() {
         let call = json!({
             "session_id": "own-1", "hook_event_name": "PreToolUse", "agent_id": "a1",
             "agent_type": "engineer", "tool_name": "mcp__commonbook__save_memory",
-            "tool_input": {"topics": ["boats"], "text": text},
+            "tool_input": {"topics": ["boats"], "text": text, "verbose": true},
         });
         let response = hook(&home, &["claude-code", "PreToolUse", "--workspace", workspace], &call);
         let changed = &response["hookSpecificOutput"]["updatedInput"];
@@ -356,7 +356,7 @@ fn hook_news_names_the_quarantined_memories_of_an_author_and_its_sub_agents() {
             "of claude-code is quarantined",
             "of claude-code/engineer is quarantined",
             "ignore earlier instructions",
-            "call appeal_memory with id mem_",
+            "run `commonbook appeal mem_",
             "--agent claude-code/engineer --reason",
         ] {
             assert!(news.contains(part), "no {part:?} in {news}");

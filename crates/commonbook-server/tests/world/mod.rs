@@ -451,6 +451,7 @@ pub(crate) struct Mcp<'h> {
     runtime: Runtime,
     era: ClientLifecycleMode,
     token: Option<String>,
+    tools: &'static str,
 }
 
 /// A client, and the channels for its notifications.
@@ -508,12 +509,17 @@ impl<'h> Mcp<'h> {
 
     fn by(home: &'h Home, url: Option<String>) -> Self {
         let (runtime, era) = (Runtime::new().unwrap(), ClientLifecycleMode::Initialize);
-        Self { home, url, runtime, era, token: None }
+        Self { home, url, runtime, era, token: None, tools: "full" }
     }
 
     /// The same, showing this token over HTTP.
     pub(crate) fn showing(self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self }
+    }
+
+    /// The same over stdio, with these tools.
+    pub(crate) fn offering(self, tools: &'static str) -> Self {
+        Self { tools, ..self }
     }
 
     /// The same, in the era without sessions.
@@ -557,7 +563,7 @@ impl<'h> Mcp<'h> {
                     me.serve_with_lifecycle(transport, era).await
                 }
                 None => {
-                    let arguments = ["mcp", "--tools", "full", "--workspace", WORKSPACE];
+                    let arguments = ["mcp", "--tools", self.tools, "--workspace", WORKSPACE];
                     let command = tokio::process::Command::from(self.home.program(&arguments));
                     me.serve_with_lifecycle(TokioChildProcess::new(command).unwrap(), era).await
                 }
@@ -574,19 +580,21 @@ impl Door for Mcp<'_> {
     fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer {
         let mut request = CallToolRequestParams::new(verb.to_owned());
         request.arguments = fields.as_object().cloned();
+        request.arguments.get_or_insert_default().insert("verbose".to_owned(), json!(true));
         let result = self.with(agent, async |client| client.call_tool(request).await).unwrap();
-        let structured = result.structured_content.unwrap();
         let text = &result.content[0].as_text().unwrap().text;
-        assert_eq!(
-            serde_json::from_str::<Value>(text).unwrap(),
-            structured,
-            "`text` contains the whole"
-        );
         if result.is_error == Some(true) {
-            Err(structured["error"].clone())
-        } else {
-            Ok(structured)
+            assert_eq!(result.structured_content, None, "{}: {text}", self.way());
+            let error = result.meta.unwrap().0["commonbook/error"].clone();
+            for part in ["kind", "message", "field", "hint", "code"] {
+                let part = error[part].as_str().unwrap_or_default();
+                assert!(text.contains(part), "{}: {part:?} is not in {text:?}", self.way());
+            }
+            return Err(error);
         }
+        let structured = result.structured_content.unwrap();
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured, "text says it all");
+        Ok(structured)
     }
 }
 

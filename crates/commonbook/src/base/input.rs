@@ -1,11 +1,13 @@
 //! Input: parsing of requests from JSON and from pairs of text, and rules for every text.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use schemars::generate::Contract;
+use schemars::transform::RestrictFormats;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -143,6 +145,9 @@ fn list(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from)
 }
 
+/// The formats of strings in schemas; each is one of JSON Schema.
+const KNOWN_FORMATS: [&str; 2] = ["date", "date-time"];
+
 /// The JSON Schema of the request `T`, without references.
 #[must_use]
 pub fn schema<T: JsonSchema>() -> Value {
@@ -161,7 +166,15 @@ fn schema_under<T: JsonSchema>(contract: Contract) -> Value {
         settings.meta_schema = None;
         settings.contract = contract;
     });
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+    settings.with_transform(known_formats()).into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// Removes formats that JSON Schema does not know, such as `uint64`: clients warn of each.
+fn known_formats() -> RestrictFormats {
+    let mut restriction = RestrictFormats::default();
+    restriction.infer_from_meta_schema = false;
+    restriction.allowed_formats = KNOWN_FORMATS.into_iter().map(Cow::Borrowed).collect();
+    restriction
 }
 
 /// A handle in a request, where the schema expects an id.

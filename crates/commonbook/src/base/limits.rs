@@ -230,6 +230,8 @@ pub const GRAPH_LOOKED_AT: usize = 100_000;
 pub const SEARCH_DEFAULT: u32 = 10;
 /// Maximum number of search hits on one page.
 pub const SEARCH_MAX: u32 = 100;
+/// Tokens of a search's hits as text.
+pub const SEARCH_TOKENS: usize = 8_000;
 /// Tokens of a recall's text.
 pub const RECALL_TOKENS: usize = 4_000;
 /// Tokens of the news that a hook shows.

@@ -24,22 +24,22 @@ use crate::model::workspace::Workspace;
 use period::PeriodBound;
 use query::QueryTerms;
 
-/// Finds memories that answer a question: your own and those that others share. Ask in plain
-/// words; search before you start work and before you ask the user what may already be known.
+/// Finds memories that answer a question: your own and those that others share. Search before you
+/// start work, and before you ask the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMemory {
-    /// The question, or words that the memory would contain. It may include `"an exact phrase"`,
-    /// `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:` `case:` `entity:`
-    /// `since:` `until:` `at:` `importance>=` `include:`.
+    /// The question in plain words, or words that the memory would contain. Among them may stand
+    /// `"an exact phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:`
+    /// `case:` `entity:` `since:` `until:` `at:` `importance>=` `include:`.
     #[serde(alias = "q")]
     #[schemars(length(min = 1, max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub query: String,
-    /// Number of hits per page, 1 to 100; 10 by default.
+    /// Number of hits, 1 to 100; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::SEARCH_MAX))]
     pub k: Option<u32>,
-    /// Only memories of this agent; `*`, the default, for all agents.
+    /// Only memories of this agent. `*`, the default, means every agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
@@ -55,12 +55,11 @@ pub struct SearchMemory {
     /// Only memories of this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Your own memories and the entries of this case, closed or not; with `include` `others`, also
-    /// all other memories.
+    /// Only your own memories and the entries of this case. The case may be closed. With `include`
+    /// `others`, also the memories of every other agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Only memories that mention this entity: its id, its type and a name as in `tool:TypeScript`,
-    /// or the name alone.
+    /// Only memories that mention this entity: `tool:TypeScript`, its name alone, or its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityRef>,
     /// Only memories with this trust.
@@ -70,23 +69,24 @@ pub struct SearchMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
-    /// Only memories that hold from this time or a later one on: RFC 3339, a date, a month, a year,
-    /// `today`, `yesterday`, or an age (`12h`, `7d`, `3w`, `2m`, `1y`); in UTC.
+    /// Only memories that hold from then on: a date, `yesterday`, or an age such as `7d`. Or RFC
+    /// 3339, a month, a year, `today`; the units of an age are `h`, `d`, `w`, `m`, `y`. Times are
+    /// in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub since: Option<String>,
-    /// Only memories that hold from this time or an earlier one on; for a date, its end counts.
+    /// Only memories that hold up to then. A date means its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub until: Option<String>,
-    /// The state at this time: memories that held then, even if they are superseded now.
+    /// What held at this time. It may be superseded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub at: Option<String>,
-    /// What else to find. Your own private memories and those of `global` are always found.
+    /// Also finds these. Your own private memories and those of `global` are always found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<SearchInclusion>,
-    /// The workspaces to search.
+    /// Which workspaces to search.
     #[serde(default)]
     pub scope: SearchScope,
     /// The `next` of the previous page.

@@ -281,7 +281,7 @@ fn handoff_frame(handoff: &Handoff) -> PromptBlock {
     );
     PromptBlock {
         lead,
-        next_step: "Answer with complete_handoff or reject_handoff.".to_owned(),
+        next_step: "Call complete_handoff when the task is done.".to_owned(),
         ..PromptBlock::default()
     }
 }

@@ -1,4 +1,4 @@
-//! Laws of every text for an agent, on all six outputs, with hostile text in every field.
+//! Laws of every text for an agent, on all seven outputs, with hostile text in every field.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,13 +14,14 @@ use crate::model::checkpoint::{CasePosition, OpenHandoff, ResumeMode, ResumeOpti
 use crate::model::cursor::ChangesResponse;
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
 use crate::model::handoff::{ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus};
-use crate::model::memory::Sharing;
-use crate::model::memory::{Memory, SaveMemory};
+use crate::model::memory::{Memory, SaveMemory, Sharing, Trust};
+use crate::model::search::{MatchReason, ScoreParts, SearchHit, SearchResponse};
 use crate::prompt::case::CaseTextBuilder;
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSettings, ContextSource, choose_for_context,
 };
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, pack};
+use crate::prompt::hits::hits_text;
 use crate::prompt::item::{EntitySummary, MemorySummary, PromptItem};
 use crate::prompt::news::news_text;
 use crate::prompt::recall::RecallResult;
@@ -200,6 +201,27 @@ fn recall(ids: &CountingIds, text: &str) -> Output {
     Output { name: "recall", text, max_tokens: limits::RECALL_TOKENS }
 }
 
+fn hits(ids: &CountingIds, text: &str) -> Output {
+    let found = vec![memory(ids, text), memory(ids, "plain")];
+    let hidden = Memory { trust: Trust::Quarantined, ..memory(ids, "QUARANTINED") };
+    let hit = |memory| SearchHit {
+        memory,
+        score: 0.5,
+        matched: vec![MatchReason::Words, MatchReason::Vector],
+        parts: ScoreParts::default(),
+    };
+    let found = SearchResponse {
+        hits: found.into_iter().chain([hidden]).map(hit).collect(),
+        total: 9,
+        next: None,
+        workspaces: Vec::new(),
+        notice: None,
+    };
+    let workspace = "other".parse().expect("a workspace");
+    let text = hits_text(found, &workspace, &HashMap::new(), &fence(), now());
+    Output { name: "hits", text, max_tokens: limits::SEARCH_TOKENS }
+}
+
 fn news(text: &str) -> Output {
     let change = |sequence: u64| {
         serde_json::json!({"event": {
@@ -219,7 +241,7 @@ fn news(text: &str) -> Output {
     }
 }
 
-fn outputs(text: &str) -> [Output; 6] {
+fn outputs(text: &str) -> [Output; 7] {
     let ids = CountingIds::default();
     [
         context(&ids, text),
@@ -227,6 +249,7 @@ fn outputs(text: &str) -> [Output; 6] {
         resume(&ids, text),
         case(&ids, text),
         recall(&ids, text),
+        hits(&ids, text),
         news(text),
     ]
 }

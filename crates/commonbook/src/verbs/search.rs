@@ -2,7 +2,7 @@
 
 pub(super) mod slots;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 
@@ -10,6 +10,7 @@ use super::Commonbook;
 use super::case::unknown_case;
 use super::memory::hide_heirs;
 use crate::base::error::{ErrorKind, Result};
+use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use crate::base::limits;
 use crate::base::page::{self, PageCursor};
 use crate::index::{SearchBudget, SearchWork};
@@ -21,8 +22,11 @@ use crate::model::search::{
     IndexHit, IndexQuery, IndexResponse, MemoryRef, SearchHit, SearchMemory, SearchResponse,
     SearchScope,
 };
+use crate::prompt::hits::hits_text;
+use crate::prompt::new_fence;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref};
+use crate::verbs::ops::handles::longer_handles;
 
 impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.
@@ -91,6 +95,25 @@ impl Commonbook {
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);
         Ok((SearchResponse { hits, total, next, workspaces, notice }, work))
+    }
+
+    /// The answer to a search as text for the caller. Its handles are long enough to delete by.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub fn search_text(&self, caller: &Caller, found: SearchResponse) -> Result<String> {
+        let ids: Vec<String> = found.hits.iter().map(|hit| hit.memory.id.to_string()).collect();
+        let sight = Sight::reading(caller)?;
+        let longer = self.store.read(|tx| longer_handles(tx, &sight, &ids))?;
+        let handles = ids.into_iter().map(|id| {
+            let letters = longer.get(&id).map_or(0, String::len).max(DELETION_HANDLE_CHARS_MIN);
+            let handle = handle_of_length(&id, letters).to_owned();
+            (id, handle)
+        });
+        let handles: HashMap<String, String> = handles.collect();
+        let now = self.clock.now();
+        let fence = new_fence(&*self.ids, now);
+        Ok(hits_text(found, &caller.workspace, &handles, &fence, now))
     }
 
     /// The hits of the index in this sight, for a query without a case.

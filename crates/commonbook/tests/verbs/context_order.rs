@@ -153,7 +153,7 @@ fn one_sender_does_not_fill_the_list_of_waiting_handoffs() {
         .map(|item| item.author.as_str())
         .collect();
     assert_eq!(waiting, ["eve/11", "bob", "ann"], "the newest of each sender");
-    assert!(context.text.contains("list_handoffs shows 11 more"), "{}", context.text);
+    assert!(context.text.contains("without an id lists 11 more"), "{}", context.text);
     assert_eq!(first(&context), ["rook"], "a long handoff leaves room for the rest");
     let receipt = world.explained("rook", &context, true);
     assert_eq!(receipt.receipt.handoffs_left, 11);

@@ -13,16 +13,15 @@ use crate::model::caller::Caller;
 use crate::model::memory::{Importance, Memory, SaveMemory, Sharing};
 use commonbook_text::secrets;
 
-/// Opens a case: the append-only log of one matter that several agents work on. Returns an existing
-/// case with this key instead, whatever its status. Every agent in the workspace can read it and
-/// append to it.
+/// Opens a case, the append-only log of one matter that several agents work on, or returns the case
+/// with this key. Every agent in the workspace can read it and append to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenCase {
-    /// The case's key: letters, digits, `-` and dots; derived from the title by default.
+    /// The case's key: letters, digits, `-` and dots. Derived from the title by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<CaseKey>,
-    /// What it is about, up to 200 characters; the key by default.
+    /// What it is about. Up to 200 characters; the key by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
@@ -57,32 +56,31 @@ pub struct OpenCaseResult {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewEntry {
-    /// What it says, up to 512 characters. Must be understandable on its own.
+    /// What it says, understandable on its own. Up to 512 characters.
     #[schemars(length(min = 1, max = limits::SUMMARY_CHARS))]
     pub summary: String,
-    /// The full text, up to 64 KiB, if it says more than the summary.
+    /// The full text, if it says more than the summary. Up to 64 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::TEXT_BYTES))]
     pub text: Option<String>,
-    /// Its kind: note (the default), decision, milestone, question or answer.
+    /// Its kind; note by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EntryKind>,
-    /// Up to 32 short words for its subjects.
+    /// Short words for its subjects. Up to 32.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// The ids of earlier entries of this case, by any agent, that this one supersedes.
+    /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::ENTRIES))]
     pub supersedes: Vec<MemoryId>,
 }
 
-/// Appends 1 to 20 entries to a case, all of them or none: decisions, findings and questions, as
-/// short summaries that every agent on the case reads. Entries cannot be changed or deleted; to
-/// correct one, append another that supersedes it.
+/// Appends 1 to 20 entries to a case, all of them or none, for every agent on the case. Entries
+/// cannot be changed; to correct one, append another that supersedes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppendEntries {
@@ -115,21 +113,21 @@ pub struct AppendEntries {
 pub struct AppendEntry {
     /// The case's key.
     pub key: CaseKey,
-    /// What it says, up to 512 characters. Must be understandable on its own.
+    /// What it says, understandable on its own. Up to 512 characters.
     pub summary: String,
-    /// The full text, up to 64 KiB, if it says more than the summary.
+    /// The full text, if it says more than the summary. Up to 64 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Its kind: note (the default), decision, milestone, question or answer.
+    /// Its kind; note by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<EntryKind>,
-    /// Up to 32 short words for its subjects.
+    /// Short words for its subjects. Up to 32.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// The ids of earlier entries of this case, by any agent, that this one supersedes.
+    /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
     /// If no case has this key, opens one with this title.

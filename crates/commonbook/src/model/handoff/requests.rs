@@ -13,49 +13,46 @@ use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{fit_line, fit_text};
 
-/// Hands your work over to another agent, together with the memories and entities that it needs; do
-/// not copy these into the context. Commonbook chooses memories that fit your task and context or
-/// that you saved during this work, and passes on those of the handoff that you continue. The other
-/// agent finds the handoff with `list_handoffs` and accepts it with `accept_handoff`.
+/// Hands your work over to another agent, with the memories and entities that fit the task; do not
+/// copy these into the context. The other agent takes it with `accept_handoff`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateHandoff {
-    /// The target agent, such as `gemini-cli` or `claude-code/qa`.
+    /// The agent that takes the work, such as `gemini-cli` or `claude-code/qa`.
     #[serde(alias = "target_agent")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub to: String,
-    /// The work to be done, in one or a few sentences, up to 2,000 characters; the first line of
-    /// the context by default.
+    /// The work to be done, in a few sentences. Up to 2,000 characters; by default the first line
+    /// of the context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_TASK_CHARS))]
     pub task: Option<String>,
-    /// What the target has to know about the work so far, up to 16,000 characters.
+    /// What the other agent has to know about the work so far. Up to 16,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::HANDOFF_CONTEXT_CHARS))]
     pub context: Option<String>,
-    /// The files that are being worked on, each with a remark: up to 50 lines.
+    /// The files that are being worked on, each with a remark. Up to 50 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
     pub active_files: Vec<String>,
-    /// The decisions made, with their reasons: up to 50 lines.
+    /// The decisions made, with their reasons. Up to 50 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
     pub decisions_made: Vec<String>,
-    /// The next steps, in order: up to 50 lines.
+    /// The next steps, in order. Up to 50 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
     pub next_steps: Vec<String>,
-    /// How the target's work relates to yours: it continues where you stop (`sequential`, the
-    /// default), works beside you (`parallel`), takes a part (`fork`), or joins several parts
-    /// (`join`).
+    /// The other agent continues where you stop (sequential, the default), works beside you
+    /// (parallel), takes a part (fork), or joins several parts (join).
     #[serde(default)]
     pub kind: HandoffKind,
-    /// The ids of memories to include in any case. A private memory of yours is included only if
-    /// you name it here, and goes only to this agent.
+    /// Ids of memories to include in any case. A private memory of yours is included only if you
+    /// name it here, and goes only to this agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_MEMORIES_MAX))]
     pub memories: Vec<MemoryId>,
-    /// The handoffs that this one continues; by default the one that you accepted last.
+    /// The handoffs that this one continues. By default the one that you accepted last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_FOLLOWS))]
     pub follows: Vec<HandoffId>,
@@ -63,7 +60,7 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::CASE_KEY_CHARS))]
     pub case: Option<String>,
-    /// Maximum length of the whole text in tokens, 500 to 40,000; 5,000 by default.
+    /// Maximum length of the text in tokens; 5,000 by default. From 500 to 40,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = limits::HANDOFF_TOKENS_MIN, max = limits::HANDOFF_TOKENS_MAX))]
     pub budget: Option<u32>,
@@ -79,7 +76,7 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
-    /// Hours until it expires if it is not accepted, 1 to 720; 24 by default. Your text then
+    /// Hours until it expires if it is not accepted; 24 by default. From 1 to 720. Your text then
     /// becomes an ordinary memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_HOURS_MAX))]
@@ -97,7 +94,7 @@ pub struct CreateHandoff {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcceptHandoff {
-    /// The handoff's id, from `list_handoffs`.
+    /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
 }
@@ -109,7 +106,7 @@ pub struct CompleteHandoff {
     /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
-    /// The result, up to 2,000 characters.
+    /// The result. Up to 2,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub result: Option<String>,
@@ -122,7 +119,7 @@ pub struct RejectHandoff {
     /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
-    /// The reason, up to 2,000 characters.
+    /// The reason. Up to 2,000 characters.
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub reason: String,
 }
@@ -134,7 +131,7 @@ pub struct WithdrawHandoff {
     /// The handoff's id.
     #[serde(alias = "handoff_id", alias = "id")]
     pub handoff: HandoffId,
-    /// The reason, up to 2,000 characters.
+    /// The reason. Up to 2,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub reason: Option<String>,
@@ -145,10 +142,10 @@ pub struct WithdrawHandoff {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListHandoffs {
-    /// Handoffs for you (`received`, the default), by you (`sent`), `either`, or of `all` agents.
+    /// Handoffs for you (received, the default), by you (sent), either, or of all agents.
     #[serde(default)]
     pub side: HandoffSide,
-    /// Only handoffs with one of these statuses; by default `pending` and `accepted` for those you
+    /// Only handoffs with one of these statuses. By default `pending` and `accepted` for those you
     /// receive, and all others otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub status: Vec<HandoffStatus>,
@@ -156,7 +153,7 @@ pub struct ListHandoffs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub with: Option<String>,
-    /// Only handoffs of the chain that this handoff belongs to.
+    /// Only handoffs of the chain of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<HandoffId>,
     /// Only handoffs of this case.

@@ -134,11 +134,8 @@ impl Memory {
         let appeal = match door {
             EntryPoint::Mcp => format!("call appeal_memory with id {id} and a reason"),
             EntryPoint::Rest => format!("POST /v1/memories/{id}/appeal with a reason"),
-            EntryPoint::Hook => format!(
-                "call appeal_memory with id {id} and a reason, or run \
-                 `commonbook appeal {id} --agent {owner} --reason …`"
-            ),
-            EntryPoint::Cli | EntryPoint::Import | EntryPoint::Handoff => {
+            // A client's hook does not know which tools its agent has.
+            EntryPoint::Hook | EntryPoint::Cli | EntryPoint::Import | EntryPoint::Handoff => {
                 format!("run `commonbook appeal {id} --agent {owner} --reason …`")
             }
         };

@@ -17,40 +17,39 @@ use crate::base::{input, limits};
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::entity::EntityLabel;
 
-/// Saves one memory under your name, so that you and the other agents of this workspace find it
-/// later. Save decisions, facts, findings and preferences worth knowing again, one per memory. For
-/// the log of a shared matter, use `append_entries`.
+/// Saves one memory under your name for you and the other agents of this workspace: a decision,
+/// fact, finding or preference worth knowing again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveMemory {
-    /// The content, up to 64 KiB. Must be understandable on its own: names instead of "it".
+    /// The content, understandable on its own: names instead of "it". Up to 64 KiB.
     #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: String,
-    /// The type: semantic (a fact, the default), episodic, procedural, decision, learning, profile,
+    /// semantic (a fact, the default), episodic, procedural, decision, learning, profile,
     /// task_context, conversation, or a slug of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// A heading, up to 200 characters.
+    /// A heading. Up to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,
-    /// The text in one or two sentences, up to 512 characters.
+    /// The text in one or two sentences. Up to 512 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
-    /// Up to 32 short words for its subjects.
+    /// Short words for its subjects. Up to 32.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
-    /// The people, tools, files and projects it is about, as `type:name` (`tool:TypeScript`,
-    /// `file:src/lib.rs`) or `{"type", "value"}`. Those named in the text are found automatically.
+    /// What it is about, as `type:name`: `tool:TypeScript`, `file:src/lib.rs`. `{"type", "value"}`
+    /// is accepted too. Those named in the text are found automatically.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
     pub entities: Vec<EntityLabel>,
     /// How much it matters; normal by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Who besides you may read it; shared by default, private for a conversation.
+    /// Who besides you may read it; shared by default. A conversation is private by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
     /// The user it is about.
@@ -60,14 +59,13 @@ pub struct SaveMemory {
     /// Further data of your own, a JSON object of up to 16 KiB.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// The start of the time in which it holds, RFC 3339.
+    /// When it begins to hold, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// The end of the time in which it holds, RFC 3339.
+    /// When it ceases to hold, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// The id of a memory of your own that this one replaces. Searches then leave out the replaced
-    /// one.
+    /// The id of your memory that this one replaces. Searches then leave out the replaced one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

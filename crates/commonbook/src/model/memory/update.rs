@@ -39,28 +39,27 @@ pub struct UpdateMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
-    /// The new topics; they replace all old ones.
+    /// The new topics, which replace all old ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Option<Vec<String>>,
-    /// The new entities; they replace all old ones. A new `text` without this field removes
-    /// entities that only the old text mentions.
+    /// The new entities, which replace all old ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
     pub entities: Option<Vec<EntityLabel>>,
     /// The new importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// Who besides you may read it from now on.
+    /// Who besides you may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
     /// The new metadata; it replaces all of the old.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// The start of the time in which it holds, RFC 3339.
+    /// When it begins to hold, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// The end of the time in which it holds, RFC 3339.
+    /// When it ceases to hold, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

@@ -74,7 +74,7 @@ impl CandidateBuilder<'_> {
             .shortened(max_tokens, None)
             .with_note("waits for your accept_handoff");
         if more > 0 {
-            item = item.with_note(format!("list_handoffs shows {more} more"));
+            item = item.with_note(format!("accept_handoff without an id lists {more} more"));
         }
         ContextCandidate::of(item, ContextSource::Handoff)
     }

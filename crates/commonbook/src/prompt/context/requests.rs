@@ -16,9 +16,8 @@ use crate::model::workspace::Workspace;
 use commonbook_text::secrets;
 use commonbook_text::string_enum;
 
-/// Gives what you need to know before you work on a task: your standing memory, what is known of
-/// the user and of the task, what is new in your cases, and the memories that answer it, within a
-/// budget of tokens. Ask for it when you begin, and put the task in plain words.
+/// Returns what you need to know before you work on a task, as one text: handoffs for you, standing
+/// memory, the user, news of your cases, and memories that fit. Call it when you begin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetContext {
@@ -26,11 +25,10 @@ pub struct GetContext {
     #[serde(alias = "query")]
     #[schemars(length(min = 1), regex(pattern = input::TEXT_PATTERN))]
     pub task: String,
-    /// The case whose new entries are included; by default the case of your session and those that
-    /// you have read in.
+    /// The case of the work. By default that of your session, and those that you have read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Maximum tokens of the text; 1,500 by default.
+    /// Maximum length of the text in tokens; 1,500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = limits::CONTEXT_TOKENS_MIN, max = limits::CONTEXT_TOKENS_MAX))]
     pub budget: Option<u32>,
@@ -38,7 +36,7 @@ pub struct GetContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::CONTEXT_MAXIMUM_MAX))]
     pub max_memories: Option<u32>,
-    /// The least score of a memory for the task, 0 to 1; 0.5 by default. With 1, no search runs.
+    /// Minimum score of a memory, 0 to 1; 0.5 by default. With 1 the call searches for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,

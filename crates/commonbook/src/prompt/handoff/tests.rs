@@ -119,7 +119,7 @@ fn a_package_has_everything_with_its_author_handle_and_day() {
          #{third} analyst, 19 Nov, passed on from #{before_handle}\n> getUserOrders runs a query per row.\n\
          -- Entities\n\
          #{tool_handle} analyst, 21 Nov, tool\n> PostgreSQL: the orders' database\n\
-         -- Answer with complete_handoff or reject_handoff.\n\
+         -- Call complete_handoff when the task is done.\n\
          </commonbook-000000000007>"
     );
     assert_eq!(whole, expected);

@@ -1,0 +1,222 @@
+//! The answer of a tool: what a model reads.
+//!
+//! A search is a block of items, as in a context; a verb that writes a text for an agent answers that
+//! text. Every other answer is JSON without what a model does not need; `get_…` returns all fields, and
+//! so does every tool with `verbose`, for programs also as structured content.
+
+use commonbook::Commonbook;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use commonbook::model::caller::Caller;
+use commonbook::model::search::SearchResponse;
+use jiff::Timestamp;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
+
+use crate::hint::{HintDoor, for_door, translate};
+use crate::verb::{ToolSelection, Verb};
+
+/// The key of `_meta` under which a program finds the error that the text says in words.
+const ERROR_META: &str = "commonbook/error";
+
+/// Verbs whose answer is a text for an agent.
+const TEXT_VERBS: [&str; 4] =
+    ["accept_handoff", "get_case_context", "get_context", "resume_session"];
+
+/// Verbs that answer with what the caller has just written: without the text.
+const WRITING_VERBS: [&str; 13] = [
+    "adopt_memories",
+    "appeal_memory",
+    "complete_handoff",
+    "create_handoff",
+    "delete_memory",
+    "learn",
+    "reject_handoff",
+    "release_memory",
+    "restore_memory",
+    "save_memories",
+    "save_memory",
+    "update_memory",
+    "withdraw_handoff",
+];
+
+/// Fields that only programs need.
+const UNSENT_FIELDS: [&str; 21] = [
+    "accepted_in",
+    "chain",
+    "client",
+    "client_session",
+    "depth",
+    "device",
+    "first_seen",
+    "follows",
+    "handle",
+    "merge_count",
+    "metadata",
+    "normalised",
+    "parts",
+    "revised_at",
+    "revised_by",
+    "score",
+    "source",
+    "tokens",
+    "touched_at",
+    "workspace",
+    "workspaces",
+];
+
+/// What a list shows of a memory; the rest says only what is unusual.
+const MEMORY_FIELDS: [&str; 13] = [
+    "id",
+    "owner",
+    "title",
+    "text",
+    "case",
+    "position",
+    "trust",
+    "redacted",
+    "valid_until",
+    "superseded_by",
+    "deleted_at",
+    "memory_type",
+    "recorded_at",
+];
+
+/// What an answer to a write shows of a memory.
+const WRITTEN_MEMORY_FIELDS: [&str; 6] =
+    ["id", "revision", "trust", "redacted", "superseded_by", "deleted_at"];
+
+/// What an answer to a write shows of a handoff.
+const WRITTEN_HANDOFF_FIELDS: [&str; 6] = ["id", "from", "to", "status", "expires_at", "case"];
+
+/// Values that need no mention: most things have them.
+const USUAL_VALUES: [(&str, &str); 4] = [
+    ("importance", "normal"),
+    ("memory_type", "semantic"),
+    ("sharing", "shared"),
+    ("trust", "normal"),
+];
+
+/// The result of a call that went well.
+///
+/// # Errors
+/// As [`Commonbook::search_text`].
+pub(super) fn result(
+    book: &Commonbook,
+    caller: &Caller,
+    verb: &Verb,
+    response: &Value,
+    tools: &ToolSelection,
+) -> Result<CallToolResult> {
+    let text = match verb.name {
+        "search_memory" => {
+            let found = SearchResponse::deserialize(response).map_err(|error| {
+                Error::new(ErrorKind::Internal, "cannot read the hits").with_cause(error)
+            })?;
+            book.search_text(caller, found)?
+        }
+        name if TEXT_VERBS.contains(&name) => text_of(response),
+        name if name.starts_with("get_") => response.to_string(),
+        name => lean(response, WRITING_VERBS.contains(&name), tools).to_string(),
+    };
+    Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+}
+
+/// The text of an answer, and what it warns of.
+fn text_of(response: &Value) -> String {
+    let text = response["text"].as_str().filter(|text| !text.is_empty());
+    let warnings = response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let parts = [text.unwrap_or("Nothing is known yet.")].into_iter().chain(warnings);
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// A value without what a model does not need; ids become handles, and times lose their seconds.
+fn lean(value: &Value, is_written: bool, tools: &ToolSelection) -> Value {
+    let lean_item = |item| lean(item, is_written, tools);
+    match value {
+        Value::Object(fields) => {
+            let shown = fields.iter().filter(|(name, value)| {
+                // An empty list says that there is nothing.
+                (!is_empty(value) || *name == "items")
+                    && shows(fields, name, is_written)
+                    && !is_usual(name, value)
+            });
+            let shown = shown.map(|(name, value)| match (name.as_str(), value) {
+                // Hints name tools.
+                ("hint", Value::String(hint)) => {
+                    (name.clone(), json!(translate(hint, HintDoor::Mcp(tools))))
+                }
+                (_, Value::String(text)) => (name.clone(), json!(short_text(name, text))),
+                _ => (name.clone(), lean_item(value)),
+            });
+            Value::Object(shown.collect())
+        }
+        Value::Array(items) => items.iter().map(lean_item).collect(),
+        Value::String(text) => json!(short_text("", text)),
+        _ => value.clone(),
+    }
+}
+
+/// Whether a model sees this field of an object.
+fn shows(object: &Map<String, Value>, name: &str, is_written: bool) -> bool {
+    let id = object.get("id").and_then(Value::as_str).unwrap_or_default();
+    let is_memory = id.starts_with("mem_") && object.contains_key("revision");
+    let is_handoff = id.starts_with("hnd_") && object.contains_key("expires_at");
+    match is_written {
+        true if is_memory => WRITTEN_MEMORY_FIELDS.contains(&name),
+        true if is_handoff => WRITTEN_HANDOFF_FIELDS.contains(&name),
+        false if is_memory => MEMORY_FIELDS.contains(&name),
+        _ => !UNSENT_FIELDS.contains(&name),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+fn is_usual(name: &str, value: &Value) -> bool {
+    USUAL_VALUES.iter().any(|(field, usual)| *field == name && value == usual)
+        || (name == "revision" && *value == 1)
+}
+
+/// A text as a model needs it: the handle of an id that requests accept as a handle, a time to the
+/// minute.
+fn short_text(name: &str, text: &str) -> String {
+    let is_id = ["mem_", "hnd_", "ent_"].iter().any(|kind| text.starts_with(kind));
+    let handle = handle_of_length(text, DELETION_HANDLE_CHARS_MIN);
+    if is_id && handle != text && !text.contains(char::is_whitespace) {
+        return format!("#{handle}");
+    }
+    let is_time =
+        name == "at" || ["_at", "_from", "_until", "_seen"].iter().any(|end| name.ends_with(end));
+    match text.parse::<Timestamp>().ok().filter(|_| is_time) {
+        Some(time) => time.strftime("%FT%H:%MZ").to_string(),
+        None => text.to_owned(),
+    }
+}
+
+/// The result of a failed call: an error in words. Clients check structured content against the schema
+/// of a result even then, so it has none; a program reads `_meta`.
+pub(super) fn error_result(error: &Error, tools: &ToolSelection) -> CallToolResult {
+    let error = for_door(error, HintDoor::Mcp(tools));
+    let mut result = CallToolResult::error(vec![ContentBlock::text(error_text(&error))]);
+    let detail = (ERROR_META.to_owned(), json!(error.body(None).error));
+    result.meta = Some(MetaObject(JsonObject::from_iter([detail])));
+    result
+}
+
+/// `forbidden (ownership_mismatch): this memory belongs to 'ann', and you are 'bob'. To keep …`
+fn error_text(error: &Error) -> String {
+    let code = error.code().map(|code| format!(" ({code})")).unwrap_or_default();
+    let field = error.field.as_deref().filter(|field| !error.message.contains(*field));
+    let field = field.map(|field| format!(" (argument {field})")).unwrap_or_default();
+    let hint = error.hint.as_deref().map(|hint| format!(". {hint}")).unwrap_or_default();
+    format!("{}{code}: {}{field}{hint}", error.kind.name(), error.message)
+}

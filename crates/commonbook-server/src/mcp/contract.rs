@@ -1,0 +1,127 @@
+//! The input schema of a tool: what a model needs to fill in the arguments, and nothing else.
+//!
+//! Each tool costs a model attention in every turn. Limits, patterns and formats stay with the
+//! server, which checks them and answers with a hint. The schema allows further properties, because
+//! a hook may add a ticket.
+
+use commonbook::base::error::{Error, Result};
+use rmcp::model::JsonObject;
+use serde_json::{Map, Value, json};
+
+use crate::verb::Verb;
+
+/// Fields of requests that tools do not declare: what a program sets rather than a model. The server
+/// accepts them all the same.
+const UNDECLARED_FIELDS: [&str; 10] = [
+    "expected_revision",
+    "idempotency_key",
+    "max_entities",
+    "max_memories",
+    "metadata",
+    "source_version",
+    "target_version",
+    "threshold",
+    "trust",
+    "user_id",
+];
+
+/// The argument with which a tool returns everything.
+const VERBOSE_ARGUMENT: &str = "verbose";
+
+/// The input schema of the tool of a verb.
+pub(super) fn input_schema(verb: &Verb) -> JsonObject {
+    let request = &*verb.call.request;
+    let mut schema = match lean_schema(request, request) {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    };
+    // The description of the request is the description of the tool.
+    schema.remove("description");
+    let fields = schema.entry("properties").or_insert_with(|| json!({}));
+    if verb.name.starts_with("search_") || verb.name.starts_with("list_") {
+        fields[VERBOSE_ARGUMENT] = json!({"type": "boolean", "description": "Returns every field"});
+    }
+    if verb.tool_without_arguments.is_some() {
+        schema.remove("required");
+    }
+    schema
+}
+
+/// Takes the argument `verbose` off the arguments of a call.
+///
+/// # Errors
+/// `invalid` unless it is true or false.
+pub(super) fn take_verbose(arguments: &mut JsonObject) -> Result<bool> {
+    match arguments.shift_remove(VERBOSE_ARGUMENT) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(verbose)) => Ok(verbose),
+        Some(_) => Err(Error::invalid(VERBOSE_ARGUMENT, "expected true or false")),
+    }
+}
+
+/// The description of a tool, in one line.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A schema without what only a validator needs. `root` has the definitions.
+fn lean_schema(schema: &Value, root: &Value) -> Value {
+    let form = lean_form(schema, root);
+    let mut lean = Map::new();
+    let kind = match &form["type"] {
+        Value::Array(kinds) => kinds.iter().find(|kind| *kind != "null").cloned(),
+        Value::Null => None,
+        kind => Some(kind.clone()),
+    };
+    let choices = form["oneOf"].as_array().map(|forms| {
+        let names = forms.iter().flat_map(|form| match &form["enum"] {
+            Value::Array(names) => names.clone(),
+            _ => vec![form["const"].clone()],
+        });
+        Value::Array(names.collect())
+    });
+    let choices = choices.or_else(|| form.get("enum").cloned());
+    let kind = kind.or_else(|| choices.is_some().then(|| json!("string")));
+    lean.extend(kind.map(|kind| ("type".to_owned(), kind)));
+    lean.extend(choices.map(|choices| ("enum".to_owned(), choices)));
+    let description = schema["description"].as_str().map(first_sentence);
+    let described = description.filter(|description| !description.is_empty());
+    lean.extend(described.map(|text| ("description".to_owned(), Value::String(text))));
+    if let Some(fields) = form["properties"].as_object() {
+        let declared =
+            fields.iter().filter(|(name, _)| !UNDECLARED_FIELDS.contains(&name.as_str()));
+        let fields = declared.map(|(name, field)| (name.clone(), lean_schema(field, root)));
+        lean.insert("properties".to_owned(), Value::Object(fields.collect()));
+    }
+    if let Some(items) = form.get("items") {
+        let mut items = lean_schema(items, root);
+        items.as_object_mut().map(|items| items.remove("description"));
+        lean.insert("items".to_owned(), items);
+    }
+    lean.extend(form.get("required").map(|names| ("required".to_owned(), names.clone())));
+    Value::Object(lean)
+}
+
+/// The form of a value that a model sends: of several ones the first, of a reference its definition.
+fn lean_form<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
+    let first = schema["anyOf"].as_array().and_then(|forms| forms.first());
+    let typed =
+        first.filter(|form| form.get("type").or(form.get("oneOf")).or(form.get("$ref")).is_some());
+    let referred =
+        schema["$ref"].as_str().and_then(|path| root.pointer(path.trim_start_matches('#')));
+    let is_choice = |form: &Value| form.get("const").or(form.get("enum")).is_some();
+    let one_of = schema["oneOf"].as_array();
+    let first_of =
+        one_of.filter(|forms| !forms.iter().all(is_choice)).and_then(|forms| forms.first());
+    match typed.or(referred).or(first_of) {
+        Some(form) => lean_form(form, root),
+        None => schema,
+    }
+}
+
+/// The first sentence of a description, without its full stop.
+pub(super) fn first_sentence(text: &str) -> String {
+    let line = one_line(text);
+    let end = line.match_indices(". ").map(|(at, _)| at).next().unwrap_or(line.len());
+    line[..end].trim_end_matches('.').to_owned()
+}
