@@ -151,20 +151,10 @@ const KNOWN_FORMATS: [&str; 2] = ["date", "date-time"];
 /// The JSON Schema of the request `T`, without references.
 #[must_use]
 pub fn schema<T: JsonSchema>() -> Value {
-    schema_under::<T>(Contract::Deserialize)
-}
-
-/// The JSON Schema of the answer `T`, without references.
-#[must_use]
-pub fn answer_schema<T: JsonSchema>() -> Value {
-    schema_under::<T>(Contract::Serialize)
-}
-
-fn schema_under<T: JsonSchema>(contract: Contract) -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
-        settings.contract = contract;
+        settings.contract = Contract::Deserialize;
     });
     settings.with_transform(known_formats()).into_generator().into_root_schema_for::<T>().to_value()
 }
