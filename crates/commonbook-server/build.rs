@@ -1,5 +1,7 @@
 //! Names the build: the version, and in a release build the commit of its sources, if it is known.
 
+#![expect(clippy::disallowed_methods, reason = "a build script reads what Cargo sets")]
+
 use std::path::Path;
 use std::process::Command;
 

@@ -16,6 +16,7 @@ mod import;
 mod layout;
 mod lookup;
 mod monitor;
+mod offer;
 mod reindex;
 mod session;
 mod setup;
@@ -404,6 +405,9 @@ impl VerbCommand {
         // After the response, which does not depend on it.
         if let Some(book) = book {
             follow::register_presence(&book);
+            if self.verb.writes() {
+                follow::embed_briefly(&book);
+            }
         }
         Ok(())
     }
@@ -434,6 +438,7 @@ impl VerbCommand {
         let needs = |follower| self.verb.needs(follower, &request.request);
         if needs(Follower::Index) {
             follow::catch_up(&book)?;
+            follow::embed_briefly(&book);
         }
         if needs(Follower::Mentions) {
             follow::find_mentions_with_progress(&book)?;

@@ -27,7 +27,7 @@ pub(crate) struct MonitorCommand {
     #[arg(long, value_name = "SEQUENCE")]
     after: Option<String>,
     /// Kind of event to show: memory.saved, or 'memory.*' for all kinds with this prefix; repeatable
-    #[arg(long, value_name = "KIND")]
+    #[arg(long = "event", alias = "events", value_name = "KIND")]
     events: Vec<String>,
     /// Topic of the events to show; repeatable
     #[arg(long = "topic", value_name = "TOPIC")]

@@ -128,17 +128,18 @@ pub(super) fn hits(response: &Value, lookup: &Lookup<'_>) {
             lookup.note_hits_elsewhere();
         } else {
             for hit in &found.hits {
-                let matched: Vec<&str> =
-                    hit.matched.iter().map(|reason| reason_text(*reason)).collect();
-                print_memory(
-                    &hit.memory,
-                    Some(format!("matched by {}", matched.join(", "))),
-                    lookup,
-                );
+                let reasons: Vec<&str> = hit.matched.iter().map(|it| reason_text(*it)).collect();
+                let matched = format!("matched by {}", reasons.join(", "));
+                print_memory(&hit.memory, Some(matched).filter(|_| !reasons.is_empty()), lookup);
             }
             let shown = found.hits.len();
             print_note(&format!("{shown} of {} in {}", found.total, workspaces.join(", ")));
         }
+        // The commands embed by themselves; only a fault needs the reader.
+        let is_fault = |notice: &&String| {
+            ["nothing is embedded", "no embedder"].iter().all(|usual| !notice.contains(usual))
+        };
+        found.notice.iter().filter(is_fault).for_each(|notice| print_note(notice));
         print_next_page("--cursor", found.next.as_ref());
     });
 }

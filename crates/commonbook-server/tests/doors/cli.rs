@@ -142,6 +142,7 @@ fn an_export_is_imported_unchanged() {
         "t",
     ]);
     let first = home.run(&["export", "--workspace", "trip"]).stdout;
+    assert_eq!(home.run(&["export", "-", "--workspace", "trip"]).stdout, first);
     assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 4);
     let other = Home::new();
     assert!(other.feed(&["import", "-"], &first).status.success());
@@ -448,4 +449,27 @@ fn shells_get_completions_and_man_its_pages() {
     printed(&home, &["man", "pages"]);
     assert!(home.path().join("pages/commonbook-handoff-create.1").exists());
     assert!(printed(&home, &["--version"]).starts_with("commonbook 0."));
+}
+
+#[test]
+fn a_command_embeds_what_it_saved_so_that_the_next_search_finds_it_by_meaning() {
+    let home = Home::new();
+    let bundled = |arguments: &[&str]| {
+        let mut command = home.program(arguments);
+        command.env("COMMONBOOK_EMBEDDER", "bundled").output().unwrap()
+    };
+    bundled(&["save", "The payment service retries three times when the bank drops a call"]);
+    // A slow machine embeds it with one of the next commands.
+    for _ in 0..20 {
+        let found = bundled(&["search", "what happens when a credit card charge fails", "--json"]);
+        let found = json_of(&found.stdout);
+        if found["hits"][0]["matched"].to_string().contains("vector") {
+            let text = bundled(&["search", "what happens when a credit card charge fails"]);
+            let text = [text.stdout, text.stderr].concat();
+            let text = String::from_utf8(text).unwrap();
+            assert!(text.contains("meaning") && !text.contains("embedded"), "{text}");
+            return;
+        }
+    }
+    panic!("no search went by meaning");
 }
