@@ -369,10 +369,10 @@ impl VerbCommand {
         let current = current_session::of_caller(config, &caller)?;
         caller = caller.in_session(current.as_deref())?;
         let mut pairs = self.field_pairs(matches)?;
-        if !self.has_field("session") {
-            if let Some(session) = matches.get_one::<String>("session") {
-                caller = caller.in_session(Some(session))?;
-            }
+        if !self.has_field("session")
+            && let Some(session) = matches.get_one::<String>("session")
+        {
+            caller = caller.in_session(Some(session))?;
         }
         let lists = self.list_fields(matches);
         let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();

@@ -120,14 +120,16 @@ pub(crate) fn embed_briefly(book: &Commonbook) {
         if let Err(error) = book.index().embed(book.store(), time_left) {
             tracing::debug!(%error, "cannot embed what the command saved");
         }
-        // Nobody listens after the time limit.
-        drop(sender.send(()));
+        // After the time limit nobody receives it.
+        if sender.send(()).is_err() {
+            tracing::debug!("embedding took longer than the command waited");
+        }
     };
     // A server of embeddings that does not answer holds nobody up: the program ends without it.
-    if std::thread::Builder::new().name("embed".to_owned()).spawn(embed).is_ok() {
-        if receiver.recv_timeout(EMBED_BRIEFLY).is_err() {
-            tracing::debug!("embedding takes longer than a command waits");
-        }
+    if std::thread::Builder::new().name("embed".to_owned()).spawn(embed).is_ok()
+        && receiver.recv_timeout(EMBED_BRIEFLY).is_err()
+    {
+        tracing::debug!("embedding takes longer than a command waits");
     }
 }
 
