@@ -1,4 +1,4 @@
-//! Further calls for a view: the words behind ids, and what there is where a response is empty.
+//! Further calls for a view: the words behind ids, and notes beside an empty response.
 
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchResponse;

@@ -34,6 +34,7 @@ impl Commonbook {
     ) -> Result<()> {
         if let Some(Value::String(session)) = request.get_mut("session")
             && schema["properties"]["session"].is_object()
+            && SessionId::parse(session).is_none()
             && let Some(id) = self.find_session(caller, session)?
         {
             *session = id;
