@@ -128,7 +128,8 @@ pub(super) fn hits(response: &Value, lookup: &Lookup<'_>) {
             for hit in &found.hits {
                 let mut reasons: Vec<&str> =
                     hit.matched.iter().map(|reason| reason_text(*reason)).collect();
-                if reasons.is_empty() && hit.parts.vector > 0.0 {
+                // Nothing else finds a memory without a reason of its own.
+                if reasons.is_empty() {
                     reasons.push("meaning");
                 }
                 let matched = format!("matched by {}", reasons.join(", "));
