@@ -470,8 +470,8 @@ mod tests {
     fn a_wrong_command_line_names_the_command_that_was_typed() {
         let table = [
             (
-                "save x --topics y",
-                "unexpected argument '--topics' found",
+                "save x --topicz y",
+                "unexpected argument '--topicz' found",
                 "A similar argument exists: '--topic'. Run `commonbook save --help`.",
             ),
             (
