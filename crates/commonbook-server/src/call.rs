@@ -68,9 +68,10 @@ impl JsonVerb {
         caller: &Caller,
         mut request: Value,
     ) -> Result<Value> {
-        book.resolve_handles(caller, &self.request, &mut request)?;
-        let answer = (self.run)(book, caller, request)?;
-        book.note_seen(caller);
+        let caller = book.in_known_session(caller)?;
+        book.resolve_handles(&caller, &self.request, &mut request)?;
+        let answer = (self.run)(book, &caller, request)?;
+        book.note_seen(&caller);
         Ok(answer)
     }
 

@@ -2,8 +2,11 @@
 
 mod case;
 mod checkpoint;
+mod completions;
 mod context;
 mod contradictions;
+mod current_session;
+mod describe;
 mod doctor;
 mod entities;
 mod export;
@@ -11,7 +14,9 @@ mod handoff;
 mod help;
 mod import;
 mod layout;
+mod lookup;
 mod monitor;
+mod offer;
 mod reindex;
 mod session;
 mod setup;
@@ -22,8 +27,10 @@ mod table;
 mod tokens;
 mod workspace;
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -40,15 +47,17 @@ use crate::remote::{RestClient, ServerAddress};
 use crate::verb::{self, Follower, Verb, VerbCommandName};
 use crate::{follow, output};
 
+pub(crate) use completions::{CompletionsCommand, ManCommand};
 pub(crate) use doctor::DoctorCommand;
 pub(crate) use export::ExportCommand;
 pub(crate) use help::with_sections;
 pub(crate) use import::ImportCommand;
+use lookup::Lookup;
 pub(crate) use monitor::MonitorCommand;
 pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
 pub(crate) use standing::StandingCommand;
-use table::{COMMAND_GROUPS, VerbView, verb_views};
+use table::{COMMAND_GROUPS, Show, VerbView, verb_views};
 pub(crate) use workspace::WorkspaceCommand;
 
 /// The verb that asks before it runs, if a client would stop working.
@@ -101,12 +110,17 @@ fn find_verb_command(name: &str) -> Option<VerbCommand> {
     verb_commands().into_iter().find(|command| command.name == name)
 }
 
-/// The flag of a field.
+/// The flag of a field: of a list, which takes one item at a time, in the singular.
 fn flag_name(field: &str) -> String {
     match field {
-        "memory_type" => "type".to_owned(),
-        "topics" => "topic".to_owned(),
+        "memory_type" | "types" => "type".to_owned(),
         "entities" => "entity".to_owned(),
+        "memories" => "memory".to_owned(),
+        "agents_involved" => "agent-involved".to_owned(),
+        "decisions_made" => "decision".to_owned(),
+        "active_files" | "events" | "next_steps" | "relations" | "scopes" | "topics" => {
+            field.trim_end_matches('s').replace('_', "-")
+        }
         _ => field.replace('_', "-"),
     }
 }
@@ -134,9 +148,11 @@ pub(crate) fn add_global_flags(command: Command) -> Command {
 pub(crate) fn add_verb_commands(command: Command) -> Command {
     let command =
         COMMAND_GROUPS.iter().fold(add_global_flags(command), |command, (name, about)| {
-            let group = Command::new(*name).about(*about);
+            let group = Command::new(*name).about(*about).after_help(help::examples(name));
             command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
         });
+    let command =
+        command.mut_subcommand("session", |group| group.subcommand(current_session::command()));
     verb_commands().iter().fold(command, |command, verb| match verb.name.split_once(' ') {
         None => command.subcommand(subcommand(verb, verb.name)),
         Some((group, name)) => {
@@ -148,10 +164,12 @@ pub(crate) fn add_verb_commands(command: Command) -> Command {
 fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
     let call = &verb.verb.call;
     let about = in_commands(call.verb_description());
+    let examples = help::examples(verb.name);
     let short = about.split_inclusive(['.', ':', ';']).next().unwrap_or(&about);
     let mut command = Command::new(name)
-        .about(short.trim_end_matches(['.', ':', ';']).replace('\n', " "))
-        .long_about(about.clone());
+        .about(short.trim_end_matches(['.', ':', ';']).to_owned())
+        .long_about(about.clone())
+        .after_long_help(examples);
     let is_new = |field: &str| call.fields().all(|(own, _)| own != field);
     let further = verb.or.iter().flat_map(|(_, verb, _)| verb.call.fields());
     let further = further.filter(|(field, _)| is_new(field));
@@ -183,41 +201,98 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
 
 /// A description with the commands of the verbs that it names.
 fn in_commands(description: &str) -> String {
+    let paragraphs = description.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+    let description = paragraphs.collect::<Vec<_>>().join("\n\n");
     match description.contains('_') {
-        true => translate(description, HintDoor::CommandLine("commonbook")),
-        false => description.to_owned(),
+        true => translate(&description, HintDoor::CommandLine("commonbook")),
+        false => description,
     }
 }
 
 fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
-    let help = in_commands(schema["description"].as_str().unwrap_or_default()).replace('\n', " ");
+    let help = in_commands(schema["description"].as_str().unwrap_or_default());
+    let repeatable = if is_list(schema) { "; repeatable" } else { "" };
     let name = field.to_owned();
-    let arg = Arg::new(name.clone()).help(help.trim_end_matches('.').to_owned());
+    let help = format!("{}{repeatable}", help.trim_end_matches('.'));
+    let arg = Arg::new(name.clone()).help(help);
+    let arg = match schema["type"] == "boolean" {
+        true => arg,
+        false => arg.value_parser(ListedValues(enum_values(schema))),
+    };
     if let Some(place) = verb.view.positional.iter().position(|positional| *positional == field) {
         let arg = arg.index(place + 1).value_name(name.to_uppercase());
         let arg = match verb.or {
             None => arg.required(verb.verb.call.requires(field)),
             Some((selector, ..)) => arg.required_unless_present(selector).conflicts_with(selector),
         };
+        let is_last = place + 1 == verb.view.positional.len();
+        let arg =
+            if is_last && FREE_TEXT_FIELDS.contains(&field) { arg.num_args(1..) } else { arg };
         return match field {
-            "text" => arg.help("Text to save, up to 64 KiB; - reads standard input"),
+            "text" => {
+                arg.help("Text to save, up to 64 KiB, in quotes or not; - reads standard input")
+            }
             _ if verb.view.list_file == Some(field) => arg.value_name("FILE").help(format!(
                 "File with a JSON list of {field}, saved all or none; - reads standard input"
             )),
-            "query" => arg.num_args(1..),
             "task" => arg.help("Task or question, in plain words; - reads standard input"),
             "message" => arg.help("Complete message; - reads standard input"),
-            "id" => arg.help("Id of the memory, or its last 6 letters or more"),
+            "id" => arg.help("Id of the memory, or its last letters as lists show them"),
             _ => arg,
         };
     }
-    let arg = arg.long(flag_name(field));
+    let arg = arg.long(flag_name(field)).alias(field.replace('_', "-"));
     let arg = if field == "k" { arg.short('k') } else { arg };
     if schema["type"] == "boolean" {
         return arg.action(ArgAction::SetTrue);
     }
     let arg = arg.value_name(flag_name(field).to_uppercase()).allow_negative_numbers(true);
     if is_list(schema) { arg.action(ArgAction::Append) } else { arg }
+}
+
+/// Fields that take many words as one text, without quotes.
+const FREE_TEXT_FIELDS: [&str; 7] =
+    ["message", "query", "reason", "result", "summary", "task", "text"];
+
+/// Lists the values of an enum in help and completions; the verb checks them.
+#[derive(Clone)]
+struct ListedValues(Vec<String>);
+
+impl TypedValueParser for ListedValues {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = self.0.iter().map(PossibleValue::new);
+        if self.0.is_empty() { None } else { Some(Box::new(values)) }
+    }
+}
+
+/// The values of an enum, or of a list of an enum; none for another schema.
+fn enum_values(schema: &Value) -> Vec<String> {
+    let texts = |values: &Value| -> Vec<String> {
+        let values = values.as_array().into_iter().flatten().filter_map(Value::as_str);
+        values.map(str::to_owned).collect()
+    };
+    let forms = ["oneOf", "anyOf"].iter().flat_map(|form| schema[form].as_array());
+    let forms = forms.flatten().filter(|form| form["type"] != "null").map(enum_values);
+    let forms: Vec<Vec<String>> = forms.collect();
+    // A form without values takes any text.
+    if forms.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    let own = schema["const"].as_str().map(str::to_owned);
+    let items = schema.get("items").map(enum_values);
+    let own = texts(&schema["enum"]).into_iter().chain(own).chain(items.into_iter().flatten());
+    own.chain(forms.into_iter().flatten()).collect()
 }
 
 /// Whether a field is a list: its type is `array`, or `array` or `null`.
@@ -265,6 +340,9 @@ pub(crate) fn run(
         Some((command, own)) => (format!("{name} {command}"), own),
         None => (name.to_owned(), matches),
     };
+    if name == "session use" {
+        return Some(current_session::run(matches, config, open));
+    }
     let command = find_verb_command(&name)?;
     let is_present = |field: &str| matches.try_contains_id(field).unwrap_or(false);
     let command = match command.or.filter(|(field, ..)| is_present(field)) {
@@ -311,6 +389,16 @@ pub(crate) fn rpc_handler(book: Commonbook, config: &Config) -> Arc<RpcHandler> 
     })
 }
 
+/// The response of a running server; `None` if there is none, or if the verb fails.
+fn call_server(config: &Config, caller: &Caller, verb: &str, request: Value) -> Option<Value> {
+    let Value::Object(request) = request else { return None };
+    let request = RpcRequest { verb: verb.to_owned(), caller: caller.clone(), request };
+    match RpcClient::connect_to_home(config)?.send_rpc_request(&request) {
+        RpcOutcome::Answer(response) => response.ok(),
+        RpcOutcome::Declined | RpcOutcome::Lost => None,
+    }
+}
+
 impl VerbCommand {
     fn run(
         &self,
@@ -327,16 +415,21 @@ impl VerbCommand {
             tokens::confirm_creation(config)?;
         }
         let mut caller = resolve_cli_caller(matches, config)?;
+        let current = current_session::of_caller(config, &caller)?;
+        caller = caller.in_session(current.as_deref())?;
         let mut pairs = self.field_pairs(matches)?;
-        if !self.has_field("session") {
-            let session = matches.get_one::<String>("session").map(String::as_str);
-            caller = caller.in_session(session)?;
+        if !self.has_field("session")
+            && let Some(session) = matches.get_one::<String>("session")
+        {
+            caller = caller.in_session(Some(session))?;
         }
+        let lists = self.list_fields(matches);
         let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();
         if self.has_field("scope") && !names_workspace && !matches.contains_id("scope") {
             pairs.push(("scope".to_owned(), "nearest".to_owned()));
         }
         let mut request = self.verb.call.parse_pairs(pairs);
+        request.extend(lists);
         if let Some(field) = self.view.list_file {
             request.insert(field.to_owned(), stdin::read_json_list(matches, field)?);
         }
@@ -344,16 +437,34 @@ impl VerbCommand {
             && let Some(address) = ServerAddress::of(config, None)?
         {
             let server = RestClient::new(address, COMMAND_TIMEOUT);
-            self.show(matches, &server.call(self.verb, &caller, request)?);
+            let fields = request.clone();
+            let response = server.call(self.verb, &caller, request)?;
+            let call = |caller: &Caller, verb: &str, request: Value| match request {
+                Value::Object(request) => server.call(verb::find(verb)?, caller, request).ok(),
+                _ => None,
+            };
+            let lookup = Lookup { caller: &caller, request: &fields, call: &call };
+            self.show(matches, &response, &lookup);
             return Ok(());
         }
         let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
+        let (caller, fields) = (request.caller.clone(), request.request.clone());
         let (response, book) =
             self.call_server_or_store(request, RpcClient::connect_to_home(config), &open)?;
-        self.show(matches, &response);
+        if self.verb.name == "end_session" {
+            current_session::forget(config, &caller, &response["id"])?;
+        }
+        let call = |caller: &Caller, verb: &str, request: Value| match &book {
+            Some(book) => verb::find(verb)?.call.run(book, caller, request).ok(),
+            None => call_server(config, caller, verb, request),
+        };
+        self.show(matches, &response, &Lookup { caller: &caller, request: &fields, call: &call });
         // After the response, which does not depend on it.
         if let Some(book) = book {
             follow::register_presence(&book);
+            if self.verb.writes() {
+                follow::embed_briefly(&book);
+            }
         }
         if !names_workspace && !self.verb.is_about_home() {
             workspace::note_older_workspace(config, open);
@@ -361,11 +472,11 @@ impl VerbCommand {
         Ok(())
     }
 
-    fn show(&self, matches: &ArgMatches, response: &Value) {
-        if matches.get_flag("json") {
-            output::print_json(response);
-        } else {
-            (self.view.show)(response);
+    fn show(&self, matches: &ArgMatches, response: &Value, lookup: &Lookup<'_>) {
+        match self.view.show {
+            _ if matches.get_flag("json") => output::print_json(response),
+            Show::Response(show) => show(response),
+            Show::Lookup(show) => show(response, lookup),
         }
     }
 
@@ -395,6 +506,7 @@ impl VerbCommand {
         let needs = |follower| self.verb.needs(follower, &request.request);
         if needs(Follower::Index) {
             follow::catch_up(&book)?;
+            follow::embed_briefly(&book);
         }
         if needs(Follower::Mentions) {
             follow::find_mentions_with_progress(&book)?;
@@ -406,12 +518,34 @@ impl VerbCommand {
         Ok((response, Some(book)))
     }
 
-    /// The fields on the command line, as text.
+    /// The lists on the command line: an item for each flag. Only names are divided at commas.
+    fn list_fields(&self, matches: &ArgMatches) -> Vec<(String, Value)> {
+        let mut lists = Vec::new();
+        for (field, schema) in self.verb.call.fields().filter(|(_, schema)| is_list(schema)) {
+            let is_present = matches.try_contains_id(field).unwrap_or(false);
+            if !is_present || self.view.list_file == Some(field) {
+                continue;
+            }
+            let values = matches.get_many::<String>(field).into_iter().flatten();
+            let is_of_names = !enum_values(schema).is_empty();
+            let items = values.flat_map(|value| match (is_of_names, value.starts_with('{')) {
+                (true, _) => value.split(',').map(|name| name.trim().into()).collect(),
+                (false, true) => {
+                    vec![serde_json::from_str(value).unwrap_or_else(|_| value.as_str().into())]
+                }
+                (false, false) => vec![Value::from(value.as_str())],
+            });
+            lists.push((field.to_owned(), items.collect()));
+        }
+        lists
+    }
+
+    /// The fields on the command line that are no lists, as text.
     fn field_pairs(&self, matches: &ArgMatches) -> Result<Vec<(String, String)>> {
         let mut pairs = Vec::new();
         for (field, schema) in self.verb.call.fields() {
             let is_present = matches.try_contains_id(field).unwrap_or(false);
-            if !is_present || field == "agent" || self.view.list_file == Some(field) {
+            if !is_present || field == "agent" || is_list(schema) {
                 continue;
             }
             if schema["type"] == "boolean" {
@@ -422,13 +556,10 @@ impl VerbCommand {
             }
             let values: Vec<&String> = matches.get_many(field).into_iter().flatten().collect();
             match field {
-                "query" => pairs.push((field.to_owned(), stdin::join_words(&values))),
                 "text" | "message" | "task" if values.iter().all(|value| *value == "-") => {
                     pairs.push((field.to_owned(), stdin::read_standard_input()?));
                 }
-                _ => {
-                    pairs.extend(values.into_iter().map(|value| (field.to_owned(), value.clone())));
-                }
+                _ => pairs.push((field.to_owned(), stdin::join_words(&values))),
             }
         }
         if self.view.private_flag && matches.get_flag("private") {

@@ -1,5 +1,6 @@
 //! The configuration: environment variables, config.json and the git repository.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -37,6 +38,10 @@ pub struct Config {
     pub workspace: Option<String>,
     /// `COMMONBOOK_USER_ID`: the user that the caller works for.
     pub user: Option<String>,
+    /// `COMMONBOOK_SESSION`: the session that commands work in, if a flag does not name it.
+    pub session: Option<String>,
+    /// `PATH`: where programs of clients are.
+    pub search_path: Option<OsString>,
     /// `COMMONBOOK_EMBEDDER`: the embedder: `bundled`, the default, `off`, the path of a model's
     /// directory, or `http(s)://HOST:PORT#MODEL`.
     pub embedder: Option<String>,
@@ -100,6 +105,8 @@ impl Config {
             token: text("COMMONBOOK_TOKEN").map(SecretString),
             workspace: text("COMMONBOOK_WORKSPACE"),
             user: text("COMMONBOOK_USER_ID"),
+            session: text("COMMONBOOK_SESSION"),
+            search_path: folder("PATH"),
             embedder: text("COMMONBOOK_EMBEDDER"),
             embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(SecretString),
             digest_key: text("COMMONBOOK_DIGEST_KEY").map(SecretString),

@@ -2,7 +2,7 @@
 //! a single command.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, mpsc};
 use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
@@ -31,6 +31,11 @@ const EMBED_SLICE: Duration = Duration::from_secs(1);
 /// The time for finding contradictions before other work continues: after a large import it takes
 /// minutes, and no caller waits for it.
 const COMPARE_SLICE: Duration = Duration::from_millis(100);
+
+/// The time that a command spends on embedding after its response, or before a search.
+/// An unoptimised build takes that long to load the model.
+const EMBED_BRIEFLY: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 200 });
 
 /// Number of events beyond the index at which a command updates it before it searches.
 const CATCH_UP_EVENTS_MIN: u64 = 2_000;
@@ -97,6 +102,34 @@ fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(BACKGROUND_NICENESS) {
         tracing::debug!(%error, "cannot lower the priority of the background threads");
+    }
+}
+
+/// Embeds what no process has embedded yet, as a follower and for a short time: the next search of
+/// someone who uses the command line alone finds it by meaning. Work that is not written in time is
+/// left to the next command.
+pub(crate) fn embed_briefly(book: &Commonbook) {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let book = book.clone();
+    let begun = Instant::now();
+    let embed = move || {
+        let time_left = |_| match begun.elapsed() < EMBED_BRIEFLY / 2 {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        if let Err(error) = book.index().embed(book.store(), time_left) {
+            tracing::debug!(%error, "cannot embed what the command saved");
+        }
+        // After the time limit nobody receives it.
+        if sender.send(()).is_err() {
+            tracing::debug!("embedding took longer than the command waited");
+        }
+    };
+    // A server of embeddings that does not answer holds nobody up: the program ends without it.
+    if std::thread::Builder::new().name("embed".to_owned()).spawn(embed).is_ok()
+        && receiver.recv_timeout(EMBED_BRIEFLY).is_err()
+    {
+        tracing::debug!("embedding takes longer than a command waits");
     }
 }
 

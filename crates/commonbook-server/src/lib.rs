@@ -37,7 +37,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
 use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -86,6 +88,10 @@ enum ProgramCommand {
     Workspace(cli::WorkspaceCommand),
     /// Checks the store, the server, the model, ports, file modes and clients
     Doctor(cli::DoctorCommand),
+    /// Prints the completions of a shell
+    Completions(cli::CompletionsCommand),
+    /// Prints the manual page of the program, or writes the pages of all commands into a folder
+    Man(cli::ManCommand),
     /// Prints the text of a golden file
     #[command(hide = true)]
     Surface(SurfaceCommand),
@@ -118,7 +124,7 @@ const ABOUT_HOME: [&str; 4] = ["doctor", "reindex", "serve", "token"];
 
 fn clap_command() -> Command {
     let command = Command::new("commonbook")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(env!("COMMONBOOK_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true);
     let about = "Shared memory for AI agents: what one agent saves, the others find";
@@ -140,11 +146,11 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     let matches = match clap_command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
-            output::print_line(error.render().to_string().trim_end());
+            output::print_line(error.render().ansi().to_string().trim_end());
             return exit_code_of(output::finish(), arguments, as_json);
         }
         Err(error) if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::print_note(error.render().to_string().trim_end());
+            output::print_note(error.render().ansi().to_string().trim_end());
             return ExitCode::from(output::exit_code(ErrorKind::Invalid));
         }
         Err(error) => return print_error(&usage_error(&error, arguments), arguments, as_json),
@@ -283,7 +289,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             Err(off) => run_off_mcp(off),
         },
         ProgramCommand::Setup(setup) => {
-            setup.run(&config, cli::cli_caller_claims(own).agent, as_json)
+            setup.run(&config, cli::cli_caller_claims(own).agent.as_deref(), as_json)
         }
         ProgramCommand::Hook(hook) => {
             print_hook_response(hook, cli::cli_caller_claims(own), config);
@@ -316,6 +322,11 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
             doctor.run(&config, open, accept, commands, as_json)
         }
+        ProgramCommand::Completions(completions) => {
+            completions.run(&mut clap_command());
+            Ok(())
+        }
+        ProgramCommand::Man(man) => man.run(clap_command()),
         ProgramCommand::Surface(surface) => {
             output::print_line(&surface_text(&surface.name));
             Ok(())
@@ -465,10 +476,27 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let reason = lines.iter().take_while(|line| !is_end(line) && !line.starts_with("tip: "));
     let reason: Vec<&str> = reason.copied().collect();
     let help = format!("Run `{} --help`.", typed_command(arguments));
-    let tip = lines.iter().find_map(|line| line.strip_prefix("tip: a "));
-    let hint = tip.map_or(help.clone(), |tip| format!("A {tip}. {help}"));
+    let hint = suggestion(error).map_or(help.clone(), |tip| format!("{tip} {help}"));
     let message = reason.join(" ");
     Error::new(ErrorKind::Invalid, message.trim_start_matches("error: ")).hint(hint)
+}
+
+/// The nearest name to a wrong one.
+fn suggestion(error: &clap::Error) -> Option<String> {
+    let kinds = [
+        (ContextKind::SuggestedSubcommand, "subcommand"),
+        (ContextKind::SuggestedArg, "argument"),
+        (ContextKind::SuggestedValue, "value"),
+    ];
+    kinds.iter().find_map(|(kind, noun)| {
+        let nearest = match error.get(*kind)? {
+            ContextValue::String(name) => name,
+            // The nearest is the last.
+            ContextValue::Strings(names) => names.last()?,
+            _ => return None,
+        };
+        Some(format!("A similar {noun} exists: '{nearest}'."))
+    })
 }
 
 /// The command that these arguments name: `commonbook case open`.
@@ -490,7 +518,7 @@ fn surface_text(surface: &str) -> String {
         "openapi" => pretty(&rest::openapi()),
         "tools" => pretty(&serde_json::json!(mcp::tools())),
         "events" => pretty(&commonbook::base::input::schema::<commonbook::model::event::Event>()),
-        _ => help_text(&mut clap_command().term_width(100)),
+        _ => strip_str(&help_text(&mut clap_command().term_width(80))).to_string(),
     }
 }
 
@@ -521,14 +549,19 @@ mod tests {
     fn a_wrong_command_line_names_the_command_that_was_typed() {
         let table = [
             (
-                "save x --topics y",
-                "unexpected argument '--topics' found",
+                "save x --topicz y",
+                "unexpected argument '--topicz' found",
                 "A similar argument exists: '--topic'. Run `commonbook save --help`.",
             ),
             (
                 "sav x",
                 "unrecognized subcommand 'sav'",
                 "A similar subcommand exists: 'save'. Run `commonbook --help`.",
+            ),
+            (
+                "serach x",
+                "unrecognized subcommand 'serach'",
+                "A similar subcommand exists: 'search'. Run `commonbook --help`.",
             ),
             (
                 "case open --titel x",

@@ -1,6 +1,6 @@
 //! What the program prints: responses on standard output, errors with a hint on standard error.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints a line. [`finish`] reports a failure, unless the reader closed its pipe early.
 pub fn print_line(text: &str) {
-    if let Err(error) = writeln!(io::stdout().lock(), "{text}") {
+    if let Err(error) = writeln!(anstream::stdout().lock(), "{text}") {
         note_failure(error);
     }
 }
@@ -22,7 +22,7 @@ pub fn print_line(text: &str) {
 /// Prints a line of a server, which goes on if it cannot print.
 pub fn announce(text: &str) {
     // One write: a program that reads only the first line may close the pipe after it.
-    if let Err(error) = io::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
+    if let Err(error) = anstream::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
         tracing::warn!(%error, "cannot write standard output");
     }
 }
@@ -32,7 +32,7 @@ pub fn announce(text: &str) {
 /// # Errors
 /// `unavailable` if a line could not be written, for example on a full disk.
 pub fn finish() -> Result<()> {
-    if let Err(error) = io::stdout().lock().flush() {
+    if let Err(error) = anstream::stdout().lock().flush() {
         note_failure(error);
     }
     OUTPUT_ERROR.get().map_or(Ok(()), |error| Err(output_write_error(error)))
@@ -56,7 +56,7 @@ pub(crate) fn output_write_error(error: &io::Error) -> Error {
 /// # Errors
 /// `unavailable` if they cannot be written, for example on a full disk.
 pub fn print_lines(lines: &[String]) -> Result<bool> {
-    let mut out = io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     let written = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
     match written.and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
@@ -67,7 +67,7 @@ pub fn print_lines(lines: &[String]) -> Result<bool> {
 
 /// Prints a line for people on standard error.
 pub fn print_note(text: &str) {
-    let _closed = writeln!(io::stderr().lock(), "{text}");
+    let _closed = writeln!(anstream::stderr().lock(), "{text}");
 }
 
 /// A number with its noun: `1 memory`, `2 memories`.
@@ -75,9 +75,27 @@ pub(crate) fn count_text(count: u64, singular: &str, plural: &str) -> String {
     format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
-/// Prints a response as JSON on one line.
+/// Prints a response as JSON: indented on a terminal, else on one line.
 pub fn print_json(response: &Value) {
-    print_line(&response.to_string());
+    print_line(&match io::stdout().is_terminal() {
+        true => format!("{response:#}"),
+        false => response.to_string(),
+    });
+}
+
+/// A text in bold; [`print_line`] and [`print_note`] drop styles where colour is not wanted.
+pub(crate) fn bold(text: &str) -> String {
+    format!("\u{1b}[1m{text}\u{1b}[0m")
+}
+
+/// A text of less weight.
+pub(crate) fn dim(text: &str) -> String {
+    format!("\u{1b}[2m{text}\u{1b}[0m")
+}
+
+/// A name that the reader may type.
+pub(crate) fn accent(text: &str) -> String {
+    format!("\u{1b}[36m{text}\u{1b}[0m")
 }
 
 /// Prints the error of a command (`commonbook save`) on standard error; returns the exit code of
@@ -92,9 +110,9 @@ pub fn print_error(error: &Error, command: &str, as_json: bool) -> ExitCode {
     if as_json {
         print_note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
     } else {
-        print_note(&format!("error: {}", error.message));
+        print_note(&format!("\u{1b}[1;31merror:\u{1b}[0m {}", error.message));
         if let Some(hint) = &error.hint {
-            print_note(&format!("hint: {hint}"));
+            print_note(&format!("{} {hint}", bold("hint:")));
         }
     }
     ExitCode::from(exit_code(error.kind))

@@ -344,6 +344,14 @@ pub trait BulkOperationRows {
         id: OperationId,
     ) -> Result<Option<BulkOperation>>;
 
+    /// At most `limit` ids of bulk operations of this workspace that have this ending.
+    fn operation_ids_ending(
+        &self,
+        workspace: &Workspace,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<OperationId>>;
+
     /// Stores a bulk operation; an existing one stays unchanged.
     fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()>;
 

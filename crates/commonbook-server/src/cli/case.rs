@@ -1,12 +1,14 @@
 //! How people read cases, their entries and digests.
 
+use commonbook::base::page::Page;
 use commonbook::model::case::digest::DigestResult;
 use commonbook::model::case::{
     AppendResult, Case, CaseContext, CaseEntries, CaseEntry, CaseOutcome, EntryKind, OpenCaseResult,
 };
 use serde_json::Value;
 
-use super::layout::{minute, print_next_page, show, show_table_page};
+use super::layout::{minute, print_next_page, print_table, short, show};
+use super::lookup::Lookup;
 use super::show::print_quarantine_hint;
 use crate::output::{count_text, print_line, print_note};
 
@@ -53,17 +55,23 @@ fn case_line(case: &Case) -> String {
     format!("{key}: {title} ({status}, {})", count_text(*version, "entry", "entries"))
 }
 
-pub(super) fn list(response: &Value) {
-    let columns = ["key", "status", "entries", "opened by", "changed", "title"];
-    show_table_page(response, "No cases", &columns, |case: &Case| {
-        vec![
-            case.key.to_string(),
-            case.status.to_string(),
-            case.version.to_string(),
-            case.opened_by.to_string(),
-            minute(case.changed_at),
-            case.title.clone(),
-        ]
+pub(super) fn list(response: &Value, lookup: &Lookup<'_>) {
+    show(response, |page: &Page<Case>| {
+        if page.items.is_empty() {
+            lookup.print_empty("No cases");
+            return;
+        }
+        let rows = page.items.iter().map(|case| {
+            vec![
+                case.key.to_string(),
+                case.status.to_string(),
+                case.version.to_string(),
+                minute(case.changed_at),
+                case.title.clone(),
+            ]
+        });
+        print_table(&["key", "status", "entries", "changed", "title"], rows);
+        print_next_page("--cursor", page.next.as_ref());
     });
 }
 
@@ -77,7 +85,8 @@ pub(super) fn show_appended_entries(response: &Value) {
             return;
         }
         for entry in &appended.entries {
-            print_line(&format!("Appended {} at position {}", entry.entry_id, entry.position));
+            let (id, position) = (short(&entry.entry_id), entry.position);
+            print_line(&format!("Appended {id} at position {position}"));
             print_quarantine_hint(entry.hint.as_deref());
         }
     });
@@ -103,14 +112,14 @@ pub(super) fn entry(entry: &CaseEntry) {
     let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
     let at = entry.at.map(minute).unwrap_or_default();
     let kind = entry.kind.map_or("entry", EntryKind::name);
-    let successor = entry.superseded_by.map(|id| format!(", superseded by {id}"));
+    let successor = entry.superseded_by.map(|id| format!(", superseded by {}", short(&id)));
     print_line(&format!("{position}  {kind} by {agent}, {at}{}", successor.unwrap_or_default()));
     print_line(&format!(
         "   {}",
         entry.summary.as_deref().unwrap_or_default().replace('\n', "\n   ")
     ));
     if let (Some(_), Some(id)) = (&entry.text, entry.entry_id) {
-        print_note(&format!("   full text: commonbook show {id}"));
+        print_note(&format!("   full text: commonbook show {}", short(&id)));
     }
 }
 

@@ -3,7 +3,7 @@
 use commonbook::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult};
 use serde_json::Value;
 
-use super::layout::{minute, show, show_table_page};
+use super::layout::{minute, short, show, show_table_page};
 use super::show::print_quarantine_hint;
 use crate::output::{print_line, print_note};
 
@@ -13,12 +13,12 @@ pub(super) fn show_new_checkpoint(response: &Value) {
 
 fn checkpoint_line(checkpoint: &Checkpoint) -> String {
     let Checkpoint { id, sequence, session, kind, .. } = checkpoint;
-    format!("{id}: {kind} checkpoint {sequence} of {session}")
+    format!("{}: {kind} checkpoint {sequence} of {}", short(id), short(session))
 }
 
 pub(super) fn show_summarised_checkpoint(response: &Value) {
     show(response, |summarised: &SummariseResult| {
-        print_line(&format!("Saved the summary as {}", summarised.summary));
+        print_line(&format!("Saved the summary as {}", short(&summarised.summary)));
         print_line(&checkpoint_line(&summarised.checkpoint));
         print_quarantine_hint(summarised.hint.as_deref());
     });
@@ -28,7 +28,7 @@ pub(super) fn list(response: &Value) {
     let columns = ["id", "number", "kind", "created", "title"];
     show_table_page(response, "No checkpoints", &columns, |checkpoint: &Checkpoint| {
         vec![
-            checkpoint.id.to_string(),
+            short(&checkpoint.id),
             checkpoint.sequence.to_string(),
             checkpoint.kind.to_string(),
             minute(checkpoint.created_at),
@@ -42,7 +42,7 @@ pub(super) fn show_resumed_session(response: &Value) {
         print_line(&resumed.text);
         print_note(&format!(
             "you now work in session {0}: add `--session {0}` to each command",
-            resumed.session.id
+            short(&resumed.session.id)
         ));
     });
 }

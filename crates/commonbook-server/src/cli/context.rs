@@ -5,7 +5,7 @@ use commonbook::prompt::context::choose::CandidateReceipt;
 use commonbook::prompt::context::{AgentContext, ContextExplanation};
 use serde_json::Value;
 
-use super::layout::{one_line, print_facts, print_table, second, show};
+use super::layout::{one_line, print_facts, print_table, second, short, show};
 use super::show::{memory_glance, print_quarantine_hint};
 use crate::output::{print_line, print_note};
 
@@ -21,7 +21,10 @@ pub(super) fn context(response: &Value) {
         let figures = &context.diagnostics;
         print_note(&format!(
             "{} of {} candidates, {} tokens; `commonbook explain {}` shows why",
-            figures.injected_count, figures.candidate_count, context.tokens, context.id
+            figures.injected_count,
+            figures.candidate_count,
+            context.tokens,
+            short(&context.id)
         ));
     });
 }
@@ -33,7 +36,7 @@ pub(super) fn show_explained_context(response: &Value) {
         let standing = explanation.standing.as_ref();
         let standing =
             standing.map(|file| format!("{} ({}, {} bytes)", file.file, file.source, file.bytes));
-        print_line(&format!("{id} for {agent}, {}", second(*at)));
+        print_line(&format!("{} for {agent}, {}", short(id), second(*at)));
         print_facts(&[
             ("query", one_line(&receipt.query)),
             ("user", figures.resolved_user_id.clone().unwrap_or_default()),
@@ -73,7 +76,7 @@ pub(super) fn show_explained_context(response: &Value) {
 
 fn candidate_row(candidate: &CandidateReceipt) -> Vec<String> {
     vec![
-        candidate.id.clone(),
+        short(&candidate.id),
         candidate.source.to_string(),
         candidate.memory_type.clone(),
         candidate.author.clone(),
@@ -86,14 +89,14 @@ fn candidate_row(candidate: &CandidateReceipt) -> Vec<String> {
 pub(super) fn show_learnings(response: &Value) {
     show(response, |learned: &LearnResult| {
         for memory in &learned.learnings {
-            print_line(&format!("Learned {}: {}", memory.id, memory_glance(memory)));
+            print_line(&format!("Learned {}: {}", short(&memory.id), memory_glance(memory)));
         }
         learned.hints.iter().for_each(|hint| print_quarantine_hint(Some(hint)));
         if learned.repeated > 0 {
             print_line(&format!("{} already known", learned.repeated));
         }
         if let Some(id) = &learned.conversation {
-            print_line(&format!("Saved the conversation as {id}"));
+            print_line(&format!("Saved the conversation as {}", short(id)));
         }
         if let Some(standing) = &learned.standing {
             print_line(&format!("Added {} to {}", standing.added, standing.file));

@@ -3,21 +3,22 @@
 use commonbook::model::contradiction::{Contradiction, ContradictionSide};
 use serde_json::Value;
 
-use super::layout::{minute, one_line, print_table, show, show_page};
+use super::layout::{minute, one_line, print_record, short, show, show_page};
 use crate::output::{print_line, print_note};
 
 pub(super) fn list(response: &Value) {
     show_page(response, "No contradictions", |contradictions: &[Contradiction]| {
-        let rows = contradictions.iter().flat_map(|contradiction| {
+        for contradiction in contradictions {
             let [older, newer] = &contradiction.memories;
-            let (id, kind) = (contradiction.id.to_string(), contradiction.kind.to_string());
-            let confidence = confidence_text(contradiction);
-            [
-                vec![id, kind, older.owner.to_string(), side_line(older)],
-                vec![String::new(), confidence, newer.owner.to_string(), side_line(newer)],
-            ]
-        });
-        print_table(&["contradiction", "kind", "agent", "memory"], rows);
+            let sides = [older, newer].map(|side| format!("{}: {}", side.owner, side_line(side)));
+            let facts = [
+                short(&contradiction.id),
+                contradiction.kind.to_string(),
+                confidence_text(contradiction),
+            ];
+            print_line(&sides[0]);
+            print_record(&sides[1], &facts);
+        }
         print_note(
             "`commonbook contradictions show ID` shows one; `commonbook contradictions resolve ID \
              keep_newer` resolves it",
@@ -28,10 +29,11 @@ pub(super) fn list(response: &Value) {
 pub(super) fn show_contradiction(response: &Value) {
     show(response, |contradiction: &Contradiction| {
         let Contradiction { id, status, kind, reason, .. } = contradiction;
-        print_line(&format!("{id}: {status}, {kind}, {}", confidence_text(contradiction)));
+        let (id, confidence) = (short(id), confidence_text(contradiction));
+        print_line(&format!("{id}: {status}, {kind}, {confidence}"));
         print_line(&format!("{reason}."));
         for side in &contradiction.memories {
-            print_line(&format!("{} by {}, {}", side.id, side.owner, minute(side.at)));
+            print_line(&format!("{} by {}, {}", short(&side.id), side.owner, minute(side.at)));
             print_line(&format!("  {}", side_line(side)));
         }
         if let Some(resolved) = &contradiction.resolved {
@@ -41,7 +43,7 @@ pub(super) fn show_contradiction(response: &Value) {
                 print_line(&format!("Both hold: {context}"));
             }
             if let Some(memory) = resolved.kept {
-                print_line(&format!("Still holds: {memory}"));
+                print_line(&format!("Still holds: {}", short(&memory)));
             }
         }
     });

@@ -8,14 +8,17 @@ use commonbook::model::graph::export::KnowledgeSubgraph;
 use commonbook::model::graph::{EntityDetails, Relation};
 use serde_json::Value;
 
-use super::layout::{minute, one_line, print_table, show, show_page, show_table_page};
+use super::layout::{
+    minute, one_line, print_record, print_table, short, show, show_page, show_table_page,
+};
 use crate::output::{count_text, print_line, print_note};
 
 /// Characters of a node's name in a table of relations.
 const LABEL_CHARS_MAX: usize = 40;
 
 fn print_entity(entity: &Entity) {
-    print_line(&format!("{}  {}:{}", entity.id, entity.entity_type, entity.value));
+    let Entity { id, entity_type, value, .. } = entity;
+    print_line(&format!("{}  {entity_type}:{value}", short(id)));
     if let Some(context) = &entity.context {
         print_line(&format!("  {context}"));
     }
@@ -31,6 +34,7 @@ fn print_entity(entity: &Entity) {
 }
 
 fn print_review_hint(review: &impl std::fmt::Display) {
+    let review = short(review);
     print_note(&format!(
         "waits for a decision: `commonbook entity decide {review} accept`, or `dismiss`"
     ));
@@ -76,19 +80,22 @@ pub(super) fn page(response: &Value) {
         print_table(&["stated", "by", "statement"], rows);
         print_relations(&page.related);
         let memories = count_text(page.memories, "memory mentions", "memories mention");
-        print_note(&format!("{memories} it; `commonbook entity mentions {id}` lists them"));
+        print_note(&format!(
+            "{memories} it; `commonbook entity mentions {}` lists them",
+            short(id)
+        ));
     });
 }
 
 pub(super) fn list(response: &Value) {
-    let columns = ["id", "type", "name", "version", "last agent"];
+    let columns = ["id", "type", "version", "last agent", "name"];
     show_table_page(response, "No entities", &columns, |entity: &Entity| {
         vec![
-            entity.id.to_string(),
+            short(&entity.id),
             entity.entity_type.to_string(),
-            entity.value.clone(),
             entity.version.to_string(),
             entity.last_agent.to_string(),
+            entity.value.clone(),
         ]
     });
 }
@@ -97,8 +104,7 @@ pub(super) fn mentions(response: &Value) {
     let empty = "No memory that you may read mentions it";
     show_page(response, empty, |mentions: &[EntityMention]| {
         for EntityMention { memory, owner, at, excerpt, .. } in mentions {
-            print_line(&format!("{memory}  {owner}  {}", minute(*at)));
-            print_line(&format!("  > {excerpt}"));
+            print_record(excerpt, &[short(memory), owner.to_string(), minute(*at)]);
         }
     });
 }
@@ -110,7 +116,7 @@ pub(super) fn show_merged_entities(response: &Value) {
             Some(review) => print_review_hint(&review),
             None => print_note(&format!(
                 "{0} now redirects to it; `commonbook entity unmerge {0}` undoes the merge",
-                merged.source
+                short(&merged.source)
             )),
         }
     });
@@ -126,6 +132,7 @@ pub(super) fn show_unmerged_entities(response: &Value) {
 pub(super) fn reviews(response: &Value) {
     show_page(response, "Nothing waits for a decision", |reviews: &[EntityReview]| {
         for EntityReview { id, agent, entity, at, wanted, .. } in reviews {
+            let (id, entity) = (short(id), short(entity));
             print_line(&format!("{id}  {agent}  {}  about {entity}", minute(*at)));
             match wanted {
                 ReviewProposal::Stated(sighting) => {
@@ -133,7 +140,9 @@ pub(super) fn reviews(response: &Value) {
                     let (kind, name) = (sighting.entity_type, &sighting.value);
                     print_line(&format!("  states {kind}:{name} {context}"));
                 }
-                ReviewProposal::Merged(source) => print_line(&format!("  merges {source} into it")),
+                ReviewProposal::Merged(source) => {
+                    print_line(&format!("  merges {} into it", short(source)));
+                }
             }
         }
         print_note("`commonbook entity decide ID accept`, or `dismiss`, decides");
@@ -143,7 +152,7 @@ pub(super) fn reviews(response: &Value) {
 pub(super) fn relation(response: &Value) {
     show(response, |relation: &Relation| {
         let Relation { from, to, relation_type, strength, count, .. } = relation;
-        print_line(&format!("{from} {relation_type} {to}"));
+        print_line(&format!("{} {relation_type} {}", short(from), short(to)));
         let times = count_text(*count, "time", "times");
         print_note(&format!("strength {strength:.1}, stated {times}"));
     });
@@ -156,12 +165,7 @@ pub(super) fn graph(response: &Value) {
             return;
         }
         let rows = graph.nodes.iter().map(|node| {
-            vec![
-                node.steps.to_string(),
-                node.id.to_string(),
-                node.kind.clone(),
-                one_line(&node.label),
-            ]
+            vec![node.steps.to_string(), short(&node.id), node.kind.clone(), one_line(&node.label)]
         });
         print_table(&["steps", "id", "type", "name"], rows);
         print_relations(graph);

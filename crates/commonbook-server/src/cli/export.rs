@@ -22,7 +22,7 @@ pub(crate) struct ExportCommand {
     /// Format of the lines
     #[arg(long, value_enum, default_value_t)]
     format: ImportFormat,
-    /// File to write, with mode 0600 and only if the export completes; standard output by default
+    /// File to write, with mode 0600 and only if the export completes; - or none writes standard output
     file: Option<PathBuf>,
 }
 
@@ -45,6 +45,7 @@ impl ExportCommand {
         let ImportFormat::Jsonl = self.format;
         let mut destination = match &self.file {
             None => ExportDestination::Stdout,
+            Some(path) if path == Path::new("-") => ExportDestination::Stdout,
             Some(path) => ExportDestination::open(path, home)?,
         };
         let progress = match &destination {

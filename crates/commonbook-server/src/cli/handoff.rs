@@ -1,15 +1,22 @@
 //! How people read handoffs and the graph of who hands work to whom.
 
+use commonbook::base::page::Page;
 use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
 use commonbook::model::handoff::{AcceptHandoffResult, Handoff, HandoffReceipt, HandoffStepResult};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::layout::{minute, print_facts, print_table, second, show, show_table_page};
+use super::layout::{
+    beginning, minute, print_facts, print_next_page, print_record, print_table, second, short, show,
+};
+use super::lookup::Lookup;
 use crate::output::{count_text, print_line, print_note};
+
+/// Characters of a task in a list.
+const TASK_CHARS_MAX: usize = 160;
 
 pub(super) fn show_new_handoff(response: &Value) {
     show(response, |created: &CreateHandoffResult| {
-        print_line(&handoff_line(&created.handoff));
+        print_handoff(&created.handoff);
         print_line(&package_line(&created.handoff));
         if let Some(warning) = &created.warning {
             print_note(warning);
@@ -17,10 +24,17 @@ pub(super) fn show_new_handoff(response: &Value) {
     });
 }
 
-fn handoff_line(handoff: &Handoff) -> String {
-    let Handoff { id, from, to, status, kind, depth, .. } = handoff;
-    let chain = if *depth > 1 { format!(", number {depth} of its chain") } else { String::new() };
-    format!("{id}: {status}, {kind}, from {from} to {to}{chain}")
+fn print_handoff(handoff: &Handoff) {
+    let Handoff { id, status, kind, depth, created_at, .. } = handoff;
+    let chain = if *depth > 1 { format!("number {depth} of its chain") } else { String::new() };
+    let facts = [short(id), status.to_string(), kind.to_string(), minute(*created_at), chain];
+    print_record(&transfer(handoff), &facts);
+}
+
+/// Who hands what over to whom.
+pub(super) fn transfer(handoff: &Handoff) -> String {
+    let Handoff { from, to, task, .. } = handoff;
+    format!("{from} → {to}: {}", beginning(task, TASK_CHARS_MAX))
 }
 
 fn package_line(handoff: &Handoff) -> String {
@@ -31,7 +45,7 @@ fn package_line(handoff: &Handoff) -> String {
 }
 
 pub(super) fn show_handoff_step(response: &Value) {
-    show(response, |step: &HandoffStepResult| print_line(&handoff_line(&step.handoff)));
+    show(response, |step: &HandoffStepResult| print_handoff(&step.handoff));
 }
 
 pub(super) fn show_accepted_handoff(response: &Value) {
@@ -41,10 +55,10 @@ pub(super) fn show_accepted_handoff(response: &Value) {
 pub(super) fn receipt(response: &Value) {
     show(response, |receipt: &HandoffReceipt| {
         let handoff = &receipt.handoff;
-        print_line(&handoff_line(handoff));
+        print_handoff(handoff);
         print_facts(&[
+            ("id", handoff.id.to_string()),
             ("task", handoff.task.clone()),
-            ("created", second(handoff.created_at)),
             ("accepted", handoff.accepted_at.map(second).unwrap_or_default()),
             ("ended", handoff.ended_at.map(second).unwrap_or_default()),
             ("note", handoff.note.clone().unwrap_or_default()),
@@ -54,7 +68,7 @@ pub(super) fn receipt(response: &Value) {
             .memories
             .iter()
             .map(|memory| {
-                let (id, author) = (memory.id.to_string(), memory.author.to_string());
+                let (id, author) = (short(&memory.id), memory.author.to_string());
                 vec![id, author, memory.why.to_string(), format!("{:.2}", memory.score)]
             })
             .collect();
@@ -65,27 +79,28 @@ pub(super) fn receipt(response: &Value) {
             .left_out
             .iter()
             .map(|memory| {
-                let (id, reason) = (memory.id.to_string(), memory.reason.to_string());
-                vec![id, reason, format!("{:.2}", memory.score)]
+                let (id, reason) = (short(&memory.id), memory.reason.to_string());
+                vec![id, format!("{:.2}", memory.score), reason]
             })
             .collect();
         if !left_out.is_empty() {
-            print_table(&["left out", "reason", "score"], left_out);
+            print_table(&["left out", "score", "reason"], left_out);
         }
     });
 }
 
-pub(super) fn list(response: &Value) {
-    let columns = ["id", "from", "to", "status", "created", "task"];
-    show_table_page(response, "No handoffs", &columns, |handoff: &Handoff| {
-        vec![
-            handoff.id.to_string(),
-            handoff.from.to_string(),
-            handoff.to.to_string(),
-            handoff.status.to_string(),
-            minute(handoff.created_at),
-            handoff.task.lines().next().unwrap_or_default().to_owned(),
-        ]
+pub(super) fn list(response: &Value, lookup: &Lookup<'_>) {
+    show(response, |page: &Page<Handoff>| {
+        if page.items.is_empty() {
+            lookup.print_empty("No handoffs");
+            let all = json!({"side": "all", "limit": 1});
+            let all: Option<Page<Handoff>> = lookup.get("list_handoffs", all);
+            if all.is_some_and(|all| !all.items.is_empty()) {
+                print_note("`--side all` lists the handoffs between all agents");
+            }
+        }
+        page.items.iter().for_each(print_handoff);
+        print_next_page("--cursor", page.next.as_ref());
     });
 }
 

@@ -1,12 +1,15 @@
 //! How the command line lays out a response: a table, a page of a list, a list of facts.
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::base::page::Page;
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use textwrap::core::display_width;
 
-use crate::output::{print_line, print_note};
+use crate::output::{accent, dim, print_line, print_note};
 
 /// Prints a response by its type; as JSON if a server of another version returned another type.
 pub(super) fn show<T: DeserializeOwned>(response: &Value, print: impl FnOnce(&T)) {
@@ -49,7 +52,12 @@ pub(super) fn print_next_page(option: &str, next: Option<&impl std::fmt::Display
     }
 }
 
-/// A table that fits the terminal.
+/// Columns of the terminal; none where standard output is no terminal.
+fn columns() -> Option<usize> {
+    Table::new().width().map(usize::from)
+}
+
+/// A table that fits the terminal: its last column is wrapped, and no other.
 pub(super) fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
@@ -57,12 +65,53 @@ pub(super) fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>
     for row in rows {
         table.add_row(row);
     }
-    table.to_string()
+    let last = columns.len().saturating_sub(1);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if index == last { 0 } else { 2 }));
+        if index < last {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    let heading = lines.first().map(|line| dim(line));
+    heading.into_iter().chain(lines.into_iter().skip(1)).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints a table that fits the terminal.
 pub(super) fn print_table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
     print_line(&table(columns, rows));
+}
+
+/// Prints a text, and below it the facts about it: the first, a handle, by itself in colour.
+pub(super) fn print_record(text: &str, facts: &[String]) {
+    match columns() {
+        Some(columns) => textwrap::wrap(text, columns).iter().for_each(|line| print_line(line)),
+        None => print_line(text),
+    }
+    print_line(&facts_line(facts, columns().unwrap_or(usize::MAX)));
+}
+
+/// The facts of a record, on as many lines as they need; no fact is broken.
+fn facts_line(facts: &[String], columns: usize) -> String {
+    let mut facts = facts.iter().filter(|fact| !fact.is_empty());
+    let handle = facts.next().map(String::as_str).unwrap_or_default();
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    let mut room = columns.saturating_sub(2 + handle.len());
+    for fact in facts {
+        if display_width(&line) + 3 + display_width(fact) > room {
+            lines.push(dim(&std::mem::take(&mut line)));
+            room = columns.saturating_sub(2);
+        }
+        let separator = if lines.is_empty() || !line.is_empty() { " · " } else { "" };
+        line += &format!("{separator}{fact}");
+    }
+    lines.push(dim(&line));
+    format!("  {}{}", accent(handle), lines.join("\n  "))
+}
+
+/// The last letters of an id: enough for every command, a deletion too.
+pub(super) fn short(id: &impl std::fmt::Display) -> String {
+    handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned()
 }
 
 /// Prints the facts that have a value, each on a line behind its name.
@@ -73,17 +122,56 @@ pub(super) fn print_facts(facts: &[(&str, String)]) {
     }
 }
 
-/// A time to the minute, in UTC.
+/// A time to the minute, in the zone of this machine.
 pub(super) fn minute(time: Timestamp) -> String {
-    time.strftime("%F %H:%M").to_string()
+    local(time).strftime("%F %H:%M %Z").to_string()
 }
 
-/// A time to the second, in UTC.
+/// A time to the second, in the zone of this machine.
 pub(super) fn second(time: Timestamp) -> String {
-    time.strftime("%F %T").to_string()
+    local(time).strftime("%F %T %Z").to_string()
+}
+
+fn local(time: Timestamp) -> Zoned {
+    time.to_zoned(TimeZone::system())
 }
 
 /// A text on one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn beginning(text: &str, chars_max: usize) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+
+    use super::*;
+
+    #[test]
+    fn facts_are_wrapped_between_each_other_alone() {
+        let facts = ["9hm2x4qd", "", "claude-code", "2026-11-23 14:03 CET", "matched by words"];
+        let facts = facts.map(str::to_owned);
+        let line = |columns| strip_str(&facts_line(&facts, columns)).to_string();
+        assert_eq!(line(80), "  9hm2x4qd · claude-code · 2026-11-23 14:03 CET · matched by words");
+        assert_eq!(line(50), "  9hm2x4qd · claude-code · 2026-11-23 14:03 CET\n  matched by words");
+        assert_eq!(
+            line(10),
+            "  9hm2x4qd\n  claude-code\n  2026-11-23 14:03 CET\n  matched by words"
+        );
+    }
+
+    #[test]
+    fn the_columns_before_the_last_keep_their_width() {
+        let row = vec!["9hm2x4qd".to_owned(), "a title ".repeat(30)];
+        assert!(table(&["id", "title"], [row]).contains("\n9hm2x4qd  a title"));
+    }
 }

@@ -10,13 +10,15 @@ use commonbook::base::error::Result;
 use commonbook::base::{input, limits};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventFilter, FollowEvents};
-use commonbook::model::memory::GetMemory;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::show::memory_glance;
+use super::describe::event_words;
+use super::layout::{second, short};
+use super::lookup::Lookup;
 use crate::call::run_blocking;
-use crate::output;
 use crate::watch::watch_journals;
+use crate::{output, verb};
 
 /// Follows the journal of the workspace: prints one line for each event until Ctrl-C.
 #[derive(Debug, clap::Args)]
@@ -25,7 +27,7 @@ pub(crate) struct MonitorCommand {
     #[arg(long, value_name = "SEQUENCE")]
     after: Option<String>,
     /// Kind of event to show: memory.saved, or 'memory.*' for all kinds with this prefix; repeatable
-    #[arg(long, value_name = "KIND")]
+    #[arg(long = "event", alias = "events", value_name = "KIND")]
     events: Vec<String>,
     /// Topic of the events to show; repeatable
     #[arg(long = "topic", value_name = "TOPIC")]
@@ -119,22 +121,18 @@ fn read_monitor_page(
     Ok(MonitorPage { lines, through: followed.through, more: followed.more })
 }
 
-/// An event on one line, with the beginning of its memory as it is now, if the caller may read it.
+/// An event on one line, in words.
 fn event_line(book: &Commonbook, caller: &Caller, event: &Event) -> String {
-    let subject = event.subject.parse().ok();
-    let memory = subject.and_then(|id| book.get_memory(caller, &GetMemory { id, at: None }).ok());
-    let about = memory.as_ref().map(memory_glance).unwrap_or_default();
-    let changed = match event.changed.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", event.changed.join(", ")),
+    let call = |caller: &Caller, verb: &str, request: Value| {
+        verb::find(verb)?.call.run(book, caller, request).ok()
     };
-    let line = format!(
-        "{}  {:>5}  {:<18}  {}  {}{changed}  {about}",
-        event.at.strftime("%F %T"),
+    let lookup = Lookup { caller, request: &Map::new(), call: &call };
+    format!(
+        "{}  {:>5}  {}  ({} {})",
+        second(event.at),
         event.sequence,
+        event_words(event, None, &lookup),
         event.kind.name(),
-        event.actor,
-        event.subject,
-    );
-    line.trim_end().to_owned()
+        short(&event.subject),
+    )
 }

@@ -40,11 +40,12 @@ impl ReindexCommand {
             );
             return Ok(());
         }
-        let memories = HumanCount(progress.memories);
+        let noun = if progress.memories == 1 { "memory" } else { "memories" };
+        let memories = format!("{} {noun}", HumanCount(progress.memories));
         output::print_line(&match progress.waiting {
-            0 => format!("{memories} memories in the search index"),
+            0 => format!("{memories} in the search index"),
             waiting => format!(
-                "{memories} memories in the search index, {} still without a vector",
+                "{memories} in the search index, {} still without a vector",
                 HumanCount(waiting)
             ),
         });

@@ -1,5 +1,6 @@
 //! How people read sessions and changes.
 
+use commonbook::base::page::Page;
 use commonbook::model::cursor::{ChangesResponse, ReadMark};
 use commonbook::model::memory::Memory;
 use commonbook::model::session::{
@@ -8,7 +9,9 @@ use commonbook::model::session::{
 use serde_json::Value;
 
 use super::case::entry;
-use super::layout::{minute, second, show, show_table_page};
+use super::describe::{event_facts, event_words};
+use super::layout::{minute, print_next_page, print_record, print_table, short, show};
+use super::lookup::Lookup;
 use super::show::{memory_glance, print_quarantine_hint};
 use crate::output::{print_line, print_note};
 
@@ -19,6 +22,8 @@ pub(super) fn show_started_session(response: &Value) {
             SessionOutcome::Found => "Found",
         };
         print_line(&format!("{outcome} {}", session_line(&started.session)));
+        let id = short(&started.session.id);
+        print_note(&format!("`commonbook session use {id}` makes it your current session"));
     });
 }
 
@@ -36,7 +41,7 @@ pub(super) fn show_ended_session(response: &Value) {
 fn session_line(session: &Session) -> String {
     let Session { id, agent, status, .. } = session;
     let case = session.case.as_ref().map(|case| format!(", on {case}"));
-    format!("{id} of {agent} ({status}{})", case.unwrap_or_default())
+    format!("{} of {agent} ({status}{})", short(id), case.unwrap_or_default())
 }
 
 pub(super) fn show_session_details(response: &Value) {
@@ -44,44 +49,46 @@ pub(super) fn show_session_details(response: &Value) {
         print_line(&session_line(&details.session));
         for memory in &details.memories {
             let Memory { id, memory_type, .. } = memory;
-            print_line(&format!("{id}  {memory_type}  {}", memory_glance(memory)));
+            print_line(&format!("{}  {memory_type}  {}", short(id), memory_glance(memory)));
         }
         let hidden = details.memory_count.saturating_sub(details.memories.len() as u64);
         if hidden > 0 {
-            let id = &details.session.id;
+            let id = short(&details.session.id);
             print_note(&format!("and {hidden} more: commonbook list --session {id}"));
         }
     });
 }
 
-pub(super) fn list(response: &Value) {
-    let columns = ["id", "agent", "status", "started", "last written", "case"];
-    show_table_page(response, "No sessions", &columns, |session: &Session| {
-        vec![
-            session.id.to_string(),
-            session.agent.to_string(),
-            session.status.to_string(),
-            minute(session.started_at),
-            minute(session.touched_at),
-            session.case.as_ref().map(ToString::to_string).unwrap_or_default(),
-        ]
+pub(super) fn list(response: &Value, lookup: &Lookup<'_>) {
+    show(response, |page: &Page<Session>| {
+        if page.items.is_empty() {
+            lookup.print_empty("No sessions");
+            return;
+        }
+        let rows = page.items.iter().map(|session| {
+            vec![
+                short(&session.id),
+                session.agent.to_string(),
+                session.status.to_string(),
+                minute(session.touched_at),
+                session.case.as_ref().map(ToString::to_string).unwrap_or_default(),
+            ]
+        });
+        print_table(&["session", "agent", "status", "last written", "case"], rows);
+        print_next_page("--cursor", page.next.as_ref());
     });
 }
 
-pub(super) fn changes(response: &Value) {
+pub(super) fn changes(response: &Value, lookup: &Lookup<'_>) {
     show(response, |changes: &ChangesResponse| {
         for change in &changes.changes {
-            let event = &change.event;
-            let (at, kind) = (second(event.at), event.kind.name());
-            print_line(&format!("{at}  {kind} by {}: {}", event.actor, event.subject));
-            if let Some(text) = &change.says {
-                print_line(&format!("   {}", text.replace('\n', "\n   ")));
-            }
+            let words = event_words(&change.event, change.says.as_deref(), lookup);
+            print_record(&words, &event_facts(&change.event));
         }
         changes.entries.iter().for_each(entry);
         changes.quarantined.iter().for_each(|memory| print_quarantine_hint(Some(&memory.hint)));
         if changes.changes.is_empty() && changes.entries.is_empty() {
-            print_line("No changes");
+            lookup.print_empty("No changes");
         }
         print_note(&format!("up to {}; {} left", changes.through, changes.left));
     });

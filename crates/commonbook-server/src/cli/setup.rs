@@ -4,8 +4,9 @@ use std::path::Path;
 
 use clap::Args;
 use commonbook::base::error::{Error, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::offer;
 use crate::config::Config;
 use crate::output;
 use crate::remote::ServerAddress;
@@ -20,9 +21,12 @@ const DIFF_LINES_MAX: usize = 1_000;
 /// Connects a coding client: writes the MCP server and the hooks into its files.
 #[derive(Debug, Args)]
 pub(crate) struct SetupCommand {
-    /// Client to connect
+    /// Client to connect; by default those that this machine has, after a question
     #[arg(value_enum)]
-    client: SetupClient,
+    client: Option<SetupClient>,
+    /// Connect all clients that this machine has, without a question
+    #[arg(long, conflicts_with = "client")]
+    yes: bool,
     /// Scope: `user` for you in all projects, `project` for everyone who works on this project
     #[arg(long, value_enum, default_value = "user")]
     scope: SetupScope,
@@ -47,20 +51,49 @@ pub(crate) struct SetupCommand {
 }
 
 impl SetupCommand {
-    /// Sets the client up or undoes the setup, and prints the files that change.
+    /// Sets the client up or undoes the setup, and prints the files that change. Without a client, does
+    /// so for those that the user accepts.
     ///
     /// # Errors
     /// `conflict` if a file does not have the client's format, `unavailable` if one cannot be read
     /// or written, `invalid` for an option that the client does not support. Then no file changed.
-    pub(crate) fn run(&self, config: &Config, agent: Option<String>, as_json: bool) -> Result<()> {
+    pub(crate) fn run(&self, config: &Config, agent: Option<&str>, as_json: bool) -> Result<()> {
+        let clients = match self.client {
+            Some(client) => vec![client],
+            None => offer::choose_clients(config, self.undo, self.yes || self.dry_run)?,
+        };
+        let mut responses = Vec::new();
+        for client in &clients {
+            responses.push(self.run_for(*client, config, agent, as_json)?);
+        }
+        if as_json {
+            output::print_json(&match (self.client, responses.pop()) {
+                (Some(_), Some(response)) => response,
+                (_, last) => {
+                    json!({"items": responses.into_iter().chain(last).collect::<Vec<_>>()})
+                }
+            });
+        } else if !clients.is_empty() && !self.undo && !self.dry_run {
+            offer::NEXT_STEPS.iter().for_each(|line| output::print_line(line));
+        }
+        Ok(())
+    }
+
+    fn run_for(
+        &self,
+        client: SetupClient,
+        config: &Config,
+        agent: Option<&str>,
+        as_json: bool,
+    ) -> Result<Value> {
         let server = match (self.undo, self.server_address(agent)?) {
-            (false, None) => self.recorded_server(config)?,
+            (false, None) => self.recorded_server(client, config)?,
             (_, server) => server,
         };
         let options = self.setup_options(config)?;
         let setup = match self.undo {
-            true => SetupChanges::undo(self.client, &options, config)?,
-            false => SetupChanges::install(self.client, options, config)?,
+            true => SetupChanges::undo(client, &options, config)?,
+            false => SetupChanges::install(client, options, config)?,
         };
         let files: Vec<_> = setup
             .changes
@@ -68,7 +101,7 @@ impl SetupCommand {
             .map(|change| json!({"path": change.path, "change": change.kind()}))
             .collect();
         let response = json!({
-            "client": self.client, "scope": self.scope, "dry_run": self.dry_run, "files": files,
+            "client": client, "scope": self.scope, "dry_run": self.dry_run, "files": files,
             "notes": setup.notes, "server": server.as_ref().map(|server| &server.url),
         });
         let mut lines: Vec<String> = Vec::new();
@@ -80,28 +113,31 @@ impl SetupCommand {
         }
         lines.extend(setup.notes.iter().map(|note| (*note).to_owned()));
         if setup.changes.is_empty() {
-            lines.push(format!("{} is not set up here", self.client));
+            lines.push(format!("{client} is not set up here"));
         }
         if let Some(server) = &server {
             lines.push(format!("memories   {}", server.url));
         }
         if !self.dry_run {
             // First the address, so that no hook of a new setup uses the home meanwhile.
-            set_server(self.client, self.scope, config, server)?;
+            set_server(client, self.scope, config, server)?;
             setup.carry_out()?;
         }
-        match as_json {
-            true => output::print_json(&response),
-            false => lines.iter().for_each(|line| output::print_line(line)),
+        if !as_json {
+            lines.iter().for_each(|line| output::print_line(line));
         }
-        Ok(())
+        Ok(response)
     }
 
     /// The server of an earlier setup, which another one keeps.
-    fn recorded_server(&self, config: &Config) -> Result<Option<ServerAddress>> {
+    fn recorded_server(
+        &self,
+        client: SetupClient,
+        config: &Config,
+    ) -> Result<Option<ServerAddress>> {
         let map = ServerMap::read(config.home()?)?;
         Ok(match self.scope {
-            SetupScope::User => map.clients.get(self.client.name()).cloned(),
+            SetupScope::User => map.clients.get(client.name()).cloned(),
             SetupScope::Project => {
                 config.project_root().and_then(|root| map.projects.get(&root).cloned())
             }
@@ -109,7 +145,7 @@ impl SetupCommand {
     }
 
     /// The server that the options name.
-    fn server_address(&self, agent: Option<String>) -> Result<Option<ServerAddress>> {
+    fn server_address(&self, agent: Option<&str>) -> Result<Option<ServerAddress>> {
         let header = |text: &String| {
             let (name, value) = text.split_once(':').ok_or_else(|| {
                 Error::invalid("header", format!("{text:?} is not a header; expected NAME: VALUE"))
@@ -120,7 +156,7 @@ impl SetupCommand {
         let headers = self.header.iter().map(header).collect::<Result<Vec<_>>>()?;
         let Some(url) = &self.http else { return Ok(None) };
         let address = ServerAddress::parse(url)?.with_headers(headers)?;
-        Ok(Some(ServerAddress { agent, ..address }))
+        Ok(Some(ServerAddress { agent: agent.map(str::to_owned), ..address }))
     }
 
     fn setup_options(&self, config: &Config) -> Result<SetupOptions> {

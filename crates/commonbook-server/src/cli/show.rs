@@ -5,27 +5,55 @@ use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::bulk::BulkResult;
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::EventPage;
-use commonbook::model::memory::{Memory, PurgeResult, RevisionHistory, SaveOutcome, SaveResult};
-use commonbook::model::search::SearchResponse;
+use commonbook::model::memory::{
+    Importance, Memory, PurgeResult, RevisionHistory, SaveOutcome, SaveResult, Sharing,
+};
+use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{UserList, WorkspaceStats};
 use serde_json::Value;
 
+use super::describe::{event_facts, event_words};
 use super::layout::{
-    minute, one_line, print_facts, print_next_page, print_table, second, show, show_page,
-    show_table_page,
+    beginning, minute, print_facts, print_next_page, print_record, print_table, second, short,
+    show, show_page,
 };
-use crate::output::{count_text, print_line, print_note};
+use super::lookup::Lookup;
+use crate::output::{bold, count_text, print_line, print_note};
 
-/// Characters of a text in a table.
-const PREVIEW_CHARS_MAX: usize = 90;
+/// Characters of a text in a table or a list.
+const PREVIEW_CHARS_MAX: usize = 160;
 
-/// The beginning of a memory: its title, else its summary, else its text.
+/// The beginning of a memory: its title and text, else its summary, else its text.
 pub(super) fn memory_glance(memory: &Memory) -> String {
-    let line = one_line(memory.title.as_ref().or(memory.summary.as_ref()).unwrap_or(&memory.text));
-    match line.char_indices().nth(PREVIEW_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    let text = memory.summary.as_ref().unwrap_or(&memory.text);
+    beginning(
+        &match &memory.title {
+            Some(title) => format!("{title}: {text}"),
+            None => text.clone(),
+        },
+        PREVIEW_CHARS_MAX,
+    )
+}
+
+/// Prints a memory and the facts about it; `matched` says why a search found it.
+fn print_memory(memory: &Memory, matched: Option<String>, lookup: &Lookup<'_>) {
+    let Memory { workspace, memory_type, importance, sharing, .. } = memory;
+    let unless = |usual: bool, text: String| if usual { String::new() } else { text };
+    let superseded = memory.superseded_by.map(|id| format!("superseded by {}", short(&id)));
+    let facts = [
+        short(&memory.id),
+        memory.owner.to_string(),
+        unless(*workspace == lookup.caller.workspace, format!("in {workspace}")),
+        memory_type.to_string(),
+        unless(*importance == Importance::Normal, importance.to_string()),
+        unless(*sharing == Sharing::Shared, sharing.to_string()),
+        unless(!memory.is_quarantined(), "quarantined".to_owned()),
+        unless(memory.deleted_at.is_none(), "deleted".to_owned()),
+        superseded.unwrap_or_default(),
+        minute(memory.recorded_at),
+        matched.unwrap_or_default(),
+    ];
+    print_record(&memory_glance(memory), &facts);
 }
 
 pub(super) fn show_saved_memory(response: &Value) {
@@ -35,7 +63,7 @@ pub(super) fn show_saved_memory(response: &Value) {
             SaveOutcome::Repeated => "Already saved",
         };
         let Memory { id, owner, workspace, sharing, .. } = &saved.memory;
-        print_line(&format!("{outcome} {id} as {owner} in {workspace} ({sharing})"));
+        print_line(&format!("{outcome} {} as {owner} in {workspace} ({sharing})", short(id)));
         print_hygiene(&saved.memory);
     });
 }
@@ -57,7 +85,7 @@ pub(super) fn print_quarantine_hint(hint: Option<&str>) {
 
 pub(super) fn show_appeal(response: &Value) {
     show(response, |memory: &Memory| {
-        print_line(&format!("{} waits for a person to review it", memory.id));
+        print_line(&format!("{} waits for a person to review it", short(&memory.id)));
         print_note("`commonbook review` lists it first, with your reason");
     });
 }
@@ -66,7 +94,7 @@ pub(super) fn show_quarantined(response: &Value) {
     show_page(response, "Nothing waits for review", |memories: &[Memory]| {
         for memory in memories {
             let Memory { id, owner, recorded_at, .. } = memory;
-            print_line(&format!("{id}  {owner}  {}", minute(*recorded_at)));
+            print_line(&format!("{}  {owner}  {}", short(id), minute(*recorded_at)));
             if let Some(appeal) = memory.review.as_ref().and_then(|review| review.appeal.as_ref()) {
                 print_line(&format!("  {owner} appeals: {}", appeal.reason));
             }
@@ -83,64 +111,77 @@ pub(super) fn show_quarantined(response: &Value) {
 pub(super) fn batch(response: &Value) {
     show(response, |page: &Page<SaveResult>| {
         for saved in &page.items {
-            print_line(&format!("Saved {}  {}", saved.memory.id, memory_glance(&saved.memory)));
+            let (id, text) = (short(&saved.memory.id), memory_glance(&saved.memory));
+            print_line(&format!("Saved {id}: {text}"));
             print_hygiene(&saved.memory);
         }
     });
 }
 
-pub(super) fn hits(response: &Value) {
+pub(super) fn hits(response: &Value, lookup: &Lookup<'_>) {
     show(response, |found: &SearchResponse| {
-        if found.hits.is_empty() {
-            print_line("No memory found");
-        } else {
-            let rows = found.hits.iter().map(|hit| {
-                let memory = &hit.memory;
-                vec![
-                    format!("{:.2}", hit.score),
-                    memory.id.to_string(),
-                    memory.owner.to_string(),
-                    memory_glance(memory),
-                ]
-            });
-            print_table(&["score", "id", "owner", "memory"], rows);
-        }
         let workspaces: Vec<_> = found.workspaces.iter().map(ToString::to_string).collect();
-        let shown = found.hits.len();
-        print_note(&format!("{shown} of {} in {}", found.total, workspaces.join(", ")));
-        if let Some(notice) = &found.notice {
-            print_note(notice);
+        if found.hits.is_empty() {
+            lookup.print_empty("No memory found");
+            lookup.note_hits_elsewhere();
+        } else {
+            for hit in &found.hits {
+                let mut reasons: Vec<&str> =
+                    hit.matched.iter().map(|reason| reason_text(*reason)).collect();
+                // Nothing else finds a memory without a reason of its own.
+                if reasons.is_empty() {
+                    reasons.push("meaning");
+                }
+                let matched = format!("matched by {}", reasons.join(", "));
+                print_memory(&hit.memory, Some(matched).filter(|_| !reasons.is_empty()), lookup);
+            }
+            let shown = found.hits.len();
+            print_note(&format!("{shown} of {} in {}", found.total, workspaces.join(", ")));
         }
+        // The commands embed by themselves; only a fault needs the reader.
+        let is_fault = |notice: &&String| {
+            ["nothing is embedded", "no embedder"].iter().all(|usual| !notice.contains(usual))
+        };
+        found.notice.iter().filter(is_fault).for_each(|notice| print_note(notice));
         print_next_page("--cursor", found.next.as_ref());
     });
 }
 
-pub(super) fn memories(response: &Value) {
-    let columns = ["id", "owner", "type", "saved", "memory"];
-    show_table_page(response, "No memories", &columns, |memory: &Memory| {
-        vec![
-            memory.id.to_string(),
-            memory.owner.to_string(),
-            memory.memory_type.to_string(),
-            minute(memory.recorded_at),
-            memory_glance(memory),
-        ]
+/// Why a search found a memory, in words.
+fn reason_text(reason: MatchReason) -> &'static str {
+    match reason {
+        MatchReason::Words => "words",
+        MatchReason::Vector => "meaning",
+        MatchReason::Context => "its session",
+        MatchReason::Entity => "entity",
+        MatchReason::Time => "time",
+    }
+}
+
+pub(super) fn memories(response: &Value, lookup: &Lookup<'_>) {
+    show(response, |page: &Page<Memory>| {
+        if page.items.is_empty() {
+            lookup.print_empty("No memories");
+            lookup.note_memories_elsewhere();
+        }
+        page.items.iter().for_each(|memory| print_memory(memory, None, lookup));
+        print_next_page("--cursor", page.next.as_ref());
     });
 }
 
 pub(super) fn memory(response: &Value) {
     show(response, |memory: &Memory| {
         if let Some(title) = &memory.title {
-            print_line(&format!("{title}\n"));
+            print_line(&format!("{}\n", bold(title)));
         }
         print_line(&format!("{}\n", memory.text));
         let metadata = match memory.metadata.is_empty() {
             true => String::new(),
             false => Value::Object(memory.metadata.clone()).to_string(),
         };
-        let revision =
-            format!("{} by {} at {}", memory.revision, memory.revised_by, memory.revised_at);
-        let time = |time: Option<jiff::Timestamp>| time.map(|time| time.to_string());
+        let revised_at = second(memory.revised_at);
+        let revision = format!("{} by {} at {revised_at}", memory.revision, memory.revised_by);
+        let time = |time: Option<jiff::Timestamp>| time.map(second);
         print_facts(&[
             ("id", memory.id.to_string()),
             ("workspace", memory.workspace.to_string()),
@@ -149,7 +190,7 @@ pub(super) fn memory(response: &Value) {
             ("topics", memory.topics.join(", ")),
             ("importance", memory.importance.to_string()),
             ("sharing", memory.sharing.to_string()),
-            ("saved", memory.recorded_at.to_string()),
+            ("saved", second(memory.recorded_at)),
             ("revision", revision),
             ("summary", memory.summary.clone().unwrap_or_default()),
             ("user", memory.user_id.clone().unwrap_or_default()),
@@ -164,14 +205,14 @@ pub(super) fn memory(response: &Value) {
 
 pub(super) fn show_changed_memory(response: &Value) {
     show(response, |memory: &Memory| {
-        print_line(&format!("{} is at revision {}", memory.id, memory.revision));
+        print_line(&format!("{} is at revision {}", short(&memory.id), memory.revision));
         print_hygiene(memory);
     });
 }
 
 pub(super) fn show_deleted_memory(response: &Value) {
     show(response, |memory: &Memory| {
-        let id = memory.id;
+        let id = short(&memory.id);
         print_line(&format!("Deleted {id}; `commonbook restore {id}` restores it for 30 days"));
     });
 }
@@ -227,13 +268,11 @@ pub(super) fn agents(response: &Value) {
             vec![
                 agent.agent.to_string(),
                 agent.memory_count.to_string(),
-                minute(agent.first_seen),
                 minute(agent.last_seen),
-                agent.device.clone().unwrap_or_default(),
                 agent.client.clone().unwrap_or_default(),
             ]
         });
-        print_table(&["agent", "memories", "first seen", "last seen", "device", "client"], rows);
+        print_table(&["agent", "memories", "last seen", "client"], rows);
     });
 }
 
@@ -250,19 +289,14 @@ pub(super) fn agent(response: &Value) {
     });
 }
 
-pub(super) fn events(response: &Value) {
+pub(super) fn events(response: &Value, lookup: &Lookup<'_>) {
     show(response, |events: &EventPage| {
-        let rows = events.items.iter().map(|event| {
-            vec![
-                event.sequence.to_string(),
-                second(event.at),
-                event.kind.name().to_owned(),
-                event.actor.to_string(),
-                event.subject.clone(),
-                event.changed.join(", "),
-            ]
-        });
-        print_table(&["sequence", "at", "event", "agent", "subject", "changed"], rows);
+        if events.items.is_empty() {
+            lookup.print_empty("No events");
+        }
+        for event in &events.items {
+            print_record(&event_words(event, None, lookup), &event_facts(event));
+        }
         print_next_page("--after", events.next.as_ref());
     });
 }
@@ -270,7 +304,8 @@ pub(super) fn events(response: &Value) {
 pub(super) fn show_bulk_result(response: &Value) {
     show(response, |bulk: &BulkResult| {
         for memory in &bulk.items {
-            print_line(&format!("{}  {}  {}", memory.id, memory.owner, memory_glance(memory)));
+            let Memory { id, owner, .. } = memory;
+            print_line(&format!("{}  {owner}  {}", short(id), memory_glance(memory)));
         }
         let hidden = bulk.memories - bulk.items.len() as u64;
         if hidden > 0 {
@@ -279,7 +314,8 @@ pub(super) fn show_bulk_result(response: &Value) {
         let memories = count_text(bulk.memories, "memory", "memories");
         match &bulk.operation {
             Some(operation) => print_note(&format!(
-                "changed {memories}; `commonbook undo {operation}` reverses the change"
+                "changed {memories}; `commonbook undo {}` reverses the change",
+                short(operation)
             )),
             None if bulk.memories > 0 => {
                 print_note(&format!("dry run: {memories} would change, nothing was changed"));
@@ -299,13 +335,8 @@ pub(super) fn show_undo_result(response: &Value) {
 pub(super) fn users(response: &Value) {
     show(response, |users: &UserList| {
         let rows = users.items.iter().map(|user| {
-            vec![
-                user.user_id.clone(),
-                user.memory_count.to_string(),
-                minute(user.first_seen),
-                minute(user.last_seen),
-            ]
+            vec![user.user_id.clone(), user.memory_count.to_string(), minute(user.last_seen)]
         });
-        print_table(&["user", "memories", "first seen", "last seen"], rows);
+        print_table(&["user", "memories", "last seen"], rows);
     });
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::lookup::Lookup;
 use super::{case, checkpoint, context, contradictions, entities, handoff, session, show, tokens};
 
 /// The groups of commands, with their help.
@@ -22,11 +23,20 @@ pub(super) struct VerbView {
     /// The fields that are given without a flag, in order.
     pub(super) positional: &'static [&'static str],
     /// Prints the answer for people.
-    pub(super) show: fn(&Value),
+    pub(super) show: Show,
     /// The field that a file is given for, which has a JSON list.
     pub(super) list_file: Option<&'static str>,
     /// Whether `--private` stands for `--sharing private`.
     pub(super) private_flag: bool,
+}
+
+/// How a view prints a response.
+#[derive(Clone, Copy)]
+pub(super) enum Show {
+    /// From the response alone.
+    Response(fn(&Value)),
+    /// With further calls.
+    Lookup(fn(&Value, &Lookup<'_>)),
 }
 
 const fn view(
@@ -34,7 +44,15 @@ const fn view(
     positional: &'static [&'static str],
     show: fn(&Value),
 ) -> VerbView {
-    VerbView { verb, positional, show, list_file: None, private_flag: false }
+    VerbView { verb, positional, show: Show::Response(show), list_file: None, private_flag: false }
+}
+
+const fn lookup_view(
+    verb: &'static str,
+    positional: &'static [&'static str],
+    show: fn(&Value, &Lookup<'_>),
+) -> VerbView {
+    VerbView { verb, positional, show: Show::Lookup(show), list_file: None, private_flag: false }
 }
 
 impl VerbView {
@@ -52,9 +70,9 @@ impl VerbView {
 pub(super) fn verb_views() -> Vec<VerbView> {
     vec![
         view("save_memory", &["text"], show::show_saved_memory).with_private_flag(),
-        view("search_memory", &["query"], show::hits),
+        lookup_view("search_memory", &["query"], show::hits),
         view("get_memory", &["id"], show::memory),
-        view("list_memories", &[], show::memories),
+        lookup_view("list_memories", &[], show::memories),
         view("update_memory", &["id"], show::show_changed_memory),
         view("delete_memory", &["id"], show::show_deleted_memory),
         view("restore_memory", &["id"], show::show_changed_memory),
@@ -67,7 +85,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("get_memory_stats", &[], show::stats),
         view("list_agents", &[], show::agents),
         view("get_agent", &["name"], show::agent),
-        view("list_events", &[], show::events),
+        lookup_view("list_events", &[], show::events),
         view("list_quarantined", &[], show::show_quarantined),
         view("appeal_memory", &["id"], show::show_appeal),
         view("release_memory", &["id"], show::show_changed_memory),
@@ -94,11 +112,11 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("get_case_context", &["key"], case::context),
         view("digest_case", &["key"], case::show_case_digest),
         view("get_case", &["key"], case::case),
-        view("list_cases", &[], case::list),
+        lookup_view("list_cases", &[], case::list),
         view("close_case", &["key"], case::case),
         view("archive_case", &["key"], case::case),
         view("reopen_case", &["key"], case::case),
-        view("changes_since", &[], session::changes),
+        lookup_view("changes_since", &[], session::changes),
         view("mark_read", &["position"], session::show_marked_cursor),
         view("start_session", &[], session::show_started_session),
         view("end_session", &["session"], session::show_ended_session),
@@ -109,9 +127,9 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("get_checkpoint", &["checkpoint"], checkpoint::show_new_checkpoint),
         view("list_checkpoints", &["session"], checkpoint::list),
         view("get_session", &["session"], session::show_session_details),
-        view("list_sessions", &[], session::list),
+        lookup_view("list_sessions", &[], session::list),
         view("create_handoff", &["to", "task"], handoff::show_new_handoff),
-        view("list_handoffs", &[], handoff::list),
+        lookup_view("list_handoffs", &[], handoff::list),
         view("get_handoff", &["handoff"], handoff::receipt),
         view("accept_handoff", &["handoff"], handoff::show_accepted_handoff),
         view("complete_handoff", &["handoff", "result"], handoff::show_handoff_step),

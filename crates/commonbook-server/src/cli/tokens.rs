@@ -4,9 +4,10 @@ use std::io::IsTerminal;
 
 use commonbook::base::error::{Error, Result};
 use commonbook::model::token::{NewToken, Token, TokenList};
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::layout::{minute, print_table, show};
+use super::layout::{minute, print_record, short, show};
 use crate::config::Config;
 use crate::output::{print_line, print_note};
 use crate::remote::address::ServerMap;
@@ -45,7 +46,7 @@ pub(super) fn show_issued_token(response: &Value) {
     show(response, |issued: &NewToken| {
         print_line(&issued.secret);
         let Token { id, agent, .. } = &issued.token;
-        let scopes = scopes(&issued.token);
+        let (id, scopes) = (short(id), scopes(&issued.token));
         print_note(&format!(
             "Keep this secret now: it is not shown again. Token {id} proves {agent} ({scopes})."
         ));
@@ -58,7 +59,7 @@ pub(super) fn show_issued_token(response: &Value) {
 
 pub(super) fn show_revoked_token(response: &Value) {
     show(response, |token: &Token| {
-        print_line(&format!("Revoked {}, the token of {}", token.id, token.agent));
+        print_line(&format!("Revoked {}, the token of {}", short(&token.id), token.agent));
         print_note(
             "If no token is left, a server on a loopback address accepts the name that each \
              caller gives.",
@@ -74,22 +75,21 @@ pub(super) fn list(response: &Value) {
             );
             return;
         }
-        let rows = tokens.items.iter().map(|token| {
-            let workspace = token.workspace.as_ref().map(ToString::to_string);
-            vec![
-                token.id.to_string(),
-                token.agent.to_string(),
-                scopes(token),
+        let at = |name: &str, time: Option<Timestamp>| {
+            time.map(|time| format!("{name} {}", minute(time))).unwrap_or_default()
+        };
+        for token in &tokens.items {
+            let workspace = token.workspace.as_ref().map(|name| format!("in {name}"));
+            let facts = [
+                short(&token.id),
                 workspace.unwrap_or_default(),
-                minute(token.created_at),
-                token.expires_at.map(minute).unwrap_or_default(),
-                token.last_used.map(minute).unwrap_or_default(),
-                token.revoked_at.map(minute).unwrap_or_default(),
-            ]
-        });
-        let columns =
-            ["id", "agent", "scopes", "workspace", "created", "expires", "last used", "revoked"];
-        print_table(&columns, rows);
+                at("created", Some(token.created_at)),
+                at("expires", token.expires_at),
+                at("last used", token.last_used),
+                at("revoked", token.revoked_at),
+            ];
+            print_record(&format!("{} ({})", token.agent, scopes(token)), &facts);
+        }
     });
 }
 

@@ -142,6 +142,7 @@ fn an_export_is_imported_unchanged() {
         "t",
     ]);
     let first = home.run(&["export", "--workspace", "trip"]).stdout;
+    assert_eq!(home.run(&["export", "-", "--workspace", "trip"]).stdout, first);
     assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 4);
     let other = Home::new();
     assert!(other.feed(&["import", "-"], &first).status.success());
@@ -248,4 +249,228 @@ fn a_search_without_a_workspace_of_its_own_reads_the_whole_home() {
     assert_eq!(json_of(&nearest.stdout)["total"], 0);
     let output = home.run(&["search", "ferry", "--json", "--scope", "home"]);
     assert_eq!(json_of(&output.stdout)["total"], 1);
+}
+
+/// What people read of a command: standard output, then standard error.
+fn printed(home: &Home, arguments: &[&str]) -> String {
+    let output = home.run(arguments);
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8(text).unwrap();
+    assert!(output.status.success(), "{arguments:?}: {text}");
+    text
+}
+
+/// The handle in front of the facts below a record.
+fn handle_below(text: &str, record: &str) -> String {
+    let facts = text.lines().skip_while(|line| !line.starts_with(record)).nth(1).unwrap();
+    facts.split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn a_list_shows_the_memory_first_and_a_handle_that_every_command_takes() {
+    let home = Home::new();
+    printed(&home, &["save", "The gate is blue", "--agent", "ann", "--type", "decision"]);
+    let list = printed(&home, &["list"]);
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(lines[0], "The gate is blue");
+    let handle = handle_below(&list, "The gate is blue");
+    assert!(lines[1].starts_with(&format!("  {handle} · ann · decision · 20")), "{list}");
+    assert_eq!(handle.len(), 8);
+    let found = printed(&home, &["search", "what", "colour", "has", "the", "gate"]);
+    assert!(found.contains("matched by words"), "{found}");
+    let newer = ["save", "The gate is red", "--agent", "ann", "--supersedes", &handle];
+    let saved = printed(&home, &newer);
+    let newer = saved.split_whitespace().nth(1).unwrap();
+    let list = printed(&home, &["list"]);
+    assert!(list.contains(&format!("superseded by {newer}")), "{list}");
+    assert!(printed(&home, &["show", &handle]).contains("The gate is blue"));
+    printed(&home, &["delete", newer, "--agent", "ann"]);
+}
+
+#[test]
+fn handles_name_things_of_every_kind() {
+    let home = Home::new();
+    let ann = |arguments: &[&str]| printed(&home, &[arguments, &["--agent", "ann"]].concat());
+    let bob = |arguments: &[&str]| printed(&home, &[arguments, &["--agent", "bob"]].concat());
+    let created = ann(&["handoff", "create", "bob", "Write", "the", "press", "release"]);
+    let handoff = handle_below(&created, "ann → bob: Write the press release");
+    assert!(bob(&["handoff", "list"]).contains(&handoff));
+    bob(&["handoff", "accept", &handoff]);
+
+    let started = ann(&["session", "start"]);
+    let session = started.split_whitespace().nth(1).unwrap().to_owned();
+    ann(&["save", "The gate is blue", "--session", &session]);
+    assert!(ann(&["session", "show", &session]).contains("The gate is blue"));
+    assert!(ann(&["list", "--session", &session]).contains("The gate is blue"));
+    let checkpoint = ann(&["checkpoint", "--session", &session]);
+    let checkpoint = checkpoint.split(':').next().unwrap();
+    ann(&["resume", &session, "--checkpoint", checkpoint]);
+
+    let context = ann(&["context", "paint", "the", "gate", "--threshold", "0"]);
+    let receipt = context.split("commonbook explain ").nth(1).unwrap();
+    ann(&["explain", receipt.split('`').next().unwrap()]);
+
+    ann(&["save", "The ledger export limit is 10 MB", "--topic", "ledger"]);
+    bob(&["save", "The ledger export limit is 20 MB", "--topic", "ledger"]);
+    let contradictions = ann(&["contradictions", "list"]);
+    let contradiction = handle_below(&contradictions, "bob: ");
+    ann(&["contradictions", "show", &contradiction]);
+
+    let entities = ann(&["entity", "resolve", "tool", "TypeScript"]);
+    let entity = entities.split_whitespace().next().unwrap();
+    assert!(ann(&["entity", "show", entity]).contains("tool:TypeScript"));
+
+    let purged = bob(&["purge", "--since", "1h"]);
+    let operation = purged.split("commonbook undo ").nth(1).unwrap().split('`').next().unwrap();
+    bob(&["undo", operation]);
+
+    printed(&home, &["token", "create", "rook"]);
+    let token = handle_below(&printed(&home, &["token", "list"]), "rook (read,write)");
+    assert!(printed(&home, &["token", "revoke", &token]).contains("the token of rook"));
+}
+
+#[test]
+fn events_changes_and_handoffs_are_told_in_words() {
+    let home = Home::new();
+    let ann = |arguments: &[&str]| printed(&home, &[arguments, &["--agent", "ann"]].concat());
+    ann(&["save", "The gate is blue"]);
+    ann(&["handoff", "create", "bob", "Write the press release"]);
+    ann(&["case", "open", "outage"]);
+    for text in [printed(&home, &["events"]), printed(&home, &["changes", "--agent", "bob"])] {
+        for words in [
+            "ann saved: The gate is blue",
+            "ann → bob: Write the press release",
+            "ann opened the case outage",
+        ] {
+            assert!(text.lines().any(|line| line == words), "{words}: {text}");
+        }
+        assert!(!text.contains("mem_") && !text.contains("hnd_"), "{text}");
+    }
+}
+
+#[test]
+fn an_empty_answer_says_where_it_looked_and_what_is_elsewhere() {
+    let home = Home::new();
+    printed(&home, &["save", "The ferry leaves at seven", "--workspace", "trip"]);
+    printed(&home, &["handoff", "create", "bob", "Book", "--workspace", "trip", "--agent", "ann"]);
+    let table: [(&[&str], &[&str]); 5] = [
+        (
+            &["list", "--workspace", "work", "--agent", "ann"],
+            &["No memories in work for ann", "other workspaces: trip 1"],
+        ),
+        (
+            &["list", "--workspace", "trip", "--type", "decision"],
+            &["No memories in trip for anonymous with type decision", "without filters: 1 memory"],
+        ),
+        (
+            &["search", "ferry", "--workspace", "work"],
+            &["No memory found in work", "1 memory matches in other workspaces: `--scope home`"],
+        ),
+        (
+            &["search", "ferry", "--workspace", "trip", "--topic", "boats"],
+            &["with topic boats", "without filters 1 memory matches"],
+        ),
+        (
+            &["handoff", "list", "--workspace", "trip"],
+            &["No handoffs in trip for anonymous", "`--side all` lists"],
+        ),
+    ];
+    for (arguments, parts) in table {
+        let text = printed(&home, arguments);
+        for part in parts {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+#[test]
+fn words_need_no_quotes_and_commas_divide_nothing() {
+    let home = Home::new();
+    let flags = ["--topic", "red, white", "--topic", "gate", "--json"];
+    let saved = home.run(&[&["save", "the", "gate", "is", "blue"], &flags[..]].concat());
+    let memory = &json_of(&saved.stdout)["memory"];
+    assert_eq!(memory["text"], "the gate is blue");
+    assert_eq!(memory["topics"], json!(["red, white", "gate"]));
+    let created = home.run(&[
+        "handoff",
+        "create",
+        "bob",
+        "Paint it",
+        "--next-step",
+        "Buy paint, then brushes",
+        "--decision",
+        "Blue",
+        "--agent",
+        "ann",
+        "--json",
+    ]);
+    let handoff = &json_of(&created.stdout)["handoff"];
+    assert_eq!(handoff["next_steps"], json!(["Buy paint, then brushes"]));
+    assert_eq!(handoff["decisions_made"], json!(["Blue"]));
+}
+
+#[test]
+fn commands_work_in_the_current_session_and_refuse_an_unknown_one() {
+    let home = Home::new();
+    let ann = |arguments: &[&str]| home.run(&[arguments, &["--agent", "ann", "--json"]].concat());
+    let started = json_of(&ann(&["session", "start"]).stdout);
+    let id = started["session"]["id"].as_str().unwrap();
+    let saved_session = || json_of(&ann(&["save", "x"]).stdout)["memory"]["session"].clone();
+    assert_eq!(saved_session(), Value::Null);
+    assert_eq!(json_of(&ann(&["session", "use", &id[id.len() - 8..]]).stdout)["session"], id);
+    assert_eq!(saved_session(), id);
+    let other = json_of(&home.run(&["save", "y", "--agent", "bob", "--json"]).stdout);
+    assert_eq!(other["memory"]["session"], Value::Null, "it is the current one of ann alone");
+    assert!(ann(&["session", "end"]).status.success());
+    assert_eq!(saved_session(), Value::Null, "it has ended");
+
+    let mut command = home.program(&["save", "x", "--agent", "ann", "--json"]);
+    let output = command.env("COMMONBOOK_SESSION", id).output().unwrap();
+    assert_eq!(json_of(&output.stdout)["memory"]["session"], id);
+    let unknown = "ses_01m7y9c4dpeqkspxh7a865d434";
+    for arguments in [&["save", "x", "--session", unknown][..], &["session", "use", unknown]] {
+        let refused = ann(arguments);
+        assert_eq!(refused.status.code(), Some(5), "{arguments:?}");
+        let error = &json_of(&refused.stderr)["error"];
+        assert!(
+            error["message"].as_str().unwrap().contains("no such session")
+                || error["message"].as_str().unwrap().contains(unknown),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn shells_get_completions_and_man_its_pages() {
+    let home = Home::new();
+    let bash = printed(&home, &["completions", "bash"]);
+    assert!(bash.contains("low normal high critical"), "values of an enum are completed");
+    assert!(printed(&home, &["man"]).contains(".TH commonbook 1"));
+    printed(&home, &["man", "pages"]);
+    assert!(home.path().join("pages/commonbook-handoff-create.1").exists());
+    assert!(printed(&home, &["--version"]).starts_with("commonbook 0."));
+}
+
+#[test]
+fn a_command_embeds_what_it_saved_so_that_the_next_search_finds_it_by_meaning() {
+    let home = Home::new();
+    let bundled = |arguments: &[&str]| {
+        let mut command = home.program(arguments);
+        command.env("COMMONBOOK_EMBEDDER", "bundled").output().unwrap()
+    };
+    bundled(&["save", "The payment service retries because the bank's gateway drops calls"]);
+    // A slow machine embeds it with one of the next commands.
+    for _ in 0..20 {
+        let found = bundled(&["search", "what happens when a credit card charge fails", "--json"]);
+        let found = json_of(&found.stdout);
+        // It shares no word with the memory.
+        if found["total"] == 1 {
+            let text = bundled(&["search", "what happens when a credit card charge fails"]);
+            let text = [text.stdout, text.stderr].concat();
+            let text = String::from_utf8(text).unwrap();
+            assert!(text.contains("meaning") && !text.contains("embedded"), "{text}");
+            return;
+        }
+    }
+    panic!("no search went by meaning");
 }

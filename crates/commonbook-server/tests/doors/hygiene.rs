@@ -34,7 +34,7 @@ fn an_order_is_reviewed_and_released_at_the_command_line_and_then_read_by_all() 
     assert!(server.call("bob", "appeal_memory", &appeal).is_err());
     let listed = run(&["review"]);
     assert!(listed.contains(&format!("eve appeals: {reason}")), "{listed}");
-    assert!(listed.contains(id) && listed.contains("eve"), "{listed}");
+    assert!(listed.contains(&id[id.len() - 8..]) && listed.contains("eve"), "{listed}");
     assert!(listed.contains("It tells its reader to ignore earlier instructions."), "{listed}");
     run(&["release", id]);
     assert!(run(&["review"]).contains("Nothing waits for review"));

@@ -86,7 +86,8 @@ fn a_line_names_the_event_its_actor_and_its_subject() {
     let id = save(&cli, "ann", &json!({"text": "Chamomile\nfor sleep", "topics": ["Herbs"]}));
     let line = monitor.line();
     let id = id.as_str().unwrap();
-    for part in ["  4  ", "memory.saved", "  ann  ", id, "  Chamomile for sleep"] {
+    let handle = &id[id.len() - 8..];
+    for part in ["  4  ", "  ann saved: Chamomile for sleep", "memory.saved", handle] {
         assert!(line.contains(part), "{line}");
     }
     assert!(line.starts_with("20"), "{line}");

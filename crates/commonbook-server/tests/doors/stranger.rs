@@ -156,7 +156,7 @@ impl World {
             "stats",
             "agents",
             "users",
-            "export -",
+            "export out.jsonl",
             "entity list --limit 100",
             "entity show xylophone",
             "entity mentions concept:xylophone",

@@ -254,3 +254,35 @@ fn the_doctor_says_that_codex_does_not_trust_the_hooks() {
     user.well(&["codex", "--undo"]);
     assert_eq!(doctor().0, Some(0));
 }
+
+#[test]
+fn setup_without_a_client_offers_those_that_the_machine_has() {
+    let user = User::new();
+    let path = user.path("bin");
+    let setup = |arguments: &[&str]| {
+        let mut command = user.home.program(&[&["setup"], arguments].concat());
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        command.env("HOME", user.folder.path()).env("PATH", &path);
+        command.current_dir(user.path("project")).output().unwrap()
+    };
+    let none = setup(&[]);
+    assert_eq!(none.status.code(), Some(5), "nothing is installed");
+    fs::create_dir_all(user.path("bin")).unwrap();
+    fs::write(user.path("bin/codex"), "").unwrap();
+    fs::create_dir_all(user.path(".gemini")).unwrap();
+    let offered = setup(&[]);
+    let text = String::from_utf8(offered.stdout).unwrap();
+    assert!(text.contains("Found: codex, gemini"), "{text}");
+    assert!(
+        !user.path(".codex").exists(),
+        "without a terminal it asks nothing and changes nothing"
+    );
+    let done = String::from_utf8(setup(&["--yes"]).stdout).unwrap();
+    assert!(user.path(".codex/config.toml").exists() && done.contains("Next: "), "{done}");
+    assert!(user.path(".gemini/settings.json").exists());
+    assert!(setup(&["--undo", "--yes"]).status.success());
+    assert!(!user.path(".codex/config.toml").exists());
+    assert!(!user.path(".gemini/settings.json").exists());
+}

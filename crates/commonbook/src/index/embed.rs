@@ -103,15 +103,16 @@ impl Index {
             fingerprints
                 .extend(batch[fingerprints.len()..].iter().map(|(fingerprint, _)| *fingerprint));
             let next = self.read().unembedded_memories(&fingerprints, READ_MEMORIES_MAX);
-            let mut done = Ok(());
+            let (mut done, mut broken) = (Ok(()), false);
             for chunk in next.chunks(embedder.batch().max(1)) {
                 done = self.embed_batch(store, &*embedder, chunk, &mut batch);
-                if done.is_err() || written.elapsed() > WRITE_DELAY {
+                broken = report(self.read().progress(0)).is_break();
+                if done.is_err() || broken || written.elapsed() > WRITE_DELAY {
                     break;
                 }
             }
             let finished = next.is_empty() || done.is_err();
-            let broken = report(self.read().progress(0)).is_break();
+            broken = broken || report(self.read().progress(0)).is_break();
             if finished
                 || broken
                 || batch.len() >= WRITE_VECTORS_MAX

@@ -15,6 +15,14 @@ pub trait CheckpointRows {
     /// The checkpoint with this id.
     fn checkpoint(&self, workspace: &Workspace, id: CheckpointId) -> Result<Option<Checkpoint>>;
 
+    /// At most `limit` ids of checkpoints with this ending, of sessions in sight.
+    fn checkpoint_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<CheckpointId>>;
+
     /// The checkpoints of a session, oldest first.
     fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>>;
 

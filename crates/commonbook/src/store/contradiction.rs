@@ -35,6 +35,14 @@ pub trait ContradictionRows {
         limit: u32,
     ) -> Result<Vec<(u64, Contradiction)>>;
 
+    /// At most `limit` ids of contradictions in sight that have this ending.
+    fn contradiction_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<ContradictionId>>;
+
     /// The contradiction with this id in sight, with its memories, the older one first.
     fn contradiction(
         &self,

@@ -22,6 +22,10 @@ pub trait SessionRows {
         client_session: &str,
     ) -> Result<Option<Session>>;
 
+    /// At most `limit` ids of sessions in sight that have this ending.
+    fn session_ids_ending(&self, sight: &Sight, ending: &str, limit: u32)
+    -> Result<Vec<SessionId>>;
+
     /// At most `limit` sessions in sight that a filter admits, last started first, each with the
     /// position of its start in the journal, which is before the given one.
     fn sessions(

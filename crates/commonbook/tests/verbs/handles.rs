@@ -7,7 +7,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::case::AppendEntries;
 use commonbook::model::handoff::{AcceptHandoff, CreateHandoff};
 use commonbook::model::import;
-use commonbook::model::memory::{DeleteMemory, GetMemory, Memory};
+use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory};
 use commonbook::prompt::context::GetContext;
 use serde_json::{Value, json};
 
@@ -121,4 +121,27 @@ fn texts_show_handles_that_resolve_to_one_thing_for_their_reader() {
     let schema = input::schema::<AcceptHandoff>();
     world.book.resolve_handles(&caller("bob"), &schema, &mut accept).unwrap();
     assert_eq!(accept["handoff"], id.as_str());
+}
+
+#[test]
+fn a_handle_names_a_session_and_an_unknown_session_of_ours_is_refused() {
+    let world = World::new();
+    let (ann, start) = (caller("ann"), request(json!({})));
+    let id = world.book.start_session(&ann, &start).unwrap().session.id.to_string();
+    let known = |name: &str| {
+        let caller = ann.clone().in_session(Some(name)).unwrap();
+        world.book.in_known_session(&caller).map(|caller| caller.session.clone())
+    };
+    for name in [handle(&id), &id, &id[10..]] {
+        assert_eq!(known(name).unwrap().as_deref(), Some(&*id), "{name}");
+    }
+    // A client's own id stays as it is, also one that could be a handle.
+    for own in ["d8d0fc6f-e641", "abcdef", "ses_e04372ae5ffeUkCHu1g42LYXzd"] {
+        assert_eq!(known(own).unwrap().as_deref(), Some(own));
+    }
+    let error = known("ses_01m7y9c4dpeqkspxh7a865d434").unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::NotFound, Some("session")));
+    let mut list = json!({"session": handle(&id)});
+    world.book.resolve_handles(&ann, &input::schema::<ListMemories>(), &mut list).unwrap();
+    assert_eq!(list["session"], id.as_str());
 }

@@ -28,6 +28,17 @@ impl BulkOperationRows for SqliteTransaction<'_> {
         })
     }
 
+    fn operation_ids_ending(
+        &self,
+        workspace: &Workspace,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<OperationId>> {
+        let sql = "SELECT id FROM act WHERE workspace = ?1 AND substr(id, -length(?2)) = ?2 \
+                   ORDER BY id LIMIT ?3";
+        self.query_all(sql, (workspace.as_str(), ending, limit), |row| text(row, 0))
+    }
+
     fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()> {
         self.execute(
             "INSERT OR IGNORE INTO act (workspace, id, kind, agent, at) VALUES (?1, ?2, ?3, ?4, ?5)",

@@ -6,7 +6,7 @@ use rusqlite::types::ToSql;
 
 use super::SqliteTransaction;
 use super::row::{encode_json, json, text, time};
-use super::session;
+use super::session::{self, SEEN_SESSION};
 use crate::base::error::Result;
 use crate::base::id::{CheckpointId, SessionId};
 use crate::model::access::Sight;
@@ -20,6 +20,22 @@ impl CheckpointRows for SqliteTransaction<'_> {
     fn checkpoint(&self, workspace: &Workspace, id: CheckpointId) -> Result<Option<Checkpoint>> {
         let sql = "SELECT * FROM checkpoint WHERE workspace = ?1 AND id = ?2";
         self.query_one(sql, (workspace.as_str(), id.to_string()), from_row)
+    }
+
+    fn checkpoint_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<CheckpointId>> {
+        let sql = format!(
+            "SELECT c.id FROM checkpoint c \
+             CROSS JOIN session s ON s.workspace = c.workspace AND s.id = c.session \
+             WHERE {SEEN_SESSION} AND substr(c.id, -length(:ending)) = :ending \
+             ORDER BY c.id LIMIT :limit"
+        );
+        let seen = self.seen_without_audiences(sight);
+        seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
     fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>> {

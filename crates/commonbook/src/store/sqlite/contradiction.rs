@@ -168,6 +168,21 @@ impl ContradictionRows for SqliteTransaction<'_> {
             .collect())
     }
 
+    fn contradiction_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<ContradictionId>> {
+        let seen = self.seen(sight)?;
+        let sql = format!(
+            "SELECT c.id FROM {} WHERE substr(c.id, -length(:ending)) = :ending \
+             ORDER BY c.id LIMIT :limit",
+            shown_rows(&seen, CONTRADICTION_INDEX)
+        );
+        seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
+    }
+
     fn contradiction(
         &self,
         sight: &Sight,

@@ -16,7 +16,7 @@ use crate::model::workspace::Workspace;
 use crate::store::SessionRows;
 
 /// The rule of [`Sight::can_see`] for a row `s`. The conformance suite proves the two equal.
-const SEEN_SESSION: &str = "\
+pub(super) const SEEN_SESSION: &str = "\
     s.workspace IN (SELECT value FROM json_each(:workspaces)) \
     AND (s.user_id IS NULL OR s.user_id = :user OR (:user IS NULL AND s.agent = :agent))";
 
@@ -50,6 +50,20 @@ impl SessionRows for SqliteTransaction<'_> {
         let sql = "SELECT * FROM session WHERE workspace = ?1 AND agent = ?2 \
                    AND client_session = ?3 ORDER BY sequence DESC LIMIT 1";
         self.query_one(sql, [workspace.as_str(), agent.as_str(), client_session], from_row)
+    }
+
+    fn session_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<SessionId>> {
+        let sql = format!(
+            "SELECT s.id FROM session s WHERE {SEEN_SESSION} \
+                 AND substr(s.id, -length(:ending)) = :ending ORDER BY s.id LIMIT :limit"
+        );
+        let seen = self.seen_without_audiences(sight);
+        seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
     fn sessions(

@@ -1,12 +1,15 @@
 //! Handles: the ends of ids, by which agents name the things that a text for them shows.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::str::FromStr;
 
 use serde_json::Value;
 
 use crate::base::error::{Error, Result};
-use crate::base::id::{EntityId, HandoffId, MemoryId, handle, handle_of_length};
+use crate::base::id::{
+    EntityId, HandoffId, MemoryId, SessionId, handle, handle_of_length, parse_handle,
+};
 use crate::base::input::{HandleField, handle_fields};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
@@ -29,6 +32,13 @@ impl Commonbook {
         schema: &Value,
         request: &mut Value,
     ) -> Result<()> {
+        if let Some(Value::String(session)) = request.get_mut("session")
+            && schema["properties"]["session"].is_object()
+            && SessionId::parse(session).is_none()
+            && let Some(id) = self.find_session(caller, session)?
+        {
+            *session = id;
+        }
         let handles = handle_fields(schema, request);
         if handles.is_empty() {
             return Ok(());
@@ -42,6 +52,49 @@ impl Commonbook {
             *handle.value = Value::String(id);
         }
         Ok(())
+    }
+
+    /// The caller with the whole id of its session, where a handle names it.
+    ///
+    /// # Errors
+    /// `not_found` if the caller names a session by an id of ours that it does not see, `conflict`
+    /// if it sees several with this ending.
+    pub fn in_known_session<'c>(&self, caller: &'c Caller) -> Result<Cow<'c, Caller>> {
+        let Some(session) = &caller.session else { return Ok(Cow::Borrowed(caller)) };
+        let id = self.find_session(caller, session)?;
+        Ok(match id.filter(|id| id != session) {
+            None => Cow::Borrowed(caller),
+            Some(id) => Cow::Owned(Caller { session: Some(id), ..caller.clone() }),
+        })
+    }
+
+    /// The session of ours that an id or a handle names; `None` for a client's own id.
+    fn find_session(&self, caller: &Caller, name: &str) -> Result<Option<String>> {
+        let (whole, ending) = (SessionId::parse(name), parse_handle(name));
+        if whole.is_none() && ending.is_none() {
+            return Ok(None);
+        }
+        let Ok(sight) = Sight::reading(caller).or_else(|_| Sight::consulting(caller)) else {
+            return Ok(None);
+        };
+        self.store.read(|tx| {
+            if let Some(id) = whole {
+                let found = tx.session(&sight, id)?;
+                return found.map(|found| Some(found.id.to_string())).ok_or_else(|| {
+                    Error::not_found(format!("there is no session {name}"))
+                        .with_field("session")
+                        .hint("`list_sessions` lists the sessions; `start_session` starts one.")
+                });
+            }
+            let ids = ids_ending(tx, &sight, "ses_", ending.as_deref().unwrap_or(name))?;
+            match ids.as_slice() {
+                [id] => Ok(Some(id.clone())),
+                [] => Ok(None),
+                _ => Err(Error::conflict(format!("{} sessions end in {name}", ids.len()))
+                    .with_field("session")
+                    .hint(format!("Use one of them whole: {}.", ids.join(", ")))),
+            }
+        })
     }
 }
 
@@ -73,19 +126,43 @@ fn ids_ending(
     prefix: &str,
     ending: &str,
 ) -> Result<Vec<String>> {
-    let text = |ids: Vec<_>| ids.iter().map(ToString::to_string).collect();
+    let ends = |id: &String| id.ends_with(ending);
+    let home = sight.workspaces.first();
     match prefix {
-        "mem_" => tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX).map(text),
-        "hnd_" => {
-            let ids = tx.handoff_ids_ending(sight, ending, SAME_ENDING_MAX)?;
-            Ok(ids.iter().map(ToString::to_string).collect())
+        "mem_" => Ok(texts(tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
+        "hnd_" => Ok(texts(tx.handoff_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
+        "ent_" => Ok(texts(tx.entity_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
+        "ses_" => Ok(texts(tx.session_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
+        "chk_" => Ok(texts(tx.checkpoint_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
+        "con_" => Ok(texts(tx.contradiction_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
+        "tok_" => {
+            Ok(texts(tx.tokens()?.iter().map(|token| token.id)).into_iter().filter(ends).collect())
         }
-        "ent_" => {
-            let ids = tx.entity_ids_ending(sight, ending, SAME_ENDING_MAX)?;
-            Ok(ids.iter().map(ToString::to_string).collect())
-        }
+        "act_" => match home {
+            Some(home) => Ok(texts(tx.operation_ids_ending(home, ending, SAME_ENDING_MAX)?)),
+            None => Ok(Vec::new()),
+        },
+        "rev_" => match home {
+            Some(home) => {
+                let reviews = tx.reviews(home, None, u32::MAX)?;
+                Ok(texts(reviews.iter().map(|review| review.id)).into_iter().filter(ends).collect())
+            }
+            None => Ok(Vec::new()),
+        },
+        "ctx_" => match home {
+            Some(home) => {
+                let contexts = tx.contexts(home, &sight.agent, u32::MAX)?;
+                let ids = texts(contexts.iter().map(|context| context.id));
+                Ok(ids.into_iter().filter(ends).collect())
+            }
+            None => Ok(Vec::new()),
+        },
         _ => Ok(Vec::new()),
     }
+}
+
+fn texts(ids: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+    ids.into_iter().map(|id| id.to_string()).collect()
 }
 
 /// The handles that need more letters than usual because the reader sees another object of the same
