@@ -257,6 +257,18 @@ fn check_command(name: &str, config: &Config) -> Result<()> {
     Ok(())
 }
 
+/// Speaks MCP with the client: from the home, through a server, or without tools if the project is
+/// switched off. The client would report a server that does not start.
+fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result<()> {
+    if let Err(off) = project::check_switch(&config) {
+        return run_off_mcp(off);
+    }
+    match ServerAddress::of(&config, stdio.client.as_deref())? {
+        Some(address) => run_bridge(stdio, claims, address, config),
+        None => run_mcp(stdio, claims, open_commonbook(&config)?, config),
+    }
+}
+
 fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let Some((name, own)) = matches.subcommand() else { return Ok(()) };
     let open = || open_commonbook(&config);
@@ -277,17 +289,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             config.user = claims.user.or(config.user);
             build_runtime()?.block_on(serve.run(book, Arc::new(config)))
         }
-        ProgramCommand::Mcp(stdio) => match project::check_switch(&config) {
-            Ok(()) => {
-                let claims = cli::cli_caller_claims(own);
-                match ServerAddress::of(&config, stdio.client.as_deref())? {
-                    Some(address) => run_bridge(&stdio, claims, address, config),
-                    None => run_mcp(&stdio, claims, open()?, config),
-                }
-            }
-            // The client would report a server that does not start.
-            Err(off) => run_off_mcp(off),
-        },
+        ProgramCommand::Mcp(stdio) => start_mcp(&stdio, cli::cli_caller_claims(own), config),
         ProgramCommand::Setup(setup) => {
             setup.run(&config, cli::cli_caller_claims(own).agent.as_deref(), as_json)
         }

@@ -93,17 +93,26 @@ fn the_next_context_of_a_running_server_contains_a_changed_file() {
 fn settings_are_read_and_an_invalid_one_is_reported() {
     let home = Home::new();
     let settings = home.path().join("config.json");
-    let text = json!({"other": 1, "context": {"templates": {"report": "Report on {topic}."}}});
+    let text = json!({"context": {"templates": {"report": "Report on {topic}."}}});
     std::fs::write(&settings, text.to_string()).unwrap();
     printed(&home, &["save", r#"{"topic": "loaders", "pages": 2}"#, "--type", "report"]);
     let text = printed(&home, &["context", "report on loaders"]);
     assert!(text.contains("> Report on loaders."), "{text}");
-    for wrong in ["{", r#"{"context": {"typo": 1}}"#, r#"{"context": {"templates": {"r": "x"}}}"#] {
+    let invalid = [
+        "{",
+        r#"{"other": 1}"#,
+        r#"{"context": {"typo": 1}}"#,
+        r#"{"context": {"templates": {"r": "x"}}}"#,
+    ];
+    for wrong in invalid {
         std::fs::write(&settings, wrong).unwrap();
-        let output = home.run(&["stats"]);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{error}");
-        assert!(error.contains("config.json"), "{error}");
+        // It stops writing, and not reading.
+        for (arguments, code) in [(&["save", "tea"][..], 2), (&["stats"], 0)] {
+            let output = home.run(arguments);
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(code), "{error}");
+            assert!(error.contains("config.json"), "{error}");
+        }
     }
 }
 

@@ -146,7 +146,7 @@ fn an_unreachable_model_leaves_the_agents_own_sentence() {
 #[test]
 fn invalid_settings_are_refused_with_their_path() {
     for settings in [json!({"command": "x", "model": "m"}), json!({"endpoint": "http://h"})] {
-        let output = home(&settings).run(&["case", "list"]);
+        let output = home(&settings).run(&["case", "open", "ops"]);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && stderr.contains("config.json: digest."), "{stderr}");
     }

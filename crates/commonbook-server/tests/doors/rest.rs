@@ -153,8 +153,12 @@ fn a_request_without_a_workspace_uses_that_of_the_servers_project() {
         command.current_dir(folder);
         Server::from(command)
     };
+    let at_project = home.program(&["workspace", "list", "--json"]).current_dir(&project).output();
+    let at_project: Value = serde_json::from_slice(&at_project.unwrap().stdout).unwrap();
+    let own = at_project["here"]["workspace"].as_str().unwrap();
+    assert!(own.starts_with("tea-shop-"), "{at_project}");
     let table: [(&[&str], _, &[_], &str); 4] = [
-        (&[], project.as_path(), &[], "tea-shop"),
+        (&[], project.as_path(), &[], own),
         (&["--workspace", "other"], project.as_path(), &[], "other"),
         (&[], project.as_path(), &[("X-Commonbook-Workspace", "mine")], "mine"),
         (&[], home.path(), &[], "default"),
