@@ -5,8 +5,8 @@ use commonbook::prompt::context::choose::CandidateReceipt;
 use commonbook::prompt::context::{AgentContext, ContextExplanation};
 use serde_json::Value;
 
-use super::layout::{one_line, print_facts, print_table, second, short, show};
-use super::show::{memory_glance, print_quarantine_hint};
+use super::layout::{memory_glance, one_line, print_facts, print_table, second, short, show};
+use super::show::print_quarantine_hint;
 use crate::output::{print_line, print_note};
 
 pub(super) fn context(response: &Value) {

@@ -8,9 +8,8 @@ use commonbook::model::memory::Memory;
 use serde_json::json;
 
 use super::handoff::transfer;
-use super::layout::{beginning, second, short};
+use super::layout::{beginning, memory_glance, second, short};
 use super::lookup::Lookup;
-use super::show::memory_glance;
 
 /// Characters of the text of a memory behind an event.
 const SAID_CHARS_MAX: usize = 160;

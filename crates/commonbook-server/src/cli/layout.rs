@@ -3,6 +3,7 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::base::page::Page;
+use commonbook::model::memory::Memory;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;
@@ -148,6 +149,21 @@ pub(super) fn beginning(text: &str, chars_max: usize) -> String {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line,
     }
+}
+
+/// Characters of a text in a table or a list.
+const PREVIEW_CHARS_MAX: usize = 160;
+
+/// The beginning of a memory: its title and text, else its summary, else its text.
+pub(super) fn memory_glance(memory: &Memory) -> String {
+    let text = memory.summary.as_ref().unwrap_or(&memory.text);
+    beginning(
+        &match &memory.title {
+            Some(title) => format!("{title}: {text}"),
+            None => text.clone(),
+        },
+        PREVIEW_CHARS_MAX,
+    )
 }
 
 #[cfg(test)]

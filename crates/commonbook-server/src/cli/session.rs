@@ -10,9 +10,11 @@ use serde_json::Value;
 
 use super::case::entry;
 use super::describe::{event_facts, event_words};
-use super::layout::{minute, print_next_page, print_record, print_table, short, show};
+use super::layout::{
+    memory_glance, minute, print_next_page, print_record, print_table, short, show,
+};
 use super::lookup::Lookup;
-use super::show::{memory_glance, print_quarantine_hint};
+use super::show::print_quarantine_hint;
 use crate::output::{print_line, print_note};
 
 pub(super) fn show_started_session(response: &Value) {

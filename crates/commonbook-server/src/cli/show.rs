@@ -14,26 +14,11 @@ use serde_json::Value;
 
 use super::describe::{event_facts, event_words};
 use super::layout::{
-    beginning, minute, print_facts, print_next_page, print_record, print_table, second, short,
+    memory_glance, minute, print_facts, print_next_page, print_record, print_table, second, short,
     show, show_page,
 };
 use super::lookup::Lookup;
 use crate::output::{bold, count_text, print_line, print_note};
-
-/// Characters of a text in a table or a list.
-const PREVIEW_CHARS_MAX: usize = 160;
-
-/// The beginning of a memory: its title and text, else its summary, else its text.
-pub(super) fn memory_glance(memory: &Memory) -> String {
-    let text = memory.summary.as_ref().unwrap_or(&memory.text);
-    beginning(
-        &match &memory.title {
-            Some(title) => format!("{title}: {text}"),
-            None => text.clone(),
-        },
-        PREVIEW_CHARS_MAX,
-    )
-}
 
 /// Prints a memory and the facts about it; `matched` says why a search found it.
 fn print_memory(memory: &Memory, matched: Option<String>, lookup: &Lookup<'_>) {

@@ -143,8 +143,9 @@ pub(crate) fn workspace_of(home: Option<&Path>, repository: &Repository) -> Work
 
 /// The workspace that a project has, or would get, without entering it.
 pub(crate) fn planned_workspace(home: Option<&Path>, repository: &Repository) -> Workspace {
-    let read = |home: &Path| Some((ProjectMap::read(home).ok()?, HomeKey::read(home).ok()?));
-    let (mut map, key) = home.and_then(read).unwrap_or_default();
+    let mut map = home.and_then(|home| ProjectMap::read(home).ok()).unwrap_or_default();
+    // The name depends on the key, so a home without one gets it now.
+    let key = home.and_then(|home| HomeKey::open(home).ok());
     map.enter(repository, key.as_ref())
 }
 
