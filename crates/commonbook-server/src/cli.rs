@@ -52,12 +52,12 @@ pub(crate) use doctor::DoctorCommand;
 pub(crate) use export::ExportCommand;
 pub(crate) use help::with_sections;
 pub(crate) use import::ImportCommand;
-use lookup::Lookup;
+use lookup::ViewLookup;
 pub(crate) use monitor::MonitorCommand;
 pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
 pub(crate) use standing::StandingCommand;
-use table::{COMMAND_GROUPS, Show, VerbView, verb_views};
+use table::{COMMAND_GROUPS, VerbView, ViewPrinter, verb_views};
 pub(crate) use workspace::WorkspaceCommand;
 
 /// The verb that asks before it runs, if a client would stop working.
@@ -443,7 +443,7 @@ impl VerbCommand {
                 Value::Object(request) => server.call(verb::find(verb)?, caller, request).ok(),
                 _ => None,
             };
-            let lookup = Lookup { caller: &caller, request: &fields, call: &call };
+            let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
             self.show(matches, &response, &lookup);
             return Ok(());
         }
@@ -458,7 +458,11 @@ impl VerbCommand {
             Some(book) => verb::find(verb)?.call.run(book, caller, request).ok(),
             None => call_server(config, caller, verb, request),
         };
-        self.show(matches, &response, &Lookup { caller: &caller, request: &fields, call: &call });
+        self.show(
+            matches,
+            &response,
+            &ViewLookup { caller: &caller, request: &fields, call: &call },
+        );
         // After the response, which does not depend on it.
         if let Some(book) = book {
             follow::register_presence(&book);
@@ -472,11 +476,11 @@ impl VerbCommand {
         Ok(())
     }
 
-    fn show(&self, matches: &ArgMatches, response: &Value, lookup: &Lookup<'_>) {
+    fn show(&self, matches: &ArgMatches, response: &Value, lookup: &ViewLookup<'_>) {
         match self.view.show {
             _ if matches.get_flag("json") => output::print_json(response),
-            Show::Response(show) => show(response),
-            Show::Lookup(show) => show(response, lookup),
+            ViewPrinter::Response(show) => show(response),
+            ViewPrinter::WithLookup(show) => show(response, lookup),
         }
     }
 

@@ -8,7 +8,7 @@ use commonbook::model::case::{
 use serde_json::Value;
 
 use super::layout::{minute, print_next_page, print_table, short, show};
-use super::lookup::Lookup;
+use super::lookup::ViewLookup;
 use super::show::print_quarantine_hint;
 use crate::output::{count_text, print_line, print_note};
 
@@ -55,7 +55,7 @@ fn case_line(case: &Case) -> String {
     format!("{key}: {title} ({status}, {})", count_text(*version, "entry", "entries"))
 }
 
-pub(super) fn list(response: &Value, lookup: &Lookup<'_>) {
+pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Case>| {
         if page.items.is_empty() {
             lookup.print_empty("No cases");

@@ -9,13 +9,13 @@ use serde_json::json;
 
 use super::handoff::transfer;
 use super::layout::{beginning, memory_glance, second, short};
-use super::lookup::Lookup;
+use super::lookup::ViewLookup;
 
 /// Characters of the text of a memory behind an event.
 const SAID_CHARS_MAX: usize = 160;
 
 /// An event in words. `says` is the text of its memory, where the response has it.
-pub(super) fn event_words(event: &Event, says: Option<&str>, lookup: &Lookup<'_>) -> String {
+pub(super) fn event_words(event: &Event, says: Option<&str>, lookup: &ViewLookup<'_>) -> String {
     let Event { kind, actor, subject, .. } = event;
     let done = done(*kind);
     if kind.is_of_memory() {

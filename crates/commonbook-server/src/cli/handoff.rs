@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::layout::{
     beginning, minute, print_facts, print_next_page, print_record, print_table, second, short, show,
 };
-use super::lookup::Lookup;
+use super::lookup::ViewLookup;
 use crate::output::{count_text, print_line, print_note};
 
 /// Characters of a task in a list.
@@ -89,7 +89,7 @@ pub(super) fn receipt(response: &Value) {
     });
 }
 
-pub(super) fn list(response: &Value, lookup: &Lookup<'_>) {
+pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Handoff>| {
         if page.items.is_empty() {
             lookup.print_empty("No handoffs");

@@ -18,7 +18,7 @@ const COUNTED_WORKSPACES_MAX: usize = 5;
 pub(super) type VerbCall<'c> = dyn Fn(&Caller, &str, Value) -> Option<Value> + 'c;
 
 /// What a view may look up besides its response.
-pub(super) struct Lookup<'c> {
+pub(super) struct ViewLookup<'c> {
     /// The caller of the command.
     pub(super) caller: &'c Caller,
     /// The request of the command.
@@ -27,7 +27,7 @@ pub(super) struct Lookup<'c> {
     pub(super) call: &'c VerbCall<'c>,
 }
 
-impl Lookup<'_> {
+impl ViewLookup<'_> {
     /// The response of a verb; `None` if it fails.
     pub(super) fn get<T: DeserializeOwned>(&self, verb: &str, request: Value) -> Option<T> {
         self.get_as(self.caller, verb, request)

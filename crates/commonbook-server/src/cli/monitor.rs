@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::describe::event_words;
 use super::layout::{second, short};
-use super::lookup::Lookup;
+use super::lookup::ViewLookup;
 use crate::call::run_blocking;
 use crate::watch::watch_journals;
 use crate::{output, verb};
@@ -126,7 +126,7 @@ fn event_line(book: &Commonbook, caller: &Caller, event: &Event) -> String {
     let call = |caller: &Caller, verb: &str, request: Value| {
         verb::find(verb)?.call.run(book, caller, request).ok()
     };
-    let lookup = Lookup { caller, request: &Map::new(), call: &call };
+    let lookup = ViewLookup { caller, request: &Map::new(), call: &call };
     format!(
         "{}  {:>5}  {}  ({} {})",
         second(event.at),

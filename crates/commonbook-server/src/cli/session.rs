@@ -13,7 +13,7 @@ use super::describe::{event_facts, event_words};
 use super::layout::{
     memory_glance, minute, print_next_page, print_record, print_table, short, show,
 };
-use super::lookup::Lookup;
+use super::lookup::ViewLookup;
 use super::show::print_quarantine_hint;
 use crate::output::{print_line, print_note};
 
@@ -61,7 +61,7 @@ pub(super) fn show_session_details(response: &Value) {
     });
 }
 
-pub(super) fn list(response: &Value, lookup: &Lookup<'_>) {
+pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Session>| {
         if page.items.is_empty() {
             lookup.print_empty("No sessions");
@@ -81,7 +81,7 @@ pub(super) fn list(response: &Value, lookup: &Lookup<'_>) {
     });
 }
 
-pub(super) fn changes(response: &Value, lookup: &Lookup<'_>) {
+pub(super) fn changes(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |changes: &ChangesResponse| {
         for change in &changes.changes {
             let words = event_words(&change.event, change.says.as_deref(), lookup);

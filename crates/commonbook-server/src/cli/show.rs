@@ -17,11 +17,11 @@ use super::layout::{
     memory_glance, minute, print_facts, print_next_page, print_record, print_table, second, short,
     show, show_page,
 };
-use super::lookup::Lookup;
+use super::lookup::ViewLookup;
 use crate::output::{bold, count_text, print_line, print_note};
 
 /// Prints a memory and the facts about it; `matched` says why a search found it.
-fn print_memory(memory: &Memory, matched: Option<String>, lookup: &Lookup<'_>) {
+fn print_memory(memory: &Memory, matched: Option<String>, lookup: &ViewLookup<'_>) {
     let Memory { workspace, memory_type, importance, sharing, .. } = memory;
     let unless = |usual: bool, text: String| if usual { String::new() } else { text };
     let superseded = memory.superseded_by.map(|id| format!("superseded by {}", short(&id)));
@@ -103,7 +103,7 @@ pub(super) fn batch(response: &Value) {
     });
 }
 
-pub(super) fn hits(response: &Value, lookup: &Lookup<'_>) {
+pub(super) fn hits(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |found: &SearchResponse| {
         let workspaces: Vec<_> = found.workspaces.iter().map(ToString::to_string).collect();
         if found.hits.is_empty() {
@@ -143,7 +143,7 @@ fn reason_text(reason: MatchReason) -> &'static str {
     }
 }
 
-pub(super) fn memories(response: &Value, lookup: &Lookup<'_>) {
+pub(super) fn memories(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Memory>| {
         if page.items.is_empty() {
             lookup.print_empty("No memories");
@@ -274,7 +274,7 @@ pub(super) fn agent(response: &Value) {
     });
 }
 
-pub(super) fn events(response: &Value, lookup: &Lookup<'_>) {
+pub(super) fn events(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |events: &EventPage| {
         if events.items.is_empty() {
             lookup.print_empty("No events");

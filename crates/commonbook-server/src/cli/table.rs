@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lookup::Lookup;
+use super::lookup::ViewLookup;
 use super::{case, checkpoint, context, contradictions, entities, handoff, session, show, tokens};
 
 /// The groups of commands, with their help.
@@ -23,7 +23,7 @@ pub(super) struct VerbView {
     /// The fields that are given without a flag, in order.
     pub(super) positional: &'static [&'static str],
     /// Prints the answer for people.
-    pub(super) show: Show,
+    pub(super) show: ViewPrinter,
     /// The field that a file is given for, which has a JSON list.
     pub(super) list_file: Option<&'static str>,
     /// Whether `--private` stands for `--sharing private`.
@@ -32,11 +32,11 @@ pub(super) struct VerbView {
 
 /// How a view prints a response.
 #[derive(Clone, Copy)]
-pub(super) enum Show {
+pub(super) enum ViewPrinter {
     /// From the response alone.
     Response(fn(&Value)),
     /// With further calls.
-    Lookup(fn(&Value, &Lookup<'_>)),
+    WithLookup(fn(&Value, &ViewLookup<'_>)),
 }
 
 const fn view(
@@ -44,15 +44,27 @@ const fn view(
     positional: &'static [&'static str],
     show: fn(&Value),
 ) -> VerbView {
-    VerbView { verb, positional, show: Show::Response(show), list_file: None, private_flag: false }
+    VerbView {
+        verb,
+        positional,
+        show: ViewPrinter::Response(show),
+        list_file: None,
+        private_flag: false,
+    }
 }
 
 const fn lookup_view(
     verb: &'static str,
     positional: &'static [&'static str],
-    show: fn(&Value, &Lookup<'_>),
+    show: fn(&Value, &ViewLookup<'_>),
 ) -> VerbView {
-    VerbView { verb, positional, show: Show::Lookup(show), list_file: None, private_flag: false }
+    VerbView {
+        verb,
+        positional,
+        show: ViewPrinter::WithLookup(show),
+        list_file: None,
+        private_flag: false,
+    }
 }
 
 impl VerbView {

@@ -17,7 +17,7 @@ const SCHEMAS_PATH: &str = "/components/schemas";
 const EXTENSIONS: [(&str, &str); 2] = [("UpdateResult", "Memory"), ("EndSessionResult", "Session")];
 
 /// Collects the types of the document.
-pub(super) struct Components {
+pub(super) struct SchemaComponents {
     requests: SchemaGenerator,
     answers: SchemaGenerator,
     /// The types of whole requests: their fields are parameters, or a body.
@@ -25,7 +25,7 @@ pub(super) struct Components {
     bodies: Map<String, Value>,
 }
 
-impl Components {
+impl SchemaComponents {
     pub(super) fn new() -> Self {
         let generator = |contract: Contract| {
             let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -204,7 +204,7 @@ pub(super) mod tests {
     use super::*;
 
     /// The names that two different types share.
-    pub(in crate::rest) fn ambiguous_names(components: Components) -> Vec<String> {
+    pub(in crate::rest) fn ambiguous_names(components: SchemaComponents) -> Vec<String> {
         let mut types: BTreeMap<String, Value> = BTreeMap::new();
         let mut ambiguous = Vec::new();
         for (name, schema) in components.into_named_schemas() {

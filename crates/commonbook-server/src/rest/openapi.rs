@@ -7,7 +7,7 @@ use commonbook::model::event::FollowEvents;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use super::components::{Components, without_null};
+use super::components::{SchemaComponents, without_null};
 use super::examples;
 use super::route::RestRoute;
 use crate::hint::{HintDoor, translate};
@@ -50,8 +50,8 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
 }
 
 /// The paths of these routes, and the types that they name.
-fn describe(routes: &[RestRoute]) -> (Map<String, Value>, Components) {
-    let (mut paths, mut components) = (Map::new(), Components::new());
+fn describe(routes: &[RestRoute]) -> (Map<String, Value>, SchemaComponents) {
+    let (mut paths, mut components) = (Map::new(), SchemaComponents::new());
     for route in routes {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_lowercase()] = operation(route, &mut components);
@@ -101,7 +101,7 @@ fn tag(path: &str) -> &'static str {
     subject.map_or("workspace", |(tag, ..)| *tag)
 }
 
-fn operation(route: &RestRoute, components: &mut Components) -> Value {
+fn operation(route: &RestRoute, components: &mut SchemaComponents) -> Value {
     let mut parameters: Vec<Value> = common_parameters()
         .as_object()
         .into_iter()
@@ -191,7 +191,12 @@ fn body_schema(route: &RestRoute, mut request: Value) -> Option<Value> {
 }
 
 /// The body of a route, with a reference to its schema.
-fn body(route: &RestRoute, reference: Value, required: bool, components: &mut Components) -> Value {
+fn body(
+    route: &RestRoute,
+    reference: Value,
+    required: bool,
+    components: &mut SchemaComponents,
+) -> Value {
     let schema = match &route.list {
         None => reference,
         Some((field, list)) => {
@@ -206,7 +211,7 @@ fn body(route: &RestRoute, reference: Value, required: bool, components: &mut Co
     json!({"required": required, "content": {"application/json": content}})
 }
 
-fn responses(route: &RestRoute, components: &mut Components) -> Value {
+fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
     let single = components.answer(route.call.answer_type);
     let list = route.list.as_ref().map(|(_, list)| components.answer(list.answer_type));
     // `oneOf` with two equal schemas would match no response.
@@ -331,7 +336,7 @@ fn common_parameters() -> Value {
 }
 
 /// The stream of events, which is not a verb.
-fn stream(components: &mut Components) -> Value {
+fn stream(components: &mut SchemaComponents) -> Value {
     let (_, request) = components.request(SchemaGenerator::subschema_for::<FollowEvents>);
     let mut parameters: Vec<Value> =
         ["AgentHeader", "WorkspaceHeader", "UserHeader", "LastEventId"]
