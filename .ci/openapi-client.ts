@@ -16,7 +16,7 @@ const memory: Memory = (saved.data as SaveResult).memory;
 
 const found = await searchMemory({ client: eve, query: { query: 'How much does the teapot hold?' }, throwOnError: true });
 const hit: Memory | undefined = found.data.hits[0]?.memory;
-if (hit?.id !== memory.id || hit.workspace !== 'tea-shop') throw new Error(JSON.stringify(found.data));
+if (hit?.id !== memory.id || !hit.workspace.startsWith('tea-shop-')) throw new Error(JSON.stringify(found.data));
 
 const read: Memory = (await getMemory({ client: eve, path: { id: memory.id }, throwOnError: true })).data;
 if (read.text !== text) throw new Error(JSON.stringify(read));
