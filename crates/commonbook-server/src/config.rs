@@ -265,7 +265,7 @@ impl Config {
     }
 
     /// The configuration with the default settings, if config.json is not valid: a person can still read
-    /// memories, and nothing is written under settings that nobody chose.
+    /// memories, and nothing is written with default settings in place of wrong ones.
     pub(crate) fn tolerating_settings(self) -> Self {
         let settings_error = self.check_settings().err();
         Self { settings_error, ..self }

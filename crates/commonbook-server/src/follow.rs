@@ -120,12 +120,12 @@ pub(crate) fn embed_briefly(book: &Commonbook) {
         if let Err(error) = book.index().embed(book.store(), time_left) {
             tracing::debug!(%error, "cannot embed what the command saved");
         }
-        // After the time limit nobody receives it.
+        // After the time limit the receiver is gone.
         if sender.send(()).is_err() {
             tracing::debug!("embedding took longer than the command waited");
         }
     };
-    // A server of embeddings that does not answer holds nobody up: the program ends without it.
+    // The program does not wait for a server of embeddings that does not answer.
     if std::thread::Builder::new().name("embed".to_owned()).spawn(embed).is_ok()
         && receiver.recv_timeout(EMBED_BRIEFLY).is_err()
     {

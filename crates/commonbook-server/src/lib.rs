@@ -159,7 +159,7 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     if let Some(home) = matches.get_one::<String>("home") {
         config.home = Some(home.into());
     }
-    // A server does not start under settings that nobody chose.
+    // A server does not start with default settings in place of wrong ones.
     if matches.subcommand_name() != Some("serve") {
         config = config.tolerating_settings();
     }
@@ -263,8 +263,16 @@ fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result
     if let Err(off) = project::check_switch(&config) {
         return run_off_mcp(off);
     }
+    let client = stdio.client.clone().map(|name| (name, String::new()));
+    let claims = CallerClaims { client, ..claims };
     match ServerAddress::of(&config, stdio.client.as_deref())? {
-        Some(address) => run_bridge(stdio, claims, address, config),
+        Some(address) => {
+            if stdio.tools != ToolSelection::default() {
+                output::print_note("--tools has no effect here: the server selects the tools");
+            }
+            let near = config.nearest_workspace()?;
+            McpBridge::new(address, config, claims, near).serve()
+        }
         None => run_mcp(stdio, claims, open_commonbook(&config)?, config),
     }
 }
@@ -371,7 +379,6 @@ fn run_mcp(
     book: Commonbook,
     config: Config,
 ) -> Result<()> {
-    let client = stdio.client.clone().map(|name| (name, String::new()));
     let near = config.nearest_workspace()?;
     let config = Arc::new(config);
     let runtime = build_runtime()?;
@@ -379,7 +386,7 @@ fn run_mcp(
         let stopping = CancellationToken::new();
         let (book, watch) = watch::watch_journals(book, stopping.clone());
         let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools.clone(), watch)
-            .for_client(CallerClaims { client, ..claims }, near);
+            .for_client(claims, near);
         // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
@@ -401,18 +408,6 @@ fn run_mcp(
     // A pending read of standard input cannot be cancelled; it holds no data.
     runtime.shutdown_background();
     served
-}
-
-/// Serves a client from the server at an address.
-fn run_bridge(
-    stdio: &McpCommand,
-    claims: CallerClaims,
-    address: ServerAddress,
-    config: Config,
-) -> Result<()> {
-    let client = stdio.client.clone().map(|name| (name, String::new()));
-    let near = config.nearest_workspace()?;
-    McpBridge::new(address, config, CallerClaims { client, ..claims }, near).serve()
 }
 
 /// Serves a client whose project, session or machine has switched Commonbook off.

@@ -284,7 +284,7 @@ fn checked_context(text: &str) -> Result<Option<String>> {
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Refuses texts that would be quarantined: every agent sees an entity, and nobody reviews it
+/// Refuses texts that would be quarantined: every agent sees an entity, and no person reviews it
 /// first.
 fn gives_no_orders(field: &str, text: &str) -> Result<()> {
     let Some(reason) = injection::reasons(text).into_iter().next() else { return Ok(()) };

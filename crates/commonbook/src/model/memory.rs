@@ -82,7 +82,7 @@ string_enum! {
     Trust {
         /// As much as its author.
         Normal = "normal",
-        /// It came from outside the workspace, and nobody has reviewed it.
+        /// It came from outside the workspace, and no person has reviewed it.
         Untrusted = "untrusted",
         /// It tries to instruct other agents. Only its author receives it until a person reviews
         /// and releases it.

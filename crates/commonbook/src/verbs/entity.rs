@@ -225,8 +225,8 @@ fn create_entity(
 ) -> Result<ResolveEntityResult> {
     // An entity out of sight that this name redirects to must not show here.
     tx.redirect_name(&name.workspace, name.id, name.id)?;
-    let nobody = Entity::from_mention(name, seen.confidence, &seen.agent, now);
-    let entity = merge_statement(tx, &nobody, name, seen, MergeStrategy::default(), now)?;
+    let empty = Entity::from_mention(name, seen.confidence, &seen.agent, now);
+    let entity = merge_statement(tx, &empty, name, seen, MergeStrategy::default(), now)?;
     Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Created, review: None })
 }
 

@@ -57,7 +57,7 @@ impl Commonbook {
         })
     }
 
-    /// The next events of a journal after this position, in nobody's sight, each with its
+    /// The next events of a journal after this position, without a caller's sight, each with its
     /// visibility: the caller must filter them for each reader by [`Sight::sees_event`].
     ///
     /// # Errors

@@ -153,7 +153,7 @@ pub struct ContextSelection {
     pub text: String,
     /// The items of the text, in its order.
     pub items: Vec<PromptItem>,
-    /// What was considered and why.
+    /// Every candidate with its outcome.
     pub receipt: ContextReceipt,
 }
 

@@ -141,8 +141,8 @@ impl ItemSummary {
     }
 }
 
-/// Explains why a context holds what it holds: what was considered, what was included, and why the
-/// rest was left out. Only the agent that the context was made for can read this.
+/// Explains a context: lists every candidate with its score, whether the context includes it, and
+/// the reason if not. Only the agent of the context can read this.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainContext {

@@ -29,7 +29,7 @@ const MENTION_FOLLOWER: &str = "mentions";
 const SPELLING_MEMORIES_MAX: u32 = 200;
 
 impl SqliteTransaction<'_> {
-    /// Removes the mentions of a memory, and the names that nobody knows any more: a purge leaves
+    /// Removes the mentions of a memory, and the names without any other mention: a purge leaves
     /// no name of the memory.
     pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
@@ -125,7 +125,7 @@ impl MentionRows for SqliteTransaction<'_> {
             )?;
             self.note_name(&mention.name, audience, false)?;
         }
-        // A name that nobody mentions any more is in no row.
+        // A name without mentions has no row.
         for (name, audience) in before {
             if mentions.iter().all(|mention| mention.name.id != name) {
                 self.forget_name(&memory.workspace, name, audience)?;

@@ -32,7 +32,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Drops a name that nobody stated and no memory of this audience mentions. A name that
+    /// Drops a name that no agent stated and no memory of this audience mentions. A name that
     /// everybody knew is unfiled, and its redirects end.
     pub(super) fn forget_name(
         &self,

@@ -1,5 +1,4 @@
-//! The receipt: what was considered for a context, what was included, and why the rest was left
-//! out.
+//! The receipt of a context: every candidate, whether the context includes it, and the reason if not.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CandidateOutcome, ContextQuery, ContextSettings, ContextSource, OmissionReason};
 
-/// What was considered for a context, and the outcome of each candidate. It holds ids and figures,
+/// The candidates of a context with their outcomes. It holds ids and figures,
 /// no texts: a reader without access to a memory learns nothing of it here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextReceipt {
