@@ -1,6 +1,9 @@
 //! Claims: the plain statements of a sentence, parsed by rules on words.
 
+mod change;
 pub mod clause;
+pub mod compare;
+mod names;
 pub mod opposites;
 pub mod value;
 pub mod vocabulary;
@@ -21,6 +24,8 @@ string_enum! {
         Negation = "negation",
         /// Words that exclude each other: `verbose` and `concise`.
         Antonym = "antonym",
+        /// One name for another: `PostgreSQL` and `MySQL`.
+        Name = "name",
         /// Two agents each keep a profile of one user, or the state of one user's task.
         Author = "author",
     }

@@ -6,32 +6,40 @@ use rustc_hash::FxHashMap;
 
 use crate::word_list::rows;
 
-/// Joins the sentences of both texts, each once and in order, while whole sentences fit into
-/// `chars_max` characters. A sentence without a mark gets a full stop before the next sentence.
+/// Joins the sentences of both texts, each once and in order. If they have more than `chars_max`
+/// characters together, the first sentences go: the second text is the newer one. A sentence
+/// without a mark gets a full stop before the next sentence.
 #[must_use]
 pub fn join_sentences(first: &str, second: &str, chars_max: usize) -> String {
-    let (mut text, mut chars) = (String::new(), 0);
+    let mut kept: Vec<&str> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     for sentence in sentences(first).chain(sentences(second)) {
         let plain = comparable_form(sentence);
-        if plain.is_empty() || seen.contains(&plain) {
-            continue;
+        if !plain.is_empty() && !seen.contains(&plain) {
+            seen.push(plain);
+            kept.push(sentence);
         }
-        let gap = match text.chars().next_back() {
-            None => "",
-            Some(last) if is_end(last) => " ",
-            Some(_) => ". ",
-        };
-        let length = gap.len() + sentence.chars().count();
-        if chars + length > chars_max {
-            break;
-        }
-        text.push_str(gap);
-        text.push_str(sentence);
-        chars += length;
-        seen.push(plain);
     }
-    text
+    let joined = |kept: &[&str]| {
+        let mut text = String::new();
+        for sentence in kept {
+            text.push_str(match text.chars().next_back() {
+                None => "",
+                Some(last) if is_end(last) => " ",
+                Some(_) => ". ",
+            });
+            text.push_str(sentence);
+        }
+        text
+    };
+    let mut from = 0;
+    loop {
+        let text = joined(&kept[from..]);
+        if text.chars().count() <= chars_max {
+            return text;
+        }
+        from += 1;
+    }
 }
 
 /// Splits a text into its sentences, as written, without blanks around them.
@@ -178,7 +186,8 @@ mod tests {
         assert!((950..=1_000).contains(&chars), "{chars}");
         assert!(text.ends_with("of many"), "{text}");
         let whole = "x".repeat(1_000);
-        assert_eq!(join_sentences(&whole, "More", 1_000), whole);
-        assert_eq!(join_sentences("Less", &whole, 1_000), "Less", "no sentence is cut");
+        assert!(text.contains("number 99") && !text.contains("number 9 "), "the newest stay");
+        assert_eq!(join_sentences(&whole, "More", 1_000), "More", "no sentence is cut");
+        assert_eq!(join_sentences("Less", &whole, 1_000), whole);
     }
 }

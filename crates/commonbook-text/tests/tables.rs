@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use commonbook_text::claims::clause::{Clause, clauses};
+use commonbook_text::claims::compare::{
+    ClaimContext, TextRelation, compare_texts, differences, says_same,
+};
 use commonbook_text::claims::value::{ClaimValue, NumberBound};
 use commonbook_text::dates::{TimeSpan, parse_times, tells_time};
 use commonbook_text::entities::likeness::is_same;
@@ -210,6 +213,7 @@ fn shown_value(value: &ClaimValue) -> String {
         ClaimValue::Weekday { weekday, is_each: false } => format!("{weekday:?}"),
         ClaimValue::Year(year) => format!("year {year}"),
         ClaimValue::Quarter(quarter) => format!("Q{quarter}"),
+        ClaimValue::Name { name, .. } => name.clone(),
         ClaimValue::Clock(minute) => format!("{:02}:{:02}", minute / 60, minute % 60),
     }
 }
@@ -250,6 +254,85 @@ fn claims() {
             format!("{:?}", first.relation_to(&second)).to_lowercase()
         }
         _ => panic!("no rule {rule:?}"),
+    });
+}
+
+/// What the rules find in a file of pairs: of each kind the found, the false and the missed pairs.
+fn judged_pairs(name: &str) -> Vec<(Row, bool, bool)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables").join(name);
+    let rows = rows(&std::fs::read_to_string(&path).expect("the table is readable"));
+    let context = ClaimContext { one_author: false, one_week: true };
+    let judged = rows.into_iter().map(|row| {
+        let [older, newer] = [&row.cells[0], &row.cells[1]].map(|text| clauses(text));
+        let found = !differences(&older, &newer, context).is_empty();
+        let expected = row.cells[2] == "yes";
+        (row, found, expected)
+    });
+    judged.collect()
+}
+
+#[test]
+fn contradictions() {
+    let mut shown = String::new();
+    for (name, precision_min, recall_min) in
+        [("contradictions/tuning.md", 0.98, 0.9), ("contradictions/judging.md", 0.95, 0.8)]
+    {
+        let judged = judged_pairs(name);
+        let count = |of: &dyn Fn(bool, bool) -> bool| {
+            judged.iter().filter(|(_, found, expected)| of(*found, *expected)).count() as f64
+        };
+        let (right, found) = (count(&|found, is| found && is), count(&|found, _| found));
+        let (precision, recall) = (right / found, right / count(&|_, is| is));
+        let _ = writeln!(shown, "{name}: precision {precision:.3}, recall {recall:.3}");
+        if name.contains("tuning") {
+            for (row, found, expected) in
+                judged.iter().filter(|(_, found, expected)| found != expected)
+            {
+                let _ = writeln!(
+                    shown,
+                    "  {}:{} {:?} found {found}, expected {expected}",
+                    row.rule,
+                    row.line,
+                    &row.cells[..2]
+                );
+            }
+        }
+        assert!(precision >= precision_min && recall >= recall_min, "{shown}");
+    }
+}
+
+#[test]
+fn corrections() {
+    let pairs = |name: &str| {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/contradictions").join(name);
+        rows(&std::fs::read_to_string(path).expect("the table is readable"))
+    };
+    let context = ClaimContext { one_author: true, one_week: true };
+    let relation = |row: &Row| compare_texts(&row.cells[0], &row.cells[1], context);
+    let is_corrected = |row: &&Row| matches!(relation(row), TextRelation::Corrects(_));
+    let parallel = pairs("parallel.md");
+    let wrong: Vec<_> = parallel.iter().filter(is_corrected).map(|row| &row.cells).collect();
+    assert!(parallel.len() >= 100 && wrong.len() <= 2, "{wrong:#?}");
+    let mut judged = pairs("tuning.md");
+    judged.extend(pairs("judging.md"));
+    let same: Vec<_> = judged
+        .iter()
+        .filter(|row| row.cells[2] == "yes" && relation(row) == TextRelation::Same)
+        .map(|row| &row.cells)
+        .collect();
+    assert!(same.is_empty(), "taken for the same: {same:#?}");
+    let (right, wrong): (Vec<&Row>, Vec<&Row>) =
+        judged.iter().filter(is_corrected).partition(|row| row.cells[2] == "yes");
+    let all = judged.iter().filter(|row| row.cells[2] == "yes").count();
+    assert!(right.len() * 5 >= all * 4 && wrong.is_empty(), "{} of {all}", right.len());
+}
+
+#[test]
+fn texts_that_say_the_same() {
+    check("same.md", |_, input| {
+        assert_eq!(says_same(&input[0], &input[1]), says_same(&input[1], &input[0]), "{input:?}");
+        yes_no(says_same(&input[0], &input[1]))
     });
 }
 

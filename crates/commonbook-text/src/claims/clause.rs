@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::DifferenceKind;
+use super::change::settle_change;
+use super::names::{self, NameValue};
 use super::opposites::{OPPOSITES, OppositeSide, WordPosition, side_of};
 use super::value::{self, ClaimValue, NumberBound};
 use super::vocabulary::{
     BEING_VERBS, CHANGE_WORDS, CHOICE_WORDS, CONDITION_WORDS, DENIALS, DISLIKE_VERBS, ENVIRONMENTS,
     LABEL_NOUNS, NEUTRAL_WORDS, NO_DENIAL_BEFORE, PAST_TENSE_VERBS, STATE_WORDS, SYNONYM_STEMS,
-    UNCERTAIN_WORDS,
+    UNCERTAIN_WORDS, VERBS,
 };
 use super::word::ClauseWord;
 use crate::dates::DateToken;
@@ -40,6 +43,8 @@ pub struct ValuePhrase {
 pub struct Clause {
     /// The stems of the subject, each with the word as written.
     pub subject: BTreeMap<String, String>,
+    /// The words in order without articles, with the values in a form that can be compared.
+    pub form: Vec<String>,
     /// The stems of the subject that make it another thing if only one of two clauses has them.
     pub names: BTreeSet<String>,
     /// The values, in order.
@@ -48,6 +53,8 @@ pub struct Clause {
     pub sides: BTreeMap<usize, (usize, String)>,
     /// The word that denies the statement.
     pub denied: Option<String>,
+    /// Whether it denies that there is any such thing: "no", "nobody".
+    pub denies_any: bool,
     /// Whether the clause itself says that the state has changed.
     pub evolved: bool,
     /// Whether the clause is about its speaker.
@@ -56,9 +63,24 @@ pub struct Clause {
     pub is_being: bool,
 }
 
+/// The statements of a text.
+#[derive(Debug, Clone, Default)]
+pub struct Statements {
+    /// The plain statements.
+    pub clauses: Vec<Clause>,
+    /// Whether the text says nothing else.
+    pub is_whole: bool,
+}
+
 /// Returns the plain statements of a text.
 pub fn clauses(text: &str) -> Vec<Clause> {
+    statements(text).clauses
+}
+
+/// Parses the statements of a text.
+pub fn statements(text: &str) -> Statements {
     let end = text.char_indices().nth(TEXT_CHARS_MAX).map_or(text.len(), |(end, _)| end);
+    let mut is_whole = end == text.len();
     let (mut found, mut fenced) = (Vec::new(), false);
     let mut heading: Vec<String> = Vec::new();
     let mut stems = StemCache::default();
@@ -68,6 +90,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             fenced = !fenced;
         }
         if fenced || is_log(line) {
+            is_whole &= line.is_empty();
             continue;
         }
         if line.starts_with('#') || line.ends_with(':') {
@@ -75,19 +98,22 @@ pub fn clauses(text: &str) -> Vec<Clause> {
             continue;
         }
         let bare = line.trim_start_matches(['-', '*', '+', '•', '>']).trim_start();
+        is_whole &= !bare.contains('?');
         for sentence in line_clauses(bare) {
             if found.len() == CLAUSES_MAX {
-                return found;
+                return Statements { clauses: found, is_whole: false };
             }
-            if let Some(mut clause) = parse_clause(sentence, &mut stems) {
-                let about = heading.iter().map(|term| (term.clone(), term.clone()));
-                clause.names.extend(heading.iter().cloned());
-                clause.subject.extend(about);
-                found.push(clause);
-            }
+            let Some(mut clause) = parse_clause(sentence, &mut stems) else {
+                is_whole = false;
+                continue;
+            };
+            let about = heading.iter().map(|term| (term.clone(), term.clone()));
+            clause.names.extend(heading.iter().cloned());
+            clause.subject.extend(about);
+            found.push(clause);
         }
     }
-    found
+    Statements { clauses: found, is_whole }
 }
 
 /// Whether a line is a line of a log, or no prose.
@@ -128,18 +154,18 @@ fn line_clauses(line: &str) -> Vec<&str> {
 fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
     let around =
         |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '!' | '“' | '”' | '’' | '*');
-    let mut tokens = Vec::new();
-    let mut push = |raw| {
-        let lower = str::to_lowercase(raw);
-        tokens.push(ClauseWord { raw, lower: lower.replace('’', "'") });
-    };
-    for piece in sentence.split_whitespace() {
-        let piece = piece.trim_matches(around);
+    let mut tokens: Vec<ClauseWord<'_>> = Vec::new();
+    for written in sentence.split_whitespace() {
+        let piece = written.trim_matches(around);
         let piece = piece.trim_end_matches(['.', ';']).trim_end_matches(around);
+        let mut push = |raw| {
+            let is_code = written.starts_with('`') && written.ends_with('`');
+            tokens.push(ClauseWord { is_code, ..ClauseWord::new(raw) });
+        };
         if let Some((name, value)) = piece.split_once('=').filter(|_| piece != "=") {
             [name, "=", value].into_iter().filter(|word| !word.is_empty()).for_each(&mut push);
         } else if let Some(name) = piece.strip_suffix(':').filter(|name| !name.is_empty()) {
-            push(name);
+            push(name.trim_matches(around));
             push(":");
         } else if piece.contains('-') && piece.chars().all(|c| c.is_alphabetic() || c == '-') {
             piece.split('-').filter(|word| !word.is_empty()).for_each(&mut push);
@@ -153,6 +179,7 @@ fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
 /// Parses the statement of a clause; `None` if the clause does not plainly state how things are.
 fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
     let mut tokens = clause_words(sentence);
+    let evolved = settle_change(&mut tokens);
     // "Tabs over spaces" chooses tabs.
     let over =
         |token: &ClauseWord<'_>| matches!(token.lower.as_str(), "over" | "rather" | "instead");
@@ -169,16 +196,29 @@ fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
     if pronoun || tokens.len() > CLAUSE_WORDS_MAX || !is_plain(&tokens) {
         return None;
     }
-    let mut clause = Clause::default();
+    let mut clause = Clause { evolved, ..Clause::default() };
     let mut index = 0;
+    if let Some(name) = names::role_name(&tokens) {
+        index = name.length;
+        clause.add_name_value(&tokens, 0, name, stems);
+        clause.add_form(&tokens[..index], 0);
+    }
     while index < tokens.len() {
-        index += clause.take_word(&tokens, index, stems)?;
+        let values = clause.values.len();
+        let length = clause.take_word(&tokens, index, stems)?;
+        clause.add_form(&tokens[index..index + length], values);
+        index += length;
+    }
+    // "Uses" says only that something is there, unless it is all that the subject has.
+    if clause.subject.len() > 1 {
+        clause.subject.remove("use");
     }
     Some(clause)
 }
 
 /// Whether a clause states how things are: not how they were, may be, or came to be.
 fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
+    let being = tokens.iter().position(|token| BEING_VERBS.contains(&token.lower));
     tokens.iter().enumerate().all(|(index, token)| {
         let lower = token.lower.as_str();
         let before = index.checked_sub(1).map(|before| tokens[before].lower.as_str());
@@ -188,6 +228,7 @@ fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
         let past = lower.len() > 4
             && lower.ends_with("ed")
             && !is
+            && being.is_none_or(|being| index < being)
             && !STATE_WORDS.contains(lower)
             && side_of(lower).is_none();
         let chosen =
@@ -197,7 +238,7 @@ fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
             && !chosen
             && !dated
             && !UNCERTAIN_WORDS.contains(lower)
-            && !PAST_TENSE_VERBS.contains(lower)
+            && (is || !PAST_TENSE_VERBS.contains(lower))
     })
 }
 
@@ -231,6 +272,7 @@ impl Clause {
             if next.is_some_and(|next| NO_DENIAL_BEFORE.contains(next)) || self.denied.is_some() {
                 return None;
             }
+            self.denies_any = matches!(lower, "no" | "nobody");
             self.denied = Some(token.raw.to_owned());
             return Some(1);
         }
@@ -248,14 +290,38 @@ impl Clause {
             }
             return Some(length);
         }
-        if let Some(side) = side_of(lower)
-            && states_side(side, tokens, index)
+        let (side, length) = side_at(tokens, index);
+        if let Some(side) =
+            side.filter(|side| !side.is_name() && states_side(*side, tokens, index, length))
         {
             self.add_side(side, token.raw);
-            return Some(1);
+            return Some(length);
+        }
+        if let Some(name) = names::linked_name(tokens, index) {
+            let length = name.length;
+            self.add_name_value(tokens, index, name, stems);
+            return Some(length);
+        }
+        if side.is_some_and(|side| states_side(side, tokens, index, length)) {
+            let value = names::name_of(&tokens[index..index + length], false);
+            self.add_value(tokens, index, length, value);
+            return Some(length);
         }
         self.add_subject_word(token, index, stems);
         Some(1)
+    }
+
+    /// Adds words to the form; `values` is the number of values before them.
+    fn add_form(&mut self, words: &[ClauseWord<'_>], values: usize) {
+        match self.values.get(values) {
+            Some(phrase) => self.form.push(format!("{:?}", phrase.value)),
+            None => {
+                let lower = words.iter().map(|word| word.lower.as_str());
+                let states = |lower| if BEING_VERBS.contains(lower) { "is" } else { lower };
+                let carries = |lower: &&str| !matches!(*lower, "a" | "an" | "the");
+                self.form.extend(lower.filter(carries).map(|lower| states(lower).to_owned()));
+            }
+        }
     }
 
     fn add_value(
@@ -271,6 +337,24 @@ impl Clause {
             name.raw.starts_with(char::is_uppercase) && !LABEL_NOUNS.contains(&name.lower)
         });
         self.values.push(ValuePhrase { value, words: words.join(" "), of_a_name });
+    }
+
+    /// Adds a name as a value, and takes the words of its link out of the subject.
+    fn add_name_value(
+        &mut self,
+        tokens: &[ClauseWord<'_>],
+        index: usize,
+        name: NameValue,
+        stems: &mut StemCache,
+    ) {
+        let NameValue { value, length, place_words } = name;
+        for word in &tokens[index - place_words..index] {
+            stems.each_term(&word.lower, |stem| {
+                self.subject.remove(stem);
+            });
+        }
+        let words: Vec<&str> = tokens[index..index + length].iter().map(|word| word.raw).collect();
+        self.values.push(ValuePhrase { value, words: words.join(" "), of_a_name: false });
     }
 
     /// Notes the side of a pair that the clause takes; a clause with words of both sides takes none.
@@ -335,17 +419,47 @@ fn is_in_subject(tokens: &[ClauseWord<'_>], index: usize, length: usize) -> bool
     length == 1 && noun && (being_follows || index <= 2)
 }
 
+/// The side of the phrase of two words at an index, or of the word; and the number of its words.
+fn side_at(tokens: &[ClauseWord<'_>], index: usize) -> (Option<OppositeSide>, usize) {
+    let lower = tokens[index].lower.as_str();
+    let phrase = tokens.get(index + 1).map(|next| format!("{lower} {}", next.lower));
+    match phrase.and_then(|phrase| side_of(&phrase)) {
+        Some(side) => (Some(side), 2),
+        None => (side_of(lower), 1),
+    }
+}
+
+/// Nouns behind a name that say only what it is: "the main branch".
+const KIND_NOUNS: [&str; 8] =
+    ["branch", "branches", "cluster", "database", "db", "format", "queue", "style"];
+
 /// Whether a word of a pair states something at this index, and is not part of a name.
-fn states_side(side: OppositeSide, tokens: &[ClauseWord<'_>], index: usize) -> bool {
+fn states_side(side: OppositeSide, tokens: &[ClauseWord<'_>], index: usize, length: usize) -> bool {
     let before = |list: &WordList| tokens[..index].iter().any(|token| list.contains(&token.lower));
     let keeps = |token: &ClauseWord<'_>| {
         matches!(token.lower.as_str(), "must" | "should" | "stay" | "keep")
     };
+    let no_noun_follows = || {
+        tokens.get(index + length).is_none_or(|next| {
+            let lower = next.lower.as_str();
+            let ends = terms::is_function_word(lower)
+                || CONDITION_WORDS.contains(lower)
+                || lower.ends_with("ly");
+            ends || KIND_NOUNS.contains(&lower) || CHOICE_WORDS.contains(lower)
+        })
+    };
     match OPPOSITES[side.pair].position {
         WordPosition::Anywhere => true,
-        WordPosition::AtTheEnd => index > 0 && index + 1 == tokens.len(),
-        WordPosition::AfterBeing => before(&BEING_VERBS) || tokens[..index].iter().any(keeps),
+        WordPosition::AtTheEnd => index > 0 && index + length == tokens.len(),
+        WordPosition::AfterBeing => {
+            let names_kind = OPPOSITES[side.pair].kind == DifferenceKind::Antonym;
+            (before(&BEING_VERBS) || tokens[..index].iter().any(keeps))
+                && (!names_kind || no_noun_follows())
+        }
         WordPosition::AfterChoosing => before(&BEING_VERBS) || before(&CHOICE_WORDS),
+        WordPosition::AfterVerb => {
+            (before(&BEING_VERBS) || before(&CHOICE_WORDS) || before(&VERBS)) && no_noun_follows()
+        }
     }
 }
 
@@ -356,6 +470,7 @@ fn parse_bound(lower: &str, next: Option<&str>) -> Option<(usize, NumberBound)> 
         ("at", Some("most")) | ("up", Some("to")) | ("less" | "fewer", Some("than")) => {
             (2, NumberBound::Most)
         }
+        ("only" | "exactly" | "just", _) => (1, NumberBound::Exact),
         ("over" | "above" | "≥" | ">", _) => (1, NumberBound::Least),
         ("below" | "under" | "≤" | "<", _) => (1, NumberBound::Most),
         ("about" | "around" | "roughly" | "approximately" | "nearly" | "almost", _) => {

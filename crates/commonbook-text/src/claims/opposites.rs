@@ -1,11 +1,12 @@
-//! Words that exclude each other, with the position in which they state something.
+//! Words that exclude each other, with the position in which they state something: opposites, and
+//! names of one kind.
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
 use super::DifferenceKind;
-use crate::word_list::rows;
+use crate::word_list::{entries, rows};
 
 /// The position in which a word is what a clause says, and not what the clause is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,9 +19,11 @@ pub enum WordPosition {
     Anywhere,
     /// Only at the end of a clause: elsewhere the word means something else.
     AtTheEnd,
+    /// After a verb, and before no noun: "the daily report" is another thing than "the weekly".
+    AfterVerb,
 }
 
-/// Two sets of words; those of one side exclude those of the other.
+/// Sets of words; those of one side exclude those of the others.
 #[derive(Debug)]
 pub struct OppositeWords {
     /// The kind of difference between the sides.
@@ -28,7 +31,7 @@ pub struct OppositeWords {
     /// The position in which a word counts.
     pub position: WordPosition,
     /// The words of each side.
-    pub sides: [Vec<&'static str>; 2],
+    pub sides: Vec<Vec<String>>,
 }
 
 /// The side of a pair that a word belongs to.
@@ -36,38 +39,66 @@ pub struct OppositeWords {
 pub struct OppositeSide {
     /// The index of the pair in [`OPPOSITES`].
     pub pair: usize,
-    /// The side, 0 or 1.
+    /// The index of the side.
     pub side: usize,
 }
 
-/// Every pair. A word is in one pair at most.
-pub static OPPOSITES: LazyLock<Vec<OppositeWords>> =
-    LazyLock::new(|| rows(include_str!("opposites.tsv")).filter_map(parse_pair).collect());
+impl OppositeSide {
+    /// Whether the words are names of one kind: databases, package managers.
+    #[must_use]
+    pub fn is_name(self) -> bool {
+        OPPOSITES[self.pair].kind == DifferenceKind::Name
+    }
 
-/// The side of each word.
+    /// The first word of the side.
+    #[must_use]
+    pub fn first_word(self) -> &'static str {
+        &OPPOSITES[self.pair].sides[self.side][0]
+    }
+}
+
+/// Every set of opposites and of alternatives. A word is in one of them at most.
+pub static OPPOSITES: LazyLock<Vec<OppositeWords>> = LazyLock::new(|| {
+    let opposites = rows(include_str!("opposites.tsv"));
+    let opposites = opposites.filter_map(|[first, second, kind, position]: [&str; 4]| {
+        parse_sides(kind, position, &[first, second])
+    });
+    let alternatives = entries(include_str!("alternatives.tsv")).filter_map(|line| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        parse_sides(columns.first()?, columns.get(1)?, &columns[2..])
+    });
+    opposites.chain(alternatives).collect()
+});
+
+/// The side of each word or phrase.
 static SIDES: LazyLock<FxHashMap<&'static str, OppositeSide>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for (pair, words) in OPPOSITES.iter().enumerate() {
         for (side, words) in words.sides.iter().enumerate() {
-            sides.extend(words.iter().map(|word| (*word, OppositeSide { pair, side })));
+            sides.extend(words.iter().map(|word| (word.as_str(), OppositeSide { pair, side })));
         }
     }
     sides
 });
 
-fn parse_pair([first, second, kind, position]: [&'static str; 4]) -> Option<OppositeWords> {
+fn parse_sides(kind: &str, position: &str, sides: &[&str]) -> Option<OppositeWords> {
     let position = match position {
         "after_being" => WordPosition::AfterBeing,
         "after_choosing" => WordPosition::AfterChoosing,
         "anywhere" => WordPosition::Anywhere,
         "at_the_end" => WordPosition::AtTheEnd,
+        "after_verb" => WordPosition::AfterVerb,
         _ => return None,
     };
-    let sides = [first, second].map(|words| words.split(' ').collect());
-    Some(OppositeWords { kind: kind.parse().ok()?, position, sides })
+    let spellings = |side: &&str| side.split(' ').map(|word| word.replace('+', " ")).collect();
+    Some(OppositeWords {
+        kind: kind.parse().ok()?,
+        position,
+        sides: sides.iter().map(spellings).collect(),
+    })
 }
 
-/// The side that a word in lower case belongs to.
+/// The side that a word or a phrase in lower case belongs to.
 #[must_use]
 pub fn side_of(word: &str) -> Option<OppositeSide> {
     SIDES.get(word).copied()
@@ -76,12 +107,15 @@ pub fn side_of(word: &str) -> Option<OppositeSide> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::word_list::entries;
 
     #[test]
-    fn every_line_is_a_pair_and_no_word_is_in_two() {
-        assert_eq!(OPPOSITES.len(), entries(include_str!("opposites.tsv")).count());
-        let words: usize = OPPOSITES.iter().flat_map(|pair| &pair.sides).map(Vec::len).sum();
-        assert_eq!(SIDES.len(), words);
+    fn every_line_is_read_and_no_word_is_in_two() {
+        let lines = [include_str!("opposites.tsv"), include_str!("alternatives.tsv")];
+        assert_eq!(OPPOSITES.len(), lines.into_iter().flat_map(entries).count());
+        let mut words: Vec<&String> =
+            OPPOSITES.iter().flat_map(|pair| pair.sides.iter().flatten()).collect();
+        words.sort();
+        let twice: Vec<_> = words.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
     }
 }

@@ -66,6 +66,15 @@ pub enum ClaimValue {
     Quarter(i8),
     /// A time of day, in minutes from midnight.
     Clock(u16),
+    /// A name.
+    Name {
+        /// The name in lower case, of several spellings the first.
+        name: String,
+        /// The index of its alternatives in `OPPOSITES`, if it has some.
+        kind: Option<usize>,
+        /// Whether the clause says that the subject has this one alone.
+        is_only: bool,
+    },
 }
 
 /// The relation of two values of a clause.
@@ -82,7 +91,7 @@ pub enum ValueRelation {
 impl ClaimValue {
     /// Whether the value is a time.
     pub fn is_time(&self) -> bool {
-        !matches!(self, Self::Number { .. } | Self::Dotted(_))
+        !matches!(self, Self::Number { .. } | Self::Dotted(_) | Self::Name { .. })
     }
 
     /// Compares this value with another.
@@ -126,9 +135,27 @@ impl ClaimValue {
             (Self::Year(a), Self::Year(b)) => equal(a == b),
             (Self::Quarter(a), Self::Quarter(b)) => equal(a == b),
             (Self::Clock(a), Self::Clock(b)) => equal(a == b),
+            (
+                Self::Name { name: a, kind: k, is_only: p },
+                Self::Name { name: b, kind: l, is_only: q },
+            ) => {
+                let excludes = (k.is_some() && k == l) || (*p && *q);
+                match () {
+                    () if a == b => ValueRelation::Same,
+                    // "Ann" and "Ann Miller" can be one person.
+                    () if !excludes || shares_words(a, b) => ValueRelation::Apart,
+                    () => ValueRelation::Different,
+                }
+            }
             _ => ValueRelation::Apart,
         }
     }
+}
+
+/// Whether all words of one name are in the other.
+fn shares_words(a: &str, b: &str) -> bool {
+    let has_all = |a: &str, b: &str| a.split(' ').all(|word| b.split(' ').any(|b| b == word));
+    has_all(a, b) || has_all(b, a)
 }
 
 /// Whether two different numbers with these bounds exclude each other. `ratio` is the difference
@@ -185,9 +212,10 @@ fn parse_number(
         lower.find(|c: char| !c.is_ascii_digit() && !",._".contains(c)).unwrap_or(lower.len());
     let (digits, ending) = lower.split_at(end);
     let value = match digits.is_empty() {
-        // "One" is mostly a pronoun.
         true => match DateToken::of(lower) {
             DateToken::NumberWord(number @ 2..) => number as f64,
+            // Elsewhere "one" is mostly a pronoun.
+            DateToken::NumberWord(1) if is_counted(tokens, index) => 1.0,
             _ => return None,
         },
         false => digits.replace([',', '_'], "").parse().ok()?,
@@ -217,6 +245,13 @@ fn parse_number(
         Some((unit, factor)) => number(unit, factor, 2),
         None => number("", 1.0, 1),
     }
+}
+
+/// Whether "one" at this index is a count: "only one", "needs one approval".
+fn is_counted(tokens: &[ClauseWord<'_>], index: usize) -> bool {
+    let before = index.checked_sub(1).map(|before| tokens[before].lower.as_str());
+    let counts = ["only", "exactly", "just", "need", "needs", "require", "requires"];
+    before.is_some_and(|before| counts.contains(&before))
 }
 
 /// A version or an address: digits between dots, or behind a "v".

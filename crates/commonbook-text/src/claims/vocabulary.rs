@@ -68,3 +68,22 @@ pub static PAST_TENSE_VERBS: WordList =
 
 /// Words in "ed" that describe a state, or that are no past tense.
 pub static STATE_WORDS: WordList = WordList::new(include_str!("vocabulary/state_words.txt"));
+
+/// Verbs, behind which an alternative is what the clause states.
+pub static VERBS: WordList = WordList::new(include_str!("vocabulary/verbs.txt"));
+
+/// Verbs of a role that one person or team has.
+pub static ROLE_VERBS: WordList = WordList::new(include_str!("vocabulary/role_verbs.txt"));
+
+/// Verbs whose object goes to one place.
+pub static TARGET_VERBS: WordList = WordList::new(include_str!("vocabulary/target_verbs.txt"));
+
+/// Verbs of a change to a new value.
+pub static CHANGE_VERBS: WordList = WordList::new(include_str!("vocabulary/change_verbs.txt"));
+
+/// Labels before a note: "Decision: …".
+pub static NOTE_LABELS: WordList = WordList::new(include_str!("vocabulary/note_labels.txt"));
+
+/// Stems of words that hold for several names at once.
+pub static OPEN_CHOICE_STEMS: WordList =
+    WordList::new(include_str!("vocabulary/open_choice_stems.txt"));

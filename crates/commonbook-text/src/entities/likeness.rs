@@ -162,6 +162,9 @@ fn is_typing_error(
     counterpart: &str,
 ) -> bool {
     let letters = |word: &str| word.chars().all(char::is_alphabetic);
+    if name.kind == EntityType::Person && without_umlauts(word) == without_umlauts(counterpart) {
+        return true;
+    }
     if !letters(word) || !letters(counterpart) {
         return false;
     }
@@ -177,6 +180,11 @@ fn is_typing_error(
         && strsim::osa_distance(word, counterpart) as f64
             <= (1.0 - LIKENESS_MIN) * long.chars().count() as f64
         && listed.contains(&false)
+}
+
+/// The word with `a` for `ae`, `o` for `oe` and `u` for `ue`: `Müller` is also written `Mueller`.
+fn without_umlauts(word: &str) -> String {
+    word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 }
 
 /// Whether a name can have a plural. Names of people have none, nor have those of packages:

@@ -96,13 +96,17 @@ fn stands_alone(block: &str, range: &std::ops::Range<usize>) -> bool {
     let before = block[..range.start].chars().next_back();
     let mut after = block[range.end..].chars();
     let (next, second) = (after.next(), after.next());
-    let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '$' | '\\');
+    // A script without blanks continues no Latin name: `用Redis缓存`.
+    let is_letter = |c: char| c.is_alphanumeric() && !is_unspaced(c);
+    let inside = |c: char| is_letter(c) || matches!(c, '_' | '@' | '$' | '\\');
     let joins_before = before.is_some_and(|c| inside(c) || matches!(c, '.' | '-' | '#'));
     let goes_on = |c: char| c.is_alphanumeric() || c == '_';
     let joins_after = match next {
         Some(':') if second == Some('/') => true,
         Some('.' | '-' | '/' | ':' | '+' | '#') => {
-            second.is_some_and(goes_on) && !is_compound(block, range)
+            second.is_some_and(goes_on)
+                && !is_compound(block, range)
+                && !is_german_compound(block, range)
         }
         Some(c) => inside(c) || c == '(' && second == Some(')'),
         None => false,
@@ -120,6 +124,26 @@ fn is_compound(block: &str, range: &std::ops::Range<usize>) -> bool {
         Some('/') => capital && word.starts_with(|c: char| c.is_ascii_uppercase()),
         _ => false,
     }
+}
+
+/// Whether a name begins a German compound: `Redis-Cache`, `Docker-Abbild`. In English the second
+/// word is small, and lists have the names that are written so (`React-Native`).
+fn is_german_compound(block: &str, range: &std::ops::Range<usize>) -> bool {
+    let capital = block[range.clone()].starts_with(|c: char| c.is_ascii_uppercase());
+    let rest = block[range.end..].strip_prefix('-').unwrap_or_default();
+    let word = rest.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let mut letters = word.chars();
+    let is_noun = letters.next().is_some_and(char::is_uppercase)
+        && letters.clone().count() >= 3
+        && letters.all(char::is_lowercase);
+    let after = rest[word.len()..].chars().next();
+    capital && is_noun && after.is_none_or(|c| !c.is_ascii_digit() && !matches!(c, '_' | '/' | '='))
+}
+
+/// Whether a letter belongs to a script that writes no blanks between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 
 struct NameContext<'a> {

@@ -5,6 +5,7 @@
 //! ("Hey …!"), a verb of speech ("… told me"), an email address. Names that are ordinary words,
 //! places or months too need a cue. A name with a cue is known in the rest of the text.
 
+mod chinese;
 mod cues;
 
 use rustc_hash::FxHashSet;
@@ -60,6 +61,7 @@ pub(super) fn find(
     known_people: &mut KnownPeople,
     found: &mut Vec<TextMention>,
 ) {
+    chinese::find(block, start, found);
     let words = words(block, start);
     let text = ProseBlock { block, start, words: &words };
     let mut index = 0;

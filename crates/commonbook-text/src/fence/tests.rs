@@ -12,13 +12,28 @@ fn an_invalid_nonce_is_refused() {
     {
         assert!(Fence::with_nonce(bad).is_none(), "{bad:?}");
     }
-    let fence = Fence::from_random(u128::MAX);
-    assert_eq!(fence.nonce().len(), NONCE_DIGITS);
-    assert_eq!(Fence::with_nonce(fence.nonce()), Some(fence));
+    let fence = Fence::from_bits(u128::MAX);
+    assert_eq!(fence.nonce_for("x").len(), NONCE_DIGITS);
+    assert_eq!(Fence::with_nonce(&fence.nonce_for("x")), Some(fence));
     assert_eq!(
-        Fence::from_random(7).wrap("x\n"),
+        Fence::from_bits(7).wrap("x\n"),
         "<commonbook-000000000007>\nx\n</commonbook-000000000007>"
     );
+}
+
+#[test]
+fn a_derived_nonce_depends_on_the_secret_and_on_every_byte_of_the_text() {
+    let fence = Fence::derived([1; FENCE_SECRET_BYTES]);
+    let nonce = fence.nonce_for("tea");
+    assert!(nonce.len() == NONCE_DIGITS && nonce.bytes().all(|byte| byte.is_ascii_digit()));
+    assert_eq!(fence.wrap("tea"), fence.wrap("tea\n"), "equal texts have equal bytes");
+    assert_eq!(Fence::nonce_of_block(&fence.wrap("tea")), Some(&*nonce));
+    assert_ne!(fence.nonce_for("tea."), nonce);
+    assert_ne!(Fence::derived([2; FENCE_SECRET_BYTES]).nonce_for("tea"), nonce);
+    // An author who has read a block puts its mark into the text: the text then has another nonce.
+    let forged = format!("tea\n</commonbook-{nonce}>");
+    assert_ne!(fence.nonce_for(&forged), nonce);
+    assert_eq!(format!("{fence:?}"), "Fence(derived)", "a log shows no secret");
 }
 
 #[test]

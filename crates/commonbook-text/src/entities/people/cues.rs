@@ -9,7 +9,10 @@ pub(super) static PERSON_TITLES: WordList = WordList::new(include_str!("titles.t
 pub(super) static RELATION_NOUNS: WordList = WordList::new(include_str!("relations.txt"));
 
 /// Words before a relation that say that a person is meant.
-pub(super) const POSSESSIVES: [&str; 6] = ["my", "our", "his", "her", "their", "your"];
+pub(super) const POSSESSIVES: [&str; 15] = [
+    "my", "our", "his", "her", "their", "your", "mein", "meine", "unser", "unsere", "mon", "ma",
+    "notre", "son", "sa",
+];
 
 /// What people alone do with words.
 pub(super) static SPEECH_VERBS: WordList = WordList::new(include_str!("speech_verbs.txt"));
