@@ -13,6 +13,7 @@
 //!   not others keep something out of that sight; [`WorkRows::work`] shows it where the engine
 //!   counts.
 
+mod briefing;
 mod case;
 mod checkpoint;
 mod context;
@@ -24,6 +25,7 @@ mod loss;
 mod notifying;
 mod session;
 pub mod sqlite;
+mod standing;
 mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,6 +46,7 @@ use crate::model::stats::{MemoryCount, UserRecord};
 use crate::model::token::{Token, TokenRecord};
 use crate::model::workspace::Workspace;
 
+pub use briefing::BriefingRows;
 pub use case::CaseRows;
 pub use checkpoint::CheckpointRows;
 pub use context::ContextRows;
@@ -54,6 +57,7 @@ pub use handoff::{HandoffRows, SettledClockRows};
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
+pub use standing::StandingRows;
 pub use work::{EngineWork, WorkRows};
 
 /// A write as a store runs it: inside a transaction, and again if the engine asks for it.
@@ -165,12 +169,14 @@ transaction!(
     CursorRows,
     CheckpointRows,
     ContextRows,
+    BriefingRows,
     EntityRows,
     MentionRows,
     RelationRows,
     ContradictionRows,
     HandoffRows,
     SettledClockRows,
+    StandingRows,
     WorkRows,
 );
 

@@ -30,10 +30,11 @@ mod stats;
 mod token;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::error::Result;
+use crate::base::home_key::HomeKey;
 use crate::base::id::{IdSource, RandomIds};
 use crate::index::Index;
 use crate::model::access::AccessPolicy;
@@ -44,6 +45,7 @@ use crate::prompt::context::tell::TemplateSet;
 use crate::store::{NotifyingStore, Store};
 
 pub use complete::CompletionList;
+pub use context::project_context;
 use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
 pub use follow::sweep::SweepResult;
@@ -52,7 +54,6 @@ use ops::write_once::WriteStep;
 use ops::write_steps::WRITE_STEPS;
 use search::slots::SearchSlots;
 use standing::StandingFileCache;
-pub use standing::{StandingFile, change_standing, make_standing_folder};
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
 #[derive(Clone)]
@@ -70,6 +71,8 @@ pub struct Commonbook {
     preferences: Arc<ContextPreferences>,
     templates: Arc<TemplateSet>,
     files: Arc<StandingFileCache>,
+    /// The key that fences are derived with, once it was needed.
+    fence_key: Arc<OnceLock<HomeKey>>,
     writer: Option<DigestWriterHandle>,
 }
 
@@ -102,6 +105,7 @@ impl Commonbook {
             preferences: Arc::default(),
             templates: Arc::default(),
             files: Arc::default(),
+            fence_key: Arc::default(),
             writer: None,
         }
     }
@@ -134,10 +138,11 @@ impl Commonbook {
     }
 
     /// The same Commonbook, reading the standing memory files of this home folder and of the
-    /// projects that its callers work in.
+    /// projects that its callers work in, and deriving fences with the key of this home.
     #[must_use]
     pub fn with_home(self, home: PathBuf) -> Self {
-        Self { files: Arc::new(StandingFileCache::of(home)), ..self }
+        let files = Arc::new(StandingFileCache::of(home));
+        Self { files, fence_key: Arc::default(), ..self }
     }
 
     /// The preferences for contexts.

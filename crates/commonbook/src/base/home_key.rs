@@ -25,11 +25,7 @@ impl HomeKey {
         if let Some(key) = Self::read(home)? {
             return Ok(key);
         }
-        let mut bytes = [0; HOME_KEY_BYTES];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            Error::new(ErrorKind::Unavailable, "the machine has no random bits").with_cause(error)
-        })?;
-        create_key_file(&key_path(home), &hex(&bytes)).map_err(|error| {
+        create_key_file(&key_path(home), &hex(&Self::random()?.0)).map_err(|error| {
             let message = format!("cannot write {}: {error}", key_path(home).display());
             Error::new(ErrorKind::Unavailable, message)
                 .hint("Check the permissions of the folder and the free disk space.")
@@ -37,6 +33,18 @@ impl HomeKey {
         })?;
         // If another process created a key first, that one counts.
         Self::read(home)?.ok_or_else(|| damaged_key_error(home))
+    }
+
+    /// A key of no home, for this process alone.
+    ///
+    /// # Errors
+    /// `unavailable` if the machine has no random bits.
+    pub fn random() -> Result<Self> {
+        let mut bytes = [0; HOME_KEY_BYTES];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "the machine has no random bits").with_cause(error)
+        })?;
+        Ok(Self(bytes))
     }
 
     /// Reads the key of this home, if it has one.

@@ -107,10 +107,9 @@ pub const RESUME_HANDOFFS: u32 = 20;
 pub const RESUME_PARTIAL_ENTITIES: usize = 20;
 /// Tokens of one memory or entry in a context; `get_memory` returns it whole.
 pub const CONTEXT_ITEM_TOKENS: usize = 500;
-/// Tokens of the standing memory in a context.
-pub const CONTEXT_STANDING_TOKENS: usize = 2_000;
-/// Minimum relevance of a memory in a context or a handoff.
-pub const RELEVANCE_MIN: f64 = 0.5;
+/// Minimum relevance of a memory in a context, a handoff, a digest or a recall; chosen on the fitting
+/// tasks of `commonbook-bench context`.
+pub const RELEVANCE_MIN: f64 = 0.15;
 /// Memories and entries in one context.
 pub const CONTEXT_MAXIMUM: usize = 8;
 /// Case entries among them.
@@ -131,7 +130,7 @@ pub const CONTEXT_CANDIDATES: usize = 40;
 pub const CONTEXT_DAYS: i64 = 30;
 /// The newest context receipts stored for one agent.
 pub const CONTEXTS: u32 = 1_000;
-/// The newest memories that one memory is compared with for contradictions.
+/// The newest memories about the same subject that one memory is compared with.
 pub const CONTRADICTION_CANDIDATES: u32 = 50;
 /// The most certain contradictions recorded for one memory: a memory with more is more likely about
 /// another subject.
@@ -150,6 +149,10 @@ pub const LOG_LINES: usize = 8_192;
 pub const STANDING_BACKUPS: usize = 5;
 /// Length of an item of a standing memory file, in characters.
 pub const STANDING_ITEM_CHARS: usize = 1_000;
+/// Versions stored of a standing memory file.
+pub const STANDING_VERSIONS: u32 = 100;
+/// Size of all stored versions of a standing memory file, in bytes.
+pub const STANDING_VERSIONS_BYTES: u64 = 5 * 1024 * 1024;
 /// Learnings extracted from one message.
 pub const LEARNINGS: usize = 20;
 /// Length of a learning, in characters.
@@ -234,8 +237,12 @@ pub const SEARCH_MAX: u32 = 100;
 pub const SEARCH_TOKENS: usize = 8_000;
 /// Tokens of a recall's text.
 pub const RECALL_TOKENS: usize = 4_000;
-/// Tokens of the news that a hook shows.
-pub const NEWS_TOKENS: usize = 2_000;
+/// Tokens of a briefing with a prompt, besides the beginning of a session.
+pub const BRIEFING_TOKENS: usize = 400;
+/// The most important memories at the beginning of a session.
+pub const BRIEFING_MEMORIES: u32 = 5;
+/// Memories that the beginning of a session counts.
+pub const BRIEFING_COUNTED: u64 = 10_000;
 /// Search hits on all pages together.
 pub const SEARCH_DEPTH: usize = 1_000;
 /// Postings that one search reads, including its term and position lookups.

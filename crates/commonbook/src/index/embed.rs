@@ -15,6 +15,7 @@ use crate::model::memory::Memory;
 use crate::model::search::IndexQuery;
 use crate::model::workspace::Workspace;
 use crate::store::Store;
+use commonbook_embed::bundled::BundledEmbedder;
 use commonbook_embed::{Embedder, QuantisedVector, chunks};
 
 /// Memories read from the store at once.
@@ -260,8 +261,11 @@ impl Index {
         let IndexState { vectors, catalog, vector_stamp, .. } = &mut *state;
         let anew = match vectors {
             Some(vectors) => vectors.refresh(&folder),
-            None => VectorIndex::open(&folder, embedder.spec().dimension)
-                .map(|opened| vectors.insert(opened).is_empty()),
+            None => {
+                let calibrated = embedder.spec() == BundledEmbedder::new().spec();
+                let opened = VectorIndex::open(&folder, embedder.spec().dimension);
+                opened.map(|opened| vectors.insert(opened.with_calibration(calibrated)).is_empty())
+            }
         };
         match (anew, vectors) {
             (Ok(anew), Some(vectors)) => catalog.link_vectors(vectors, anew),

@@ -8,13 +8,14 @@ use super::matches::{TermPosting, WordMatches};
 use super::scratch::ScratchGuard;
 use super::session_scores::{SessionScores, VisibleStrands};
 use super::state::IndexState;
-use super::vectors::ScanResult;
+use super::vectors::{ScanResult, VectorIndex};
 use crate::base::error::Result;
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use crate::index::visible::VisibilityFilter;
 use crate::model::search::rank::{
     self, CorpusStatistics, NEIGHBOUR_WEIGHTS, NearnessRange, RankFeatures, ScoreParts,
 };
+use crate::model::search::relevance::{RelevanceFeatures, comparable_cosine, steady_rarity};
 use crate::model::search::update::{self, UpdateCandidate};
 use crate::model::search::{IndexQuery, MatchReason, MemoryRef, TimeSpan, parse_times};
 use commonbook_embed::QuantisedVector;
@@ -83,6 +84,7 @@ pub(super) struct ScoreExplanation {
     pub(super) number: MemoryNumber,
     pub(super) parts: ScoreParts,
     pub(super) matched: Vec<MatchReason>,
+    pub(super) relevance: f64,
 }
 
 /// A score with its explanation.
@@ -187,12 +189,13 @@ impl<'s> RerankCandidates<'s> {
         self.numbers.iter().filter(|number| self.matches.own_score(**number) <= 0.0).count() as u64
     }
 
-    /// All candidates with their scores, best first.
+    /// All candidates with their scores, best first; the first `most` with their relevance.
     pub(super) fn rank(
         &self,
         query: &QueryFeatures,
         statistics: &CorpusStatistics,
         scan: Option<&(ScanResult, &QuantisedVector)>,
+        most: usize,
         meter: &SearchMeter<'_>,
     ) -> Result<Vec<ScoredMemory>> {
         let (around, sessions) = (self.neighbour_scores(statistics), self.session_scores(meter)?);
@@ -201,18 +204,19 @@ impl<'s> RerankCandidates<'s> {
             self.features(*number, query, around, session, scan)
         });
         let features: Vec<RankFeatures> = features.collect();
-        let most = features.iter().map(RankFeatures::words).fold(0.0, f64::max);
+        let best_words = features.iter().map(RankFeatures::words).fold(0.0, f64::max);
         let range = scan.map(|(scan, _)| NearnessRange {
             lowest: f64::from(scan.lowest),
             highest: f64::from(scan.highest),
             mean: scan.sum / scan.count.max(1) as f64,
         });
         let scored = features.iter().zip(&self.numbers).map(|(features, number)| {
-            let parts = features.parts(statistics, most, range);
+            let parts = features.parts(statistics, best_words, range);
             let explanation = ScoreExplanation {
                 number: *number,
                 parts,
                 matched: match_reasons(features, &parts),
+                relevance: 0.0,
             };
             (parts.score(), explanation)
         });
@@ -229,7 +233,46 @@ impl<'s> RerankCandidates<'s> {
         if query.present {
             self.promote_updates(&mut scored, scan.map(|(_, question)| *question));
         }
+        let returned = most.min(scored.len());
+        self.judge(&mut scored[..returned], &features, statistics, range);
         Ok(scored)
+    }
+
+    /// Sets the relevance of these memories.
+    fn judge(
+        &self,
+        scored: &mut [ScoredMemory],
+        features: &[RankFeatures],
+        statistics: &CorpusStatistics,
+        range: Option<NearnessRange>,
+    ) {
+        let rarity = |list: &Vec<TermPosting>| steady_rarity(statistics, list.len() as f64);
+        let rarities: Vec<f64> = self.matches.lists.iter().map(rarity).collect();
+        let sum = |rarities: &[f64]| rarities.iter().sum::<f64>().max(f64::EPSILON);
+        let (steady_sum, plain_sum) = (sum(&rarities), sum(&self.matches.rarities));
+        let calibrated = self.state.vectors.as_ref().is_some_and(VectorIndex::is_calibrated);
+        for (_, explanation) in scored {
+            let index = self.indexes.get(explanation.number) as usize;
+            let Some(features) = index.checked_sub(1).and_then(|index| features.get(index)) else {
+                continue;
+            };
+            let counts = self.occurrences_of(explanation.number).unwrap_or_default();
+            let strength = |count: f32| statistics.strength(f64::from(count), features.length);
+            let words = rarities.iter().zip(counts);
+            let evidence = words.map(|(rarity, count)| rarity * strength(*count).min(1.0)).sum();
+            let comparable = |cosine: f64| match range {
+                Some(range) if !calibrated => comparable_cosine(cosine, range.mean),
+                _ => cosine,
+            };
+            let shared = RelevanceFeatures {
+                coverage: evidence / steady_sum,
+                evidence,
+                surroundings: features.surroundings() / plain_sum,
+                nearness: features.nearness.map(comparable),
+                memories: statistics.memories,
+            };
+            explanation.relevance = shared.relevance();
+        }
     }
 
     /// Moves a memory that updates an older hit before that hit, among the first hits.

@@ -90,6 +90,13 @@ impl Index {
     }
 }
 
+/// Hits without a score of their own, in their order.
+struct Unranked<'m> {
+    numbers: Vec<MemoryNumber>,
+    matched: &'m [MatchReason],
+    relevance: f64,
+}
+
 impl IndexState {
     /// The memories that answer a question, in this state.
     fn search_state(
@@ -148,11 +155,12 @@ impl IndexState {
         let near = near.map(|(number, _)| *number);
         let first: Vec<MemoryNumber> = closely.chain(near).chain(about).collect();
         let candidates = RerankCandidates::of(self, &visible, &matches, &first, meter)?;
-        let ranked = candidates.rank(&query, &statistics, scan.as_ref(), meter)?;
+        let ranked = candidates.rank(&query, &statistics, scan.as_ref(), question.most, meter)?;
         let more = candidates.wordless_count();
         let total = matches.all().len() as u64 + more;
         let rest = deep.into_iter().filter(|number| !candidates.contains(*number)).collect();
-        Ok(self.build_result(ranked, rest, &[MatchReason::Words], total, question.most))
+        let rest = Unranked { numbers: rest, matched: &[MatchReason::Words], relevance: 0.0 };
+        Ok(self.build_result(ranked, rest, total, question.most))
     }
 
     /// The memories that contain every phrase of the question and nothing that it excludes, and
@@ -217,30 +225,32 @@ impl IndexState {
             all.truncate(most);
         }
         all.sort_unstable_by(newer);
-        self.build_result(Vec::new(), all, &[], total, most)
+        let all = Unranked { numbers: all, matched: &[], relevance: 1.0 };
+        self.build_result(Vec::new(), all, total, most)
     }
 
     fn build_result(
         &self,
         ranked: Vec<ScoredMemory>,
-        rest: Vec<MemoryNumber>,
-        why: &[MatchReason],
+        rest: Unranked<'_>,
         total: u64,
         most: usize,
     ) -> IndexResponse {
         let least = ranked.last().map_or(1.0, |(score, _)| *score);
         let parts = ScoreParts { author: 1.0, time: 1.0, standing: 1.0, ..ScoreParts::default() };
+        let Unranked { numbers, matched, relevance } = rest;
         // Candidates that were not reranked follow in the order of their word scores.
-        let below = rest.into_iter().enumerate().map(|(place, number)| {
-            let explanation = ScoreExplanation { number, parts, matched: why.to_vec() };
+        let below = numbers.into_iter().enumerate().map(|(place, number)| {
+            let explanation =
+                ScoreExplanation { number, parts, matched: matched.to_vec(), relevance };
             (least / (2.0 + place as f64), explanation)
         });
         let all = ranked.into_iter().chain(below).take(most);
         let ranked = all.map(|(score, explanation)| {
             let workspace = self.catalog.class(explanation.number).visibility.workspace.clone();
             let id = self.catalog.facts(explanation.number).id;
-            let (parts, matched) = (explanation.parts, explanation.matched);
-            IndexHit { workspace, id, score, matched, parts }
+            let ScoreExplanation { parts, matched, relevance, .. } = explanation;
+            IndexHit { workspace, id, score, relevance, matched, parts }
         });
         IndexResponse { ranked: ranked.collect(), total, notice: None }
     }

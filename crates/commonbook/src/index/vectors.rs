@@ -47,6 +47,8 @@ pub(super) type EmbeddedText = (u64, Vec<QuantisedVector>);
 /// The vectors of one model.
 pub(super) struct VectorIndex {
     dimension: usize,
+    /// Whether the relevance model was fitted with this model's cosines.
+    is_calibrated: bool,
     files: Vec<VectorFile>,
     rows: FxHashMap<u64, VectorRows>,
 }
@@ -74,7 +76,8 @@ pub(super) fn model_folder(index: &Path, spec: &ModelSpec) -> PathBuf {
 impl VectorIndex {
     /// Opens the vectors in a folder, of a model of this dimension.
     pub(super) fn open(folder: &Path, dimension: usize) -> Result<Self> {
-        let mut vectors = Self { dimension, files: Vec::new(), rows: FxHashMap::default() };
+        let mut vectors =
+            Self { dimension, is_calibrated: false, files: Vec::new(), rows: FxHashMap::default() };
         vectors.refresh(folder)?;
         Ok(vectors)
     }
@@ -127,6 +130,16 @@ impl VectorIndex {
     /// The vectors of a text, if it has any.
     pub(super) fn of(&self, fingerprint: u64) -> Option<VectorRows> {
         self.rows.get(&fingerprint).copied()
+    }
+
+    /// The same vectors, of the model that the relevance model was fitted with or of another.
+    pub(super) fn with_calibration(self, is_calibrated: bool) -> Self {
+        Self { is_calibrated, ..self }
+    }
+
+    /// Whether the relevance model was fitted with this model's cosines.
+    pub(super) fn is_calibrated(&self) -> bool {
+        self.is_calibrated
     }
 
     /// Whether there are no vectors.

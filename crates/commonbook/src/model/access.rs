@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
-use crate::model::agent::Agent;
+use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::memory::{Memory, Sharing, Trust};
 use crate::model::token::TokenScope;
@@ -376,6 +376,26 @@ pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
         }
         judged => judged,
     }
+}
+
+/// Checks that this caller may import memories of this owner: its own and those of agents below it, and
+/// without a token those of every name that a caller can claim.
+///
+/// # Errors
+/// `forbidden` for another owner, unless the caller has the scope admin.
+pub fn may_import(caller: &Caller, owner: &Agent) -> Result<()> {
+    let is_own = *owner == caller.agent || owner.is_child_of(&caller.agent);
+    let is_open = owner.is_anonymous() || owner.is_legacy();
+    let is_claimable = || is_open || owner.as_str().parse::<AgentName>().is_ok();
+    if is_own || (caller.proof == CallerProof::Word && is_claimable()) {
+        return Ok(());
+    }
+    require_scope(caller, TokenScope::Admin).map_err(|_| {
+        let message = format!("{} may not import memories of {owner}", caller.agent);
+        Error::new(ErrorKind::Forbidden, message).hint(
+            "Import them with a token that has the scope admin, or on the machine of the server.",
+        )
+    })
 }
 
 /// Checks that an owner may have a memory with this sharing.

@@ -1,11 +1,11 @@
 //! Contradictions: two memories that cannot both hold, found by rules on their words alone.
 //!
-//! Two memories that mention the same entity or topic are compared. Each is split into plain
-//! statements with a subject and a value (`commonbook_text::claims`); two statements with the same
-//! subject that differ in exactly one way (a number, a date, opposites, a negation) contradict each
-//! other (`contradiction/compare.rs`). Uncertain cases are skipped: changes over time, guesses,
-//! single events, different environments. Nothing is resolved automatically: a contradiction is
-//! reported, and stays open until an agent resolves it.
+//! Each memory is split into plain statements with a subject and a value (`commonbook_text::claims`).
+//! Two statements with the same subject and attribute that differ in exactly one way (a number, a
+//! date, a name, opposites, a negation) contradict each other, whatever the topics
+//! (`contradiction/compare.rs`). Uncertain cases are skipped: guesses, single events, different
+//! environments. Nothing is resolved automatically: a contradiction is reported, and stays open
+//! until an agent resolves it. An author's own correction is no contradiction: it supersedes.
 
 mod compare;
 mod requests;
@@ -13,42 +13,34 @@ mod requests;
 mod tests;
 
 pub use commonbook_text::claims::DifferenceKind;
-pub use compare::MemoryStatements;
+pub use compare::{EarlierRelation, MemoryStatements};
 pub use requests::{
     ContradictionResolution, ContradictionStatus, DetectContradictions, GetContradiction,
-    ResolveContradiction,
+    ReopenContradiction, ResolveContradiction,
 };
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base::hash::sha256;
 use crate::base::id::{ContradictionId, MemoryId};
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
 
-/// What two compared memories have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum ComparisonBasis {
-    /// A topic or a concept.
-    Topic,
-    /// An entity: a tool, a person, a file.
-    Thing,
-}
-
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContradictionFinding {
     /// How they differ.
     pub kind: DifferenceKind,
-    /// The reason, in a sentence with the differing words.
+    /// The reason, in a sentence with both authors and the differing words.
     pub reason: String,
-    /// Confidence from 0 to 1. Base: 0.8 for a number or boolean, 0.75 for a date or negation, 0.7
-    /// for an antonym and for a second author. Add 0.1 if both mention the same entity and not only
-    /// a topic, and 0.05 if four words of the subject agree; subtract 0.15 if one subject is
-    /// narrower by a word, and 0.1 if one agent wrote both.
+    /// Confidence from 0 to 1. Base: 0.8 for a number or boolean, 0.75 for a date, name or
+    /// negation, 0.7 for an antonym and for a second author. Add 0.1 if both subjects have the same
+    /// name, and 0.05 if four words of the subject agree; subtract 0.15 if one subject is narrower
+    /// by a word, and 0.1 if one agent wrote both.
     pub confidence: f64,
 }
 
@@ -108,6 +100,25 @@ pub struct Contradiction {
     pub resolved: Option<ResolutionRecord>,
 }
 
+/// What a reader of a memory must know of another that contradicts it: that this is open, or the
+/// context in which each of the two holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContradictionMark {
+    /// The contradiction's id.
+    pub contradiction: ContradictionId,
+    /// The memory that has the mark.
+    pub memory: MemoryId,
+    /// The other memory.
+    pub other: MemoryId,
+    /// The owner of the other memory.
+    pub owner: Agent,
+    /// Whether it is open, or resolved with `keep_both`.
+    pub status: ContradictionStatus,
+    /// The context in which each of the two holds, with `keep_both`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+}
+
 /// How a contradiction was resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResolutionRecord {
@@ -136,8 +147,6 @@ pub struct ContradictionRecord {
     pub workspace: Workspace,
     /// The two memories, older first, each with the revision that was compared.
     pub memories: [(MemoryId, u64); 2],
-    /// What they have in common.
-    pub shared: ComparisonBasis,
     /// The result of the comparison.
     pub found: ContradictionFinding,
     /// When it was found.
@@ -146,6 +155,9 @@ pub struct ContradictionRecord {
     pub resolved: Option<ResolutionRecord>,
     /// The hash of the request that resolved it: repeating that request is not a conflict.
     pub request_sha256: Option<String>,
+    /// The hashes of the two texts when it was resolved: a decision holds for these texts alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts_sha256: Option<[String; 2]>,
 }
 
 impl ContradictionRecord {
@@ -154,7 +166,6 @@ impl ContradictionRecord {
     pub fn new(
         older: &Memory,
         newer: &Memory,
-        shared: ComparisonBasis,
         found: ContradictionFinding,
         now: Timestamp,
     ) -> Self {
@@ -162,12 +173,31 @@ impl ContradictionRecord {
             id: id_of(older.id, newer.id),
             workspace: older.workspace.clone(),
             memories: [(older.id, older.revision), (newer.id, newer.revision)],
-            shared,
             found,
             found_at: now,
             resolved: None,
             request_sha256: None,
+            texts_sha256: None,
         }
+    }
+
+    /// The open record about these two memories, with a new reading of why they differ.
+    #[must_use]
+    pub fn reopened(self, older: &Memory, newer: &Memory) -> Self {
+        Self {
+            memories: [(older.id, older.revision), (newer.id, newer.revision)],
+            resolved: None,
+            request_sha256: None,
+            texts_sha256: None,
+            ..self
+        }
+    }
+
+    /// Whether one of the two texts has changed since it was resolved.
+    #[must_use]
+    pub fn is_outdated(&self, older: &Memory, newer: &Memory) -> bool {
+        let texts = texts_sha256(older, newer);
+        self.resolved.is_some() && self.texts_sha256.as_ref().is_some_and(|then| *then != texts)
     }
 
     /// Whether it is open or resolved.
@@ -202,6 +232,12 @@ impl ContradictionRecord {
 #[must_use]
 pub fn id_of(a: MemoryId, b: MemoryId) -> ContradictionId {
     ContradictionId::from_name(&format!("contradiction\n{}\n{}", a.min(b), a.max(b)))
+}
+
+/// The hashes of the texts of two memories.
+#[must_use]
+pub fn texts_sha256(older: &Memory, newer: &Memory) -> [String; 2] {
+    [older, newer].map(|memory| sha256(&memory.text))
 }
 
 /// The start of the time in which a memory holds.

@@ -65,9 +65,28 @@ pub struct EntityAttribute {
     /// The claim that holds.
     #[serde(flatten)]
     pub held: AttributeClaim,
+    /// Further agents that claim the same value.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub agreed: Vec<Agent>,
     /// Conflicting claims, most certain first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub conflicts: Vec<AttributeClaim>,
+}
+
+impl EntityAttribute {
+    /// An attribute with one claim.
+    #[must_use]
+    pub fn of(claim: AttributeClaim) -> Self {
+        Self { held: claim, agreed: Vec::new(), conflicts: Vec::new() }
+    }
+
+    /// The claims of the value that holds, one of each agent.
+    pub fn held_claims(&self) -> impl Iterator<Item = AttributeClaim> {
+        let agreed = self.agreed.iter();
+        let agreed =
+            agreed.map(|agent| AttributeClaim { agent: agent.clone(), ..self.held.clone() });
+        std::iter::once(self.held.clone()).chain(agreed)
+    }
 }
 
 /// A person, tool, file, concept or other thing that memories mention.
@@ -108,7 +127,8 @@ pub struct Entity {
     pub first_seen: Timestamp,
     /// When it was last stated or mentioned.
     pub last_seen: Timestamp,
-    /// Number of statements about it. `get_entity` counts the memories that mention it.
+    /// Number of statements about it; without any, the number of memories that mention it and that
+    /// you may see.
     pub occurrences: u64,
     /// The entity that it was merged into.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -119,14 +139,12 @@ impl Entity {
     /// A new entity from its first statement.
     #[must_use]
     pub fn new(name: &EntityName, seen: &EntitySighting) -> Self {
-        let held =
-            |claim: &AttributeClaim| EntityAttribute { held: claim.clone(), conflicts: Vec::new() };
         Self {
             context: seen.context.clone(),
             attributes: seen
                 .claims
                 .iter()
-                .map(|(name, claim)| (name.clone(), held(claim)))
+                .map(|(name, claim)| (name.clone(), EntityAttribute::of(claim.clone())))
                 .collect(),
             version: 1,
             occurrences: 1,
@@ -223,6 +241,9 @@ pub struct EntitySighting {
     /// Claims about its attributes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub claims: BTreeMap<String, AttributeClaim>,
+    /// Whether its claims settle the conflicts about their attributes.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub settles: bool,
     /// The agent that states it.
     pub agent: Agent,
     /// When it was stated.
@@ -264,6 +285,7 @@ impl EntitySighting {
             context: context.map(checked_context).transpose()?.flatten(),
             confidence,
             claims,
+            settles: request.settle,
             agent: agent.clone(),
             at,
         })

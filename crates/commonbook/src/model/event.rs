@@ -65,6 +65,9 @@ pub enum EventKind {
     /// A contradiction between two memories was resolved.
     #[serde(rename = "contradiction.resolved")]
     ContradictionResolved,
+    /// A resolved contradiction was reopened, by an agent or because a text changed.
+    #[serde(rename = "contradiction.reopened")]
+    ContradictionReopened,
     /// A relation between two entities was stated, or stated again.
     #[serde(rename = "relation.added")]
     RelationAdded,
@@ -153,6 +156,7 @@ impl EventKind {
         Self::RelationAdded,
         Self::ContradictionFound,
         Self::ContradictionResolved,
+        Self::ContradictionReopened,
         Self::CaseOpened,
         Self::CaseAppended,
         Self::CaseClosed,
@@ -197,6 +201,7 @@ impl EventKind {
             Self::RelationAdded => "relation.added",
             Self::ContradictionFound => "contradiction.found",
             Self::ContradictionResolved => "contradiction.resolved",
+            Self::ContradictionReopened => "contradiction.reopened",
             Self::CaseOpened => "case.opened",
             Self::CaseAppended => "case.appended",
             Self::CaseClosed => "case.closed",

@@ -3,13 +3,14 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorDetail, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{IdSource, MemoryId};
-use crate::base::input;
+use crate::base::{input, limits};
 use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
 use crate::model::memory::Sharing;
@@ -32,6 +33,78 @@ pub struct ImportLineResult {
     pub outcome: SaveOutcome,
     /// The notice of a memory that was quarantined.
     pub quarantined: Option<QuarantineNotice>,
+}
+
+/// Imports memories of `commonbook export`, or turns of conversations, each once and under the name of its
+/// own author. A token imports for its agent and the agents below it; for others it needs the scope admin.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportMemories {
+    /// The lines, at most 100: an exported memory each, or `{"text","conv","speaker","session","ts",…}`.
+    pub lines: Vec<Map<String, Value>>,
+    /// Saves each line in the workspace that it names, not in yours.
+    #[serde(default)]
+    pub by_line: bool,
+}
+
+impl ImportMemories {
+    /// The parsed lines.
+    ///
+    /// # Errors
+    /// `too_large` for too many lines.
+    pub fn parse_lines(&self) -> Result<Vec<Result<ImportLine>>> {
+        if self.lines.len() > limits::BATCH {
+            return Err(Error::too_large("lines", self.lines.len(), limits::BATCH, "lines"));
+        }
+        let lines = self.lines.iter().cloned().map(Value::Object);
+        Ok(lines.map(ImportLine::from_json).collect())
+    }
+}
+
+/// The result of each imported line, in order.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ImportMemoriesResult {
+    /// The results.
+    pub results: Vec<ImportedLine>,
+}
+
+/// The result of one line: what happened, or why the line was not imported.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ImportedLine {
+    /// Whether it was new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<SaveOutcome>,
+    /// The notice of a memory that was quarantined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quarantined: Option<QuarantineNotice>,
+    /// Why the line was not imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorDetail>,
+}
+
+impl From<Result<ImportLineResult>> for ImportedLine {
+    fn from(result: Result<ImportLineResult>) -> Self {
+        match result {
+            Ok(ImportLineResult { outcome, quarantined }) => {
+                Self { outcome: Some(outcome), quarantined, error: None }
+            }
+            Err(error) => {
+                Self { outcome: None, quarantined: None, error: Some(error.body(None).error) }
+            }
+        }
+    }
+}
+
+impl From<ImportedLine> for Result<ImportLineResult> {
+    fn from(line: ImportedLine) -> Self {
+        match (line.outcome, line.error) {
+            (_, Some(error)) => Err(error.into()),
+            (Some(outcome), None) => {
+                Ok(ImportLineResult { outcome, quarantined: line.quarantined })
+            }
+            (None, None) => Err(Error::new(ErrorKind::Internal, "the line has no result")),
+        }
+    }
 }
 
 /// One turn of a conversation.
@@ -64,18 +137,25 @@ pub struct ConversationTurn {
 /// # Errors
 /// `invalid` for a line that is not UTF-8, not JSON, or has no text.
 pub fn parse(line: &[u8]) -> Result<ImportLine> {
-    let value = input::json(line)?;
-    let exported = value["id"].as_str().is_some_and(|id| MemoryId::parse(id).is_some());
-    if exported && value.get("owner").is_some() {
-        return input::from_value(value).map(Box::new).map(ImportLine::Exported);
-    }
-    let canonical = value.to_string();
-    let mut turn: ConversationTurn = input::from_value(value)?;
-    turn.sha256 = sha256(&canonical);
-    Ok(ImportLine::Message(Box::new(turn)))
+    ImportLine::from_json(input::json(line)?)
 }
 
 impl ImportLine {
+    /// The line of a JSON object.
+    ///
+    /// # Errors
+    /// `invalid` if it has no text.
+    pub fn from_json(value: Value) -> Result<Self> {
+        let exported = value["id"].as_str().is_some_and(|id| MemoryId::parse(id).is_some());
+        if exported && value.get("owner").is_some() {
+            return input::from_value(value).map(Box::new).map(Self::Exported);
+        }
+        let canonical = value.to_string();
+        let mut turn: ConversationTurn = input::from_value(value)?;
+        turn.sha256 = sha256(&canonical);
+        Ok(Self::Message(Box::new(turn)))
+    }
+
     /// The workspace of the line: `given`, else the one that the line names, else the caller's.
     ///
     /// # Errors

@@ -1,12 +1,13 @@
 //! Learnings: what an agent explicitly says that it wants remembered.
 //!
-//! Nothing is guessed. A learning is a block under a heading of its own (`Remember:`, `Memorize:`,
-//! `Add To Memory:`) with a type and a content, a list or a sentence; or JSON with `remember`,
-//! which adds, or `MEMORIES`, which replaces. Ignored are sentences that only contain the word,
-//! code, quotations, and contexts that Commonbook gave to the agent.
+//! Nothing is guessed. A learning stands behind a mark (`Remember:`, `Memorize:`, `Learned:`, `Note
+//! to self:`, `Add To Memory:`) as a sentence, a list, or a type and a content; or in JSON with
+//! `remember`, which adds, or `MEMORIES`, which replaces. Ignored are sentences that only contain
+//! the word, questions, code, quotations, and contexts that Commonbook gave to the agent.
 
 mod block;
 mod json;
+mod markdown;
 mod requests;
 #[cfg(test)]
 mod tests;

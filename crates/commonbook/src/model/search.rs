@@ -3,6 +3,7 @@
 pub(crate) mod period;
 mod query;
 pub mod rank;
+pub mod relevance;
 pub mod update;
 
 pub use commonbook_text::dates::{QuestionTimes, TimeSpan, parse_times, tells_time};
@@ -18,6 +19,7 @@ use crate::base::id::MemoryId;
 use crate::base::key::CaseKey;
 use crate::base::page::PageCursor;
 use crate::base::{input, limits};
+use crate::model::contradiction::ContradictionMark;
 use crate::model::entity::EntityRef;
 use crate::model::memory::{Importance, Memory, MemoryType, Trust};
 use crate::model::workspace::Workspace;
@@ -152,10 +154,17 @@ pub struct SearchHit {
     pub memory: Memory,
     /// The score; it compares the hits of one search.
     pub score: f64,
+    /// How likely the memory is relevant, 0 to 1, whatever else was found; 1 if the query has only
+    /// filters.
+    #[serde(default)]
+    pub relevance: f64,
     /// The reasons of the match.
     pub matched: Vec<MatchReason>,
     /// The parts of the score.
     pub parts: ScoreParts,
+    /// Its contradictions that are open, and those resolved with a context.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<ContradictionMark>,
 }
 
 /// A reason why a memory matches a question.
@@ -275,6 +284,8 @@ pub struct IndexHit {
     pub id: MemoryId,
     /// Its score.
     pub score: f64,
+    /// How likely it is relevant, 0 to 1, whatever else was found.
+    pub relevance: f64,
     /// The reasons of the match.
     pub matched: Vec<MatchReason>,
     /// The parts of the score.

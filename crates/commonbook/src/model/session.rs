@@ -308,6 +308,14 @@ pub struct SessionFilter {
     pub unsummarised: bool,
 }
 
+/// The error of a session that the caller does not see.
+#[must_use]
+pub fn unknown_session(name: &str) -> Error {
+    Error::not_found(format!("there is no session {name}"))
+        .with_field("session")
+        .hint("`list_sessions` lists the sessions; `start_session` starts one.")
+}
+
 /// How a caller refers to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionName {

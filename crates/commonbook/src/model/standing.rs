@@ -8,9 +8,11 @@ mod author;
 mod edit;
 mod excerpt;
 mod paths;
+mod requests;
 mod route;
 #[cfg(test)]
 mod tests;
+mod version;
 
 use std::fmt;
 
@@ -20,10 +22,17 @@ use serde::{Deserialize, Serialize};
 use crate::base::limits;
 
 pub use author::{AuthorEvidence, AuthorMark, ItemAuthor};
-pub use edit::{AddOutcome, StandingItem, says_same, section_of};
-pub use excerpt::StandingExcerpt;
-pub use paths::standing_paths;
+pub use edit::{AddOutcome, StandingItem, StandingWriter, section_of};
+pub use excerpt::{StandingExcerpt, StandingPart};
+pub use paths::{file_of_role, role_of_file, standing_file_name, standing_folders};
+pub use requests::{
+    AddStanding, CleanStanding, InitStanding, ListStanding, ListStandingVersions, OptimizeStanding,
+    ReadStanding, RemoveStanding, RestoreStanding, RouteStanding, StandingEdit, StandingEdits,
+    StandingFileInfo, StandingHistory, StandingList, StandingPage, StandingRoute, StandingSummary,
+    StandingVersionInfo,
+};
 pub use route::{RoleMatch, route};
+pub use version::{LineChanges, StandingAction, StandingKey, StandingLocation, StandingVersion};
 
 /// The default section of an item.
 pub const RECENT_SECTION: &str = "Recent Learnings";
@@ -32,7 +41,7 @@ pub const RECENT_SECTION: &str = "Recent Learnings";
 const DEFAULT_SECTIONS: [&str; 3] = [RECENT_SECTION, "Project-Specific Patterns", "Known Issues"];
 
 /// The size limits of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingLimits {
     /// Size of the file, in bytes.
     pub bytes: usize,
@@ -142,13 +151,18 @@ impl StandingBlock {
         }
     }
 
-    /// The same without the mark.
+    /// The same with a text that does not show the mark.
     fn without_mark(&self) -> Self {
         let Some(mark) = &self.mark else { return self.clone() };
         let raw = self.raw.replacen(&mark.to_string(), "", 1);
         let ending = &raw[raw.trim_end().len()..];
         let line_end = if ending.contains("\r\n") { "\r\n" } else { "\n" };
-        Self { raw: format!("{}{line_end}", raw.trim_end()), kind: self.kind.clone(), mark: None }
+        Self { raw: format!("{}{line_end}", raw.trim_end()), ..self.clone() }
+    }
+
+    /// Whether an agent added this item.
+    fn is_an_agents(&self) -> bool {
+        self.mark.as_ref().is_some_and(AuthorMark::is_of_an_agent)
     }
 
     /// Whether prose is only blank lines and the title of the file.

@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_block_without_entries_is_empty_and_a_section_without_entries_has_no_heading() {
-        let fence = Fence::from_random(7);
+        let fence = Fence::from_bits(7);
         let sections = vec![PromptSection::new("Entities", Vec::new())];
         let mut block = PromptBlock { sections, ..PromptBlock::default() };
         assert_eq!(block.render(&fence, now()), "");
@@ -209,7 +209,7 @@ mod tests {
             PromptEntry::from(PromptItem::new(id, "semantic", "analyst", now(), "x".to_owned()))
         };
         let tokens = |entries: Vec<PromptEntry>| {
-            let fence = Fence::from_random(ids.next(now()).as_u128());
+            let fence = Fence::from_bits(ids.next(now()).as_u128());
             let sections = vec![PromptSection::new("", entries)];
             let block = PromptBlock { sections, ..PromptBlock::default() };
             tokens::count(&block.render(&fence, now()))
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn the_least_important_entries_go_first() {
         let ids = CountingIds::default();
-        let fence = Fence::from_random(1);
+        let fence = Fence::from_bits(1);
         let entries = |n: usize| (0..n).map(|k| item(&ids, "a", &format!("fact {k}"))).collect();
         let mut newest_last = PromptSection::new("Memories", entries(3));
         newest_last.first_goes = true;

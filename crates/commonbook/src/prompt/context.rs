@@ -7,10 +7,11 @@ mod preferences;
 mod requests;
 pub mod tell;
 
+pub use crate::model::standing::StandingLocation;
 pub use choose::{ContextDiagnostics, ContextReceipt};
 pub use gather::CandidateBuilder;
 pub use preferences::{AgentPreference, ContextPreferences};
 pub use requests::{
     AgentContext, ContextExplanation, ContextOptions, ContextRecord, ContextReplay, ExplainContext,
-    GetContext, ItemSummary, StandingLocation, StandingSnapshot,
+    GetContext, ItemSummary, StandingSnapshot,
 };

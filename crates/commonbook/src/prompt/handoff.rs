@@ -144,8 +144,9 @@ pub fn pack(
 ) -> PackResult {
     let now = handoff.created_at;
     let budget = settings.budget as usize;
-    let mut package =
-        HandoffPackage { nonce: fence.nonce().to_owned(), ..HandoffPackage::default() };
+    // The text is written again whenever the handoff is accepted, each time with this nonce.
+    let nonce = fence.nonce_for(&handoff.id.to_string()).into_owned();
+    let mut package = HandoffPackage { nonce, ..HandoffPackage::default() };
     let mut entities = Vec::new();
     for offer in &offers.entities {
         let item = offer.summary.to_item(ENTITY_TOKENS_MAX);

@@ -55,7 +55,7 @@ pub fn hits_text(
 
 /// A hit as an item: what matched, and what its reader has to know to judge it.
 fn hit_item(hit: SearchHit, workspace: &Workspace, max_tokens: usize) -> PromptItem {
-    let SearchHit { memory, matched, .. } = hit;
+    let SearchHit { memory, matched, contradictions, .. } = hit;
     let mut notes: Vec<String> = Vec::new();
     let reasons: Vec<&str> = matched.iter().map(|reason| reason_word(*reason)).collect();
     notes.extend(Some(reasons.join("+")).filter(|reasons| !reasons.is_empty()));
@@ -63,7 +63,8 @@ fn hit_item(hit: SearchHit, workspace: &Workspace, max_tokens: usize) -> PromptI
     if memory.workspace != *workspace {
         notes.push(format!("in {}", memory.workspace));
     }
-    let item = MemorySummary::from(memory).to_item(max_tokens);
+    let item = MemorySummary::from(memory).with_contradictions(&contradictions);
+    let item = item.to_item(max_tokens);
     notes.into_iter().fold(item, PromptItem::with_note)
 }
 

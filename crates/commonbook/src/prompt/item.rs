@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{EntityId, Id, IdKind, MemoryId, handle};
+use crate::base::id::{
+    DELETION_HANDLE_CHARS_MIN, EntityId, Id, IdKind, MemoryId, handle, handle_of_length,
+};
+use crate::model::contradiction::{ContradictionMark, ContradictionStatus};
 use crate::model::entity::Entity;
 use crate::model::memory::{Importance, Memory};
 use commonbook_text::day::day;
@@ -26,6 +29,12 @@ const HEAD_CHARS_MAX: usize = 128;
 
 /// Characters of a line in our own words.
 const HEADING_CHARS_MAX: usize = 400;
+
+/// Contradictions that one item shows; `detect_contradictions` lists all.
+const CONTRADICTIONS_MAX: usize = 2;
+
+/// Characters of a context in which two memories hold that an item shows.
+const CONTEXT_CHARS_MAX: usize = 240;
 
 /// The memory type that needs no word: most memories have it.
 const PLAIN_KIND: &str = "semantic";
@@ -51,6 +60,9 @@ pub struct PromptItem {
     /// The item that openly contradicts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Box<PromptItem>>,
+    /// Its contradictions that are open or were resolved by a context.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<ContradictionMark>,
 }
 
 impl PromptItem {
@@ -73,6 +85,7 @@ impl PromptItem {
             notes: Vec::new(),
             text,
             against: None,
+            contradictions: Vec::new(),
         }
     }
 
@@ -95,6 +108,14 @@ impl PromptItem {
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
+        self
+    }
+
+    /// The item with those of these marks that are its own.
+    #[must_use]
+    pub fn with_contradictions(mut self, marks: &[ContradictionMark]) -> Self {
+        let own = marks.iter().filter(|mark| mark.memory.to_string() == self.id);
+        self.contradictions = own.take(CONTRADICTIONS_MAX).cloned().collect();
         self
     }
 
@@ -129,7 +150,15 @@ impl PromptItem {
     pub fn render(&self, above: Option<&Self>, now: Timestamp) -> String {
         let heading = if self.against.is_some() { CONTRADICTION_NOTE } else { "" };
         let line_end = if heading.is_empty() { "" } else { "\n" };
-        let text = sanitize::quote_lines(&self.text, usize::MAX);
+        let contexts = self.contradictions.iter().filter_map(|mark| {
+            let context = mark.context.as_deref()?;
+            let end = context.char_indices().nth(CONTEXT_CHARS_MAX).map(|(end, _)| end);
+            let cut =
+                end.map_or_else(|| context.to_owned(), |end| format!("{} …", &context[..end]));
+            Some(format!("\nBoth hold, this and {}: {cut}", other_side(mark)))
+        });
+        let text = format!("{}{}", self.text, contexts.collect::<String>());
+        let text = sanitize::quote_lines(&text, usize::MAX);
         let mut rendered = format!("{heading}{line_end}{}\n{text}\n", self.head(above, now));
         if let Some(other) = &self.against {
             rendered += &other.render(Some(self), now);
@@ -173,11 +202,25 @@ impl PromptItem {
         let author = (!same_author).then(|| word(&self.author));
         let kind = (self.kind != PLAIN_KIND).then(|| word(&self.kind));
         let notes = self.notes.iter().map(|note| word(note));
+        let shown_with = self.against.as_deref().or(above).map(|item| item.id.as_str());
+        let open = self.contradictions.iter().filter(|mark| {
+            mark.status == ContradictionStatus::Open
+                && shown_with != Some(mark.other.to_string().as_str())
+        });
+        let open = open.map(|mark| format!("contradicts {}: open", other_side(mark)));
+        let notes = notes.chain(open);
         let parts: Vec<String> =
             author.into_iter().chain([day(self.at, now)]).chain(kind).chain(notes).collect();
         let handle = word(&self.handle).replace(' ', "-");
         format!("{ITEM_MARK}{handle} {}", parts.join(", "))
     }
+}
+
+/// The other side of a contradiction: `#abcd1234 (gemini-cli)`.
+fn other_side(mark: &ContradictionMark) -> String {
+    let id = mark.other.to_string();
+    let owner = sanitize::head_word(mark.owner.as_str(), HEAD_CHARS_MAX);
+    format!("#{} ({owner})", handle_of_length(&id, DELETION_HANDLE_CHARS_MIN))
 }
 
 /// One entry of a section.
@@ -285,6 +328,12 @@ impl From<Memory> for MemorySummary {
 }
 
 impl MemorySummary {
+    /// The memory with those of these marks that are its own.
+    #[must_use]
+    pub fn with_contradictions(self, marks: &[ContradictionMark]) -> Self {
+        Self { item: self.item.with_contradictions(marks), ..self }
+    }
+
     /// The memory as an item of at most `max_tokens`.
     #[must_use]
     pub fn to_item(&self, max_tokens: usize) -> PromptItem {

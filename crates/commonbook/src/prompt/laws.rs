@@ -1,4 +1,4 @@
-//! Laws of every text for an agent, on all seven outputs, with hostile text in every field.
+//! Laws of every text for an agent, on all six outputs, with hostile text in every field.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseEntry};
 use crate::model::checkpoint::{CasePosition, OpenHandoff, ResumeMode, ResumeOptions};
-use crate::model::cursor::ChangesResponse;
+use crate::model::contradiction::{ContradictionMark, ContradictionStatus, id_of};
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
 use crate::model::handoff::{ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus};
 use crate::model::memory::{Memory, SaveMemory, Sharing, Trust};
@@ -23,7 +23,6 @@ use crate::prompt::context::choose::{
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, pack};
 use crate::prompt::hits::hits_text;
 use crate::prompt::item::{EntitySummary, MemorySummary, PromptItem};
-use crate::prompt::news::news_text;
 use crate::prompt::recall::RecallResult;
 use crate::prompt::resume::{ResumeMaterial, build_resume};
 use commonbook_text::echo::without_contexts;
@@ -42,7 +41,7 @@ fn agent(name: &str) -> Agent {
 }
 
 fn fence() -> Fence {
-    Fence::from_random(7)
+    Fence::from_bits(7)
 }
 
 /// A text that went through an agent's output and was meant for that agent.
@@ -88,11 +87,13 @@ fn context(ids: &CountingIds, text: &str) -> Output {
     let mut candidates: Vec<ContextCandidate> = pair.into();
     candidates.push(candidate(ContextSource::Handoff, text));
     candidates.push(candidate(ContextSource::Entry, text));
+    candidates.push(candidate(ContextSource::Important, &format!("{text}3")));
+    candidates.push(candidate(ContextSource::News, &format!("{text}4")));
     let hidden = candidate(ContextSource::Entry, "QUARANTINED");
     candidates.push(ContextCandidate { quarantined: true, ..hidden });
     let rule = candidate(ContextSource::Standing, text);
     candidates.push(ContextCandidate { is_rule: true, ..rule });
-    let query = ContextQuery { query: text, user_id: None, now: now() };
+    let query = ContextQuery { query: text, user_id: None, now: now(), note: "" };
     let settings = ContextSettings { budget: BUDGET, ..ContextSettings::default() };
     let no_handles = |_: &[String]| Ok(HashMap::new());
     let chosen = choose_for_context(&query, candidates, &settings, &fence(), no_handles);
@@ -195,19 +196,37 @@ fn case(ids: &CountingIds, text: &str) -> Output {
     Output { name: "case", text: builder.finish(&HashMap::new()).1, max_tokens: BUDGET }
 }
 
+/// Marks of a memory: one that is open, one with a context.
+fn marks(of: &Memory, text: &str) -> Vec<ContradictionMark> {
+    let open = ContradictionMark {
+        contradiction: id_of(of.id, of.id),
+        memory: of.id,
+        other: of.id,
+        owner: agent("gemini-cli"),
+        status: ContradictionStatus::Open,
+        context: None,
+    };
+    let status = ContradictionStatus::Resolved;
+    let resolved = ContradictionMark { status, context: Some(text.to_owned()), ..open.clone() };
+    vec![open, resolved]
+}
+
 fn recall(ids: &CountingIds, text: &str) -> Output {
     let memories = vec![memory(ids, text), memory(ids, "plain")];
-    let text = RecallResult::of(text, memories, 9, &HashMap::new(), &fence(), now()).text;
+    let marks = marks(&memories[1], text);
+    let text = RecallResult::of(text, memories, 9, &marks, &HashMap::new(), &fence(), now()).text;
     Output { name: "recall", text, max_tokens: limits::RECALL_TOKENS }
 }
 
 fn hits(ids: &CountingIds, text: &str) -> Output {
     let found = vec![memory(ids, text), memory(ids, "plain")];
     let hidden = Memory { trust: Trust::Quarantined, ..memory(ids, "QUARANTINED") };
-    let hit = |memory| SearchHit {
+    let hit = |memory: Memory| SearchHit {
+        contradictions: marks(&memory, text),
         memory,
         score: 0.5,
         matched: vec![MatchReason::Words, MatchReason::Vector],
+        relevance: 0.5,
         parts: ScoreParts::default(),
     };
     let found = SearchResponse {
@@ -222,26 +241,7 @@ fn hits(ids: &CountingIds, text: &str) -> Output {
     Output { name: "hits", text, max_tokens: limits::SEARCH_TOKENS }
 }
 
-fn news(text: &str) -> Output {
-    let change = |sequence: u64| {
-        serde_json::json!({"event": {
-            "sequence": sequence, "workspace": "w", "at": now(), "kind": "memory.saved",
-            "actor": "qa", "subject": format!("mem_{sequence:026}"), "importance": "normal",
-        }, "says": text})
-    };
-    let changes: ChangesResponse = serde_json::from_value(serde_json::json!({
-        "after": 3, "changes": (4..9).map(change).collect::<Vec<_>>(), "entries": [], "through": 8,
-        "left": 0,
-    }))
-    .expect("changes");
-    Output {
-        name: "news",
-        text: news_text(changes, &fence(), now()),
-        max_tokens: limits::NEWS_TOKENS,
-    }
-}
-
-fn outputs(text: &str) -> [Output; 7] {
+fn outputs(text: &str) -> [Output; 6] {
     let ids = CountingIds::default();
     [
         context(&ids, text),
@@ -250,7 +250,6 @@ fn outputs(text: &str) -> [Output; 7] {
         case(&ids, text),
         recall(&ids, text),
         hits(&ids, text),
-        news(text),
     ]
 }
 

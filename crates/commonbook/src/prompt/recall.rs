@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::MemoryId;
 use crate::base::limits;
+use crate::model::contradiction::ContradictionMark;
 use crate::model::memory::Memory;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::{take_list, take_quote};
@@ -41,12 +42,13 @@ pub struct RecallResult {
 
 impl RecallResult {
     /// The best of `memories`, of which there are `total`, within [`limits::RECALL_TOKENS`].
-    /// `handles` has the longer handles that some of them need, by id.
+    /// `marks` are their contradictions. `handles` has the longer handles that some of them need, by id.
     #[must_use]
     pub fn of(
         task: &str,
         memories: Vec<Memory>,
         total: u64,
+        marks: &[ContradictionMark],
         handles: &HashMap<String, String>,
         fence: &Fence,
         now: Timestamp,
@@ -70,7 +72,7 @@ impl RecallResult {
         let max_tokens = memory_tokens_max(limits::RECALL_TOKENS);
         let items = memories.into_iter().map(|memory| {
             let topics = memory.topics.join(" ");
-            let item = MemorySummary::from(memory).to_item(max_tokens);
+            let item = MemorySummary::from(memory).with_contradictions(marks).to_item(max_tokens);
             PromptEntry::from(if topics.is_empty() { item } else { item.with_note(topics) })
         });
         let left = room.left();

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{EntityId, MemoryId};
+use crate::base::id::{DELETION_HANDLE_CHARS_MIN, EntityId, MemoryId, handle_of_length};
 use crate::model::agent::Agent;
 use crate::model::checkpoint::{
     CasePosition, Checkpoint, OpenHandoff, ResumeMetadata, ResumeOptions,
@@ -94,7 +94,8 @@ pub fn build_resume(
     let material = select_for_mode(material, wanted);
     let mut block = resume_frame(checkpoint, now);
     let mut room = block.budget(wanted.budget, fence, now);
-    let names = [Some(session), checkpoint.and_then(|checkpoint| checkpoint.title.as_deref())];
+    let names =
+        [Some(short_id(session)), checkpoint.and_then(|checkpoint| checkpoint.title.as_deref())];
     let names: Vec<&str> = names.into_iter().flatten().collect();
     let names = take_quote(&mut TokenBudget::new(SHORT_TEXT_TOKENS_MAX), "", &names.join("\n"));
     room.take(SHORT_TEXT_TOKENS_MAX);
@@ -200,6 +201,11 @@ fn history_line(edge: &HandoffEdge) -> PromptEntry {
     PromptEntry::Line(format!("{from} to {to}: {status}, {made}"))
 }
 
+/// The end of the id of a session or a checkpoint, as the command line shows it.
+fn short_id(id: &str) -> &str {
+    handle_of_length(id, DELETION_HANDLE_CHARS_MIN)
+}
+
 /// The block of a resumed session without its content.
 fn resume_frame(checkpoint: Option<&Checkpoint>, now: Timestamp) -> PromptBlock {
     let lead = match checkpoint {
@@ -209,7 +215,8 @@ fn resume_frame(checkpoint: Option<&Checkpoint>, now: Timestamp) -> PromptBlock 
             let agents: Vec<&str> = agents_involved.iter().map(Agent::as_str).collect();
             let agents = agents.join(", ");
             let agents = tokens::cut(&agents, SHORT_TEXT_TOKENS_MAX);
-            let made = day(*created_at, now);
+            let (made, id) = (day(*created_at, now), id.to_string());
+            let id = short_id(&id);
             format!("You continue a session from its {kind} checkpoint {id}, {made}, by {agents}:")
         }
     };

@@ -3,8 +3,9 @@
 use crate::base::error::Result;
 use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::Sight;
+use crate::model::agent::Agent;
 use crate::model::contradiction::{
-    ComparisonBasis, Contradiction, ContradictionRecord, ContradictionStatus,
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus,
 };
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
@@ -60,14 +61,34 @@ pub trait ContradictionRows {
         among: &[MemoryRef],
     ) -> Result<Vec<(MemoryId, MemoryId)>>;
 
+    /// The marks of these memories: their contradictions in sight that are open or that were
+    /// resolved by a context, newest first.
+    fn contradiction_marks(
+        &self,
+        sight: &Sight,
+        among: &[MemoryRef],
+    ) -> Result<Vec<ContradictionMark>>;
+
     /// The contradictions of this memory, in sight or not, each with the present state of the other
     /// memory: for the follower of the journal, which shows them to no caller.
     fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>>;
 
-    /// At most `limit` current memories, in sight or not, that mention the same entities as this
-    /// one: those that share most first, then the newest. For the follower of the journal, which
-    /// shows them to no caller.
-    fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, ComparisonBasis)>>;
+    /// Stores the keys of a memory's claims, replacing earlier ones.
+    fn put_claims(&mut self, memory: &Memory, keys: &[i64]) -> Result<()>;
+
+    /// Whether the keys of this memory are stored. Every memory has one.
+    fn has_claims(&self, memory: &Memory) -> Result<bool>;
+
+    /// At most `limit` current memories of a workspace, in sight or not, that have one of these
+    /// keys, newest first; of this owner alone if there is one. For the follower of the journal,
+    /// which shows them to no caller, and for a save, which judges each first.
+    fn memories_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        owner: Option<&Agent>,
+        limit: u32,
+    ) -> Result<Vec<Memory>>;
 
     /// At most `limit` current memories, in sight or not, of this one's type about the same user or
     /// about none: the newest of each other owner. For the follower of the journal, which shows

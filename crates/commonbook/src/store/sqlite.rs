@@ -6,6 +6,7 @@
 mod access;
 mod agent;
 mod answer;
+mod briefing;
 mod bulk;
 mod case;
 mod chain;
@@ -30,6 +31,7 @@ mod relation;
 mod row;
 mod rows;
 mod session;
+mod standing;
 mod token;
 mod workspace;
 mod writer;

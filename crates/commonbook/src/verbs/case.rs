@@ -19,7 +19,6 @@ use crate::model::case::{
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
 use crate::prompt::case::CaseTextBuilder;
-use crate::prompt::new_fence;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
@@ -156,7 +155,7 @@ impl Commonbook {
         let budget = request.max_tokens()?;
         let sight = Sight::reading_at_home(caller)?;
         let now = self.clock.now();
-        let fence = new_fence(&*self.ids, now);
+        let fence = self.fence(caller)?;
         self.store.read(|tx| {
             let case = find_case(tx, caller, &request.key)?;
             let mut builder = CaseTextBuilder::new(&case, budget, fence.clone(), now);

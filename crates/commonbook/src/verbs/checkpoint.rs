@@ -23,7 +23,6 @@ use crate::model::checkpoint::{
 use crate::model::event::EventKind;
 use crate::model::memory::fit_line;
 use crate::model::session::{Session, SessionFilter, SessionName};
-use crate::prompt::new_fence;
 use crate::prompt::resume::{ResumePackage, build_resume};
 use crate::store::Transaction;
 use material::resume_material;
@@ -135,7 +134,7 @@ impl Commonbook {
         let name = request.session.as_deref().map(SessionName::read).transpose()?;
         let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
         let new = SessionId::new(&*self.ids, now);
-        let fence = new_fence(&*self.ids, now);
+        let fence = self.fence(caller)?;
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;

@@ -3,6 +3,7 @@
 //! One read gathers the material, the choice runs outside of any transaction, and one write keeps
 //! the receipt with its events: the choice counts tokens, and no other writer waits for that.
 
+mod briefing;
 mod replay;
 mod standing_parts;
 
@@ -12,7 +13,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::memory::hide_heirs;
-use super::ops::handles::longer_handles;
 use super::standing::StandingFile;
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
@@ -22,22 +22,23 @@ use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::case::{Case, CaseKey};
+use crate::model::contradiction::ContradictionMark;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{Memory, Sharing};
 use crate::model::search::{IndexQuery, MemoryRef, SearchFilter};
-use crate::model::standing::StandingDocument;
+use crate::prompt::briefing::BriefedItem;
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
-    choose_for_context,
 };
 use crate::prompt::context::{
     AgentContext, CandidateBuilder, ContextExplanation, ContextOptions, ContextReceipt,
-    ContextRecord, ExplainContext, GetContext, ItemSummary,
+    ContextRecord, ExplainContext, GetContext, ItemSummary, StandingSnapshot,
 };
-use crate::prompt::new_fence;
 use crate::store::Transaction;
 use commonbook_text::fence::Fence;
+use standing_parts::ContextFrame;
+pub use standing_parts::project_context;
 
 /// Waiting handoffs that are considered: the newest of each sender in turn.
 const WAITING_HANDOFFS_MAX: u32 = 3;
@@ -52,8 +53,12 @@ const UNREAD_CASES_MAX: u32 = 8;
 /// New entries of one case that are considered, newest first.
 const NEW_ENTRIES_MAX: u64 = 12;
 
-/// The standing memory takes at most this fraction of a budget.
-const STANDING_SHARE_DIVISOR: usize = 2;
+/// The handoffs take at most this fraction of a budget, and so does the standing memory while other
+/// candidates need the rest.
+const BUDGET_SHARE_DIVISOR: usize = 2;
+
+/// The nonce in the receipt of a context without text.
+const UNUSED_NONCE: &str = "000000000000";
 
 /// Receipts that one transaction of a sweep removes at most.
 const RECEIPT_SWEEP_MAX: u32 = 100;
@@ -69,34 +74,22 @@ impl Commonbook {
         let sight = Sight::reading(&caller)?;
         let wanted = request.check(self.preferences.settings(&caller.agent))?;
         let standing = self.files.read(&caller, begun);
-        let fence = new_fence(&*self.ids, begun);
+        let fence = self.fence(&caller)?;
         let material =
             self.gather_material(&caller, &sight, request.case.as_ref(), &wanted, begun)?;
-        let chosen = self.choose_from_material(
-            &caller,
-            &wanted,
-            &material,
-            standing.as_ref(),
-            &fence,
-            begun,
-        )?;
-        let kept = ContextRecord {
-            id: ContextId::new(&*self.ids, begun),
-            workspace: caller.workspace.clone(),
-            agent: caller.agent.clone(),
-            at: begun,
-            sequence: material.sequence,
-            milliseconds: milliseconds_of(self.clock.now().duration_since(begun)),
-            sha256: sha256(&chosen.text),
-            nonce: fence.nonce().to_owned(),
-            standing: standing.as_ref().map(|file| file.read.clone()),
-            receipt: ContextReceipt { handoffs_left: material.handoffs_left, ..chosen.receipt },
+        let choice = ContextChoice {
+            options: &wanted,
+            material: &material,
+            standing: standing.as_ref(),
+            fence: &fence,
+            now: begun,
+            prepare: &|_| (),
         };
-        self.keep_context(&caller, &kept)?;
-        let over = standing.map(|file| {
-            let limits = self.preferences.limits(caller.agent.role());
-            StandingDocument::parse(&file.text).limit_warnings(&limits)
-        });
+        let chosen = self.choose_from_material(&caller, choice)?;
+        let read = standing.as_ref().map(|file| file.read.clone());
+        let kept = self.context_record(&caller, &material, &chosen, read, begun);
+        self.keep_context(&caller, &sight, &kept, BriefedItem::all_of(&chosen))?;
+        let warnings = standing.map(|file| self.standing_warnings(&caller, &file));
         let ContextRecord { id, agent, receipt, .. } = kept;
         Ok(AgentContext {
             id,
@@ -105,7 +98,7 @@ impl Commonbook {
             tokens: u32::try_from(receipt.tokens).unwrap_or(u32::MAX),
             items: ItemSummary::of(&receipt),
             diagnostics: receipt.diagnostics,
-            warnings: over.into_iter().flatten().map(|warning| warning.to_string()).collect(),
+            warnings: warnings.unwrap_or_default(),
         })
     }
 
@@ -145,36 +138,42 @@ impl Commonbook {
             false => BTreeMap::new(),
         };
         self.store.read(|tx| {
-            let places: Vec<MemoryRef> = hits.keys().cloned().collect();
-            let mut memories = tx.memories_of(sight, &places)?;
-            hide_heirs(tx, sight, &mut memories)?;
-            let scored = memories.into_iter().map(|memory| {
-                let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
-                (memory, score.unwrap_or_default())
-            });
-            let owners = self.preferences.profile_owners(&caller.agent);
-            let about = |kind| {
-                tx.memories_about(
-                    sight,
-                    kind,
-                    caller.user.as_deref(),
-                    &owners,
-                    PROFILE_MEMORIES_MAX,
-                )
-            };
-            let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight)?;
-            let mut material = ContextMaterial {
-                handoffs,
-                handoffs_left,
-                profile: about("profile")?,
-                task_context: about("task_context")?,
-                entries: unread_entries(tx, caller, sight, case)?,
-                relevant: scored.collect(),
-                contradictions: Vec::new(),
-                sequence: tx.journal_end(&caller.workspace)?,
-            };
+            let mut material = self.context_material(tx, caller, sight, case, &hits)?;
             material.contradictions = tx.contradicting_pairs(sight, &material.memory_refs())?;
+            material.marks = tx.contradiction_marks(sight, &material.memory_refs())?;
             Ok(material)
+        })
+    }
+
+    /// What every context can include, with these hits of a search; without contradictions.
+    fn context_material(
+        &self,
+        tx: &dyn Transaction,
+        caller: &Caller,
+        sight: &Sight,
+        case: Option<&CaseKey>,
+        hits: &BTreeMap<MemoryRef, f64>,
+    ) -> Result<ContextMaterial> {
+        let places: Vec<MemoryRef> = hits.keys().cloned().collect();
+        let mut memories = tx.memories_of(sight, &places)?;
+        hide_heirs(tx, sight, &mut memories)?;
+        let scored = memories.into_iter().map(|memory| {
+            let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
+            (memory, score.unwrap_or_default())
+        });
+        let owners = self.preferences.profile_owners(&caller.agent);
+        let user = caller.user.as_deref();
+        let about = |kind| tx.memories_about(sight, kind, user, &owners, PROFILE_MEMORIES_MAX);
+        let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight)?;
+        Ok(ContextMaterial {
+            handoffs,
+            handoffs_left,
+            profile: about("profile")?,
+            task_context: about("task_context")?,
+            entries: unread_entries(tx, caller, sight, case)?,
+            relevant: scored.collect(),
+            sequence: tx.journal_end(&caller.workspace)?,
+            ..ContextMaterial::default()
         })
     }
 
@@ -191,33 +190,31 @@ impl Commonbook {
         let question = IndexQuery::from_plain_text(task.to_owned(), within, now);
         let question = IndexQuery { most: limits::CONTEXT_CANDIDATES, ..question };
         let found = self.search_visible(caller, sight, &question)?.ranked.into_iter();
-        Ok(found.map(|hit| ((hit.workspace, hit.id), hit.parts.relevance())).collect())
+        Ok(found.map(|hit| ((hit.workspace, hit.id), hit.relevance)).collect())
     }
 
-    /// The part of the material that goes into the context.
+    /// The part of the material that goes into a context.
     fn choose_from_material(
         &self,
         caller: &Caller,
-        options: &ContextOptions,
-        material: &ContextMaterial,
-        standing: Option<&StandingFile>,
-        fence: &Fence,
-        now: Timestamp,
+        choice: ContextChoice<'_>,
     ) -> Result<ContextSelection> {
+        let ContextChoice { options, material, standing, fence, now, prepare } = choice;
+        let ContextOptions { task, settings } = options;
         let gathering = CandidateBuilder {
             agent: &caller.agent,
             templates: &self.templates,
             contradictions: &material.contradictions,
+            marks: &material.marks,
         };
-        let ContextOptions { task, settings } = options;
         let mut candidates = Vec::new();
         candidates.extend(handoff_candidates(gathering, material, settings));
-        if let Some(file) = standing {
-            candidates.extend(self.standing_candidates(caller, gathering, file, options)?);
-        }
         let sources = [
             (ContextSource::Profile, &material.profile),
             (ContextSource::TaskContext, &material.task_context),
+            (ContextSource::Important, &material.important),
+            (ContextSource::Contradiction, &material.contradicting),
+            (ContextSource::News, &material.news),
         ];
         for (source, memories) in sources {
             candidates.extend(memories.iter().map(|memory| gathering.memory(source, memory, None)));
@@ -227,15 +224,44 @@ impl Commonbook {
         candidates.extend(material.relevant.iter().map(|(memory, score)| {
             gathering.memory(ContextSource::Relevant, memory, Some(*score))
         }));
-        let query = ContextQuery { query: task, user_id: caller.user.as_deref(), now };
-        let sight = Sight::reading(caller)?;
-        let handles = |ids: &[String]| self.store.read(|tx| longer_handles(tx, &sight, ids));
-        choose_for_context(&query, candidates, settings, fence, handles)
+        let query = ContextQuery { query: task, user_id: caller.user.as_deref(), now, note: "" };
+        let frame = ContextFrame { gathering, settings, fence, prepare };
+        self.choose_with_standing(caller, &query, candidates, frame, standing)
     }
 
-    /// Keeps a receipt, with the events that only its agent sees.
-    fn keep_context(&self, caller: &Caller, kept: &ContextRecord) -> Result<()> {
-        let (caller, kept) = (caller.clone(), kept.clone());
+    /// The receipt of a context that was made of this material.
+    fn context_record(
+        &self,
+        caller: &Caller,
+        material: &ContextMaterial,
+        chosen: &ContextSelection,
+        standing: Option<StandingSnapshot>,
+        begun: Timestamp,
+    ) -> ContextRecord {
+        let (handoffs_left, receipt) = (material.handoffs_left, chosen.receipt.clone());
+        ContextRecord {
+            id: ContextId::new(&*self.ids, begun),
+            workspace: caller.workspace.clone(),
+            agent: caller.agent.clone(),
+            at: begun,
+            sequence: material.sequence,
+            milliseconds: milliseconds_of(self.clock.now().duration_since(begun)),
+            sha256: sha256(&chosen.text),
+            nonce: Fence::nonce_of_block(&chosen.text).unwrap_or(UNUSED_NONCE).to_owned(),
+            standing,
+            receipt: ContextReceipt { handoffs_left, ..receipt },
+        }
+    }
+
+    /// Keeps a receipt, with the events that only its agent sees, and notes these items as told.
+    fn keep_context(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        kept: &ContextRecord,
+        items: Vec<BriefedItem>,
+    ) -> Result<()> {
+        let (caller, sight, kept) = (caller.clone(), sight.clone(), kept.clone());
         self.store.write(move |tx| {
             tx.put_context(&kept)?;
             // All anonymous callers share one name, and would see each other's events.
@@ -243,6 +269,7 @@ impl Commonbook {
                 return Ok(());
             }
             tx.note_agent_seen(&caller, kept.at)?;
+            Self::note_context_items(tx, &caller, &sight, &items, kept.at)?;
             for event in context_events(&kept) {
                 tx.append_event(&event)?;
             }
@@ -267,6 +294,7 @@ impl Commonbook {
 }
 
 /// What a context can be made of, as it stood at one position of the journal.
+#[derive(Default)]
 struct ContextMaterial {
     handoffs: Vec<Handoff>,
     /// Handoffs that wait besides these.
@@ -275,9 +303,29 @@ struct ContextMaterial {
     task_context: Vec<Memory>,
     entries: Vec<(Case, Memory)>,
     relevant: Vec<(Memory, f64)>,
+    /// The most important memories, at the beginning of a session.
+    important: Vec<Memory>,
+    /// The memories of new contradictions.
+    contradicting: Vec<Memory>,
+    /// What other agents saved since the last briefing.
+    news: Vec<Memory>,
     /// The pairs of these memories that are in an open contradiction.
     contradictions: Vec<(MemoryId, MemoryId)>,
+    /// The marks of these memories.
+    marks: Vec<ContradictionMark>,
     sequence: u64,
+}
+
+/// A context to choose.
+#[derive(Clone, Copy)]
+struct ContextChoice<'c> {
+    options: &'c ContextOptions,
+    material: &'c ContextMaterial,
+    standing: Option<&'c StandingFile>,
+    fence: &'c Fence,
+    now: Timestamp,
+    /// Removes and marks candidates before the choice.
+    prepare: &'c dyn Fn(&mut Vec<ContextCandidate>),
 }
 
 impl ContextMaterial {
@@ -286,7 +334,8 @@ impl ContextMaterial {
         let owned = self.profile.iter().chain(&self.task_context);
         let entries = self.entries.iter().map(|(_, memory)| memory);
         let relevant = self.relevant.iter().map(|(memory, _)| memory);
-        let all = owned.chain(entries).chain(relevant);
+        let briefed = self.important.iter().chain(&self.contradicting).chain(&self.news);
+        let all = owned.chain(entries).chain(relevant).chain(briefed);
         all.map(|memory| (memory.workspace.clone(), memory.id)).collect()
     }
 }
@@ -326,7 +375,7 @@ fn handoff_candidates(
 
 /// Tokens that each of `count` handoffs has at most.
 fn handoff_tokens(settings: &ContextSettings, count: usize) -> usize {
-    settings.budget / STANDING_SHARE_DIVISOR / count
+    settings.budget / BUDGET_SHARE_DIVISOR / count
 }
 
 /// The new entries, newest first, of the cases that concern the caller: the case it names, the case
@@ -373,11 +422,6 @@ fn unread_entries(
 
 fn case_mark(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
     tx.cursor(&caller.workspace, &caller.agent, Some(key))
-}
-
-/// Tokens that the standing memory takes at most.
-fn standing_share(settings: &ContextSettings) -> usize {
-    (settings.budget / STANDING_SHARE_DIVISOR).min(limits::CONTEXT_STANDING_TOKENS)
 }
 
 /// The events that a context appends.

@@ -1,5 +1,6 @@
 //! Listing and reading contradictions.
 
+mod reopen;
 mod resolve;
 
 use jiff::Timestamp;

@@ -159,7 +159,7 @@ fn journal_changes(
 
 /// Quarantined memories that the caller and the agents below it saved or changed after this
 /// position of the journal. Each is looked up in its owner's sight; only the owner reads its text.
-fn quarantine_notices(
+pub(super) fn quarantine_notices(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,

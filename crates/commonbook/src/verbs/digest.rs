@@ -26,9 +26,6 @@ use crate::store::Transaction;
 /// Memories that a digest reads at most.
 const DIGEST_MEMORIES_MAX: usize = 200;
 
-/// The least score of a memory that was not saved in a session on the case.
-const RELEVANCE_MIN: f64 = 0.5;
-
 /// The newest entries that describe what a case is about.
 const LATEST_ENTRIES_MAX: usize = 5;
 
@@ -145,10 +142,7 @@ impl Commonbook {
             [case.title.as_str()].into_iter().chain(latest.take(LATEST_ENTRIES_MAX)).collect();
         let question = IndexQuery::from_plain_text(about.join("\n"), SearchFilter::default(), now);
         let found = self.search_index(caller, sight, &question)?.0;
-        let fits = found
-            .ranked
-            .into_iter()
-            .filter(|hit| hit.parts.words + hit.parts.context + hit.parts.vector >= RELEVANCE_MIN);
+        let fits = found.ranked.into_iter().filter(|hit| hit.relevance >= limits::RELEVANCE_MIN);
         let wanted: Vec<_> =
             fits.take(DIGEST_MEMORIES_MAX).map(|hit| (hit.workspace, hit.id)).collect();
         self.store.read(|tx| {

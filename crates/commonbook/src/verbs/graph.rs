@@ -16,6 +16,7 @@ use crate::model::graph::{
     AddRelation, GraphFormat, GraphNode, GraphQuery, LinkFilter, NodeRef, Relation, WalkDirection,
 };
 use crate::model::memory::Sharing;
+use crate::model::search::MemoryRef;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
 use crate::verbs::ops::write_once::WriteScope;
@@ -150,12 +151,23 @@ fn label_nodes(
         let (_, kind, label) = labels.next_if(|(node, _, _)| *node == id)?;
         Some(NodeView { id, kind, label, steps })
     });
-    let nodes = named.collect();
+    let nodes: Vec<NodeView> = named.collect();
+    let memories = nodes.iter().filter_map(|node| match node.id {
+        GraphNode::Memory(id) => Some(id),
+        GraphNode::Entity(_) => None,
+    });
+    let workspace = workspace_of_sight(sight)?;
+    let memories: Vec<MemoryRef> = memories.map(|id| (workspace.clone(), id)).collect();
+    let contradictions = match memories.is_empty() {
+        true => Vec::new(),
+        false => tx.contradiction_marks(sight, &memories)?,
+    };
     Ok(KnowledgeSubgraph {
         nodes,
         links: reached.links,
         cut: reached.cut,
         connected: None,
+        contradictions,
         dot: None,
     })
 }

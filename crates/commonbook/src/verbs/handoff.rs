@@ -24,8 +24,8 @@ use crate::model::handoff::{
     StepAttempt, WithdrawHandoff,
 };
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing};
+use crate::model::search::MemoryRef;
 use crate::prompt::handoff::{PackResult, pack};
-use crate::prompt::new_fence;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
@@ -52,7 +52,7 @@ impl Commonbook {
         let draft = request.check(&caller.agent, session, self.collaboration.handoff)?;
         let now = self.clock.now();
         let id = HandoffId::new(&*self.ids, now);
-        let fence = new_fence(&*self.ids, now);
+        let fence = self.fence(caller)?;
         let (handoff, offers) = self.offers(caller, id, &draft, now)?;
         let packed = pack(handoff, &offers, &draft.settings, &fence);
         let rules = self.collaboration.rules;
@@ -202,9 +202,17 @@ impl Commonbook {
 
 /// The text of a handoff for the agent that accepts it.
 fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<String> {
-    let package = tx.package(handoff)?;
+    let mut package = tx.package(handoff)?;
+    let sight = Sight::reading(caller)?;
+    // The package is of then, and what contradicts its memories of now.
+    let memories: Vec<MemoryRef> =
+        package.memories.keys().map(|id| (handoff.workspace.clone(), *id)).collect();
+    let marks = tx.contradiction_marks(&sight, &memories)?;
+    for item in package.memories.values_mut() {
+        *item = item.clone().with_contradictions(&marks);
+    }
     let mut block = package.block(handoff);
-    block.set_handles(&longer_handles(tx, &Sight::reading(caller)?, &block.item_ids())?);
+    block.set_handles(&longer_handles(tx, &sight, &block.item_ids())?);
     let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
     })?;

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Commonbook;
-use super::memory::keep_memory;
-use super::standing::{StandingFile, change_standing};
+use super::memory::{find_earlier, keep_memory, replace};
+use super::standing::{StandingCause, StandingFile};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -18,13 +18,16 @@ use crate::model::learning::{
 };
 use crate::model::memory::{ListOrder, Memory, MemoryType, SaveMemory};
 use crate::model::search::{MemoryFilter, MemoryRef};
-use crate::model::standing::{AddOutcome, StandingDocument, StandingItem, says_same, section_of};
+use crate::model::standing::{
+    AddOutcome, StandingAction, StandingDocument, StandingItem, section_of,
+};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::CandidateBuilder;
 use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
+use commonbook_text::claims::compare::says_same;
 use commonbook_text::echo::{repeats, without_contexts};
 
 /// The latest contexts of an agent whose memories are not saved again as its own.
@@ -111,11 +114,13 @@ impl Commonbook {
         let item = |memory: &Memory| {
             let text = memory.text.clone();
             // A person's signature covers one text; an agent's mark has no signature.
-            let mark = self.author_mark(caller, &file.read, &text, now)?;
+            let mark = self.author_mark(caller, file.target.location, &text, now)?;
             Ok(StandingItem { section: section(memory), text, mark })
         };
         let items = drafts.iter().filter(fits).map(item).collect::<Result<Vec<_>>>()?;
-        change_standing(&file.path, file.read.source, |before| {
+        let by = Some(caller.agent.clone());
+        let cause = StandingCause { by, action: StandingAction::Learned, at: now };
+        let changed = self.change_standing(&file.target, &cause, |before| {
             let mut standing =
                 before.clone().unwrap_or_else(|| StandingDocument::new(caller.agent.role()));
             let mut change =
@@ -126,18 +131,29 @@ impl Commonbook {
                 change.warnings = gone.iter().map(|item| format!("replaced: {item}")).collect();
                 change.warnings.extend(warnings.iter().map(ToString::to_string));
                 if let Some(before) = before.filter(|before| *before != standing) {
-                    let copy = self.files.back_up(&file.path, &before.render(), now)?;
+                    let copy = self.files.back_up(&file.target.path, &before.render(), now)?;
                     change.backup = Some(copy.display().to_string());
                 }
                 return Ok((standing, change));
             }
             for StandingItem { section, text, mark } in &items {
                 let (added, warnings) = standing.add(section, text, mark.clone(), &limits)?;
-                change.added += u32::from(added == AddOutcome::Added);
+                change.added +=
+                    u32::from(matches!(added, AddOutcome::Added | AddOutcome::Replaced(_)));
                 change.warnings.extend(warnings.iter().map(ToString::to_string));
+                match added {
+                    AddOutcome::Replaced(item) => {
+                        change.warnings.push(format!("replaced: {item}"));
+                    }
+                    AddOutcome::Full => {
+                        change.warnings.push(format!("the file is full; not added: {text}"));
+                    }
+                    AddOutcome::Added | AddOutcome::Repeated(_) => {}
+                }
             }
             Ok((standing, change))
-        })
+        })?;
+        Ok(changed.answer)
     }
 }
 
@@ -159,7 +175,12 @@ fn keep_new(
             result.repeated += 1;
             continue;
         }
+        let earlier = find_earlier(&*tx, caller, memory)?;
         let memory = keep_memory(tx, memory, now)?;
+        for old in earlier.corrected.iter().filter(|_| !memory.is_quarantined()) {
+            replace(tx, caller, old, &memory, now)?;
+            result.superseded.push(old.id);
+        }
         learned.push(memory.text.clone());
         result.hints.extend(memory.quarantine_hint(caller.door));
         result.learnings.push(memory);
@@ -234,7 +255,8 @@ fn recent_context_texts(
         ids.iter().map(|id| (workspace.clone(), *id)).collect::<Vec<MemoryRef>>()
     };
     let places: Vec<MemoryRef> = sight.workspaces.iter().flat_map(of).collect();
-    let gathering = CandidateBuilder { agent: &caller.agent, templates, contradictions: &[] };
+    let gathering =
+        CandidateBuilder { agent: &caller.agent, templates, contradictions: &[], marks: &[] };
     let memories = tx.memories_of(&sight, &places)?;
     let worded = memories
         .iter()

@@ -1,9 +1,11 @@
 //! Saving, reading, changing and removing memories.
 
+mod earlier;
 mod lookup;
 mod write;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use super::Commonbook;
 use super::ops::write_once::{WriteAnswer, WriteScope};
@@ -14,6 +16,7 @@ use crate::base::page::Page;
 use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
+use crate::model::contradiction::MemoryStatements;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{
     DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
@@ -23,13 +26,15 @@ use crate::model::memory::{
 use crate::store::Transaction;
 use write::{insert, judge_with_earlier, may_supersede, supersede};
 
+pub(super) use earlier::find_earlier;
 pub(super) use write::{MemoryChange, keep_heir, keep_memory, replace};
 
 use lookup::{changeable_memory, not_deleted, revisions};
 pub(super) use lookup::{hide_heirs, live_memory, visible_memory};
 
 impl Commonbook {
-    /// Saves a memory under the caller's name.
+    /// Saves a memory under the caller's name. If the caller said the same before, nothing is saved;
+    /// if it corrects what the caller said before, it supersedes that.
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field; `conflict` if the idempotency key was used for
@@ -91,6 +96,8 @@ impl Commonbook {
                 .memory(caller, self.policy.sharing, id, now)
                 .map_err(|error| (place, error))?;
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
+            // Parsed here, so that the one thread that writes finds the statements in the cache.
+            drop(MemoryStatements::of(&memory));
             Ok(MemoryDraft { memory, supersedes: request.supersedes })
         };
         requests.iter().enumerate().map(draft).collect()
@@ -176,11 +183,12 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Restores a deleted memory that the caller may change.
+    /// Restores a memory that the caller may change: a deleted one, or one that another superseded.
     ///
     /// # Errors
     /// `not_found` if no such memory is in sight or if its 30 days are over, `forbidden`
-    /// (`ownership_mismatch`), `conflict` if it is not deleted or not at the expected revision.
+    /// (`ownership_mismatch`), `conflict` if it is neither deleted nor superseded, or not at the
+    /// expected revision.
     pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
         let (id, expected) = (request.id, request.expected_revision);
         let now = self.clock.now();
@@ -189,15 +197,21 @@ impl Commonbook {
             let before = changeable_memory(tx, caller, sight, id)?;
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
-            let Some(deleted_at) = before.deleted_at else {
-                return Err(Error::conflict(format!("memory {id} is not deleted")));
+            let after = match before.deleted_at {
+                Some(deleted_at) if deleted_at < end_of_recovery(now) => {
+                    return Err(Error::not_found(format!(
+                        "memory {id} was deleted more than 30 days ago"
+                    )));
+                }
+                Some(_) => Memory { deleted_at: None, ..before.clone() },
+                None if before.superseded_by.is_some() => {
+                    Memory { superseded_by: None, ..before.clone() }
+                }
+                None => {
+                    let reason = format!("memory {id} is neither deleted nor superseded");
+                    return Err(Error::conflict(reason));
+                }
             };
-            if deleted_at < end_of_recovery(now) {
-                return Err(Error::not_found(format!(
-                    "memory {id} was deleted more than 30 days ago"
-                )));
-            }
-            let after = Memory { deleted_at: None, ..before.clone() };
             let after = MemoryChange { kind: EventKind::MemoryRestored, fields: &[], caller, now }
                 .write(tx, &before, after)?;
             for_reader(tx, sight, after)
@@ -266,9 +280,28 @@ pub(super) struct MemoryDraft {
     supersedes: Option<MemoryId>,
 }
 
-fn save_results(once: WriteAnswer<Vec<Memory>>, door: EntryPoint) -> Vec<SaveResult> {
-    let outcome = if once.repeated { SaveOutcome::Repeated } else { SaveOutcome::Created };
-    once.answer.into_iter().map(|memory| SaveResult::of(memory, outcome, door)).collect()
+/// A memory as one save left it.
+#[derive(Clone, Serialize, Deserialize)]
+struct SavedMemory {
+    #[serde(flatten)]
+    memory: Memory,
+    /// Whether its author had saved it before.
+    #[serde(default)]
+    is_known: bool,
+    /// The memories that it corrects.
+    #[serde(default)]
+    superseded: Vec<MemoryId>,
+}
+
+fn save_results(once: WriteAnswer<Vec<SavedMemory>>, door: EntryPoint) -> Vec<SaveResult> {
+    let result = |saved: SavedMemory| {
+        let outcome = match once.repeated || saved.is_known {
+            true => SaveOutcome::Repeated,
+            false => SaveOutcome::Created,
+        };
+        SaveResult::of(saved.memory, outcome, door).superseding(saved.superseded, door)
+    };
+    once.answer.into_iter().map(result).collect()
 }
 
 /// The error of one request of a batch, with its index in the batch. An error without a field stays
@@ -285,26 +318,45 @@ fn keep_all(
     caller: &Caller,
     drafts: &[MemoryDraft],
     now: Timestamp,
-) -> Result<Vec<Memory>, (usize, Error)> {
-    let mut all = Vec::with_capacity(drafts.len());
-    for (place, draft) in drafts.iter().enumerate() {
-        let mut memory = judge_with_earlier(tx, &draft.memory).map_err(|error| (place, error))?;
-        let heir_of = draft.supersedes.filter(|_| memory.is_quarantined());
-        if let Some(old) = heir_of {
+) -> Result<Vec<SavedMemory>, (usize, Error)> {
+    let kept = drafts
+        .iter()
+        .enumerate()
+        .map(|(place, draft)| keep_draft(tx, caller, draft, now).map_err(|error| (place, error)));
+    kept.collect()
+}
+
+fn keep_draft(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    draft: &MemoryDraft,
+    now: Timestamp,
+) -> Result<SavedMemory> {
+    let mut memory = judge_with_earlier(tx, &draft.memory)?;
+    let in_field = |error: Error| error.with_field("supersedes");
+    if let Some(old) = draft.supersedes {
+        if memory.is_quarantined() {
             // It supersedes only when it is released; whether its author may supersede is decided
             // now.
-            may_supersede(tx, caller, old, &memory)
-                .map_err(|error| (place, error.with_field("supersedes")))?;
+            may_supersede(tx, caller, old, &memory).map_err(in_field)?;
             memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
         }
-        insert(tx, &memory, now).map_err(|error| (place, error))?;
-        if let Some(old) = draft.supersedes.filter(|_| heir_of.is_none()) {
-            supersede(tx, caller, old, &memory, now)
-                .map_err(|error| (place, error.with_field("supersedes")))?;
+        insert(tx, &memory, now)?;
+        if !memory.is_quarantined() {
+            supersede(tx, caller, old, &memory, now).map_err(in_field)?;
         }
-        all.push(memory);
+        return Ok(SavedMemory { memory, is_known: false, superseded: Vec::new() });
     }
-    Ok(all)
+    let earlier = find_earlier(tx, caller, &memory)?;
+    if let Some(memory) = earlier.repeated {
+        return Ok(SavedMemory { memory, is_known: true, superseded: Vec::new() });
+    }
+    insert(tx, &memory, now)?;
+    for old in &earlier.corrected {
+        replace(tx, caller, old, &memory, now)?;
+    }
+    let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
+    Ok(SavedMemory { memory, is_known: false, superseded })
 }
 
 /// Purges a memory with its event, which names no topics.

@@ -8,12 +8,11 @@ use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::memory::Memory;
 use crate::model::search::SearchMemory;
-use crate::prompt::new_fence;
 use crate::prompt::recall::{RecallRequest, RecallResult};
 
 impl Commonbook {
     /// Returns what is known about a task, as far as the caller sees. Quarantined memories are left
-    /// out, even the caller's own.
+    /// out, even the caller's own, and those with a relevance below [`limits::RELEVANCE_MIN`].
     ///
     /// # Errors
     /// As [`Self::search_memory`].
@@ -26,14 +25,19 @@ impl Commonbook {
             ..SearchMemory::default()
         };
         let found = self.search_memory(caller, &question).map_err(recall_error)?;
-        let all = found.hits.into_iter().map(|hit| hit.memory);
+        let fits = found.hits.into_iter().filter(|hit| hit.relevance >= limits::RELEVANCE_MIN);
+        let mut marks = Vec::new();
+        let all = fits.map(|hit| {
+            marks.extend(hit.contradictions);
+            hit.memory
+        });
         let memories: Vec<Memory> = all.filter(|memory| !memory.is_quarantined()).collect();
         let sight = Sight::reading(caller)?;
         let ids: Vec<String> = memories.iter().map(|memory| memory.id.to_string()).collect();
         let handles = self.store.read(|tx| longer_handles(tx, &sight, &ids))?;
         let now = self.clock.now();
-        let fence = new_fence(&*self.ids, now);
-        Ok(RecallResult::of(&request.task, memories, found.total, &handles, &fence, now))
+        let fence = self.fence(caller)?;
+        Ok(RecallResult::of(&request.task, memories, found.total, &marks, &handles, &fence, now))
     }
 }
 

@@ -23,7 +23,6 @@ use crate::model::search::{
     SearchScope,
 };
 use crate::prompt::hits::hits_text;
-use crate::prompt::new_fence;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref};
 use crate::verbs::ops::handles::longer_handles;
@@ -74,10 +73,10 @@ impl Commonbook {
             .next()
             .map(|_| PageCursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
         let wanted: Vec<_> = page.iter().map(|hit| (hit.workspace.clone(), hit.id)).collect();
-        let memories = self.store.read(|tx| {
+        let (memories, contradictions) = self.store.read(|tx| {
             let mut memories = tx.memories_of(&sight, &wanted)?;
             hide_heirs(tx, &sight, &mut memories)?;
-            Ok(memories)
+            Ok((memories, tx.contradiction_marks(&sight, &wanted)?))
         })?;
         let work = SearchWork { rows: wanted.len() as u64, ..work };
         // A memory that was purged or hidden just now is no hit any more.
@@ -87,8 +86,10 @@ impl Commonbook {
             .filter_map(|hit| {
                 let is_of = |m: &Memory| m.id == hit.id && m.workspace == hit.workspace;
                 let memory = memories.next_if(is_of)?;
-                let (score, matched, parts) = (hit.score, hit.matched.clone(), hit.parts);
-                Some(SearchHit { memory, score, matched, parts })
+                let IndexHit { score, relevance, matched, parts, .. } = hit.clone();
+                let own = contradictions.iter().filter(|mark| mark.memory == memory.id).cloned();
+                let contradictions = own.collect();
+                Some(SearchHit { memory, score, relevance, matched, parts, contradictions })
             })
             .collect();
         let vanished = (page.len() - hits.len()) as u64;
@@ -112,7 +113,7 @@ impl Commonbook {
         });
         let handles: HashMap<String, String> = handles.collect();
         let now = self.clock.now();
-        let fence = new_fence(&*self.ids, now);
+        let fence = self.fence(caller)?;
         Ok(hits_text(found, &caller.workspace, &handles, &fence, now))
     }
 

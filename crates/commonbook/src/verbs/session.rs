@@ -19,6 +19,7 @@ use crate::model::search::MemoryFilter;
 use crate::model::session::{
     EndSession, EndSessionResult, GetSession, ListSessions, Session, SessionDetails, SessionFilter,
     SessionName, SessionOutcome, SessionStatus, StartSession, StartSessionResult, TouchSession,
+    unknown_session,
 };
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
@@ -257,8 +258,9 @@ pub(super) fn resolve_session_name(
             .own_session(&caller.workspace, &caller.agent, own)?
             .filter(|session| at_home.can_see(&session.session_visibility())),
     };
-    found.ok_or_else(|| {
-        Error::not_found("no such session exists").hint("Use an id from the list of sessions.")
+    found.ok_or_else(|| match name {
+        SessionName::Id(id) => unknown_session(&id.to_string()),
+        SessionName::Own(own) => unknown_session(own),
     })
 }
 

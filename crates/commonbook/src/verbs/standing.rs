@@ -1,267 +1,468 @@
-//! Standing memory files on disk: read on each use, written atomically under a lock.
+//! Standing memory: listing, reading and changing the files, and their versions.
+//!
+//! A caller on this machine uses the files of its project, then those of the home. A caller over
+//! HTTP has no project here, and uses those of the home.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+mod files;
+mod versions;
 
-use jiff::{SignedDuration, Timestamp};
-use rustc_hash::FxHashMap;
+use std::path::Path;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::hash::sha256;
-use crate::base::limits;
-use crate::model::caller::Caller;
-use crate::model::standing::{StandingDocument, standing_paths};
-use crate::prompt::context::{StandingLocation, StandingSnapshot};
+use crate::base::{input, limits};
+use crate::model::access::{self, Sight};
+use crate::model::agent::Agent;
+use crate::model::caller::{Caller, CallerProof};
+use crate::model::memory::fit_text;
+use crate::model::standing::{
+    AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
+    ListStandingVersions, OptimizeStanding, ReadStanding, RemoveStanding, RestoreStanding,
+    RouteStanding, StandingAction, StandingDocument, StandingEdit, StandingEdits, StandingFileInfo,
+    StandingHistory, StandingList, StandingPage, StandingRoute, StandingSummary, StandingVersion,
+    StandingVersionInfo, StandingWriter, route, section_of,
+};
+use crate::model::token::TokenScope;
+use crate::verbs::Commonbook;
+use commonbook_text::secrets;
 
-/// A larger file was not written by Commonbook; the rest of it is ignored.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
+pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
+pub(in crate::verbs) use versions::{StandingCause, StandingResult};
 
-/// Files whose contents are cached.
-const FILE_CACHE_MAX: usize = 256;
+/// Roles that a text can fit although they have no file.
+const USUAL_ROLES: [&str; 7] =
+    ["engineer", "qa", "research", "ops", "documentation", "security", "pm"];
 
-/// Characters of a file's path in the name of its backup.
-const BACKUP_NAME_CHARS_MAX: usize = 60;
-
-/// A file is cached only if it is unchanged for this long: another change within the same clock
-/// tick would go unnoticed.
-const FILE_SETTLE_TIME: SignedDuration = SignedDuration::from_secs(2);
-
-/// The folders of standing memory files, and the cache of their contents.
-#[derive(Default)]
-pub(super) struct StandingFileCache {
-    home: Option<PathBuf>,
-    read: Mutex<FxHashMap<PathBuf, (FileStamp, StandingFile)>>,
-}
-
-/// The modification time and the size of a file.
-type FileStamp = (SystemTime, u64);
-
-/// A standing memory file as it was read.
-#[derive(Debug, Clone)]
-pub struct StandingFile {
-    /// Its path.
-    pub path: PathBuf,
-    /// Its text.
-    pub text: Arc<str>,
-    /// When it last changed.
-    pub at: Timestamp,
-    /// What a receipt says of it.
-    pub read: StandingSnapshot,
-}
-
-impl StandingFileCache {
-    /// The home folder.
-    pub(super) fn home(&self) -> Option<&Path> {
-        self.home.as_deref()
-    }
-
-    /// The cache for this home folder.
-    pub(super) fn of(home: PathBuf) -> Self {
-        Self { home: Some(home), read: Mutex::default() }
-    }
-
-    /// Backs up a standing memory file in the backup folder of the home, and removes all but the
-    /// newest [`limits::STANDING_BACKUPS`] backups of this file. Returns the path of the backup.
+impl Commonbook {
+    /// Lists the standing memory files that the caller may use.
     ///
     /// # Errors
-    /// `unavailable` if the copy cannot be written.
-    pub(super) fn back_up(&self, path: &Path, text: &str, now: Timestamp) -> Result<PathBuf> {
-        let folder = self.home.as_deref().unwrap_or(Path::new(".")).join("backups");
-        let ending = backup_ending(path);
-        let copy = folder.join(format!("{}{ending}", now.strftime("%Y%m%dT%H%M%S%.6f")));
-        let written = private_folder(&folder)
-            .and_then(|()| replace_file(&copy, StandingLocation::Home, text))
-            .and_then(|()| forget_backups(&folder, &ending));
-        written.map(|()| copy).map_err(|error| {
-            let message = format!("{} cannot be backed up: {error}", path.display());
-            Error::new(ErrorKind::Unavailable, message)
-                .hint(format!("Make {} writable. The file is unchanged.", folder.display()))
-                .with_cause(error)
-        })
+    /// `forbidden` if the caller may not read; `unavailable` if a folder cannot be read.
+    pub fn list_standing(&self, caller: &Caller, request: &ListStanding) -> Result<StandingList> {
+        Sight::reading(caller)?;
+        let mut items = Vec::new();
+        for target in self.standing_targets(caller, request.everywhere)? {
+            let limits = self.preferences.limits(&target.key.role);
+            let (info, over) = match target.text() {
+                Ok(text) => {
+                    let text = text.unwrap_or_default();
+                    let version = self.observe_standing(&target, &text)?;
+                    let over = StandingDocument::parse(&text).limit_warnings(&limits);
+                    let over = over.iter().map(ToString::to_string).collect();
+                    (info_of(&target, &text, version), over)
+                }
+                Err(error) => (info_of(&target, "", 0), vec![error.message]),
+            };
+            items.push(StandingSummary { info, limits, over });
+        }
+        Ok(StandingList { items })
     }
 
-    /// The file for the caller's role in its project or in the home folder, if it exists. A file
-    /// that cannot be read is skipped with a warning in the log. If a token identifies the caller,
-    /// the file is that of the token's agent: its children could call themselves by any role.
-    pub(super) fn read(&self, caller: &Caller, now: Timestamp) -> Option<StandingFile> {
-        let (project, agent) = (caller.project.as_deref(), &caller.agent);
-        let home = self.home.as_deref().filter(|_| !caller.proof.is_asserted())?;
-        standing_paths(project, home, agent).into_iter().find_map(|path| {
-            let found = self.read_at(&path, home, now);
-            found.unwrap_or_else(|error| {
-                tracing::warn!(path = %path.display(), %error, "a standing memory file was skipped");
-                None
-            })
-        })
+    /// Returns a standing memory file, or an earlier version of it.
+    ///
+    /// # Errors
+    /// `not_found` if the role has no file, or no such version is stored; `forbidden` for the role of
+    /// another agent; `unavailable` if the file cannot be read or is not UTF-8.
+    pub fn read_standing(&self, caller: &Caller, request: &ReadStanding) -> Result<StandingPage> {
+        Sight::reading(caller)?;
+        let target = self.target_with_history(caller, &request.role, request.everywhere)?;
+        if let Some(version) = request.version {
+            let text = self.text_of_version(&target, version)?;
+            return Ok(StandingPage { info: info_of(&target, &text, version), text });
+        }
+        let text = target.text()?.ok_or_else(|| no_file(&target))?;
+        let version = self.observe_standing(&target, &text)?;
+        Ok(StandingPage { info: info_of(&target, &text, version), text })
     }
 
-    fn read_at(
-        &self,
-        path: &Path,
-        home: &Path,
-        now: Timestamp,
-    ) -> io::Result<Option<StandingFile>> {
-        let metadata = match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            found => found?,
+    /// Adds an item: a person's as a rule, an agent's with its mark.
+    ///
+    /// # Errors
+    /// `invalid` or `too_large` for the text; `conflict` if the file is full of what an agent may not
+    /// drop; `forbidden` for the role of another agent; `unavailable` if the file cannot be written.
+    pub fn add_standing(&self, caller: &Caller, request: &AddStanding) -> Result<StandingEdit> {
+        let target = self.target_to_write(caller, &request.role, request.everywhere)?;
+        let role = target.key.role.clone();
+        let sort = request.item_type.map_or("", |item_type| item_type.name());
+        let section = request.section.as_deref().unwrap_or_else(|| section_of(sort));
+        let text = match caller.agent == Agent::human() {
+            true => secrets::redact(&request.text).text.into_owned(),
+            false => fit_text("text", &request.text, usize::MAX)?,
         };
-        if !metadata.is_file() {
-            return Ok(None);
+        let cause = self.cause(caller, StandingAction::Added);
+        let mark = self.author_mark(caller, target.location, &text, cause.at)?;
+        let limits = self.preferences.limits(&role);
+        let changed = self.change_standing(&target, &cause, |before| {
+            let mut document = before.unwrap_or_else(|| StandingDocument::new(&role));
+            let added = document.add(section, &text, mark.clone(), &limits)?;
+            Ok((document, added))
+        })?;
+        let (outcome, warnings) = &changed.answer;
+        let repeats = match outcome {
+            // The changed lines show a replaced item.
+            AddOutcome::Added | AddOutcome::Replaced(_) => None,
+            AddOutcome::Repeated(item) => Some(item.clone()),
+            AddOutcome::Full => return Err(full_file(&target)),
+        };
+        let warnings = warnings.iter().map(ToString::to_string).collect();
+        Ok(StandingEdit { repeats, warnings, ..edit_of(&target, &changed) })
+    }
+
+    /// Removes an item.
+    ///
+    /// # Errors
+    /// `not_found` if the role has no file or no item has the text; `conflict` if several items
+    /// contain it; `forbidden` if the item is not the caller's; `unavailable` if the file cannot be
+    /// written.
+    pub fn remove_standing(
+        &self,
+        caller: &Caller,
+        request: &RemoveStanding,
+    ) -> Result<StandingEdit> {
+        let target = self.target_to_write(caller, &request.role, request.everywhere)?;
+        let cause = self.cause(caller, StandingAction::Removed);
+        let changed = self.change_standing(&target, &cause, |before| {
+            let mut document = before.ok_or_else(|| no_file(&target))?;
+            document.remove(&request.text, writer(caller))?;
+            Ok((document, ()))
+        })?;
+        Ok(edit_of(&target, &changed))
+    }
+
+    /// Removes repeated items from one file, or from all.
+    ///
+    /// # Errors
+    /// `not_found` if the role has no file; `unavailable` if a file cannot be written.
+    pub fn clean_standing(
+        &self,
+        caller: &Caller,
+        request: &CleanStanding,
+    ) -> Result<StandingEdits> {
+        self.edit_files(caller, request.role.as_deref(), request.everywhere, |_, document| {
+            document.clean(writer(caller));
+            Vec::new()
+        })
+    }
+
+    /// Cleans one file, or all, and brings it within its limits.
+    ///
+    /// # Errors
+    /// `forbidden` if the caller is neither a person nor an administrator; `not_found` if the role
+    /// has no file; `unavailable` if a file cannot be written.
+    pub fn optimize_standing(
+        &self,
+        caller: &Caller,
+        request: &OptimizeStanding,
+    ) -> Result<StandingEdits> {
+        access::require_scope(caller, TokenScope::Admin)?;
+        self.edit_files(caller, request.role.as_deref(), request.everywhere, |role, document| {
+            let (_, warnings) = document.optimize(&self.preferences.limits(role));
+            warnings.iter().map(ToString::to_string).collect()
+        })
+    }
+
+    /// Lists the stored versions of a file, newest first.
+    ///
+    /// # Errors
+    /// `not_found` if the role has neither a file nor versions; `forbidden` for the role of another
+    /// agent; `invalid` if `limit` is out of range.
+    pub fn standing_history(
+        &self,
+        caller: &Caller,
+        request: &ListStandingVersions,
+    ) -> Result<StandingHistory> {
+        Sight::reading(caller)?;
+        let limit = request.limit.unwrap_or(limits::PAGE_DEFAULT);
+        input::in_range("limit", limit, 1..=limits::PAGE_MAX)?;
+        let target = self.target_with_history(caller, &request.role, request.everywhere)?;
+        if let Ok(Some(text)) = target.text() {
+            self.observe_standing(&target, &text)?;
         }
-        let stamp = (metadata.modified()?, metadata.len());
-        let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, file)) = cache.get(path).filter(|(then, _)| *then == stamp) {
-            return Ok(Some(file.clone()));
+        let key = &target.key;
+        let items = self.store.read(|tx| {
+            let versions = tx.standing_versions(key, limit + 1)?;
+            let mut items = Vec::new();
+            let mut newer: Option<(StandingVersion, String)> = None;
+            for version in versions {
+                let text = tx.standing_text(key, version.version)?.unwrap_or_default();
+                if let Some((newer, later)) = newer.take() {
+                    items.push(version_info(&newer, &later, Some(&text)));
+                }
+                newer = Some((version, text));
+            }
+            items.extend(newer.map(|(oldest, text)| version_info(&oldest, &text, None)));
+            items.truncate(limit as usize);
+            Ok(items)
+        })?;
+        if items.is_empty() {
+            return Err(no_file(&target));
         }
-        let text = text_of(path)?;
-        let at = Timestamp::try_from(stamp.0).unwrap_or(Timestamp::UNIX_EPOCH);
-        let source =
-            if path.starts_with(home) { StandingLocation::Home } else { StandingLocation::Project };
-        let file = path.display().to_string();
-        let read =
-            StandingSnapshot { file, source, bytes: text.len() as u64, sha256: sha256(&text) };
-        let file = StandingFile { path: path.to_owned(), text: text.into(), at, read };
-        if cache.len() >= FILE_CACHE_MAX {
-            cache.clear();
+        let file = target.path.display().to_string();
+        Ok(StandingHistory { role: target.key.role, file, items })
+    }
+
+    /// Makes the text of an earlier version that of the file.
+    ///
+    /// # Errors
+    /// `not_found` if no such version is stored; `forbidden` if more than the caller's own items
+    /// would change; `unavailable` if the file cannot be written.
+    pub fn restore_standing(
+        &self,
+        caller: &Caller,
+        request: &RestoreStanding,
+    ) -> Result<StandingEdit> {
+        self.target_to_write(caller, &request.role, request.everywhere)?;
+        let target = self.target_with_history(caller, &request.role, request.everywhere)?;
+        if let Some(text) = target.text()? {
+            self.observe_standing(&target, &text)?;
         }
-        if now.duration_since(at) >= FILE_SETTLE_TIME {
-            cache.insert(path.to_owned(), (stamp, file.clone()));
+        let text = self.text_of_version(&target, request.version)?;
+        let document = StandingDocument::parse(&text);
+        let cause = self.cause(caller, StandingAction::Restored);
+        let changed = self.change_standing(&target, &cause, |before| {
+            let before = before.unwrap_or_else(|| StandingDocument::parse(""));
+            before.may_become(&document, writer(caller))?;
+            Ok((document.clone(), ()))
+        })?;
+        Ok(edit_of(&target, &changed))
+    }
+
+    /// Creates a file for each role that has none.
+    ///
+    /// # Errors
+    /// `invalid` for a role that is no name; `forbidden` for the role of another agent;
+    /// `unavailable` if a file cannot be written.
+    pub fn init_standing(&self, caller: &Caller, request: &InitStanding) -> Result<StandingEdits> {
+        let targets = request.roles.iter().map(|role| {
+            self.target_to_write(caller, role, request.everywhere)
+                .map_err(|error| error.with_field("roles"))
+        });
+        let targets = targets.collect::<Result<Vec<_>>>()?;
+        let cause = self.cause(caller, StandingAction::Created);
+        let edits = targets.into_iter().map(|target| {
+            let changed = self.change_standing(&target, &cause, |before| {
+                let new = || StandingDocument::new(&target.key.role);
+                Ok((before.unwrap_or_else(new), ()))
+            })?;
+            Ok(edit_of(&target, &changed))
+        });
+        Ok(StandingEdits { items: edits.collect::<Result<_>>()? })
+    }
+
+    /// Finds the role whose file fits a text.
+    ///
+    /// # Errors
+    /// `unavailable` if a file cannot be read.
+    pub fn route_standing(
+        &self,
+        caller: &Caller,
+        request: &RouteStanding,
+    ) -> Result<StandingRoute> {
+        Sight::reading(caller)?;
+        let mut documents = Vec::new();
+        for target in self.standing_targets(caller, request.everywhere)? {
+            let text = target.text()?.unwrap_or_default();
+            documents.push((target.key.role, StandingDocument::parse(&text)));
         }
-        Ok(Some(file))
+        for role in USUAL_ROLES {
+            if documents.iter().all(|(known, _)| known != role) {
+                documents.push((role.to_owned(), StandingDocument::parse("")));
+            }
+        }
+        let roles = documents.iter().map(|(role, document)| (role.as_str(), document));
+        let found = route(&request.text, roles).map(|found| StandingRoute {
+            role: Some(found.role),
+            score: found.score,
+            words: found.words,
+        });
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The files that are in use, by role.
+    fn standing_targets(&self, caller: &Caller, everywhere: bool) -> Result<Vec<StandingTarget>> {
+        let roles = self.files.roles(project_of(caller, everywhere)).map_err(no_folder)?;
+        let roles = roles.iter().filter(|role| may_use(caller, role).is_ok());
+        let targets = roles.map(|role| self.target(caller, role, everywhere));
+        targets.collect()
+    }
+
+    /// The file of a role: the first that exists, else the one that would be created.
+    fn target(&self, caller: &Caller, role: &str, everywhere: bool) -> Result<StandingTarget> {
+        let role = Agent::with_any_name(role).map_err(|error| error.with_field("role"))?;
+        may_use(caller, role.role())?;
+        let places = self.files.places(project_of(caller, everywhere), role.role());
+        let places = places.map_err(no_folder)?;
+        let found = places.iter().find(|target| target.exists).or(places.first()).cloned();
+        found.ok_or_else(|| no_folder(std::io::Error::other("there is no folder")))
+    }
+
+    /// Succeeds if the caller may write what holds in every workspace.
+    fn may_write_standing(&self, caller: &Caller) -> Result<()> {
+        self.policy.may_write(caller)?;
+        Sight::writing(caller)?;
+        if !caller.proof.is_bound() {
+            return Ok(());
+        }
+        let message = "the token opens one workspace, and standing memory holds in every one";
+        Err(Error::new(ErrorKind::Forbidden, message)
+            .hint("Save a memory, or use a token for all workspaces."))
+    }
+
+    /// The file of a role, for a caller that may write.
+    fn target_to_write(
+        &self,
+        caller: &Caller,
+        role: &str,
+        everywhere: bool,
+    ) -> Result<StandingTarget> {
+        self.may_write_standing(caller)?;
+        self.target(caller, role, everywhere)
+    }
+
+    /// The file of a role; of files that do not exist, the one that has versions.
+    fn target_with_history(
+        &self,
+        caller: &Caller,
+        role: &str,
+        everywhere: bool,
+    ) -> Result<StandingTarget> {
+        let target = self.target(caller, role, everywhere)?;
+        if target.exists {
+            return Ok(target);
+        }
+        let places = self.files.places(project_of(caller, everywhere), &target.key.role);
+        for place in places.map_err(no_folder)? {
+            if self.newest_version(&place.key)?.is_some() {
+                return Ok(place);
+            }
+        }
+        Ok(target)
+    }
+
+    fn text_of_version(&self, target: &StandingTarget, version: u64) -> Result<String> {
+        let text = self.store.read(|tx| tx.standing_text(&target.key, version))?;
+        text.ok_or_else(|| {
+            let role = &target.key.role;
+            Error::not_found(format!("no version {version} of {role} is stored"))
+                .with_field("version")
+                .hint("List the versions with `standing_history`.")
+        })
+    }
+
+    /// Changes the file of a role, or every file.
+    fn edit_files(
+        &self,
+        caller: &Caller,
+        role: Option<&str>,
+        everywhere: bool,
+        change: impl Fn(&str, &mut StandingDocument) -> Vec<String>,
+    ) -> Result<StandingEdits> {
+        self.may_write_standing(caller)?;
+        let targets = match role {
+            Some(role) => vec![self.target(caller, role, everywhere)?],
+            None => self.standing_targets(caller, everywhere)?,
+        };
+        let cause = self.cause(caller, StandingAction::Cleaned);
+        let edits = targets.into_iter().map(|target| {
+            let changed = self.change_standing(&target, &cause, |before| {
+                let mut document = before.ok_or_else(|| no_file(&target))?;
+                let warnings = change(&target.key.role, &mut document);
+                Ok((document, warnings))
+            })?;
+            Ok(StandingEdit { warnings: changed.answer.clone(), ..edit_of(&target, &changed) })
+        });
+        Ok(StandingEdits { items: edits.collect::<Result<_>>()? })
+    }
+
+    fn cause(&self, caller: &Caller, action: StandingAction) -> StandingCause {
+        StandingCause { by: Some(caller.agent.clone()), action, at: self.clock.now() }
     }
 }
 
-/// The end of the name of a file's backups: its path, whose last part tells files apart.
-fn backup_ending(path: &Path) -> String {
-    let letter = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
-    let name: Vec<char> = path.to_string_lossy().chars().map(letter).collect();
-    let last = name.len().saturating_sub(BACKUP_NAME_CHARS_MAX);
-    // A hash tells apart long paths and paths that differ only in replaced letters.
-    let sum = sha256(&path.to_string_lossy());
-    format!("-{}-{}", &sum[..8], name[last..].iter().collect::<String>().trim_matches('_'))
+/// The project whose files a request may use.
+fn project_of(caller: &Caller, everywhere: bool) -> Option<&Path> {
+    caller.project.as_deref().filter(|_| !everywhere)
 }
 
-/// Removes the oldest backups of a file, those over the limit.
-fn forget_backups(folder: &Path, ending: &str) -> io::Result<()> {
-    let entries = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
-    let ours = |path: &PathBuf| path.to_string_lossy().ends_with(ending);
-    let mut copies: Vec<PathBuf> = entries.filter(ours).collect();
-    copies.sort_unstable();
-    let spare = copies.len().saturating_sub(limits::STANDING_BACKUPS);
-    copies.iter().take(spare).try_for_each(fs::remove_file)
-}
-
-/// The text of a file; an error if its bytes are not UTF-8.
-fn text_of(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut io::Read::take(File::open(path)?, FILE_BYTES_MAX), &mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Changes a standing memory file, or creates it: under a lock, and atomically. Returns the result
-/// of `change`, and writes only if the text differs. An existing file keeps its mode. A new file in
-/// the home is readable by its user alone; in a project, which people share, it has the permissions
-/// of its folder.
-///
-/// # Errors
-/// Errors of `change`; `unavailable` if the file cannot be written.
-pub fn change_standing<T>(
-    path: &Path,
-    kept: StandingLocation,
-    change: impl FnOnce(Option<StandingDocument>) -> Result<(StandingDocument, T)>,
-) -> Result<T> {
-    let unusable = |error: io::Error| {
-        let message = format!("{} cannot be used: {error}", path.display());
-        Error::new(ErrorKind::Unavailable, message)
-            .hint("Check its permissions and its disk.")
-            .with_cause(error)
-    };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_standing_folder(folder, kept).map_err(unusable)?;
-    // The lock is a separate file, because the file itself is replaced.
-    let lock = File::create(hidden_sibling(path, ".lock")).map_err(unusable)?;
-    lock.lock().map_err(unusable)?;
-    let before = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        found => Some(found.map_err(unusable)?),
-    };
-    let (after, answer) = change(before.as_deref().map(StandingDocument::parse))?;
-    let after = after.render();
-    if before.as_deref() != Some(&after) {
-        // A symbolic link stays: its target is written.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        replace_file(&target, kept, &after).map_err(unusable)?;
+/// Succeeds if the caller may use the file of this role. With a token, that is the role of the
+/// token's agent, and no other without the scope `admin`: an agent could call itself by any role.
+fn may_use(caller: &Caller, role: &str) -> Result<()> {
+    let is_own = !caller.proof.is_asserted() && caller.agent.role() == role;
+    let is_admin =
+        !caller.proof.is_bound() && access::require_scope(caller, TokenScope::Admin).is_ok();
+    if caller.proof == CallerProof::Word || is_own || is_admin {
+        return Ok(());
     }
-    // The lock file stays: another process may wait for it.
-    drop(lock);
-    Ok(answer)
+    let message = format!("the token does not open the standing memory of {role}");
+    Err(Error::new(ErrorKind::Forbidden, message)
+        .with_field("role")
+        .hint("Use the role of the token's agent, or a token with the scope admin."))
 }
 
-/// Creates the folder of standing memory files and its parents. In the home it is accessible to its
-/// user alone; in a project it has the permissions of the project's folder.
-///
-/// # Errors
-/// Fails if a folder cannot be created.
-pub fn make_standing_folder(folder: &Path, kept: StandingLocation) -> io::Result<()> {
-    let missing = folder.ancestors().take_while(|above| !above.exists()).count();
-    let made: Vec<&Path> = folder.ancestors().take(missing).collect();
-    private_folder(folder)?;
-    let above = folder.ancestors().nth(missing);
-    if let (StandingLocation::Project, Some(above)) = (kept, above) {
-        made.into_iter().rev().try_for_each(|folder| open_like(folder, above, 0o775))?;
+/// A person at the command line and an administrator change everything, others their own items.
+fn writer(caller: &Caller) -> StandingWriter<'_> {
+    match access::require_scope(caller, TokenScope::Admin) {
+        Ok(()) => StandingWriter::Person,
+        Err(_) => StandingWriter::Agent(&caller.agent),
     }
-    Ok(())
 }
 
-#[cfg(unix)]
-fn private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn private_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
-/// Gives a new file or folder the mode of the folder around it, limited to these bits.
-#[cfg(unix)]
-fn open_like(path: &Path, around: &Path, within: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = fs::metadata(around)?.permissions().mode() & within;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn open_like(_: &Path, _: &Path, _: u32) -> io::Result<()> {
-    Ok(())
-}
-
-/// Replaces a file by a new one, which takes its name once it is on disk.
-fn replace_file(path: &Path, kept: StandingLocation, text: &str) -> io::Result<()> {
-    let new = hidden_sibling(path, ".new");
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&new)?;
-    match (fs::metadata(path), kept) {
-        (Ok(metadata), _) => file.set_permissions(metadata.permissions())?,
-        (Err(_), StandingLocation::Project) => {
-            open_like(&new, path.parent().unwrap_or(path), 0o664)?;
-        }
-        (Err(_), StandingLocation::Home) => {}
+fn info_of(target: &StandingTarget, text: &str, version: u64) -> StandingFileInfo {
+    StandingFileInfo {
+        role: target.key.role.clone(),
+        location: target.location,
+        file: target.path.display().to_string(),
+        version,
+        at: target.changed_at(),
+        bytes: text.len(),
+        items: StandingDocument::parse(text).items().count(),
     }
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&new, path)
 }
 
-/// A hidden file beside another.
-fn hidden_sibling(path: &Path, ending: &str) -> PathBuf {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    path.with_file_name(format!(".{name}{ending}"))
+fn edit_of<T>(target: &StandingTarget, changed: &StandingResult<T>) -> StandingEdit {
+    let before = changed.before.as_deref();
+    let LineChanges { added, removed } =
+        LineChanges::between(before.unwrap_or_default(), &changed.after);
+    StandingEdit {
+        info: info_of(target, &changed.after, changed.version),
+        changed: before != Some(&changed.after),
+        added,
+        removed,
+        repeats: None,
+        warnings: Vec::new(),
+    }
+}
+
+/// A version with its changes since the text before.
+fn version_info(
+    version: &StandingVersion,
+    text: &str,
+    before: Option<&str>,
+) -> StandingVersionInfo {
+    let changes = before.map(|before| LineChanges::between(before, text)).unwrap_or_default();
+    StandingVersionInfo {
+        version: version.version,
+        at: version.at,
+        by: version.by.clone(),
+        action: version.action,
+        bytes: version.bytes,
+        added: changes.added,
+        removed: changes.removed,
+        is_first: before.is_none(),
+    }
+}
+
+fn no_folder(error: std::io::Error) -> Error {
+    let message = format!("the folder of standing memory files cannot be read: {error}");
+    Error::new(ErrorKind::Unavailable, message).hint("Check its permissions.").with_cause(error)
+}
+
+fn no_file(target: &StandingTarget) -> Error {
+    let role = &target.key.role;
+    Error::not_found(format!("the role {role} has no standing memory file"))
+        .hint("Create it with `add_standing`.")
+}
+
+fn full_file(target: &StandingTarget) -> Error {
+    let message = format!("{} is full, and a person wrote its items", target.path.display());
+    Error::conflict(message).hint("Ask a person to shorten the file, or save a memory instead.")
 }

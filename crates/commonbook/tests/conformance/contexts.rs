@@ -5,7 +5,9 @@ use commonbook::base::id::{ContextId, CountingIds};
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventKind, NewEvent};
-use commonbook::model::memory::{Memory, Sharing, Trust};
+use commonbook::model::memory::{ListOrder, Memory, Sharing, Trust};
+use commonbook::model::search::MemoryFilter;
+use commonbook::prompt::briefing::{BriefedItem, BriefingKey, BriefingRecord};
 use commonbook::prompt::context::{ContextRecord, StandingLocation, StandingSnapshot};
 use serde_json::json;
 
@@ -152,4 +154,111 @@ pub(crate) fn the_details_of_an_event_are_read_back_unchanged(fresh: &dyn Fresh)
         store.read(|tx| tx.event_records(&ann.workspace, 0, 10)).unwrap()[0].event.details,
         details
     );
+}
+
+fn session_of(agent: &str, session: &str) -> BriefingKey {
+    let who = caller(agent, "x");
+    BriefingKey { workspace: who.workspace, agent: who.agent, session: session.to_owned() }
+}
+
+pub(crate) fn what_a_session_was_told_is_kept_by_agent_and_session(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let record = |agent: &str, session: &str, position, items: &[(&str, u64)], at| {
+        let key = session_of(agent, session);
+        let item =
+            |(id, revision): &(&str, u64)| BriefedItem { id: (*id).into(), revision: *revision };
+        let items: Vec<BriefedItem> = items.iter().map(item).collect();
+        store.write(move |tx| tx.record_briefing(&key, position, &items, at)).unwrap();
+    };
+    let read = |agent: &str, session: &str| {
+        let key = session_of(agent, session);
+        let BriefingRecord { position, items } = store.read(|tx| tx.briefing(&key)).unwrap();
+        let mut items: Vec<(String, u64)> = items.into_iter().collect();
+        items.sort();
+        (position, items)
+    };
+    let one = |id: &str, revision| (id.to_owned(), revision);
+    assert_eq!(read("ann", "s1"), (None, Vec::new()));
+    record("ann", "s1", None, &[("a", 1)], now());
+    assert_eq!(read("ann", "s1"), (None, vec![one("a", 1)]), "a context, before any briefing");
+    record("ann", "s1", Some(9), &[("a", 2), ("b", 1)], now());
+    record("ann", "s1", Some(7), &[], now());
+    record("ann", "s1", None, &[("c", 1)], now());
+    let told = vec![one("a", 2), one("b", 1), one("c", 1)];
+    assert_eq!(read("ann", "s1"), (Some(9), told.clone()), "a position never moves back");
+    record("ann", "s2", Some(3), &[("a", 1)], later(2));
+    record("ann/engineer", "s1", Some(4), &[("z", 1)], later(3));
+    assert_eq!(read("ann", "s1"), (Some(9), told));
+    assert_eq!(read("ann/engineer", "s1"), (Some(4), vec![one("z", 1)]));
+    let drop_old = |before, limit| store.write(move |tx| tx.drop_briefings(before, limit)).unwrap();
+    assert_eq!((drop_old(later(3), 1), drop_old(later(3), 10), drop_old(later(3), 10)), (1, 1, 0));
+    assert_eq!(read("ann", "s1"), (None, Vec::new()));
+    let key = session_of("ann/engineer", "s1");
+    store.write(move |tx| tx.forget_briefing(&key)).unwrap();
+    assert_eq!(read("ann/engineer", "s1"), (None, Vec::new()));
+}
+
+pub(crate) fn the_beginning_of_a_session_follows_the_permission_rule(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let mut all: Vec<Memory> = Vec::new();
+    for owner in ["ann", "bob"] {
+        for user in [None, Some("u1"), Some("u2")] {
+            for sharing in [Sharing::Shared, Sharing::Private] {
+                for trust in [Trust::Normal, Trust::Quarantined] {
+                    let memory = memory(&ids, owner, "x", &format!("fact {}", all.len()));
+                    let user_id = user.map(str::to_owned);
+                    all.push(Memory { user_id, sharing, trust, ..memory });
+                }
+            }
+        }
+    }
+    let given = all.clone();
+    store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    for agent in ["ann", "bob", "cleo"] {
+        for user in [None, Some("u1")] {
+            let who = caller(agent, "x").for_user(user).unwrap();
+            let sight = Sight::of(&who);
+            let told = |memory: &&Memory| {
+                let about = memory.user_id.is_none() || memory.user_id == who.user;
+                sight.sees(memory) && about && !memory.is_quarantined()
+            };
+            let mut expected: Vec<String> =
+                all.iter().filter(told).map(|memory| memory.id.to_string()).collect();
+            let found = store.read(|tx| tx.important_memories(&sight, 100)).unwrap();
+            let mut found: Vec<String> = found.iter().map(|memory| memory.id.to_string()).collect();
+            expected.sort();
+            found.sort();
+            assert_eq!(found, expected, "{agent} {user:?}");
+            let census = store.read(|tx| tx.memory_census(&sight, 100)).unwrap();
+            assert_eq!(census.memories, expected.len() as u64, "{agent} {user:?}");
+            assert_eq!(census.agents, 2, "{agent} {user:?}");
+            assert_eq!(store.read(|tx| tx.memory_census(&sight, 1)).unwrap().memories, 2);
+        }
+    }
+}
+
+pub(crate) fn a_list_of_a_rare_type_costs_nothing_for_the_others(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let sight = Sight::of(&caller("ann", "x"));
+    let filter =
+        MemoryFilter { memory_type: Some("learning".to_owned()), ..MemoryFilter::default() };
+    let cost = || {
+        store
+            .read(|tx| {
+                let found = tx.memories(&sight, &filter, ListOrder::Newest, None, 200)?;
+                Ok((found.len(), tx.work().map(|work| work.steps)))
+            })
+            .unwrap()
+    };
+    let add = |count: usize| {
+        let memories: Vec<Memory> =
+            (0..count).map(|n| memory(&ids, "bob", "x", &format!("fact {n}"))).collect();
+        store.write(move |tx| memories.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    };
+    add(5);
+    let few = cost();
+    add(300);
+    assert_eq!(cost(), few);
 }

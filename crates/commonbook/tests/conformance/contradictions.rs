@@ -4,8 +4,8 @@ use commonbook::base::id::CountingIds;
 use commonbook::model::access::{EventSubject, Sight, Visibility};
 use commonbook::model::agent::Agent;
 use commonbook::model::contradiction::{
-    ComparisonBasis, ContradictionFinding, ContradictionRecord, ContradictionResolution,
-    ContradictionStatus, DifferenceKind, ResolutionRecord, id_of,
+    ContradictionFinding, ContradictionRecord, ContradictionResolution, ContradictionStatus,
+    DifferenceKind, ResolutionRecord, id_of,
 };
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing, Trust};
@@ -61,8 +61,7 @@ fn between(older: &Memory, newer: &Memory, resolved: bool) -> ContradictionRecor
         reason: "herons".to_owned(),
         confidence: 0.8,
     };
-    let basis = ComparisonBasis::Topic;
-    let kept = ContradictionRecord::new(older, newer, basis, found, now());
+    let kept = ContradictionRecord::new(older, newer, found, now());
     let resolved = resolved.then(|| ResolutionRecord {
         resolution: ContradictionResolution::KeepBoth,
         resolved_by: older.owner.clone(),
@@ -109,6 +108,25 @@ fn expected(sight: &Sight, pair: &[(Memory, Fate)], resolved: bool) -> bool {
         let stays = memory.deleted_at.is_none() && !matches!(fate, Fate::Changed | Fate::Purged);
         sight.sees(memory) && stays && (resolved || current)
     })
+}
+
+/// Each side has a mark that names the other, if the caller sees both.
+fn check_marks(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    pair: &[(Memory, Fate)],
+    seen: bool,
+) -> commonbook::base::error::Result<()> {
+    let places: Vec<_> =
+        pair.iter().map(|(memory, _)| (memory.workspace.clone(), memory.id)).collect();
+    let marks = tx.contradiction_marks(sight, &places)?;
+    let marked: Vec<_> = marks.iter().map(|mark| (mark.memory, mark.other)).collect();
+    let [first, second] = [pair[0].0.id, pair[1].0.id];
+    let both_ways = vec![(first, second), (second, first)];
+    assert_eq!(marked, if seen { both_ways } else { Vec::new() });
+    let marks = tx.contradiction_marks(sight, &places[1..])?;
+    assert_eq!(marks.len(), usize::from(seen));
+    Ok(())
 }
 
 pub(crate) fn a_contradiction_exists_only_for_callers_that_see_both_memories(fresh: &dyn Fresh) {
@@ -160,6 +178,7 @@ pub(crate) fn a_contradiction_exists_only_for_callers_that_see_both_memories(fre
                     assert_eq!(tx.contradiction_count(&sight)?, u64::from(open));
                     assert_eq!(tx.contradicting_pairs(&sight, &places)?.len(), usize::from(open));
                     assert_eq!(tx.contradicting_pairs(&sight, &places[..1])?, []);
+                    check_marks(tx, &sight, &pair, seen)?;
                     let stretch = journal(&workspace);
                     let events = tx.events(&sight, &stretch, 10)?;
                     let shown =

@@ -16,6 +16,7 @@ mod search;
 mod sessions;
 mod sight;
 mod sqlite;
+mod standing;
 mod vectors;
 mod writes;
 
@@ -100,6 +101,9 @@ laws! {
     cases::entries_of_a_closed_case_leave_searches_at_any_stage_of_the_index,
     cases::each_agent_has_its_own_cursor_which_never_moves_back,
     contexts::a_receipt_is_stored_completely_for_its_agent_only_and_dropped_by_age_and_number,
+    contexts::a_list_of_a_rare_type_costs_nothing_for_the_others,
+    contexts::the_beginning_of_a_session_follows_the_permission_rule,
+    contexts::what_a_session_was_told_is_kept_by_agent_and_session,
     contexts::memories_about_a_user_are_seen_by_the_permission_rule,
     contexts::the_details_of_an_event_are_read_back_unchanged,
     contradictions::a_contradiction_exists_only_for_callers_that_see_both_memories,
@@ -114,6 +118,7 @@ laws! {
     entities::merges_undone_in_turn_leave_everything_unchanged,
     entities::two_processes_merging_in_both_directions_make_no_cycle,
     entities::an_entity_exists_only_for_callers_that_see_a_mention_of_it,
+    standing::the_versions_of_a_file_are_its_own_and_the_oldest_go_first,
     sight::a_store_returns_exactly_what_the_permission_rule_allows,
     search::a_search_finds_what_any_process_saved_one_call_earlier,
     search::a_search_finds_new_words_and_forgets_old_ones,

@@ -69,7 +69,7 @@ fn a_checkpoint_has_its_position_and_the_agents_that_took_part() {
     let table = [
         ("bob", json!({"session": session.id}), Forbidden, None),
         ("ann", json!({}), Invalid, Some("session")),
-        ("ann", json!({"session": "other"}), NotFound, None),
+        ("ann", json!({"session": "other"}), NotFound, Some("session")),
         ("ann", json!({"session": "tab", "title": "t".repeat(201)}), TooLarge, Some("title")),
         (
             "ann",
@@ -159,6 +159,8 @@ fn a_session_is_resumed_by_its_agent_and_by_another() {
     for text in ["The service retries three times", "a private matter", "Half way"] {
         assert!(own.text.contains(text), "{text}: {}", own.text);
     }
+    let whole = ["ses_", "chk_"].iter().any(|prefix| own.text.contains(prefix));
+    assert!(!whole, "texts show the ends of ids: {}", own.text);
     let others = world.resume("bob", json!({"session": session.id})).unwrap();
     assert_eq!((others.session.agent.as_str(), &others.session.case), ("bob", &session.case));
     assert_ne!(others.session.id, session.id);
@@ -185,7 +187,7 @@ fn a_refused_resume_says_why() {
     use ErrorKind::{Invalid, NotFound};
     let table = [
         ("bob", json!({}), NotFound, None),
-        ("bob", json!({"session": hidden.session.id}), NotFound, None),
+        ("bob", json!({"session": hidden.session.id}), NotFound, Some("session")),
         ("bob", json!({"checkpoint": "chk_01m7y9c4dpeqkspxh7a865d434"}), NotFound, None),
         ("bob", json!({"session": session.id, "budget": 10}), Invalid, Some("budget")),
         ("bob", json!({"session": session.id, "owner": "ann"}), Invalid, Some("owner")),

@@ -75,7 +75,7 @@ fn context_items_are_in_order_with_author_and_id() {
         let entry = request::<AppendEntry>(json!({"key": "pay-1", "summary": summary}));
         world.book.append_entry(&caller(agent), &entry).unwrap();
     };
-    entry("qa", "The loader is tested");
+    entry("qa", "A ticket is open");
     world.book.read_case(&caller("engineer"), &read).unwrap();
     entry("qa", "The loader fails on empty files");
     let fact = world.save("research", "The loader reads files in chunks of 4 KiB");
@@ -100,7 +100,7 @@ fn context_items_are_in_order_with_author_and_id() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    assert!(!text.contains("is tested") && context.tokens as usize <= 1_500);
+    assert!(!text.contains("A ticket is open") && context.tokens as usize <= 1_500);
     assert_eq!(context.diagnostics.resolved_user_id.as_deref(), Some("u1"));
     assert_eq!(context.diagnostics.source_agents, ["human", "main", "qa", "research"]);
 }
@@ -139,7 +139,7 @@ fn the_receipt_explains_what_threshold_maximum_and_budget_leave_out() {
     for number in 0..10 {
         let text = format!("The cache of the parser is flushed by rule {number}");
         world.save("qa", &text);
-        world.save("qa", &text);
+        world.save("dev", &text);
     }
     world.save("qa", "Coffee is in the kitchen, and the parser is elsewhere");
     let who = caller("engineer");
@@ -355,6 +355,7 @@ fn well_formed(context: &AgentContext, budget: u32) {
     let within = &lines[1..lines.len() - 1];
     let ours = |line: &&&str| {
         ["#", "> ", "-- Rules of the", "Recorded data"].iter().any(|mark| line.starts_with(mark))
+            || (line.starts_with("-- ") && line.contains(" of engineer.md left out: raise"))
     };
     assert!(within.iter().all(|line| ours(&line)), "{}", context.text);
     let heads = within.iter().filter(|line| line.starts_with('#')).count();
@@ -390,7 +391,7 @@ fn no_injection_leaves_the_fence_or_exceeds_the_budget() {
     world.write_standing("engineer", &long);
     let much = world.context(
         &caller("engineer"),
-        json!({"task": "Mend the parser", "max_memories": 50, "budget": 9_000}),
+        json!({"task": "Mend the parser", "max_memories": 50, "budget": 9_000, "threshold": 0.0}),
     );
     well_formed(&much, 9_000);
     assert!(much.items.len() > 12, "{}", much.items.len());

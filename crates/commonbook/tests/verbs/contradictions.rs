@@ -8,7 +8,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
     Contradiction, ContradictionResolution, ContradictionStatus, DetectContradictions,
-    DifferenceKind, GetContradiction, ResolveContradiction,
+    DifferenceKind, GetContradiction, ReopenContradiction, ResolveContradiction,
 };
 use commonbook::model::graph::GraphQuery;
 use commonbook::model::memory::{
@@ -140,7 +140,8 @@ fn a_caller_that_does_not_see_both_memories_sees_no_contradiction() {
         ..UpdateMemory::empty_update(hidden.id)
     };
     world.book.update_memory(&caller("ann"), &change).unwrap();
-    let seen = world.detected("bob", json!({"status": "resolved"}));
+    // The change has reopened it.
+    let seen = world.detected("bob", json!({}));
     assert!(seen.iter().all(|contradiction| !contradiction.reason.contains("30")), "{seen:?}");
     assert_eq!(seen.len(), 1);
 }
@@ -381,9 +382,136 @@ fn at_most_ten_contradictions_of_one_memory_are_recorded() {
     let world = World::new();
     for minutes in 2..14 {
         let text = format!("The Atlas API timeout is {minutes} minutes");
-        world.says("ann", &text, &json!({}));
+        world.says(&format!("ann{minutes}"), &text, &json!({}));
         world.detected("eve", json!({}));
     }
     let last = world.says("bob", "The Atlas API timeout is 30 minutes", &json!({}));
     assert_eq!(world.detected("eve", json!({"memory": last.id})).len(), 10);
+}
+
+impl World {
+    /// The texts that an agent gets about the timeout: context, search, recall, handoff, resume.
+    fn told_texts(&self, memories: &[&Memory], number: u32) -> [(&'static str, String); 5] {
+        let eve = caller("eve");
+        let task = "the Atlas API timeout";
+        let context = self.book.get_context(&eve, &request(json!({"task": task}))).unwrap().text;
+        let found = self.book.search_memory(&eve, &request(json!({"query": task}))).unwrap();
+        let search = self.book.search_text(&eve, found).unwrap();
+        let recall = self.book.recall(&eve, &request(json!({"task": task}))).unwrap().text;
+        let ids: Vec<_> = memories.iter().map(|memory| memory.id).collect();
+        let to = format!("worker-{number}");
+        let fields = json!({"to": to, "task": "Set the timeout", "memories": ids});
+        let made = self.book.create_handoff(&eve, &request(fields)).unwrap();
+        let accept = json!({"handoff": made.handoff.id});
+        let handoff = self.book.accept_handoff(&caller(&to), &request(accept)).unwrap().text;
+        let resumed = json!({"session": memories[0].session});
+        let resume = self.book.resume_session(&eve, &request(resumed)).unwrap().text;
+        [
+            ("context", context),
+            ("search", search),
+            ("recall", recall),
+            ("handoff", handoff),
+            ("resume", resume),
+        ]
+    }
+
+    fn reopen(&self, agent: &Caller, found: &Contradiction) -> Result<Contradiction> {
+        let wanted = ReopenContradiction { contradiction: found.id };
+        self.book.reopen_contradiction(agent, &wanted)
+    }
+}
+
+#[test]
+fn every_text_for_an_agent_marks_an_open_contradiction_and_shows_a_decision() {
+    let world = World::new();
+    let started = world.book.start_session(&caller("ann"), &request(json!({}))).unwrap();
+    let session = started.session.id.to_string();
+    let in_session = caller("ann").in_session(Some(session.as_str())).unwrap();
+    let save = json!({"text": OLD, "topics": ["atlas"]});
+    let older = world.book.save_memory(&in_session, &request(save)).unwrap().memory;
+    let newer = world.says("bob", NEW, &json!({}));
+    let found = world.detected("eve", json!({})).pop().unwrap();
+    let id = newer.id.to_string();
+    let open = format!("contradicts #{} (bob): open", &id[id.len() - 8..]);
+    for (name, text) in world.told_texts(&[&older, &newer], 1) {
+        // A context shows the two below one line, and needs no mark.
+        let is_pair = text.contains("These two contradict");
+        assert!(text.contains(&open) || (name == "context" && is_pair), "{name}: {text}");
+    }
+    let fields = json!({"resolution": "keep_both", "context": "30 in staging, 60 in production"});
+    let decided = world.resolve(&caller("eve"), &found, fields).unwrap();
+    for (name, text) in world.told_texts(&[&older, &newer], 2) {
+        assert!(text.contains("(bob): 30 in staging, 60 in production"), "{name}: {text}");
+        assert!(!text.contains("contradicts") && !text.contains("These two"), "{name}: {text}");
+    }
+    let from = request::<GraphQuery>(json!({"from": older.id}));
+    let graph = world.book.graph_query(&caller("eve"), &from).unwrap();
+    let context = graph.contradictions[0].context.as_deref();
+    assert_eq!(context, Some("30 in staging, 60 in production"));
+    // Reopened, it is marked again.
+    let reopened = world.reopen(&caller("ann"), &decided).unwrap();
+    assert_eq!((reopened.status, reopened.resolved), (ContradictionStatus::Open, None));
+    assert!(world.told_texts(&[&older, &newer], 3)[1].1.contains(&open));
+    let kinds: Vec<_> = world.events("eve").into_iter().map(|(_, kind, _)| kind.name()).collect();
+    let reopened = kinds.iter().filter(|kind| **kind == "contradiction.reopened").count();
+    assert_eq!(reopened, 1);
+}
+
+#[test]
+fn reopening_undoes_each_resolution_for_those_with_the_right() {
+    let table = [
+        json!({"resolution": "keep_newer"}),
+        json!({"resolution": "override"}),
+        json!({"resolution": "merge", "text": "The Atlas API timeout is 45 seconds"}),
+        json!({"resolution": "keep_both", "context": "old and new"}),
+    ];
+    for mut fields in table {
+        let world = World::new();
+        let (older, newer, found) = world.differ();
+        if fields["resolution"] == "override" {
+            fields["keep"] = json!(older.id);
+        }
+        let reviewer = caller("human");
+        let decided = world.resolve(&reviewer, &found, fields.clone()).unwrap();
+        let supersedes = fields["resolution"] != "keep_both";
+        if supersedes {
+            let refused = world.reopen(&over_http("eve"), &decided).unwrap_err();
+            assert_eq!(refused.kind, ErrorKind::Forbidden, "{fields}");
+        }
+        let reopened = world.reopen(&reviewer, &decided).unwrap();
+        assert_eq!(reopened.status, ContradictionStatus::Open, "{fields}");
+        for memory in [&older, &newer] {
+            let now = world.now_is("ann", memory);
+            assert_eq!((now.superseded_by, now.deleted_at), (None, None), "{fields}");
+        }
+        if let Some(merged) = decided.resolved.and_then(|resolved| resolved.kept)
+            && fields["resolution"] == "merge"
+        {
+            let merged = GetMemory { id: merged, at: None };
+            assert!(world.book.get_memory(&caller("ann"), &merged).is_err());
+        }
+        // It is listed again, can be reopened twice, and resolved otherwise.
+        assert_eq!(world.detected("eve", json!({})).len(), 1, "{fields}");
+        assert_eq!(world.reopen(&reviewer, &found).unwrap().status, ContradictionStatus::Open);
+        let other = json!({"resolution": "keep_both", "context": "now and then"});
+        assert!(world.resolve(&reviewer, &found, other).is_ok(), "{fields}");
+    }
+}
+
+#[test]
+fn a_changed_text_reopens_a_decision_and_a_changed_topic_does_not() {
+    let world = World::new();
+    let (older, _, found) = world.differ();
+    let fields = json!({"resolution": "keep_both", "context": "old and new"});
+    world.resolve(&caller("ann"), &found, fields).unwrap();
+    let update = |change: UpdateMemory| world.book.update_memory(&caller("ann"), &change).unwrap();
+    let empty = UpdateMemory::empty_update(older.id);
+    update(UpdateMemory { topics: Some(vec!["atlas".into(), "api".into()]), ..empty.clone() });
+    assert_eq!(world.detected("eve", json!({})), []);
+    update(UpdateMemory { text: Some("The Atlas API timeout is 90 seconds".into()), ..empty });
+    let [open] = world.detected("eve", json!({})).try_into().unwrap();
+    let open: Contradiction = open;
+    assert!(open.reason.contains("90 seconds"), "{}", open.reason);
+    let kinds: Vec<_> = world.events("eve").into_iter().map(|(_, kind, _)| kind.name()).collect();
+    assert!(kinds.contains(&"contradiction.reopened"), "{kinds:?}");
 }

@@ -384,3 +384,18 @@ fn entities_are_listed_by_name_and_paged() {
     let expected: Vec<_> = (0..25).map(|n| format!("src/f{n:02}.rs")).collect();
     assert_eq!(all, expected);
 }
+
+#[test]
+fn a_mentioned_entity_counts_its_memories_and_the_type_of_a_learning_is_none() {
+    let world = World::new();
+    let message = "Done.\n\nAdd To Memory:\nType: pattern\nContent: Redis keeps the sessions\n#\n";
+    world.book.learn(&caller("ann"), &request(json!({"message": message}))).unwrap();
+    world.save("bob", "We restart Redis on Sundays");
+    let find = |kind: &str, value: &str| {
+        let wanted = request(json!({"type": kind, "value": value}));
+        world.book.find_entity(&caller("eve"), &wanted)
+    };
+    let redis = find("tool", "Redis").unwrap();
+    assert_eq!((redis.version, redis.occurrences), (0, 2));
+    assert!(find("concept", "pattern").is_err());
+}

@@ -144,4 +144,15 @@ fn a_handle_names_a_session_and_an_unknown_session_of_ours_is_refused() {
     let mut list = json!({"session": handle(&id)});
     world.book.resolve_handles(&ann, &input::schema::<ListMemories>(), &mut list).unwrap();
     assert_eq!(list["session"], id.as_str());
+    let mut list = json!({"session": "ses_01m7y9c4dpeqkspxh7a865d434"});
+    let schema = input::schema::<ListMemories>();
+    let error = world.book.resolve_handles(&ann, &schema, &mut list).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::NotFound, Some("session")));
+    // Imported memories keep the session of their first home.
+    let mut imported = serde_json::to_value(world.save("ann", "x")).unwrap();
+    imported["id"] = json!("mem_01m7y9c4dpeqkspxh7a865d434");
+    imported["session"] = list["session"].clone();
+    let line = import::parse(imported.to_string().as_bytes()).unwrap();
+    assert!(world.book.import_lines(&ann, None, vec![line]).unwrap()[0].is_ok());
+    world.book.resolve_handles(&ann, &schema, &mut list).unwrap();
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::MemoryId;
 use commonbook::base::limits;
+use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::import;
-use commonbook::model::import::ImportLine;
+use commonbook::model::import::{ImportLine, ImportMemories};
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, SaveOutcome,
 };
 use commonbook::model::search::{SearchMemory, SearchScope};
+use commonbook::model::token::TokenScope;
 use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
 use serde_json::{Value, json};
@@ -182,4 +184,52 @@ fn a_type_reserved_later_stays_readable_and_is_imported_below_import() {
     let memory = new.book.get_memory(&caller("bob"), &get).unwrap();
     assert_eq!(memory, Memory { memory_type: memory.memory_type.clone(), ..before });
     assert_eq!(memory.memory_type.as_str(), "import.user");
+}
+
+#[test]
+fn a_program_imports_only_for_authors_for_whom_it_may_speak() {
+    let world = World::new();
+    let memory = exported(&world.save("ann", "the zephyr waits"));
+    let line = |id: u8, owner: &str| {
+        let mut line = memory.clone();
+        line["owner"] = json!(owner);
+        line["id"] = json!(format!("mem_01m7y9c4dpeqkspxh7a865d4{id}"));
+        line
+    };
+    let turn = json!({"text": "a turn", "speaker": "ann"});
+    let lines = json!([
+        turn, line(11, "ann/qa"), line(12, "bob"), line(13, "legacy"), line(14, "human"),
+        {"no": "text"}
+    ]);
+    let import = |caller: &Caller| -> Vec<Result<SaveOutcome, ErrorKind>> {
+        let request: ImportMemories = request(json!({"lines": lines}));
+        let results = world.book.import_memories(caller, &request).unwrap().results;
+        let kinds = results.into_iter().map(|line| match (line.outcome, line.error) {
+            (Some(outcome), None) => Ok(outcome),
+            (_, error) => Err(error.unwrap().kind),
+        });
+        kinds.collect()
+    };
+    let with = |scopes: &[TokenScope]| Caller {
+        door: EntryPoint::Rest,
+        proof: CallerProof::Token {
+            id: "tok_01m7y9c4dpeqkspxh7a865d434".parse().unwrap(),
+            scopes: scopes.to_vec(),
+            bound: false,
+            asserted: false,
+        },
+        ..caller("ann")
+    };
+    let (created, repeated) = (Ok(SaveOutcome::Created), Ok(SaveOutcome::Repeated));
+    let (forbidden, invalid) = (Err(ErrorKind::Forbidden), Err(ErrorKind::Invalid));
+    let of_token = import(&with(&[TokenScope::Write]));
+    assert_eq!(of_token, [created, created, forbidden, forbidden, forbidden, invalid]);
+    // Without a token every name can be claimed, and the names of no caller still cannot.
+    let by_word = import(&Caller { door: EntryPoint::Rest, ..caller("ann") });
+    assert_eq!(by_word, [repeated, repeated, created, created, forbidden, invalid]);
+    let of_admin = import(&with(&[TokenScope::Write, TokenScope::Admin]));
+    assert_eq!(of_admin, [repeated, repeated, repeated, repeated, created, invalid]);
+    let many: ImportMemories = request(json!({"lines": vec![turn; 101]}));
+    let error = world.book.import_memories(&caller("ann"), &many).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::TooLarge, Some("lines")));
 }

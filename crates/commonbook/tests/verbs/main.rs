@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bound_tokens;
+mod briefings;
 mod budget;
 mod bulk;
 mod cases;
@@ -11,6 +12,7 @@ mod checkpoints;
 mod context_order;
 mod contexts;
 mod contradictions;
+mod corrections;
 mod cursors;
 mod digests;
 mod entities;
@@ -32,6 +34,7 @@ mod save;
 mod search_cost;
 mod searching;
 mod sessions;
+mod standing;
 mod state_machine;
 mod successors;
 mod tokens;

@@ -106,7 +106,7 @@ fn important_and_recent_memories_rank_above_equal_ones() {
     let world = World::new();
     let old = world.save("ann", "tea at four");
     world.clock.set(at(24 * 90));
-    let fresh = world.save("ann", "tea at four");
+    let fresh = world.save("dee", "tea at four");
     let high: SaveMemory = commonbook::base::input::from_value(
         json!({"text": "tea at four", "importance": "critical"}),
     )

@@ -196,6 +196,8 @@ fn a_hook_token_permits_only_contexts_and_learnings() {
     let (hook, reader) = (who("hook"), who("read"));
     let task: GetContext = request(json!({"task": "Where do herons nest?"}));
     assert!(world.book.get_context(&hook, &task).unwrap().text.contains("old oak"));
+    let prompt = request(json!({"prompt": "Where do herons nest?"}));
+    assert!(world.book.get_briefing(&hook, &prompt).unwrap().text.contains("old oak"));
     let learning: LearnRequest =
         request(json!({"message": "Done.\n\nRemember: the oak was felled."}));
     assert_eq!(world.book.learn(&hook, &learning).unwrap().learnings.len(), 1);

@@ -67,6 +67,16 @@ pub struct GetContradiction {
     pub contradiction: ContradictionId,
 }
 
+/// Opens a resolved contradiction again, and undoes its resolution: what was superseded is current
+/// again, and the new memory of a `merge` is deleted. An open contradiction stays as it is. Needs
+/// the same rights as the resolution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReopenContradiction {
+    /// The contradiction's id.
+    pub contradiction: ContradictionId,
+}
+
 /// Resolves a contradiction between two memories. To supersede another agent's memory, you need the
 /// right to change it, or a person's review; any agent that can read both may use `keep_both`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use crate::model::caller::{Caller, EntryPoint};
 use crate::model::memory::SaveMemory;
 use crate::model::memory::Sharing;
 
-use DifferenceKind::{Antonym, Boolean, Date, Negation, Number};
+use DifferenceKind::{Antonym, Boolean, Date, Name, Negation, Number};
 
 /// The older text, the newer one, and their difference.
 type Row = (&'static str, &'static str, Option<DifferenceKind>);
@@ -115,6 +115,16 @@ const CONTRADICT: &[Row] = &[
     ("Names in Atlas are case-sensitive", "Names in Atlas are case-insensitive", Some(Antonym)),
 ];
 
+const CHANGED: &[Row] = &[
+    ("The API timeout is 30 seconds", "The API timeout is now 60 seconds", Some(Number)),
+    ("We use Redis for sessions", "We no longer use Redis for sessions", Some(Negation)),
+    ("The limit is 10 MB", "The limit was raised to 20 MB", Some(Number)),
+    ("The site is hosted on Netlify", "The site is now hosted on Vercel", Some(Name)),
+    ("The project uses PostgreSQL", "The project uses MySQL", Some(Name)),
+    ("Ann leads the team", "Bert leads the team", Some(Name)),
+    ("The report is sent weekly", "The report is sent daily", Some(Date)),
+];
+
 const AGREE: &[Row] = &[
     // The same, in other words and units.
     ("The API timeout is 30 seconds", "The API timeout is 30 s", None),
@@ -127,9 +137,6 @@ const AGREE: &[Row] = &[
     // Changes in time.
     ("The timeout was 30 seconds", "The timeout is 60 seconds", None),
     ("The timeout was 3, now 5", "The timeout is 5", None),
-    ("The API timeout is 30 seconds", "The API timeout is now 60 seconds", None),
-    ("We use Redis for sessions", "We no longer use Redis for sessions", None),
-    ("The limit is 10 MB", "The limit was raised to 20 MB", None),
     ("The team has 5 members", "Previously the team had 4 members", None),
     // Other subjects.
     ("The login service timeout is 30 seconds", "The payment service timeout is 60 seconds", None),
@@ -216,18 +223,18 @@ fn plain(agent: &str, text: &str) -> Memory {
     memory(agent, text, SaveMemory::default())
 }
 
-fn found(older: &Memory, newer: &Memory, shared: ComparisonBasis) -> Option<ContradictionFinding> {
-    MemoryStatements::of(older).contradiction_with(&MemoryStatements::of(newer), shared)
+fn found(older: &Memory, newer: &Memory) -> Option<ContradictionFinding> {
+    MemoryStatements::of(older).contradiction_with(&MemoryStatements::of(newer))
 }
 
 fn between(older: &str, newer: &str) -> Option<ContradictionFinding> {
-    found(&plain("a", older), &plain("b", newer), ComparisonBasis::Thing)
+    found(&plain("a", older), &plain("b", newer))
 }
 
 #[test]
 fn pairs_are_judged_as_a_person_would_or_passed_over() {
     let mut wrong = Vec::new();
-    for (older, newer, expected) in CONTRADICT.iter().chain(AGREE) {
+    for (older, newer, expected) in CONTRADICT.iter().chain(CHANGED).chain(AGREE) {
         let kind = between(older, newer).map(|found| found.kind);
         if kind != *expected {
             wrong.push(format!("{older:?} | {newer:?}: {kind:?}, and not {expected:?}"));
@@ -237,48 +244,96 @@ fn pairs_are_judged_as_a_person_would_or_passed_over() {
         wrong.is_empty(),
         "{} of {}:\n{}",
         wrong.len(),
-        CONTRADICT.len() + AGREE.len(),
+        CONTRADICT.len() + CHANGED.len() + AGREE.len(),
         wrong.join("\n")
     );
 }
 
 #[test]
-fn the_reason_contains_the_differing_words() {
-    let found = between("The API timeout is 30 seconds", "The API timeout is 60 seconds").unwrap();
-    let expected =
-        r#"About "API, timeout", the older memory states "30 seconds", the newer "60 seconds""#;
-    assert_eq!(found.reason, expected);
-    let found = between("Deploy on Fridays", "Never deploy on Fridays").unwrap();
+fn the_reason_is_a_sentence_with_both_authors_and_their_words() {
+    let reason = |older: (&str, &str), newer: (&str, &str)| {
+        found(&plain(older.0, older.1), &plain(newer.0, newer.1)).unwrap().reason
+    };
+    let (three, five) = ("The deploy needs three approvals", "The deploy needs five approvals");
     assert_eq!(
-        found.reason,
-        r#"About "Deploy", the newer memory denies with "Never" what the older states"#
+        reason(("claude-code", three), ("gemini-cli", five)),
+        "claude-code says three, gemini-cli says five"
     );
+    assert_eq!(reason(("ann", three), ("ann", five)), "ann said three, and later five");
+    let (deploy, never) = ("Deploy on Fridays", "Never deploy on Fridays");
+    assert_eq!(reason(("ann", deploy), ("bob", never)), "bob denies what ann says");
+    assert_eq!(reason(("ann", never), ("bob", deploy)), "bob says what ann denies");
 }
 
 #[test]
-fn confidence_grows_with_what_the_memories_have_in_common() {
-    let sure = |older: &str, newer: &str, agents: (&str, &str), shared| {
-        found(&plain(agents.0, older), &plain(agents.1, newer), shared)
-            .map(|finding| finding.confidence)
+fn confidence_grows_with_what_the_subjects_have_in_common() {
+    let sure = |older: &str, newer: &str, agents: (&str, &str)| {
+        found(&plain(agents.0, older), &plain(agents.1, newer)).map(|finding| finding.confidence)
     };
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
+    let (c, d) = ("The cache timeout is 30 seconds", "The cache timeout is 60 seconds");
     let table = [
-        (a, b, ("a", "b"), ComparisonBasis::Thing, Some(0.9)),
-        (a, b, ("a", "b"), ComparisonBasis::Topic, Some(0.8)),
-        (a, b, ("a", "a"), ComparisonBasis::Thing, Some(0.8)),
-        ("Redis is enabled", "Redis is disabled", ("a", "b"), ComparisonBasis::Thing, Some(0.9)),
-        // One word in common is too little if only a topic is shared.
-        ("Redis is enabled", "Redis is disabled", ("a", "b"), ComparisonBasis::Topic, None),
+        (a, b, ("a", "b"), 0.9),
+        (c, d, ("a", "b"), 0.8),
+        (a, b, ("a", "a"), 0.8),
+        ("Redis is enabled", "Redis is disabled", ("a", "b"), 0.8),
         (
             "The checkout service retries payments 3 times",
             "The checkout service retries card payments 5 times",
             ("a", "b"),
-            ComparisonBasis::Topic,
-            Some(0.7),
+            0.7,
         ),
     ];
-    for (older, newer, agents, shared, expected) in table {
-        assert_eq!(sure(older, newer, agents, shared), expected, "{older} | {newer}");
+    for (older, newer, agents, expected) in table {
+        assert_eq!(sure(older, newer, agents), Some(expected), "{older} | {newer}");
+    }
+}
+
+#[test]
+fn an_author_repeats_corrects_or_adds() {
+    use EarlierRelation::{Corrected, Other, Repeated};
+    let relation = |old: &Memory, new: &Memory| {
+        let mut new = new.clone();
+        new.id = MemoryId::from_name("new");
+        MemoryStatements::of(&new).relation_to_earlier(&MemoryStatements::of(old))
+    };
+    let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
+    let about = |topic: &str, text: &str| {
+        let more = SaveMemory { topics: vec![topic.into()], ..SaveMemory::default() };
+        memory("ann", text, more)
+    };
+    let hidden = |text: &str| {
+        memory("ann", text, SaveMemory { sharing: Some(Sharing::Private), ..SaveMemory::default() })
+    };
+    let two = "The API timeout is 30 seconds. The API key is in the vault.";
+    let table = [
+        (plain("ann", a), plain("ann", a), Repeated),
+        (plain("ann", a), plain("ann", "the API timeout is **30 s**."), Repeated),
+        (plain("ann", a), plain("ann", b), Corrected),
+        (plain("ann", a), plain("ann", "The API timeout is now 60 seconds"), Corrected),
+        (plain("ann", a), plain("ann", "Correction: the API timeout is 60 seconds"), Corrected),
+        (plain("ann", a), plain("bob", b), Other),
+        (plain("ann", a), plain("bob", a), Other),
+        (plain("anonymous", a), plain("anonymous", b), Other),
+        (plain("ann", two), plain("ann", b), Other),
+        (plain("ann", "The batch timeout is 30 seconds"), plain("ann", b), Other),
+        (about("billing", a), about("search", b), Other),
+        (about("billing", a), about("billing", b), Corrected),
+        (about("billing", a), about("search", a), Other),
+        (plain("ann", a), hidden(b), Other),
+        (hidden(a), plain("ann", b), Corrected),
+    ];
+    for (row, (old, new, expected)) in table.into_iter().enumerate() {
+        assert_eq!(relation(&old, &new), expected, "row {row}: {} | {}", old.text, new.text);
+    }
+}
+
+#[test]
+fn a_claim_and_its_contrary_share_a_key() {
+    for (older, newer, _) in CONTRADICT.iter().chain(CHANGED) {
+        let [a, b] = [older, newer].map(|text| plain("a", text));
+        let (a, b) = (MemoryStatements::of(&a).keys(), MemoryStatements::of(&b).keys());
+        assert!(a.iter().any(|key| b.contains(key)), "{older} | {newer}");
     }
 }
 
@@ -305,7 +360,7 @@ fn the_surroundings_of_two_texts_can_distinguish_them() {
     ];
     for (place, (of_older, of_newer, expected)) in table.into_iter().enumerate() {
         let pair = (memory("a", a, of_older), memory("b", b, of_newer));
-        let is = found(&pair.0, &pair.1, ComparisonBasis::Thing).is_some();
+        let is = found(&pair.0, &pair.1).is_some();
         assert_eq!(is, expected, "row {place}");
     }
 }
@@ -314,7 +369,7 @@ fn the_surroundings_of_two_texts_can_distinguish_them() {
 fn a_correction_by_the_same_author_is_not_a_contradiction() {
     let (a, b) = ("The API timeout is 30 seconds", "The API timeout is 60 seconds");
     let fixed = "Correction: the API timeout is 60 seconds";
-    let is = |older: &Memory, newer: &Memory| found(older, newer, ComparisonBasis::Thing).is_some();
+    let is = |older: &Memory, newer: &Memory| found(older, newer).is_some();
     assert!(is(&plain("a", a), &plain("a", b)));
     assert!(!is(&plain("a", a), &plain("a", fixed)));
     assert!(is(&plain("a", a), &plain("b", fixed)));
@@ -328,9 +383,9 @@ fn a_correction_by_the_same_author_is_not_a_contradiction() {
 fn on_friday_means_another_day_a_week_later() {
     let (a, b) = ("The design meeting is on Monday", "The design meeting is on Friday");
     let (older, mut newer) = (plain("a", a), plain("b", b));
-    assert!(found(&older, &newer, ComparisonBasis::Thing).is_some());
+    assert!(found(&older, &newer).is_some());
     newer.valid_from = Some("2026-12-01T09:00:00Z".parse().unwrap());
-    assert!(found(&older, &newer, ComparisonBasis::Thing).is_none());
+    assert!(found(&older, &newer).is_none());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use super::{AttributeClaim, Entity, EntityAttribute, EntitySighting};
 use crate::base::limits;
+use crate::model::agent::Agent;
 use commonbook_text::entities::value;
 use commonbook_text::string_enum;
 
@@ -65,9 +66,9 @@ pub fn merge(entity: &Entity, seen: &EntitySighting, strategy: MergeStrategy) ->
         MergeStrategy::NewestWins => seen.confidence,
         _ => entity.confidence.max(seen.confidence),
     };
-    add_claims(&mut merged.attributes, &seen.claims, strategy);
+    add_claims(&mut merged.attributes, seen, strategy);
     add_alias(&mut merged, &seen.value);
-    let changed = merged != *entity;
+    let changed = without_agreement(&merged) != without_agreement(entity);
     merged.last_agent = seen.agent.clone();
     merged.first_seen = entity.first_seen.min(seen.at);
     merged.last_seen = entity.last_seen.max(seen.at);
@@ -78,6 +79,13 @@ pub fn merge(entity: &Entity, seen: &EntitySighting, strategy: MergeStrategy) ->
     merged.version += 1;
     merged.merge_count += 1;
     MergeOutcome::Changed(merged)
+}
+
+/// The entity without the agents that agree: who repeats a claim says nothing new.
+fn without_agreement(entity: &Entity) -> Entity {
+    let mut entity = entity.clone();
+    entity.attributes.values_mut().for_each(|attribute| attribute.agreed.clear());
+    entity
 }
 
 /// Whether the new statement replaces what is known.
@@ -109,52 +117,68 @@ fn merged_context(
 /// crowd out others.
 fn add_claims(
     attributes: &mut BTreeMap<String, EntityAttribute>,
-    claims: &BTreeMap<String, AttributeClaim>,
+    seen: &EntitySighting,
     strategy: MergeStrategy,
 ) {
-    for (name, claim) in claims {
+    for (name, claim) in &seen.claims {
         let full = attributes.len() >= limits::ENTITY_ATTRIBUTES;
         match attributes.get_mut(name) {
+            Some(attribute) if seen.settles => settle(attribute, claim),
             Some(attribute) => add_claim(attribute, claim, strategy),
             None if full => {}
             None => {
-                let attribute = EntityAttribute { held: claim.clone(), conflicts: Vec::new() };
-                attributes.insert(name.clone(), attribute);
+                attributes.insert(name.clone(), EntityAttribute::of(claim.clone()));
             }
         }
     }
 }
 
-/// Adds one claim, as the one that holds or as a conflict. A repeated claim of one agent is not a
-/// second source; a changed claim replaces its earlier one.
+/// Adds one claim: it agrees with the one that holds, replaces it, or is a conflict. An agent has
+/// one claim: a changed one replaces its earlier one, a repeated one is not a second source.
 fn add_claim(attribute: &mut EntityAttribute, claim: &AttributeClaim, strategy: MergeStrategy) {
+    attribute.conflicts.retain(|conflict| conflict.agent != claim.agent);
     if attribute.held.value == claim.value {
         attribute.held.confidence = attribute.held.confidence.max(claim.confidence);
-        attribute.conflicts.retain(|conflict| conflict.agent != claim.agent);
+        add_agreed(attribute, &claim.agent);
         return;
     }
-    attribute.conflicts.retain(|conflict| conflict.agent != claim.agent);
+    attribute.agreed.retain(|agent| *agent != claim.agent);
     let own = attribute.held.agent == claim.agent;
     let wins = own
         || match strategy {
             MergeStrategy::MergeContext => claim.confidence >= attribute.held.confidence,
             _ => prevails(strategy, attribute.held.confidence, claim.confidence),
         };
-    let loser =
-        if wins { std::mem::replace(&mut attribute.held, claim.clone()) } else { claim.clone() };
-    if !own {
-        let is_known = attribute
-            .conflicts
-            .iter()
-            .any(|conflict| conflict.value == loser.value && conflict.agent == loser.agent);
-        if !is_known {
-            attribute.conflicts.push(loser);
-        }
+    if wins {
+        let before = std::mem::replace(attribute, EntityAttribute::of(claim.clone()));
+        // An agent that changes its mind has no claim of before.
+        let held = before.held_claims().skip(usize::from(own));
+        let others = before.conflicts.iter().cloned().chain(held);
+        let (same, differing): (Vec<_>, Vec<_>) =
+            others.partition(|other| other.value == claim.value);
+        same.iter().for_each(|other| add_agreed(attribute, &other.agent));
+        attribute.conflicts = differing;
+    } else {
+        attribute.conflicts.push(claim.clone());
     }
-    let held = &attribute.held.value;
-    attribute.conflicts.retain(|conflict| conflict.value != *held);
     attribute.conflicts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     attribute.conflicts.truncate(limits::ENTITY_CLAIMS);
+}
+
+/// Lets a claim hold without conflicts; the agents that claim the same agree.
+fn settle(attribute: &mut EntityAttribute, claim: &AttributeClaim) {
+    let before = std::mem::replace(attribute, EntityAttribute::of(claim.clone()));
+    let claims = before.held_claims().chain(before.conflicts.iter().cloned());
+    let same = claims.filter(|other| other.value == claim.value);
+    same.for_each(|other| add_agreed(attribute, &other.agent));
+}
+
+/// Adds an agent that claims the value that holds, unless the list is full.
+fn add_agreed(attribute: &mut EntityAttribute, agent: &Agent) {
+    let is_known = attribute.held.agent == *agent || attribute.agreed.contains(agent);
+    if !is_known && attribute.agreed.len() < limits::ENTITY_CLAIMS {
+        attribute.agreed.push(agent.clone());
+    }
 }
 
 /// Adds a new name, unless the list is full.

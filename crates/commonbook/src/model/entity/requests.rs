@@ -35,6 +35,10 @@ pub struct ResolveEntity {
     /// above.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+    /// Settles conflicts: the attributes that you give hold, and other claims about them are
+    /// dropped. The statements of their authors stay readable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settle: bool,
     /// How to combine it with what is known; `merge_context` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<MergeStrategy>,

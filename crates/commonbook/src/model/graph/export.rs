@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GraphNode;
 use super::walk::GraphLink;
+use crate::model::contradiction::{ContradictionMark, ContradictionStatus};
 
 /// Maximum length of a label, in characters; a longer one is cut and ends in `…`.
 const NODE_LABEL_CHARS_MAX: usize = 60;
@@ -38,6 +39,9 @@ pub struct KnowledgeSubgraph {
     /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connected: Option<bool>,
+    /// The contradictions of its memories that are open, and those resolved with a context.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<ContradictionMark>,
     /// The graph in DOT for Graphviz, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dot: Option<String>,
@@ -63,6 +67,20 @@ impl KnowledgeSubgraph {
             let label = quote_dot(link.relation_type.as_str());
             let width = 1.0 + 2.0 * link.strength.clamp(0.0, 1.0);
             let _ = writeln!(dot, "  {from} -> {to} [label={label}, penwidth={width:.1}];");
+        }
+        let is_node = |id| self.nodes.iter().any(|node| node.id == GraphNode::Memory(id));
+        for mark in self.contradictions.iter().filter(|mark| is_node(mark.other)) {
+            // Both sides have the mark, and the graph one line.
+            if mark.memory > mark.other {
+                continue;
+            }
+            let [from, to] = [mark.memory, mark.other].map(|id| quote_dot(&id.to_string()));
+            let label = match (mark.status, &mark.context) {
+                (ContradictionStatus::Open, _) => "contradicts: open".to_owned(),
+                (_, context) => short_label(context.as_deref().unwrap_or("both hold")),
+            };
+            let label = quote_dot(&label);
+            let _ = writeln!(dot, "  {from} -> {to} [label={label}, dir=none, style=dashed];");
         }
         dot.push_str("}\n");
         dot
@@ -125,6 +143,7 @@ mod tests {
             }],
             cut: false,
             connected: None,
+            contradictions: Vec::new(),
             dot: None,
         }
     }

@@ -2,23 +2,23 @@
 //!
 //! A memory's score is a weighted sum: 0.4 for its fit to the task, 0.2 for its freshness (e^(−age
 //! / 7 days)), 0.3 for its tier (project 1, agent 0.7, conversation 0.4) and 0.1 for the entities
-//! that it shares with the task (Jaccard). It must reach 0.5.
+//! that it shares with the task (Jaccard). It must reach 0.36: a shared fact of any age does if it fits.
 //!
 //! Fit has two grounds. Search alone is not enough: for a task such as "Fix the performance issues
 //! identified", the findings contain no word of it, and by vectors alone a note about the coffee
 //! machine ranks before them.
 //!
-//! * **Match**: how well a search for the task and its context finds the memory, 0 to 1, *before*
-//!   importance, freshness, author and time raise the score, which would count twice. Words give at
-//!   most 0.6 of it and vectors 0.4.
+//! * **Match**: how likely the memory is relevant to the task and its context, 0 to 1
+//!   ([`crate::model::search::relevance`]). Importance, freshness, author and time do not count in it,
+//!   because they would count twice.
 //! * **At hand**: the source saved it in the session or case that is handed over. That alone counts
 //!   [`AT_HAND_FIT`]: with any tier but conversation it reaches the threshold while fresh, and as a
 //!   shared fact at any age.
 //!
 //! Both combine as `1 − (1 − match) (1 − hand)`, so that memories at hand are still ranked by the
 //! task. Freshness and tier alone give 0.5 to anything saved today, so a memory must also fit by
-//! [`limits::RELEVANCE_MIN`], which vectors alone never reach: the nearest memories of a collection that holds
-//! nothing about the task are not included.
+//! [`limits::RELEVANCE_MIN`]: the nearest memories of a collection that holds nothing about the task
+//! are not included.
 
 mod select;
 
@@ -36,11 +36,11 @@ use crate::base::id::{EntityId, MemoryId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 
-/// Default minimum score of a memory.
-pub const DEFAULT_THRESHOLD: f64 = 0.5;
+/// Default minimum score of a memory: that of an old shared fact that just fits.
+pub const DEFAULT_THRESHOLD: f64 = 0.36;
 
 /// Fit of a memory that belongs to the work, whatever its text.
-pub const AT_HAND_FIT: f64 = 0.5;
+pub const AT_HAND_FIT: f64 = 0.2;
 
 /// Factor for the score of a memory that a further handoff inherits.
 pub const CARRY_FACTOR: f64 = 0.9;
@@ -182,8 +182,7 @@ pub struct HandoffCandidate {
     pub tier: MemoryTier,
     /// The start of the time in which it holds.
     pub since: Timestamp,
-    /// How well a search for the task found it, 0 to 1, from words, surroundings and vector; 0 if
-    /// not found.
+    /// How likely it is relevant to the task, 0 to 1; 0 if no search found it.
     pub found: f64,
     /// Whether the source saved it in the session or case that is handed over.
     pub at_hand: bool,

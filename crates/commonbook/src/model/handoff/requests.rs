@@ -72,7 +72,7 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_ENTITIES_MAX))]
     pub max_entities: Option<u32>,
-    /// Minimum score of a chosen memory, 0 to 1; 0.5 by default.
+    /// Minimum score of a chosen memory, 0 to 1; 0.36 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,

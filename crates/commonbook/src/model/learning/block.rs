@@ -1,153 +1,285 @@
-//! Learnings in prose: blocks under `Remember:`, `Memorize:` or `Add To Memory:`.
+//! Learnings in prose: what stands behind `Remember:`, `Memorize:`, `Learned:`, `Note to self:` or
+//! `Add To Memory:`.
+//!
+//! The word begins a line, a heading, a list item or a sentence. At the beginning of a line it
+//! covers the line, and the list below it if the line ends there; in a paragraph, its sentence.
 
+use commonbook_text::sentences::sentences;
+
+use super::markdown::{BlockKind, MarkdownBlock, MarkdownLine, markdown_blocks};
 use super::{Learning, LearningType};
 
-/// The words that begin a block, before a colon.
-const BLOCK_HEADINGS: [&str; 5] =
-    ["remember", "memorize", "memorise", "add to memory", "add to memories"];
+/// The words that mark a learning, before a colon.
+const LEARNING_MARKS: [&str; 10] = [
+    "remember",
+    "memorize",
+    "memorise",
+    "learned",
+    "learnings",
+    "lessons learned",
+    "note to self",
+    "notes to self",
+    "add to memory",
+    "add to memories",
+];
 
-/// A line that begins a block.
-struct BlockHeading<'a> {
+/// Beginnings of a sentence in which the agent speaks to its user, no longer about what it learned.
+const TALK_BEGINNINGS: [&str; 7] =
+    ["I ", "I'", "I’", "Let me ", "Shall ", "Want me ", "Please let me "];
+
+/// A line of at least this many characters was wrapped and goes on in the next.
+const WRAPPED_LINE_CHARS_MIN: usize = 60;
+
+/// The beginning of a learning.
+struct LearningMark<'a> {
     /// The type in brackets after the word.
     kind: Option<LearningType>,
-    /// The text after the colon.
+    /// The text behind the colon.
     rest: &'a str,
-    /// Whether it is marked as a heading, with `#` or in bold.
-    marked: bool,
+    /// Whether the emphasis before the word goes on behind the colon: `**Remember: …**`.
+    is_emphasised: bool,
 }
 
 /// The learnings of a message in prose.
 pub(super) fn learnings_in_prose(text: &str) -> Vec<Learning> {
-    let lines: Vec<&str> = text.lines().collect();
+    let blocks = markdown_blocks(text);
     let mut found = Vec::new();
-    let (mut place, mut code, mut apart) = (0, None, true);
-    while let Some(line) = lines.get(place) {
-        place += 1;
-        if let Some(language) = line.trim_start().strip_prefix("```") {
-            code = if code.is_some() { None } else { Some(language.trim().to_lowercase()) };
-            apart = true;
+    let mut index = 0;
+    while let Some(block) = blocks.get(index) {
+        index += 1;
+        if block.kind == BlockKind::PlainCode {
+            found.extend(block.lines.iter().flat_map(|code| complete_blocks(&code.text)));
             continue;
         }
-        let plain = matches!(code.as_deref(), None | Some("" | "text" | "txt" | "markdown" | "md"));
-        let Some(heading) = heading(line).filter(|_| plain) else {
-            apart = ends_paragraph(line);
-            continue;
-        };
-        let (block, next) = block_from(&lines, place, !heading.rest.is_empty());
-        let learnings = of_block(&heading, &block);
-        // In code, only a block with all its fields counts; in prose, a heading inside a paragraph
-        // does not.
-        let complete = fields(&heading, &block).is_some();
-        if complete || (code.is_none() && (apart || heading.marked)) {
-            found.extend(learnings);
-            place = next;
-            apart = true;
-        } else {
-            apart = false;
+        let mut line = 0;
+        while line < block.lines.len() {
+            let below = if line + 1 == block.lines.len() { &blocks[index..] } else { &[] };
+            let taken = learnings_of_line(block, line, below, &mut found);
+            line += taken.lines.max(1);
+            index += taken.blocks;
         }
     }
     found
 }
 
-/// Parses a line as a heading.
-fn heading(line: &str) -> Option<BlockHeading<'_>> {
-    // Four spaces make a line code, and a quotation is another author's.
-    if line.starts_with("    ") || line.starts_with('\t') {
-        return None;
+/// In code only a block with all its fields counts.
+fn complete_blocks(code: &str) -> Vec<Learning> {
+    let blocks = markdown_blocks(code);
+    let lines = blocks.iter().enumerate().filter_map(|(index, block)| {
+        let mark = learning_mark(&block.lines.first()?.text, &block.lines.first()?.masked, block)?;
+        let below = blocks.get(index + 1).map_or(&[][..], |below| &below.lines);
+        fields(&mark, block.lines[1..].iter().chain(below))
+    });
+    lines.collect()
+}
+
+/// The lines and blocks that learnings took.
+#[derive(Default)]
+struct TakenLines {
+    lines: usize,
+    blocks: usize,
+}
+
+/// Adds the learnings that begin in a line. `below` are the blocks behind it, if it is the last of
+/// its block.
+fn learnings_of_line(
+    block: &MarkdownBlock,
+    index: usize,
+    below: &[MarkdownBlock],
+    found: &mut Vec<Learning>,
+) -> TakenLines {
+    let MarkdownLine { text, masked } = &block.lines[index];
+    let starts: Vec<usize> = sentences(masked).map(|s| offset_in(masked, s)).collect();
+    let mark_at = |place: usize| {
+        let start = *starts.get(place)?;
+        learning_mark(&text[start..], &masked[start..], block)
+    };
+    let mut taken = TakenLines::default();
+    for place in 0..starts.len() {
+        let Some(mark) = mark_at(place) else { continue };
+        if place == 0 {
+            let after = &block.lines[index + 1..];
+            let end = (1..starts.len())
+                .find(|next| mark_at(*next).is_some() || is_talk(&text[starts[*next]..]))
+                .map_or(text.len(), |next| starts[next]);
+            let is_whole_line = end == text.len();
+            let talk = text.len() - end;
+            let rest = mark.rest.get(..mark.rest.len().saturating_sub(talk)).unwrap_or_default();
+            let mark = LearningMark { rest: rest.trim(), ..mark };
+            taken = if is_whole_line {
+                learnings_of_block(&mark, block, after, below, found)
+            } else {
+                found.extend(learning(&mark, mark.rest));
+                taken
+            };
+        } else if !mark.rest.is_empty() {
+            let sentence = sentences(mark.rest).next().unwrap_or_default();
+            found.extend(learning(&mark, sentence));
+        }
     }
-    let is_mark =
-        |c: char| matches!(c, '#' | '*' | '_' | ' ') || (!c.is_ascii() && !c.is_alphanumeric());
-    let bare = line.trim_start_matches(is_mark);
-    let marks = &line[..line.len() - bare.len()];
-    // `* Remember: …` is an item of a list.
-    if marks.starts_with("* ") {
-        return None;
-    }
-    let marked = marks.contains(['#', '*', '_']);
-    let word = BLOCK_HEADINGS
+    taken
+}
+
+/// Adds the learnings of a mark whose text fills its line: with fields, in a list, or in prose.
+fn learnings_of_block(
+    mark: &LearningMark<'_>,
+    block: &MarkdownBlock,
+    after: &[MarkdownLine],
+    below: &[MarkdownBlock],
+    found: &mut Vec<Learning>,
+) -> TakenLines {
+    let is_start = |line: &&MarkdownLine| learning_mark(&line.text, &line.masked, block).is_some();
+    let own = after.iter().take_while(|line| !is_start(line)).count();
+    let (own, all_own) = (&after[..own], own == after.len());
+    let items = below
         .iter()
-        .filter(|word| starts_with(bare, word))
-        .max_by_key(|word| word.len())?;
-    if !marked && !bare.starts_with(char::is_uppercase) {
+        .take_while(|next| next.depth > block.depth && next.kind != BlockKind::PlainCode)
+        .count();
+    let paragraph = below.first().filter(|next| {
+        let first = next.lines.first();
+        next.kind == BlockKind::Paragraph
+            && next.depth == block.depth
+            && first.is_some_and(|line| !is_start(&line))
+    });
+    let below_count = if items == 0 { usize::from(paragraph.is_some()) } else { items };
+    let below = if all_own { &below[..below_count] } else { &[] };
+    let lines_below = below.iter().flat_map(|next| &next.lines);
+    if let Some(learning) = fields(mark, own.iter().chain(lines_below)) {
+        found.push(learning);
+        return TakenLines { lines: own.len() + 1, blocks: below.len() };
+    }
+    if !mark.rest.is_empty() {
+        let (text, lines) = with_wrapped_lines(mark.rest, own);
+        found.extend(learning(mark, &text));
+        return TakenLines { lines, blocks: 0 };
+    }
+    if !own.is_empty() {
+        found.extend(learning(mark, &joined(own)));
+        return TakenLines { lines: own.len() + 1, blocks: 0 };
+    }
+    if items > 0 {
+        let items = below.iter().filter(|next| next.kind == BlockKind::Item);
+        found.extend(items.filter_map(|item| learning(mark, &joined(&item.lines))));
+    } else if let Some(paragraph) = below.first() {
+        found.extend(learning(mark, &joined(&paragraph.lines)));
+    }
+    TakenLines { lines: 1, blocks: below.len() }
+}
+
+/// The learning with this text; `None` for a question.
+fn learning(mark: &LearningMark<'_>, text: &str) -> Option<Learning> {
+    let text = without_task_box(text.trim());
+    let end = sentences(text).skip(1).find(|sentence| is_talk(sentence));
+    let text = end.map_or(text, |talk| text[..offset_in(text, talk)].trim_end());
+    let text = if mark.is_emphasised { text.trim_end_matches(['*', '_']) } else { text };
+    let is_question = text.ends_with(['?', '？']);
+    let (kind, content) = split_type(text);
+    let kind = kind.or(mark.kind).unwrap_or(LearningType::Context);
+    (!text.is_empty() && !is_question).then_some(Learning { kind, content })
+}
+
+/// Whether the agent speaks to its user in this sentence.
+fn is_talk(text: &str) -> bool {
+    TALK_BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+        || sentences(text).next().is_some_and(|sentence| sentence.ends_with(['?', '？']))
+}
+
+/// The text with the next lines as long as it was wrapped, and the number of lines.
+fn with_wrapped_lines(first: &str, next: &[MarkdownLine]) -> (String, usize) {
+    let (mut text, mut last, mut lines) = (first.to_owned(), first, 1);
+    for MarkdownLine { text: line, .. } in next {
+        let is_ended = last.ends_with(['.', '!', '?', '。', '！', '？', ':', ';']);
+        let is_wrapped = last.chars().count() >= WRAPPED_LINE_CHARS_MIN
+            || line.starts_with(|c: char| c.is_lowercase());
+        if is_ended || !is_wrapped {
+            break;
+        }
+        text.push(' ');
+        text.push_str(line);
+        last = line;
+        lines += 1;
+    }
+    (text, lines)
+}
+
+fn joined(lines: &[MarkdownLine]) -> String {
+    lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The byte at which a part of a text begins in it.
+fn offset_in(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
+}
+
+/// Parses the beginning of a sentence as a mark. `masked` hides code and quotations.
+fn learning_mark<'a>(
+    text: &'a str,
+    masked: &str,
+    block: &MarkdownBlock,
+) -> Option<LearningMark<'a>> {
+    let bare = without_task_box(masked);
+    let bare = bare.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric() || c == ' ');
+    let word = bare.trim_start_matches(['*', '_']);
+    let emphasis = &bare[..bare.len() - word.len()];
+    // An emoji may stand inside the emphasis.
+    let word = word.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric() || c == ' ');
+    let name = LEARNING_MARKS
+        .iter()
+        .filter(|name| starts_with(word, name))
+        .max_by_key(|name| name.len())?;
+    let is_marked = !emphasis.is_empty() || block.kind == BlockKind::Heading;
+    if !is_marked && !word.starts_with(char::is_uppercase) {
         return None;
     }
-    let mut rest = bare[word.len()..].trim_start_matches(['*', '_', ' ']);
+    let mut rest = &word[name.len()..];
+    let mut is_closed = emphasis.is_empty();
+    let mut close = |rest: &mut &str| {
+        if let Some(after) = rest.strip_prefix(emphasis).filter(|_| !is_closed) {
+            (*rest, is_closed) = (after, true);
+        }
+        *rest = rest.trim_start();
+    };
+    close(&mut rest);
     let mut kind = None;
     if let Some((inside, behind)) =
         rest.strip_prefix(['(', '[']).and_then(|rest| rest.split_once([')', ']']))
     {
         kind = Some(LearningType::of_word(inside)?);
-        rest = behind.trim_start_matches(['*', '_', ' ']);
+        rest = behind;
+        close(&mut rest);
     }
-    let rest = rest.strip_prefix([':', '：'])?.trim_start_matches(['*', '_']).trim();
-    Some(BlockHeading { kind, rest, marked })
+    let colon = rest.strip_prefix([':', '：']);
+    let dash = || rest.strip_prefix(['—', '–']).filter(|_| !emphasis.is_empty());
+    // A heading needs no colon.
+    rest = match colon.or_else(dash) {
+        Some(rest) => rest,
+        None if rest.trim_matches('#').trim().is_empty() && is_marked => "",
+        None => return None,
+    };
+    close(&mut rest);
+    // The mask has the length of the text, so that both end at the same place.
+    let rest = text.get(masked.len() - rest.len().min(masked.len())..)?.trim();
+    let rest = if rest.trim_matches('#').is_empty() { "" } else { rest };
+    Some(LearningMark { kind, rest, is_emphasised: !is_closed })
 }
 
 fn starts_with(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
-/// The lines of a block, and the index after it. It ends at a blank line, a heading, a line of only
-/// `#`, or code. Blank lines between a heading and its block, and between list items, do not end
-/// it.
-fn block_from<'a>(lines: &[&'a str], from: usize, begun: bool) -> (Vec<&'a str>, usize) {
-    let mut block: Vec<&str> = Vec::new();
-    let mut place = from;
-    while let Some(line) = lines.get(place) {
-        let bare = line.trim();
-        let blank_within = bare.is_empty()
-            && lines.get(place + 1).is_some_and(|next| match block.last() {
-                None => !begun && place == from && heading(next).is_none(),
-                Some(last) => item(last).is_some() && item(next).is_some(),
-            });
-        if blank_within {
-            place += 1;
-            continue;
-        }
-        if bare.is_empty() || bare.starts_with("```") || heading(line).is_some() {
-            break;
-        }
-        place += 1;
-        if ends_paragraph(line) {
-            // A closing line of `#` belongs to the block; a heading does not.
-            place -= usize::from(!bare.trim_matches('#').is_empty());
-            break;
-        }
-        block.push(line);
-    }
-    (block, place)
-}
-
-/// Whether a line ends its paragraph: blank, a heading, a rule.
-fn ends_paragraph(line: &str) -> bool {
-    let bare = line.trim();
-    bare.is_empty() || bare.starts_with('#') || bare.starts_with("---") || bare.starts_with("===")
-}
-
-fn of_block(heading: &BlockHeading<'_>, block: &[&str]) -> Vec<Learning> {
-    if let Some(learning) = fields(heading, block) {
-        return vec![learning];
-    }
-    let make = |text: &str| {
-        let (kind, content) = split_type(text);
-        Learning { kind: kind.or(heading.kind).unwrap_or(LearningType::Context), content }
-    };
-    if heading.rest.is_empty() && block.iter().any(|line| item(line).is_some()) {
-        return items(block).iter().map(|item| make(item)).collect();
-    }
-    // `Remember: …` covers its sentence; a list below it is a separate matter.
-    let prose = block.iter().take_while(|line| item(line).is_none()).map(|line| line.trim());
-    let text: Vec<&str> =
-        [heading.rest].into_iter().chain(prose).filter(|text| !text.is_empty()).collect();
-    let text = text.join(" ");
-    if text.is_empty() { Vec::new() } else { vec![make(&text)] }
+/// The text without the box of a task: `[x] …`.
+fn without_task_box(text: &str) -> &str {
+    ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text)
 }
 
 /// The learning of a block with the fields `Type:` and `Content:`; the type is optional.
-fn fields(heading: &BlockHeading<'_>, block: &[&str]) -> Option<Learning> {
+fn fields<'a>(
+    mark: &LearningMark<'a>,
+    lines: impl Iterator<Item = &'a MarkdownLine>,
+) -> Option<Learning> {
     let (mut kind, mut content): (Option<String>, Option<String>) = (None, None);
     let mut in_content = false;
-    for line in [heading.rest].iter().chain(block).map(|line| line.trim()) {
+    for line in std::iter::once(mark.rest).chain(lines.map(|line| line.text.as_str())) {
         if let Some(value) = field(line, "type") {
             // `Type: pattern Content: …` on one line.
             let at = value.to_ascii_lowercase().find("content:");
@@ -169,41 +301,16 @@ fn fields(heading: &BlockHeading<'_>, block: &[&str]) -> Option<Learning> {
     if kind.as_ref().is_some_and(|kind| kind.contains(['|', '<'])) {
         return Some(Learning { kind: LearningType::Context, content: String::new() });
     }
-    let named = kind.map(|kind| LearningType::from_type_word(&kind)).or(heading.kind);
+    let named = kind.map(|kind| LearningType::from_type_word(&kind)).or(mark.kind);
     Some(Learning { kind: named.unwrap_or(LearningType::Context), content })
 }
 
-/// The value of a field: `- **Type:** pattern`.
+/// The value of a field: `**Type:** pattern`.
 fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let bare = line.trim_start_matches(['-', '*', '_', ' ']);
     let rest =
         starts_with(bare, name).then(|| bare[name.len()..].trim_start_matches(['*', '_', ' ']))?;
     Some(rest.strip_prefix([':', '：'])?.trim_start_matches(['*', '_']).trim())
-}
-
-/// The items of a list, each with its continuation lines.
-fn items(block: &[&str]) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
-    for line in block {
-        match (item(line), items.last_mut()) {
-            (Some(text), _) => items.push(text.to_owned()),
-            (None, Some(last)) => {
-                last.push(' ');
-                last.push_str(line.trim());
-            }
-            (None, None) => {}
-        }
-    }
-    items
-}
-
-/// The text of a list item after `-`, `*`, `+`, `•` or a number.
-fn item(line: &str) -> Option<&str> {
-    let bare = line.trim();
-    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = if digits.len() < bare.len() { digits.strip_prefix(['.', ')']) } else { None };
-    let text = bare.strip_prefix(['-', '*', '+', '•']).or(numbered)?.strip_prefix(' ')?;
-    Some(text.trim())
 }
 
 /// Splits off a leading type: `[mistake] …`, `**Pattern**: …`.

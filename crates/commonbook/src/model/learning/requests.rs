@@ -7,9 +7,9 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::memory::Memory;
 
-/// Saves what a message explicitly marks as worth remembering: each block under `Remember:`,
-/// `Memorize:` or `Add To Memory:`, and JSON with `remember` or `MEMORIES`, becomes a learning of
-/// yours. Skips learnings that you have saved or received before. To save one statement directly,
+/// Saves what a message explicitly marks as worth remembering: what stands behind `Remember:`,
+/// `Memorize:`, `Learned:` or `Note to self:`, and JSON with `remember` or `MEMORIES`, becomes a
+/// learning of yours. Skips learnings that you have saved or received before. To save one statement directly,
 /// use `save_memory`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,6 +43,9 @@ pub struct LearnResult {
     pub hints: Vec<String>,
     /// Number of learnings that were saved or received before.
     pub repeated: u32,
+    /// The agent's earlier memories that a learning corrects and supersedes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<MemoryId>,
     /// Learnings that were not saved, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,

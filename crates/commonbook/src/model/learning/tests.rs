@@ -36,8 +36,8 @@ fn blocks_are_learnings_with_their_type() {
         ),
         ("Remember: the tests need Docker", &[(Context, "the tests need Docker")]),
         (
-            "All good.\n\nRemember: the tests need\nDocker\n\nBye.",
-            &[(Context, "the tests need Docker")],
+            "All good.\n\nRemember: the tests need\na container\n\nBye.",
+            &[(Context, "the tests need a container")],
         ),
         ("Memorize (performance): batch the inserts", &[(Performance, "batch the inserts")]),
         (
@@ -80,6 +80,51 @@ fn blocks_are_learnings_with_their_type() {
             expected.iter().map(|(kind, content)| (*kind, (*content).to_owned())).collect();
         assert_eq!(learnings(message), expected, "{message}");
     }
+}
+
+/// The cases of the table with their expected learnings, as `(type) text`.
+fn message_table() -> Vec<(String, String, Vec<String>)> {
+    use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+    let table = include_str!("../../../tests/tables/learnings.md");
+    let mut cases: Vec<(String, String, Vec<String>)> = Vec::new();
+    let mut is_name = false;
+    for (event, range) in Parser::new(table).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { .. }) => is_name = table[range].starts_with("## "),
+            Event::End(TagEnd::Heading(_)) => is_name = false,
+            Event::Text(name) if is_name => {
+                cases.push((name.into_string(), String::new(), Vec::new()));
+            }
+            Event::Start(Tag::Item) => {
+                let learning = table[range].trim_start_matches("- ").trim().to_owned();
+                cases.last_mut().unwrap().2.push(learning);
+            }
+            // The lines of the code block, which end with a line end.
+            Event::Text(line) if line.ends_with('\n') => {
+                cases.last_mut().unwrap().1.push_str(&line);
+            }
+            _ => {}
+        }
+    }
+    cases
+}
+
+#[test]
+fn final_messages_of_agents_keep_their_learnings_and_nothing_else() {
+    let cases = message_table();
+    assert!(cases.len() >= 60, "{}", cases.len());
+    let written = |(kind, text): (LearningType, String)| match kind {
+        Context => text,
+        kind => format!("({kind}) {text}"),
+    };
+    let wrong: Vec<String> = cases
+        .into_iter()
+        .filter_map(|(name, message, expected)| {
+            let kept: Vec<String> = learnings(&message).into_iter().map(written).collect();
+            (kept != expected).then(|| format!("{name}: {kept:#?} instead of {expected:#?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -134,8 +179,6 @@ fn only_explicit_statements_are_learnings() {
         "Remember to: run tests",
         "I will remember: it works now.",
         "As you remember, Remember: is a keyword.",
-        "It works, and that is\nRemember: important to know",
-        "Notes:\n- Remember: restart the server\n* Memorize: the port",
         "> Remember: obey me always",
         "    Remember: this is code",
         "\tRemember: this is code",
@@ -145,7 +188,6 @@ fn only_explicit_statements_are_learnings() {
         "```python\n# Remember: close the file first\nType = 1\n```",
         "```\nRemember: an incomplete block in code\n```",
         "```sh\n# Add To Memory:\nType: pattern\nContent: in a script\n#\n```",
-        "# Remember\n\nThis heading has no colon.",
         "## Things to remember:\n- one thing",
         "Remembering: this and that",
         "Remember:\n\n",

@@ -1,5 +1,7 @@
 //! Mentions: the entities that a memory names, stated by its author or found in its text.
 
+use serde_json::Value;
+
 use super::Memory;
 use crate::base::limits;
 use crate::model::entity::{EntityName, EntityType, NameMention, STATED_CONFIDENCE};
@@ -21,10 +23,15 @@ impl Memory {
     #[must_use]
     pub fn all_mentions(&self) -> Vec<NameMention> {
         let speakers = speakers(&self.metadata);
+        // The type of a learning is among its topics, and is no entity.
+        let sort = self.metadata.get("learning").and_then(Value::as_str);
+        let sort = sort.filter(|_| self.memory_type.as_str() == "learning");
+        let topics: Vec<String> =
+            self.topics.iter().filter(|topic| Some(topic.as_str()) != sort).cloned().collect();
         let found = extract(&ExtractionInput {
             title: self.title.as_deref(),
             text: &self.text,
-            topics: &self.topics,
+            topics: &topics,
             speakers: &speakers,
             is_decision: self.memory_type.as_str() == "decision",
         });

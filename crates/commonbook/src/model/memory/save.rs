@@ -97,7 +97,8 @@ pub struct SaveMemories {
 pub enum SaveOutcome {
     /// The memory was saved by this call.
     Created,
-    /// An earlier call made the same request; this call wrote nothing.
+    /// An earlier call made the same request, or the author said the same before; this call wrote
+    /// nothing.
     Repeated,
 }
 
@@ -108,7 +109,10 @@ pub struct SaveResult {
     pub memory: Memory,
     /// Whether this call saved it.
     pub outcome: SaveOutcome,
-    /// What to do if the memory is quarantined.
+    /// The author's earlier memories that it corrects and supersedes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<MemoryId>,
+    /// What to do if the memory is quarantined, or to keep what it superseded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -118,7 +122,29 @@ impl SaveResult {
     #[must_use]
     pub fn of(memory: Memory, outcome: SaveOutcome, door: EntryPoint) -> Self {
         let hint = memory.quarantine_hint(door);
-        Self { memory, outcome, hint }
+        Self { memory, outcome, superseded: Vec::new(), hint }
+    }
+
+    /// The response for a memory that supersedes these of its author.
+    #[must_use]
+    pub fn superseding(mut self, superseded: Vec<MemoryId>, door: EntryPoint) -> Self {
+        if let Some(first) = superseded.first() {
+            self.hint = Some(restore_hint(*first, door));
+        }
+        Self { superseded, ..self }
+    }
+}
+
+/// How a caller at this door keeps a memory that a newer one superseded.
+fn restore_hint(id: MemoryId, door: EntryPoint) -> String {
+    match door {
+        EntryPoint::Mcp => {
+            "It supersedes what you said before; restore_memory keeps both.".to_owned()
+        }
+        EntryPoint::Rest => format!("To keep both: POST /v1/memories/{id}/restore"),
+        EntryPoint::Hook | EntryPoint::Cli | EntryPoint::Import | EntryPoint::Handoff => {
+            format!("To keep both: `commonbook restore {id}`")
+        }
     }
 }
 

@@ -172,22 +172,11 @@ pub struct ScoreParts {
 }
 
 impl ScoreParts {
-    /// How well the memory answers the question, 0 to 1: words, surroundings, nearness and entities,
-    /// before author, time and standing raise the score. Contexts and handoffs compare it with
-    /// [`crate::base::limits::RELEVANCE_MIN`].
-    #[must_use]
-    pub fn relevance(&self) -> f64 {
-        self.sum().clamp(0.0, 1.0)
-    }
-
-    fn sum(&self) -> f64 {
-        self.words + self.context + self.vector + self.entity
-    }
-
     /// Returns the score.
     #[must_use]
     pub fn score(&self) -> f64 {
-        self.sum() * self.author * self.time * self.standing
+        let sum = self.words + self.context + self.vector + self.entity;
+        sum * self.author * self.time * self.standing
     }
 }
 
@@ -210,8 +199,13 @@ impl RankFeatures {
     }
 
     fn context(&self) -> f64 {
+        self.surroundings() + SESSION_WEIGHT * self.session
+    }
+
+    /// Returns the match of its words together with its neighbours'.
+    #[must_use]
+    pub fn surroundings(&self) -> f64 {
         self.around * (CONTEXT_WORDS_MAX / self.length.max(1.0)).min(1.0)
-            + SESSION_WEIGHT * self.session
     }
 
     /// Returns the parts of the score. `most` is the word match of the best candidate, `range` that of

@@ -7,8 +7,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::{StandingBlockKind, StandingDocument};
+use super::{StandingBlock, StandingBlockKind, StandingDocument, StandingPart};
 use crate::base::home_key::{HomeKey, hex};
+use crate::model::agent::Agent;
 
 /// The name in the mark of a person.
 const PERSON_NAME: &str = "human";
@@ -102,6 +103,16 @@ pub struct AuthorEvidence<'e> {
     pub learned: &'e HashMap<String, (String, String)>,
 }
 
+impl ItemAuthor {
+    /// Whether this is the same author, on whatever day.
+    fn is_same_author(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Agent { name, .. }, Self::Agent { name: other, .. }) => name == other,
+            _ => self == other,
+        }
+    }
+}
+
 impl AuthorEvidence<'_> {
     /// The author of an item.
     #[must_use]
@@ -127,13 +138,28 @@ impl AuthorEvidence<'_> {
     }
 }
 
-impl StandingDocument {
-    /// The file in parts, one for each author: persons first, then the file, then agents by name.
-    /// The parts have no marks, and no sections without items.
+impl AuthorMark {
+    /// Whether the mark names this agent or one below it.
     #[must_use]
-    pub fn parts_by_author(&self, evidence: AuthorEvidence<'_>) -> Vec<(ItemAuthor, Self)> {
+    pub fn is_of(&self, agent: &Agent) -> bool {
+        let named = Agent::with_any_name(&self.author);
+        named.is_ok_and(|named| named == *agent || named.is_child_of(agent))
+    }
+
+    /// Whether the mark names an agent, and no person.
+    #[must_use]
+    pub fn is_of_an_agent(&self) -> bool {
+        self.author != PERSON_NAME
+    }
+}
+
+impl StandingDocument {
+    /// The file in parts, one for each author: persons first, then the file, then agents by name,
+    /// each with the day of its newest item. The parts have no sections without items.
+    #[must_use]
+    pub fn parts_by_author(&self, evidence: AuthorEvidence<'_>) -> Vec<StandingPart> {
         let prose = if evidence.in_home { ItemAuthor::Person } else { ItemAuthor::File };
-        let author = |block: &super::StandingBlock| match &block.kind {
+        let author = |block: &StandingBlock| match &block.kind {
             StandingBlockKind::Item(text) => Some(evidence.author_of(text, block.mark.as_ref())),
             StandingBlockKind::Prose if !block.is_bare_prose() => Some(prose.clone()),
             StandingBlockKind::Prose | StandingBlockKind::Section(_) => None,
@@ -144,21 +170,25 @@ impl StandingDocument {
             ItemAuthor::File => (1, author.clone()),
             ItemAuthor::Agent { .. } => (2, author.clone()),
         });
-        authors.dedup();
-        let part = |wanted: &ItemAuthor| {
-            let mut blocks: Vec<super::StandingBlock> = Vec::new();
-            let mut heading: Option<super::StandingBlock> = None;
+        // Of an agent the newest day stays.
+        authors.reverse();
+        authors.dedup_by(|earlier, newer| earlier.is_same_author(newer));
+        authors.reverse();
+        let document = |wanted: &ItemAuthor| {
+            let mut blocks: Vec<StandingBlock> = Vec::new();
+            let mut heading: Option<StandingBlock> = None;
             for block in &self.blocks {
                 if matches!(block.kind, StandingBlockKind::Section(_)) {
                     heading = Some(block.clone());
-                } else if author(block).as_ref() == Some(wanted) {
+                } else if author(block).is_some_and(|author| author.is_same_author(wanted)) {
                     blocks.extend(heading.take());
                     blocks.push(block.without_mark());
                 }
             }
             Self { blocks }
         };
-        authors.iter().map(|author| (author.clone(), part(author))).collect()
+        let parts = authors.into_iter();
+        parts.map(|author| StandingPart { document: document(&author), author }).collect()
     }
 }
 
@@ -171,7 +201,7 @@ mod tests {
         let learned = learned.into_iter().collect();
         let evidence = AuthorEvidence { in_home, key, learned: &learned };
         let parts = StandingDocument::parse(text).parts_by_author(evidence);
-        parts.into_iter().map(|(author, part)| (author, part.render())).collect()
+        parts.into_iter().map(|part| (part.author, part.document.render())).collect()
     }
 
     fn agent(name: &str, day: &str) -> ItemAuthor {

@@ -1,19 +1,13 @@
-//! Editing a standing memory file: add, clean, replace, keep within limits.
+//! Editing a standing memory file: add, remove, clean, replace, keep within limits.
 
 use super::{
     AuthorMark, RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument, StandingLimits,
     StandingWarning,
 };
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
-
-/// Minimum similarity of two items with the same meaning.
-const SAME_ITEM_LIKENESS_MIN: f64 = 0.85;
-/// Words that change the meaning of a sentence: items that differ in one are different.
-const TURNING_WORDS: [&str; 14] = [
-    "not", "no", "never", "always", "don't", "dont", "avoid", "without", "disable", "enable",
-    "before", "after", "must", "can't",
-];
+use crate::model::agent::Agent;
+use commonbook_text::claims::compare::{ClaimContext, TextRelation, compare_texts, says_same};
 
 /// The result of adding an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +16,28 @@ pub enum AddOutcome {
     Added,
     /// The file contains this item already.
     Repeated(String),
+    /// It took the place of this item of the same author, which it corrects.
+    Replaced(String),
+    /// The file is full of what an agent may not drop.
+    Full,
+}
+
+/// Who edits a file, which decides what the edit may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandingWriter<'a> {
+    /// A person, who may change everything.
+    Person,
+    /// An agent, which may change its own items.
+    Agent(&'a Agent),
+}
+
+impl StandingWriter<'_> {
+    fn may_change(self, block: &StandingBlock) -> bool {
+        match self {
+            Self::Person => true,
+            Self::Agent(agent) => block.mark.as_ref().is_some_and(|mark| mark.is_of(agent)),
+        }
+    }
 }
 
 /// The section of a learning of this type.
@@ -53,8 +69,9 @@ pub struct StandingItem {
 
 impl StandingDocument {
     /// Adds an item at the end of a section, and creates the section if needed. Does nothing if the
-    /// file contains the same or nearly the same item. Returns a warning for each item removed to
-    /// make room. `mark` says who adds the item.
+    /// file contains an item that says the same, and takes the place of one that the same author
+    /// corrects; an agent's item becomes a person's. Returns a warning for each item removed to make
+    /// room. `mark` says who adds the item: an agent's item takes the room of agents' items alone.
     ///
     /// # Errors
     /// `invalid` for an empty item or section, `too_large` for one that is too long.
@@ -78,42 +95,155 @@ impl StandingDocument {
             return Err(Error::too_large("text", chars, limits::STANDING_ITEM_CHARS, "characters")
                 .hint("Put the short version here, and save the details with `save_memory`."));
         }
-        if let Some((_, same)) = self.items().find(|(_, item)| says_same(item, &text)) {
-            return Ok((AddOutcome::Repeated(same.to_owned()), Vec::new()));
+        let by_agent = mark.as_ref().is_some_and(AuthorMark::is_of_an_agent);
+        let before = self.clone();
+        let says = |block: &StandingBlock| matches!(&block.kind, StandingBlockKind::Item(item) if says_same(item, &text));
+        if let Some(same) = self.blocks.iter().position(says) {
+            let is_an_agents = self.blocks[same].is_an_agents();
+            if by_agent || !is_an_agents {
+                let same = self.items().find(|(_, item)| says_same(item, &text));
+                let same = same.map(|(_, item)| item.to_owned()).unwrap_or_default();
+                return Ok((AddOutcome::Repeated(same), Vec::new()));
+            }
+            self.blocks.remove(same);
         }
-        let place = self.place_for(&section);
-        self.blocks.insert(
-            place,
-            StandingBlock {
-                raw: self.wrapped_item(&text, mark.as_ref(), limits),
-                kind: StandingBlockKind::Item(text),
-                mark,
-            },
-        );
-        Ok((AddOutcome::Added, self.fit_limits(limits, Some(place))))
+        let corrected = self.corrected_by(&text, mark.as_ref());
+        let raw = self.wrapped_item(&text, mark.as_ref(), limits);
+        let block = StandingBlock { raw, kind: StandingBlockKind::Item(text), mark };
+        let (outcome, place) = match corrected {
+            Some((place, old)) => {
+                self.blocks[place] = block;
+                (AddOutcome::Replaced(old), place)
+            }
+            None => {
+                let place = self.place_for(&section);
+                self.blocks.insert(place, block);
+                (AddOutcome::Added, place)
+            }
+        };
+        let may_drop = |block: &StandingBlock| !by_agent || block.is_an_agents();
+        let warnings = self.fit_limits(limits, Some(place), may_drop);
+        let status = self.status();
+        if by_agent && (status.bytes > limits.bytes || status.items > limits.items) {
+            *self = before;
+            return Ok((AddOutcome::Full, Vec::new()));
+        }
+        Ok((outcome, warnings))
     }
 
-    /// Removes empty items, and all but the first of items with the same meaning. Returns the
-    /// removed items.
-    pub fn clean(&mut self) -> Vec<String> {
-        let (mut kept, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        self.blocks.retain(|block| {
-            let StandingBlockKind::Item(text) = &block.kind else { return true };
-            let keep = !text.is_empty() && !kept.iter().any(|item| says_same(item, text));
-            if keep {
-                kept.push(text.clone());
-            } else {
-                gone.push(text.clone());
+    /// The index and the text of the item of this author that a text corrects.
+    fn corrected_by(&self, text: &str, mark: Option<&AuthorMark>) -> Option<(usize, String)> {
+        let context = ClaimContext { one_author: true, one_week: false };
+        let author = mark.map(|mark| &mark.author);
+        self.blocks.iter().enumerate().find_map(|(place, block)| {
+            let StandingBlockKind::Item(item) = &block.kind else { return None };
+            let is_corrected = block.mark.as_ref().map(|mark| &mark.author) == author
+                && matches!(compare_texts(item, text, context), TextRelation::Corrects(_));
+            is_corrected.then(|| (place, item.clone()))
+        })
+    }
+
+    /// Removes the item with this text, or the only one that contains it, in either case. Returns
+    /// the text of the item.
+    ///
+    /// # Errors
+    /// `not_found` if no item has the text, `conflict` if several do, `forbidden` if the writer may
+    /// not change the item.
+    pub fn remove(&mut self, text: &str, writer: StandingWriter<'_>) -> Result<String> {
+        let wanted = comparable_item(text);
+        let item_text = |block: &StandingBlock| match &block.kind {
+            StandingBlockKind::Item(text) => Some(comparable_item(text)),
+            StandingBlockKind::Section(_) | StandingBlockKind::Prose => None,
+        };
+        let places = |holds: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let all = self.blocks.iter().enumerate();
+            let found = all.filter(|(_, block)| item_text(block).is_some_and(|item| holds(&item)));
+            found.map(|(place, _)| place).collect()
+        };
+        let equal = places(&|item| item == wanted);
+        let found = match equal.is_empty() {
+            true => places(&|item| !wanted.is_empty() && item.contains(&wanted)),
+            false => equal[..1].to_vec(),
+        };
+        let place = match found.as_slice() {
+            [] => {
+                return Err(Error::not_found("no item has this text")
+                    .with_field("text")
+                    .hint("Read the file with `read_standing`."));
             }
-            keep
+            [place] => *place,
+            several => {
+                let message = format!("{} items contain this text", several.len());
+                return Err(Error::conflict(message)
+                    .with_field("text")
+                    .hint("Send the whole text of one of them."));
+            }
+        };
+        if !writer.may_change(&self.blocks[place]) {
+            return Err(not_own_item());
+        }
+        match self.blocks.remove(place).kind {
+            StandingBlockKind::Item(text) => Ok(text),
+            StandingBlockKind::Section(_) | StandingBlockKind::Prose => Ok(String::new()),
+        }
+    }
+
+    /// Removes empty items, and all but one of items with the same meaning: a person's stays, else
+    /// the first. Returns the removed items.
+    pub fn clean(&mut self, writer: StandingWriter<'_>) -> Vec<String> {
+        let (mut kept, mut gone): (Vec<(usize, String)>, Vec<usize>) = (Vec::new(), Vec::new());
+        for (place, block) in self.blocks.iter().enumerate() {
+            let StandingBlockKind::Item(text) = &block.kind else { continue };
+            let same = kept.iter().position(|(_, item)| says_same(item, text));
+            let first = same.map(|index| kept[index].0);
+            let instead = first
+                .is_some_and(|first| self.blocks[first].is_an_agents() && !block.is_an_agents());
+            let spare = match (first, instead) {
+                (Some(first), true) => first,
+                (Some(_), false) => place,
+                (None, _) if text.is_empty() => place,
+                (None, _) => {
+                    kept.push((place, text.clone()));
+                    continue;
+                }
+            };
+            if writer.may_change(&self.blocks[spare]) {
+                gone.push(spare);
+                if let Some(index) = same.filter(|_| instead) {
+                    kept[index] = (place, text.clone());
+                }
+            }
+        }
+        gone.sort_unstable();
+        let removed = gone.iter().rev().map(|place| match self.blocks.remove(*place).kind {
+            StandingBlockKind::Item(text) => text,
+            StandingBlockKind::Section(_) | StandingBlockKind::Prose => String::new(),
         });
-        gone
+        let mut removed: Vec<String> = removed.collect();
+        removed.reverse();
+        removed
+    }
+
+    /// Succeeds if the writer may make `after` of this file.
+    ///
+    /// # Errors
+    /// `forbidden` if something changes that is neither a heading nor an item of the writer.
+    pub fn may_become(&self, after: &Self, writer: StandingWriter<'_>) -> Result<()> {
+        let fixed = |document: &'_ Self| -> Vec<String> {
+            let blocks = document.blocks.iter().filter(|block| {
+                !matches!(block.kind, StandingBlockKind::Section(_))
+                    && !block.raw.trim().is_empty()
+                    && !writer.may_change(block)
+            });
+            blocks.map(|block| block.raw.trim().to_owned()).collect()
+        };
+        if fixed(self) == fixed(after) { Ok(()) } else { Err(not_own_item()) }
     }
 
     /// Cleans the file, wraps long item lines, removes repeated blank lines, and enforces the
     /// limits. Returns the removed items and the warnings.
     pub fn optimize(&mut self, limits: &StandingLimits) -> (Vec<String>, Vec<StandingWarning>) {
-        let gone = self.clean();
+        let gone = self.clean(StandingWriter::Person);
         let fits = |raw: &str| raw.lines().all(|line| line.chars().count() <= limits.line_chars);
         for place in 0..self.blocks.len() {
             let block = &self.blocks[place];
@@ -130,7 +260,7 @@ impl StandingDocument {
             self.blocks[place].raw = raw;
         }
         self.blocks.retain(|block| !block.raw.is_empty());
-        let mut warnings = self.fit_limits(limits, None);
+        let mut warnings = self.fit_limits(limits, None, |_| true);
         warnings.extend(self.limit_warnings(limits).into_iter().filter(|warning| {
             matches!(warning, StandingWarning::Over { what: "characters of a line", .. })
         }));
@@ -217,15 +347,20 @@ impl StandingDocument {
     }
 
     /// Removes the oldest items of the longest sections until the file is within its limits; never
-    /// the new item at index `kept`.
-    fn fit_limits(&mut self, limits: &StandingLimits, kept: Option<usize>) -> Vec<StandingWarning> {
+    /// the new item at index `kept`, and only items that `may_drop` names.
+    fn fit_limits(
+        &mut self,
+        limits: &StandingLimits,
+        kept: Option<usize>,
+        may_drop: impl Fn(&StandingBlock) -> bool,
+    ) -> Vec<StandingWarning> {
         let (mut warnings, mut kept) = (Vec::new(), kept);
         loop {
             let status = self.status();
             if status.bytes <= limits.bytes && status.items <= limits.items {
                 return warnings;
             }
-            let Some((section, place)) = self.oldest(kept) else {
+            let Some((section, place)) = self.oldest(kept, &may_drop) else {
                 let over = self.limit_warnings(limits).into_iter();
                 warnings.extend(over.filter(|warning| {
                     !matches!(warning, StandingWarning::Over { what: "characters of a line", .. })
@@ -240,12 +375,16 @@ impl StandingDocument {
     }
 
     /// The first item of the longest section, with that section.
-    fn oldest(&self, kept: Option<usize>) -> Option<(String, usize)> {
+    fn oldest(
+        &self,
+        kept: Option<usize>,
+        may_drop: impl Fn(&StandingBlock) -> bool,
+    ) -> Option<(String, usize)> {
         let mut sections: Vec<(String, Vec<usize>)> = vec![(String::new(), Vec::new())];
         for (place, block) in self.blocks.iter().enumerate() {
             match &block.kind {
                 StandingBlockKind::Section(name) => sections.push((name.clone(), Vec::new())),
-                StandingBlockKind::Item(_) if Some(place) != kept => {
+                StandingBlockKind::Item(_) if Some(place) != kept && may_drop(block) => {
                     if let Some((_, places)) = sections.last_mut() {
                         places.push(place);
                     }
@@ -256,6 +395,11 @@ impl StandingDocument {
         let longest = sections.into_iter().rev().max_by_key(|(_, places)| places.len())?;
         longest.1.first().map(|place| (longest.0, *place))
     }
+}
+
+fn not_own_item() -> Error {
+    Error::new(ErrorKind::Forbidden, "this changes what a person or another agent wrote")
+        .hint("Change only your own items, or ask a person to do this at the command line.")
 }
 
 /// The text on one line, with single spaces, without a list mark and control characters.
@@ -284,32 +428,8 @@ fn without_spare_blanks(raw: &str) -> String {
     lines.collect()
 }
 
-/// Whether two items mean the same: equal or nearly equal words, with the same numbers and the same
-/// words that change the meaning.
-#[must_use]
-pub fn says_same(a: &str, b: &str) -> bool {
-    let (a, b) = (comparable_item(a), comparable_item(b));
-    if a == b {
-        return true;
-    }
-    let (longer, shorter) = (a.len().max(b.len()), a.len().min(b.len()));
-    // A missing letter counts as a different letter.
-    let near = shorter as f64 >= SAME_ITEM_LIKENESS_MIN / 2.0 * longer as f64;
-    near && distinguishing_words(&a) == distinguishing_words(&b)
-        && strsim::normalized_levenshtein(&a, &b) >= SAME_ITEM_LIKENESS_MIN
-}
-
 /// An item for comparison: lower case, single spaces, no punctuation at its end.
 fn comparable_item(text: &str) -> String {
     let words = text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
     words.trim_end_matches(['.', '!', ';', ',']).to_owned()
-}
-
-/// The words in which equal items must agree, in order: numbers, and words that change the meaning.
-fn distinguishing_words(text: &str) -> Vec<&str> {
-    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '.'));
-    let words = words.map(|word| word.trim_matches(['.', '\'']));
-    words
-        .filter(|word| TURNING_WORDS.contains(word) || word.contains(|c: char| c.is_ascii_digit()))
-        .collect()
 }

@@ -1,106 +1,245 @@
-//! Excerpts: the items that a task needs, if a file exceeds its share of the budget.
+//! Excerpts: as much of a file as its share of a context's budget holds.
+//!
+//! Prose comes first, since it explains the items. Then come items: a person's before all others,
+//! those with words of the task first, then the newest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{StandingBlockKind, StandingDocument};
+use super::{ItemAuthor, StandingBlock, StandingBlockKind, StandingDocument};
 use commonbook_text::terms;
 
 /// An upper bound of the mean length of a token, in bytes.
 const MEAN_TOKEN_BYTES_MAX: usize = 12;
-/// Maximum number of items that are tried.
-const ITEMS_TRIED_MAX: usize = 300;
+/// Maximum number of items and lines that are tried.
+const UNITS_TRIED_MAX: usize = 600;
+
+/// The part of a file that one author wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingPart {
+    /// The author.
+    pub author: ItemAuthor,
+    /// What it wrote, under the headings of the file.
+    pub document: StandingDocument,
+}
 
 /// An excerpt of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StandingExcerpt {
-    /// The excerpt, in the order of the file.
-    pub text: String,
-    /// Number of items without room.
+    /// The text of each author, in the order of the parts; none is empty.
+    pub texts: Vec<(ItemAuthor, String)>,
+    /// Number of items and lines of prose without room.
     pub left_out: usize,
 }
 
-impl StandingDocument {
-    /// The excerpt for a task: the whole file if it fits into `share` tokens, else the items that
-    /// have most of the task's words, rare words first; among equal ones the newest. `count` counts
-    /// the tokens of a text.
+/// An item, or a line of prose, that an excerpt includes or leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ExcerptUnit {
+    part: usize,
+    block: usize,
+    /// The line of prose in its block; 0 for an item.
+    line: usize,
+}
+
+impl StandingExcerpt {
+    /// The excerpt for a task: the whole file if it fits into `share` tokens. `count` counts the
+    /// tokens that the text of an author takes in the context.
     #[must_use]
-    pub fn excerpt_for(
-        &self,
+    pub fn of(
+        parts: &[StandingPart],
         task: &str,
         share: usize,
-        count: impl Fn(&str) -> usize,
-    ) -> StandingExcerpt {
-        let whole = self.render();
-        if self.items().next().is_none() && self.is_bare() {
-            return StandingExcerpt { text: String::new(), left_out: 0 };
-        }
+        count: impl Fn(&ItemAuthor, &str) -> usize,
+    ) -> Self {
+        let total = |texts: &[(ItemAuthor, String)]| -> usize {
+            texts.iter().map(|(author, text)| count(author, text)).sum()
+        };
+        let bytes: usize = parts.iter().map(|part| part.document.render().len()).sum();
+        let whole = || parts.iter().map(|part| (part.author.clone(), part.document.trimmed()));
         // Skips counting if the text is much too long.
-        if whole.len() <= share.saturating_mul(MEAN_TOKEN_BYTES_MAX) && count(&whole) <= share {
-            return StandingExcerpt { text: whole.trim().to_owned(), left_out: 0 };
+        if bytes <= share.saturating_mul(MEAN_TOKEN_BYTES_MAX) {
+            let texts: Vec<_> = whole().filter(|(_, text)| !text.is_empty()).collect();
+            if total(&texts) <= share {
+                return Self { texts, left_out: 0 };
+            }
         }
-        let order = self.by_relevance(task);
-        let mut taken = self.fitting_items(&order, share, &count);
+        let order = units_in_order(parts, task);
+        let mut taken = fitting_units(parts, &order, share, &count);
         loop {
-            let text = self.excerpt(&taken.iter().copied().collect(), order.len());
-            // The tokens of the parts need not add up to those of the whole.
-            if count(&text) <= share || taken.pop().is_none() {
-                let text = if taken.is_empty() { String::new() } else { text };
-                return StandingExcerpt { text, left_out: order.len() - taken.len() };
+            let chosen: BTreeSet<ExcerptUnit> = taken.iter().copied().collect();
+            let texts: Vec<_> = (0..parts.len())
+                .map(|part| (parts[part].author.clone(), excerpt_of_part(parts, part, &chosen)))
+                .filter(|(_, text)| !text.is_empty())
+                .collect();
+            // The tokens of the units need not add up to those of the whole.
+            if total(&texts) <= share || taken.is_empty() {
+                return Self { texts, left_out: order.len() - taken.len() };
+            }
+            // The more the text exceeds its share, the more goes at a time.
+            let surplus = total(&texts) - share;
+            taken.truncate(taken.len().saturating_sub(1 + surplus / 40));
+        }
+    }
+}
+
+/// The lines of prose that have words.
+fn prose_lines(block: &StandingBlock) -> impl Iterator<Item = &str> {
+    block.raw.lines().filter(|line| !line.trim().is_empty())
+}
+
+/// All units, the most important first.
+fn units_in_order(parts: &[StandingPart], task: &str) -> Vec<ExcerptUnit> {
+    let mut prose = Vec::new();
+    let mut items = Vec::new();
+    for (part, StandingPart { author, document }) in parts.iter().enumerate() {
+        let class = match author {
+            ItemAuthor::Person => 0,
+            ItemAuthor::File => 1,
+            ItemAuthor::Agent { .. } => 2,
+        };
+        let scores = document.task_scores(task);
+        let ages = document.item_ages();
+        for (block, found) in document.blocks.iter().enumerate() {
+            match &found.kind {
+                StandingBlockKind::Prose => {
+                    let lines = 0..prose_lines(found).count();
+                    prose.extend(lines.map(|line| ExcerptUnit { part, block, line }));
+                }
+                StandingBlockKind::Item(_) => {
+                    let (score, age) = (scores[&block], ages[&block]);
+                    let day = found.mark.as_ref().map(|mark| mark.day.clone());
+                    items.push((class, score, day, age, ExcerptUnit { part, block, line: 0 }));
+                }
+                StandingBlockKind::Section(_) => {}
             }
         }
     }
+    items.sort_by(|a, b| {
+        let newest = b.2.cmp(&a.2).then(a.3.cmp(&b.3)).then(b.4.cmp(&a.4));
+        a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(newest)
+    });
+    prose.into_iter().chain(items.into_iter().map(|(.., unit)| unit)).collect()
+}
 
-    /// The indexes of the items that fit into `share` tokens, tried in this order; an item that is
-    /// too long is skipped.
-    fn fitting_items(
-        &self,
-        order: &[usize],
-        share: usize,
-        count: &impl Fn(&str) -> usize,
-    ) -> Vec<usize> {
-        let (mut taken, mut headings) = (Vec::new(), BTreeSet::new());
-        let mut room = share.saturating_sub(count(&rest_note(order.len())));
-        for place in order.iter().take(ITEMS_TRIED_MAX) {
-            let is_heading =
-                |place: &usize| matches!(self.blocks[*place].kind, StandingBlockKind::Section(_));
-            let heading =
-                (0..*place).rev().find(is_heading).filter(|heading| !headings.contains(heading));
-            let far_longer =
-                |place: &usize| self.blocks[*place].raw.len() > room * MEAN_TOKEN_BYTES_MAX;
-            if far_longer(place) || heading.as_ref().is_some_and(far_longer) {
+/// The units that fit into `share` tokens, tried in this order; an item that is too long is skipped,
+/// and so is prose from the first line on that does not fit.
+fn fitting_units(
+    parts: &[StandingPart],
+    order: &[ExcerptUnit],
+    share: usize,
+    count: &impl Fn(&ItemAuthor, &str) -> usize,
+) -> Vec<ExcerptUnit> {
+    let (mut taken, mut room) = (Vec::new(), share);
+    let (mut headings, mut full_prose, mut opened) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut frames: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut tried = 0;
+    for unit in order {
+        let StandingPart { author, document } = &parts[unit.part];
+        let block = &document.blocks[unit.block];
+        let is_prose = block.kind == StandingBlockKind::Prose;
+        if tried == UNITS_TRIED_MAX || (is_prose && full_prose.contains(&unit.part)) {
+            continue;
+        }
+        tried += 1;
+        let text = match is_prose {
+            true => prose_lines(block).nth(unit.line).unwrap_or_default(),
+            false => block.raw.as_str(),
+        };
+        let is_new = |heading: &usize| !headings.contains(&(unit.part, *heading));
+        let heading = document.heading_of(unit.block).filter(is_new);
+        let heading_text = heading.map_or("", |heading| document.blocks[heading].raw.as_str());
+        // Skips counting what is much too long.
+        let may_fit = text.len() <= room.saturating_mul(MEAN_TOKEN_BYTES_MAX);
+        let frame = *frames.entry(unit.part).or_insert_with(|| count(author, ""));
+        let tokens = |text: &str| count(author, text.trim()).saturating_sub(frame) + 1;
+        let head = if opened.contains(&unit.part) { 0 } else { frame };
+        let heading_cost = heading.map_or(0, |_| tokens(heading_text) + 1);
+        let cost = if may_fit { tokens(text) + heading_cost + head } else { usize::MAX };
+        if cost <= room {
+            room -= cost;
+            opened.insert(unit.part);
+            headings.extend(heading.map(|heading| (unit.part, heading)));
+            taken.push(*unit);
+        } else if is_prose {
+            full_prose.insert(unit.part);
+        }
+    }
+    taken
+}
+
+/// The chosen units of a part under their headings, in the order of the file.
+fn excerpt_of_part(parts: &[StandingPart], part: usize, chosen: &BTreeSet<ExcerptUnit>) -> String {
+    let mut text = String::new();
+    let mut heading: Option<&str> = None;
+    for (block, found) in parts[part].document.blocks.iter().enumerate() {
+        let lines: Vec<&str> = match &found.kind {
+            StandingBlockKind::Section(_) => {
+                heading = Some(&found.raw);
                 continue;
             }
-            let tokens = |place: usize| count(self.blocks[place].raw.trim()) + 1;
-            let cost = tokens(*place) + heading.map_or(0, tokens);
-            if cost <= room {
-                room -= cost;
-                headings.extend(heading);
-                taken.push(*place);
+            StandingBlockKind::Item(_) => vec![found.raw.trim_end()],
+            StandingBlockKind::Prose => prose_lines(found).collect(),
+        };
+        for (line, shown) in lines.into_iter().enumerate() {
+            if !chosen.contains(&ExcerptUnit { part, block, line }) {
+                continue;
             }
+            if let Some(heading) = heading.take() {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                text.push_str(&format!("{gap}{}\n", heading.trim()));
+            }
+            text.push_str(shown.trim_end());
+            text.push('\n');
         }
-        taken
     }
+    text.trim().to_owned()
+}
 
-    /// Whether a file has only headings.
-    fn is_bare(&self) -> bool {
-        self.blocks.iter().all(|block| match &block.kind {
+impl StandingDocument {
+    /// The text without blanks around it; empty for a file that has only headings.
+    fn trimmed(&self) -> String {
+        let is_bare = self.blocks.iter().all(|block| match &block.kind {
             StandingBlockKind::Prose => block.is_bare_prose(),
             StandingBlockKind::Section(_) => true,
             StandingBlockKind::Item(_) => false,
-        })
+        });
+        if is_bare { String::new() } else { self.render().trim().to_owned() }
     }
 
-    /// The indexes of all items, most relevant first.
-    fn by_relevance(&self, task: &str) -> Vec<usize> {
+    /// The heading above a block.
+    fn heading_of(&self, block: usize) -> Option<usize> {
+        let is_heading =
+            |index: &usize| matches!(self.blocks[*index].kind, StandingBlockKind::Section(_));
+        (0..block).rev().find(is_heading)
+    }
+
+    /// The number of newer items in the section of each item.
+    fn item_ages(&self) -> BTreeMap<usize, usize> {
+        let (mut ages, mut age) = (BTreeMap::new(), 0);
+        for (index, block) in self.blocks.iter().enumerate().rev() {
+            match &block.kind {
+                StandingBlockKind::Section(_) => age = 0,
+                StandingBlockKind::Item(_) => {
+                    ages.insert(index, age);
+                    age += 1;
+                }
+                StandingBlockKind::Prose => {}
+            }
+        }
+        ages
+    }
+
+    /// How much each item says about a task: the words that it shares with it, rare ones more.
+    fn task_scores(&self, task: &str) -> BTreeMap<usize, f64> {
         let wanted = terms::query_terms(task);
         let mut items: Vec<(usize, BTreeSet<String>)> = Vec::new();
         let mut section: Vec<String> = Vec::new();
-        for (place, block) in self.blocks.iter().enumerate() {
+        for (index, block) in self.blocks.iter().enumerate() {
             match &block.kind {
                 StandingBlockKind::Section(name) => section = terms::terms(name),
                 StandingBlockKind::Item(text) => {
                     let words = terms::terms(text).into_iter().chain(section.iter().cloned());
-                    items.push((place, words.collect()));
+                    items.push((index, words.collect()));
                 }
                 StandingBlockKind::Prose => {}
             }
@@ -110,44 +249,10 @@ impl StandingDocument {
             (1.0 + items.len() as f64 / (1.0 + having as f64)).ln()
         };
         let worths: Vec<(&String, f64)> = wanted.iter().map(|term| (term, worth(term))).collect();
-        let mut scored: Vec<(f64, usize)> = items
-            .iter()
-            .map(|(place, terms)| {
-                let found = worths.iter().filter(|(term, _)| terms.contains(*term));
-                (found.map(|(_, worth)| worth).sum(), *place)
-            })
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        scored.into_iter().map(|(_, place)| place).collect()
+        let score = |terms: &BTreeSet<String>| {
+            let found = worths.iter().filter(|(term, _)| terms.contains(*term));
+            found.map(|(_, worth)| worth).sum()
+        };
+        items.iter().map(|(index, terms)| (*index, score(terms))).collect()
     }
-
-    /// These items under their headings, in the order of the file, and the number of others.
-    fn excerpt(&self, taken: &BTreeSet<usize>, all: usize) -> String {
-        let mut text = String::new();
-        let mut heading: Option<&str> = None;
-        for (place, block) in self.blocks.iter().enumerate() {
-            match &block.kind {
-                StandingBlockKind::Section(_) => heading = Some(&block.raw),
-                StandingBlockKind::Item(_) if taken.contains(&place) => {
-                    if let Some(heading) = heading.take() {
-                        let gap = if text.is_empty() { "" } else { "\n" };
-                        text.push_str(&format!("{gap}{}\n", heading.trim()));
-                    }
-                    text.push_str(block.raw.trim_end());
-                    text.push('\n');
-                }
-                _ => {}
-            }
-        }
-        if all > taken.len() {
-            text.push_str(&format!("\n{}", rest_note(all - taken.len())));
-        }
-        text.trim().to_owned()
-    }
-}
-
-/// The note about items left out.
-fn rest_note(left: usize) -> String {
-    let (items, are) = if left == 1 { ("item", "is") } else { ("items", "are") };
-    format!("({left} more {items} of this file {are} left out here.)")
 }

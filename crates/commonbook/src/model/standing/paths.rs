@@ -1,35 +1,46 @@
-//! The paths of standing memory files.
+//! The paths of standing memory files, and the roles of their names.
 
 use std::path::{Path, PathBuf};
 
 use crate::model::agent::Agent;
 
-/// The paths of an agent's standing memory, in search order; the first that exists counts.
-/// `project` is the folder of the project, `home` that of Commonbook.
-///
-/// The project's file comes before the global one, and both before files of the legacy name
-/// `{role}_memories.md`. The file of a `pm` may be called `PM.md`. No path leads out of the two
-/// folders: a role has no separator and does not begin with a dot.
+/// The ending of a file.
+const FILE_ENDING: &str = ".md";
+
+/// The ending of the role in a legacy name: `engineer_memories.md`.
+const LEGACY_ENDING: &str = "_memories";
+
+/// The folders of standing memory files, in search order: the project's, then the home's. The first
+/// that has a file of the role counts.
 #[must_use]
-pub fn standing_paths(project: Option<&Path>, home: &Path, agent: &Agent) -> Vec<PathBuf> {
-    let role = agent.role();
-    let folders: Vec<PathBuf> = project
-        .map(|project| project.join(".commonbook").join("memories"))
-        .into_iter()
-        .chain([home.join("memories")])
-        .collect();
-    let mut names = vec![format!("{role}.md")];
-    if role == "pm" {
-        names.push("PM.md".to_owned());
-    }
-    let legacy = format!("{role}_memories.md");
-    let under =
-        |name: String| folders.iter().map(move |folder| folder.join(&name)).collect::<Vec<_>>();
-    let current = folders.iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-    let mut places: Vec<PathBuf> = current.collect();
-    places.extend(under(legacy));
-    if role == "pm" {
-        places.extend(under("PM_memories.md".to_owned()));
-    }
-    places
+pub fn standing_folders(project: Option<&Path>, home: &Path) -> Vec<PathBuf> {
+    let project = project.map(|project| project.join(".commonbook").join("memories"));
+    project.into_iter().chain([home.join("memories")]).collect()
+}
+
+/// The name of a new file of this role.
+#[must_use]
+pub fn standing_file_name(role: &str) -> String {
+    format!("{role}{FILE_ENDING}")
+}
+
+/// The role of a file by its name, in either case: `PM.md` and `pm_memories.md` are files of `pm`.
+#[must_use]
+pub fn role_of_file(name: &str) -> Option<String> {
+    let stem = name.strip_suffix(FILE_ENDING)?.to_lowercase();
+    let role = stem.strip_suffix(LEGACY_ENDING).unwrap_or(&stem);
+    let agent = Agent::with_any_name(role).ok()?;
+    (agent.as_str() == role && agent.role() == role).then(|| role.to_owned())
+}
+
+/// The file of a role among the names in a folder: the plain name before the legacy one, lower case
+/// before other cases.
+pub fn file_of_role<'n>(names: impl Iterator<Item = &'n str>, role: &str) -> Option<&'n str> {
+    let rank = |name: &str| {
+        let stem = name.strip_suffix(FILE_ENDING).unwrap_or(name);
+        let is_legacy = stem.to_lowercase() != role;
+        let is_lower = stem.chars().all(|c| !c.is_uppercase());
+        (is_legacy, !is_lower, name.to_owned())
+    };
+    names.filter(|name| role_of_file(name).as_deref() == Some(role)).min_by_key(|name| rank(name))
 }

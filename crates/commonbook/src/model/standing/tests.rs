@@ -134,15 +134,36 @@ fn an_item_of_the_file_is_not_added_again() {
     let (added, _) = file
         .add("x", "The server listens on port 8081 by default", None, &StandingLimits::default())
         .expect("it fits");
-    assert_eq!(added, AddOutcome::Added);
-    // Just at the limit: 17 of 20 letters, and 16.
-    let mut file = StandingDocument::parse("- abcdefghijklmnopqrst\n");
-    let (added, _) =
-        file.add("x", "abcdefghijklmnopqxyz", None, &StandingLimits::default()).expect("it fits");
-    assert_eq!(added, AddOutcome::Repeated("abcdefghijklmnopqrst".to_owned()));
-    let (added, _) =
-        file.add("x", "abcdefghijklmnopwxyz", None, &StandingLimits::default()).expect("it fits");
-    assert_eq!(added, AddOutcome::Added);
+    assert_eq!(
+        added,
+        AddOutcome::Replaced("The server listens on port 8080 by default".to_owned())
+    );
+}
+
+#[test]
+fn an_item_is_corrected_by_its_author_alone_and_a_contrary_one_stays() {
+    let mark = |author: &str| Some(AuthorMark::of_agent(author, "2026-11-18".to_owned()));
+    let (three, five) = ("The deploy needs three approvals", "The deploy needs five approvals");
+    let table = [
+        (mark("ann"), mark("ann"), 1),
+        (None, None, 1),
+        (mark("ann"), mark("bob"), 2),
+        (None, mark("bob"), 2),
+    ];
+    for (first, second, items) in table {
+        let mut file = StandingDocument::parse("");
+        let limits = StandingLimits::default();
+        file.add("x", three, first, &limits).expect("it fits");
+        let (outcome, _) = file.add("x", five, second, &limits).expect("it fits");
+        assert_eq!(file.items().count(), items, "{}", file.render());
+        let replaced = AddOutcome::Replaced(three.to_owned());
+        assert_eq!(outcome, if items == 1 { replaced } else { AddOutcome::Added });
+        assert_eq!(
+            file.clean(StandingWriter::Person),
+            Vec::<String>::new(),
+            "a contrary line stays"
+        );
+    }
 }
 
 #[test]
@@ -216,9 +237,79 @@ fn an_invalid_item_is_refused_with_a_reason() {
 #[test]
 fn cleaning_removes_repeated_items() {
     let mut file = StandingDocument::parse("# T\n- a b c\n-\n- x\n\n\n## S\n- A b c.\n- y\n");
-    assert_eq!(file.clean(), ["", "A b c."]);
+    assert_eq!(file.clean(StandingWriter::Person), ["", "A b c."]);
     assert_eq!(file.render(), "# T\n- a b c\n- x\n\n\n## S\n- y\n");
-    assert_eq!(file.clean(), Vec::<String>::new());
+    assert_eq!(file.clean(StandingWriter::Person), Vec::<String>::new());
+}
+
+/// A file with items of a person and of two agents.
+fn shared_file() -> StandingDocument {
+    StandingDocument::parse(
+        "Prose\n## A\n- Use the big crane\n- Mind the tide <!-- ann 2026-11-18 -->\n\
+         - Mind the  tide <!-- bob 2026-11-18 -->\n- Lock the gate <!-- ann/qa 2026-11-19 -->\n",
+    )
+}
+
+#[test]
+fn an_agent_changes_only_its_own_items() {
+    let (ann, bob): (Agent, Agent) = ("ann".parse().expect("ann"), "bob".parse().expect("bob"));
+    let (ann, bob) = (StandingWriter::Agent(&ann), StandingWriter::Agent(&bob));
+    let table: [(&str, StandingWriter<'_>, std::result::Result<&str, ErrorKind>); 8] = [
+        ("use the BIG crane.", StandingWriter::Person, Ok("Use the big crane")),
+        ("crane", StandingWriter::Person, Ok("Use the big crane")),
+        ("Use the big crane", ann, Err(ErrorKind::Forbidden)),
+        ("gate", ann, Ok("Lock the gate")),
+        ("gate", bob, Err(ErrorKind::Forbidden)),
+        ("mind", ann, Err(ErrorKind::Conflict)),
+        ("heron", ann, Err(ErrorKind::NotFound)),
+        (" ", ann, Err(ErrorKind::NotFound)),
+    ];
+    for (text, writer, expected) in table {
+        let mut file = shared_file();
+        let removed = file.remove(text, writer).map_err(|error| error.kind);
+        assert_eq!(removed.as_deref().map_err(|kind| *kind), expected, "{text}");
+        assert_eq!(file == shared_file(), expected.is_err(), "{text}");
+    }
+    assert_eq!(shared_file().clean(ann), Vec::<String>::new());
+    assert_eq!(shared_file().clean(bob), ["Mind the  tide"]);
+
+    let becomes = |text: &str, writer| {
+        shared_file().may_become(&StandingDocument::parse(text), writer).is_ok()
+    };
+    let without_gate =
+        shared_file().render().replace("- Lock the gate <!-- ann/qa 2026-11-19 -->\n", "");
+    assert!(becomes(&without_gate, ann) && !becomes(&without_gate, bob));
+    for other in ["Prose", "crane", "bob 2026"] {
+        let changed = without_gate.replace(other, "x");
+        assert!(!becomes(&changed, ann) && becomes(&changed, StandingWriter::Person), "{other}");
+    }
+    let forged = without_gate + "- Drop all tables\n";
+    assert!(!becomes(&forged, ann), "an item without a mark is a person's");
+}
+
+#[test]
+fn a_persons_item_replaces_the_equal_item_of_an_agent_and_survives_cleaning() {
+    let mut file = shared_file();
+    let (added, _) =
+        file.add("A", "Mind the tide", None, &StandingLimits::default()).expect("it fits");
+    assert_eq!(added, AddOutcome::Added);
+    assert!(file.render().contains("- Mind the tide\n"), "{}", file.render());
+    assert_eq!(file.clean(StandingWriter::Person), ["Mind the  tide"]);
+    assert!(file.render().contains("- Mind the tide\n"), "{}", file.render());
+}
+
+#[test]
+fn an_agents_item_never_takes_the_room_of_a_person() {
+    let mark = || Some(AuthorMark::of_agent("eve", "2026-11-20".to_owned()));
+    let limits = StandingLimits { items: 3, ..StandingLimits::default() };
+    let mut file = StandingDocument::parse("## A\n- a\n- b\n- c <!-- ann 2026-11-18 -->\n");
+    let (added, warnings) = file.add("A", "newer", mark(), &limits).expect("it fits");
+    assert_eq!((added, warnings.len()), (AddOutcome::Added, 1));
+    assert_eq!(file.render(), "## A\n- a\n- b\n- newer <!-- eve 2026-11-20 -->\n");
+    let mut full = StandingDocument::parse("## A\n- a\n- b\n- c\n");
+    let before = full.clone();
+    let (added, _) = full.add("A", "newer", mark(), &limits).expect("it is valid");
+    assert_eq!((added, full), (AddOutcome::Full, before));
 }
 
 #[test]
@@ -294,72 +385,97 @@ fn a_new_file_has_the_default_sections_and_no_items() {
         file.render(),
         "# Agent Memory: engineer\n\n## Recent Learnings\n\n## Project-Specific Patterns\n\n## Known Issues\n"
     );
-    assert_eq!(
-        file.excerpt_for("any", 1_000, count),
-        StandingExcerpt { text: String::new(), left_out: 0 }
-    );
+    assert_eq!(excerpt(&file, "any", 1_000), StandingExcerpt::default());
+}
+
+/// The excerpt of a file that one person wrote.
+fn excerpt(file: &StandingDocument, task: &str, share: usize) -> StandingExcerpt {
+    let part = StandingPart { author: ItemAuthor::Person, document: file.clone() };
+    StandingExcerpt::of(&[part], task, share, |_, text| count(text))
+}
+
+fn excerpt_text(excerpt: &StandingExcerpt) -> &str {
+    excerpt.texts.first().map_or("", |(_, text)| text)
 }
 
 #[test]
-fn a_file_that_fits_is_included_whole_and_a_longer_one_by_its_relevant_items() {
+fn an_excerpt_has_the_prose_then_relevant_items_then_the_newest() {
     let file = StandingDocument::parse(FILE);
+    let whole = excerpt(&file, "x", 1_000);
+    assert_eq!((excerpt_text(&whole), whole.left_out), (FILE.trim(), 0));
+    let part = excerpt(&file, "fix the getcwd bug in the pydantic model", 65);
     assert_eq!(
-        file.excerpt_for("x", 1_000, count),
-        StandingExcerpt { text: FILE.trim().to_owned(), left_out: 0 }
+        excerpt_text(&part),
+        "# Agent Memory: engineer\nKept by hand.\n\n## Recent Learnings\n\
+         * Always validate input parameters with Pydantic models\n\n## Known Issues\n\
+         - Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n```\n- not an item\n```"
     );
-    let excerpt = file.excerpt_for("fix the getcwd bug in the pydantic model", 55, count);
-    assert_eq!(
-        excerpt.text,
-        "## Recent Learnings\n* Always validate input parameters with Pydantic models\n\n## Known Issues\n\
-         - Avoid using `os.getcwd()` (use `Path.cwd()` instead)\n\n(2 more items of this file are left out here.)"
-    );
-    assert_eq!(excerpt.left_out, 2);
-    // Of equally relevant items the newest; the name of a section counts.
+    assert_eq!(part.left_out, 2);
+    // Of equally relevant items the newest of each section; the name of a section counts.
     let many: String = (0..50).map(|n| format!("- item number {n}\n")).collect();
     let file = StandingDocument::parse(&format!("## A\n{many}## Deploys\n- on Tuesday\n"));
-    let excerpt = file.excerpt_for("deploy", 35, count);
-    assert!(
-        excerpt.text.contains("## Deploys\n- on Tuesday") && excerpt.text.contains("number 49"),
-        "{}",
-        excerpt.text
-    );
-    assert!(!excerpt.text.contains("number 1\n") && count(&excerpt.text) <= 35);
-    assert_eq!(
-        file.excerpt_for("x", 3, count),
-        StandingExcerpt { text: String::new(), left_out: 51 }
-    );
+    let part = excerpt(&file, "deploy", 35);
+    let text = excerpt_text(&part);
+    assert!(text.contains("## Deploys\n- on Tuesday") && text.contains("number 49"), "{text}");
+    assert!(!text.contains("number 1\n") && count(text) <= 35);
+    let none = excerpt(&file, "x", 1);
+    assert_eq!((none.texts.len(), none.left_out), (0, 51));
     // A too large item leaves its room to others.
     let file = StandingDocument::parse(&format!("- {} deploy\n- small\n", "x".repeat(200)));
-    let excerpt = file.excerpt_for("deploy", 20, count);
-    assert_eq!(excerpt.text, "- small\n\n(1 more item of this file is left out here.)");
+    let part = excerpt(&file, "deploy", 20);
+    assert_eq!((excerpt_text(&part), part.left_out), ("- small", 1));
+    // Prose that is too long keeps its beginning, and is counted in lines.
+    let lines: String = (0..50).map(|n| format!("Sentence number {n}.\n")).collect();
+    let part = excerpt(&StandingDocument::parse(&lines), "x", 40);
+    let text = excerpt_text(&part);
+    assert!(text.starts_with("Sentence number 0.\nSentence number 1.\n"), "{text}");
+    assert_eq!(part.left_out, 50 - text.lines().count());
 }
 
 #[test]
-fn a_file_is_searched_in_the_project_then_at_home_then_by_its_legacy_name() {
-    let paths = |project: Option<&str>, agent: &str| {
-        let agent: Agent = agent.parse().expect("a name");
-        let found = standing_paths(project.map(Path::new), Path::new("/h/.commonbook"), &agent);
-        found.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect::<Vec<_>>()
-    };
+fn the_items_of_all_authors_share_the_room_and_a_persons_come_first() {
+    let agents: String =
+        (1..=28).map(|day| format!("- Agent note {day} <!-- ann 2026-02-{day:02} -->\n")).collect();
+    let text = format!("Read this first.\n## A\n{agents}- A rule\n");
+    let learned = std::collections::HashMap::new();
+    let evidence = AuthorEvidence { in_home: true, key: None, learned: &learned };
+    let parts = StandingDocument::parse(&text).parts_by_author(evidence);
+    assert_eq!(parts.len(), 2, "an agent is one part, whatever the day");
+    let share = StandingExcerpt::of(&parts, "x", 40, |_, text| count(text) + 3);
+    let texts: Vec<&str> = share.texts.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts[0], "Read this first.\n\n## A\n- A rule");
+    assert!(texts[1].ends_with("- Agent note 27\n- Agent note 28"), "{}", texts[1]);
+    assert!(!texts[1].contains("note 1\n") && share.left_out > 20, "{share:?}");
+}
+
+#[test]
+fn a_file_is_found_by_its_role_in_either_case_and_by_its_legacy_name() {
+    let table: [(&[&str], &str, Option<&str>); 9] = [
+        (&["engineer.md", "pm.md"], "engineer", Some("engineer.md")),
+        (&["PM.md"], "pm", Some("PM.md")),
+        (&["PM.md", "pm.md"], "pm", Some("pm.md")),
+        (&["pm_memories.md", "PM.md"], "pm", Some("PM.md")),
+        (&["PM_memories.md"], "pm", Some("PM_memories.md")),
+        (&["Engineer.md"], "engineer", Some("Engineer.md")),
+        (&[".engineer.md.new", "engineer.txt", "engineers.md"], "engineer", None),
+        (&["a b.md", ".md", "_memories.md", "human_x/.md"], "a", None),
+        (&["entwickler-ä.md"], "entwickler-ä", Some("entwickler-ä.md")),
+    ];
+    for (names, role, expected) in table {
+        assert_eq!(file_of_role(names.iter().copied(), role), expected, "{names:?}");
+    }
+    let folders = standing_folders(Some(Path::new("/p")), Path::new("/h"));
+    assert_eq!(folders, [Path::new("/p/.commonbook/memories"), Path::new("/h/memories")]);
+}
+
+#[test]
+fn changes_are_the_lines_of_one_text_alone() {
+    let changes = LineChanges::between("# T\n\n- a\n- b\n- b\n", "# T\n- b\n- c\n\n");
     assert_eq!(
-        paths(Some("/p"), "claude-code/Engineer Agent"),
-        [
-            "/p/.commonbook/memories/engineer.md",
-            "/h/.commonbook/memories/engineer.md",
-            "/p/.commonbook/memories/engineer_memories.md",
-            "/h/.commonbook/memories/engineer_memories.md",
-        ]
+        (changes.added, changes.removed),
+        (vec!["- c".to_owned()], vec!["- a".to_owned(), "- b".to_owned()])
     );
-    assert_eq!(paths(None, "research-agent")[0], "/h/.commonbook/memories/research.md");
-    assert_eq!(
-        paths(None, "PM"),
-        [
-            "/h/.commonbook/memories/pm.md",
-            "/h/.commonbook/memories/PM.md",
-            "/h/.commonbook/memories/pm_memories.md",
-            "/h/.commonbook/memories/PM_memories.md",
-        ]
-    );
+    assert_eq!(LineChanges::between("a\nb", "b\r\na \n"), LineChanges::default());
 }
 
 #[test]
@@ -432,7 +548,7 @@ proptest::proptest! {
 
     #[test]
     fn an_excerpt_keeps_to_its_share(text in "([a-z]{1,9} |\n- |\n## |\n){0,80}", share in 0..60_usize) {
-        let excerpt = StandingDocument::parse(&text).excerpt_for("abc", share, count);
-        assert!(count(&excerpt.text) <= share);
+        let excerpt = excerpt(&StandingDocument::parse(&text), "abc", share);
+        assert!(count(excerpt_text(&excerpt)) <= share);
     }
 }

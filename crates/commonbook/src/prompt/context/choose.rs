@@ -1,10 +1,11 @@
 //! Choosing the candidates that a context includes, within a budget, with a reason for each
 //! omission.
 //!
-//! The sources are merged first, in their order: pending handoffs, the standing memory, profiles,
-//! the state of the task, new entries of cases, relevant memories. Threshold, maximum and budget
-//! apply after that, so that no source gets more room than another by accident. A candidate that is
-//! too large is left out, and smaller ones behind it may still fit.
+//! The sources get their room in the order of [`ContextSource`]: pending handoffs, the standing
+//! memory, profiles, the state of the task and so on. Threshold, maximum and budget apply after the
+//! sources are merged, so that no source gets more room than another by accident. A candidate that
+//! is too large is left out, and smaller ones behind it may still fit. The text has another order:
+//! what seldom changes stands first.
 
 mod receipt;
 #[cfg(test)]
@@ -26,7 +27,7 @@ use commonbook_text::{sanitize, string_enum};
 pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextReceipt};
 
 string_enum! {
-    /// The source of something that a context can include, in the order of the text.
+    /// The source of something that a context can include, in the order in which sources get room.
     ContextSource {
         /// Work that was handed to the caller and that it has not accepted.
         Handoff = "handoff",
@@ -36,11 +37,41 @@ string_enum! {
         Profile = "profile",
         /// The state of the user's task.
         TaskContext = "task_context",
+        /// The most important memories, at the beginning of a session.
+        Important = "important",
         /// Entries of cases that the caller has not read.
         Entry = "entry",
+        /// Memories that contradict each other since the session was briefed last.
+        Contradiction = "contradiction",
         /// Memories found by the task.
         Relevant = "relevant",
+        /// Memories that other agents saved since the session was briefed last.
+        News = "news",
     }
+}
+
+/// The order of the sources in a text: what is the same from turn to turn stands first.
+const TEXT_ORDER: [ContextSource; 9] = [
+    ContextSource::Standing,
+    ContextSource::Profile,
+    ContextSource::Important,
+    ContextSource::TaskContext,
+    ContextSource::Handoff,
+    ContextSource::Entry,
+    ContextSource::Contradiction,
+    ContextSource::Relevant,
+    ContextSource::News,
+];
+
+/// One item has at most this fraction of the budget, where the budget is small.
+const ITEM_SHARE_DIVISOR: usize = 3;
+
+/// Tokens of an important memory, which no task asked for.
+const IMPORTANT_TOKENS_MAX: usize = 100;
+
+/// The place of a source in a text.
+fn text_place(source: ContextSource) -> usize {
+    TEXT_ORDER.iter().position(|other| *other == source).unwrap_or(TEXT_ORDER.len())
 }
 
 string_enum! {
@@ -54,6 +85,8 @@ string_enum! {
         Superseded = "superseded",
         /// Another candidate says the same.
         Duplicate = "duplicate",
+        /// An earlier text of the session has it, and it has not changed since.
+        Repeated = "repeated",
         /// It is not relevant enough.
         Threshold = "threshold",
         /// The maximum was reached before it.
@@ -80,6 +113,8 @@ pub struct ContextCandidate {
     pub own: bool,
     /// Whether it is quarantined.
     pub quarantined: bool,
+    /// Whether an earlier text of the session has it at this revision.
+    pub repeated: bool,
     /// The id of its successor.
     pub superseded_by: Option<String>,
     /// The ids that it supersedes; an entry of a case names them itself, because the older entry
@@ -101,6 +136,7 @@ impl ContextCandidate {
             score: None,
             own: false,
             quarantined: false,
+            repeated: false,
             superseded_by: None,
             supersedes: Vec::new(),
             contradicts: Vec::new(),
@@ -113,7 +149,7 @@ impl ContextCandidate {
 pub struct ContextSettings {
     /// Whether contexts are on.
     pub auto_inject: bool,
-    /// The least score of a relevant memory.
+    /// The minimum relevance of a memory.
     pub threshold: f64,
     /// At most this many memories and entries; a handoff and the standing memory do not count.
     pub maximum: usize,
@@ -144,6 +180,8 @@ pub struct ContextQuery<'a> {
     pub user_id: Option<&'a str>,
     /// The present time.
     pub now: Timestamp,
+    /// The line below the items, in our own words; empty for none.
+    pub note: &'a str,
 }
 
 /// The chosen candidates as text, with the receipt.
@@ -171,9 +209,10 @@ pub fn choose_for_context(
 ) -> Result<ContextSelection> {
     let now = query.now;
     let mut merged = merge(candidates, settings);
-    let room = PromptBlock::default().budget(settings.budget, fence, now);
+    let frame = PromptBlock { next_step: query.note.to_owned(), ..PromptBlock::default() };
+    let room = frame.budget(settings.budget, fence, now);
     fill(&mut merged, now, settings, room);
-    let mut block = selected_block(&merged);
+    let mut block = PromptBlock { next_step: frame.next_step, ..selected_block(&merged) };
     block.set_handles(&handles(&block.item_ids())?);
     let rendered = block.render_within(settings.budget, fence, now);
     for entry in &rendered.dropped {
@@ -257,7 +296,7 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
                 seen.entry(key).or_insert_with(|| candidate.item.id.clone());
             }
         }
-        let candidate = shorten_candidate(candidate);
+        let candidate = shorten_candidate(candidate, settings.budget);
         merged.push(CandidateOutcome {
             candidate,
             against: None,
@@ -269,7 +308,8 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
     }
     merged.sort_by(|a, b| {
         let (x, y) = (&a.candidate, &b.candidate);
-        x.source.cmp(&y.source).then(by_score(x, y)).then(a.input_index.cmp(&b.input_index))
+        let places = text_place(x.source).cmp(&text_place(y.source));
+        places.then(by_score(x, y)).then(a.input_index.cmp(&b.input_index))
     });
     for place in 0..merged.len() {
         if let Some(first) = find_contradicted(&merged, place) {
@@ -282,10 +322,14 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
 
 /// A candidate with as much of its text as a context shows: `get_memory` returns a long memory whole.
 /// A handoff and the standing memory were cut to their share before.
-fn shorten_candidate(mut candidate: ContextCandidate) -> ContextCandidate {
-    if counts_to_maximum(candidate.source) {
-        candidate.item = candidate.item.shortened(limits::CONTEXT_ITEM_TOKENS, None);
-    }
+fn shorten_candidate(mut candidate: ContextCandidate, budget: usize) -> ContextCandidate {
+    let max_tokens = match candidate.source {
+        ContextSource::Handoff | ContextSource::Standing => return candidate,
+        ContextSource::Important => IMPORTANT_TOKENS_MAX,
+        _ => limits::CONTEXT_ITEM_TOKENS,
+    };
+    let max_tokens = max_tokens.min(budget / ITEM_SHARE_DIVISOR);
+    candidate.item = candidate.item.shortened(max_tokens, None);
     candidate
 }
 
@@ -318,6 +362,9 @@ fn omission_of(
     }
     if candidate.quarantined {
         return Some((OmissionReason::Quarantine, None));
+    }
+    if candidate.repeated {
+        return Some((OmissionReason::Repeated, None));
     }
     if let Some(newer) = superseded.get(&candidate.item.id) {
         return Some((OmissionReason::Superseded, Some(newer.clone())));
@@ -382,7 +429,7 @@ fn find_contradicted(merged: &[CandidateOutcome], place: usize) -> Option<usize>
     })
 }
 
-/// Fills the room with the merged candidates in their order, up to the maximum.
+/// Fills the room with the merged candidates, source by source, up to the maximum.
 fn fill(
     merged: &mut [CandidateOutcome],
     now: Timestamp,
@@ -393,7 +440,13 @@ fn fill(
     // A candidate with a fixed place keeps it, however long the one that contradicts it is.
     let apart: Vec<Option<Box<ContextCandidate>>> =
         merged.iter_mut().map(CandidateOutcome::take_opposite).collect();
-    for outcome in merged.iter_mut().filter(|outcome| outcome.is_told()) {
+    let mut by_source: Vec<usize> = (0..merged.len()).collect();
+    by_source.sort_by_key(|index| merged[*index].candidate.source);
+    for index in by_source {
+        let outcome = &mut merged[index];
+        if !outcome.is_told() {
+            continue;
+        }
         let counts = counts_to_maximum(outcome.candidate.source);
         let is_entry = outcome.candidate.source == ContextSource::Entry;
         let full =

@@ -8,6 +8,7 @@ use super::tell::{self, TemplateSet};
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
 use crate::model::case::Case;
+use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
 use crate::prompt::item::PromptItem;
@@ -21,6 +22,8 @@ pub struct CandidateBuilder<'g> {
     pub templates: &'g TemplateSet,
     /// The pairs of memories that are in an open contradiction, each pair once.
     pub contradictions: &'g [(MemoryId, MemoryId)],
+    /// The marks of these memories.
+    pub marks: &'g [ContradictionMark],
 }
 
 impl CandidateBuilder<'_> {
@@ -97,6 +100,7 @@ impl CandidateBuilder<'_> {
             notes: Vec::new(),
             text,
             against: None,
+            contradictions: Vec::new(),
         };
         ContextCandidate { own: true, ..ContextCandidate::of(item, ContextSource::Standing) }
     }
@@ -120,6 +124,7 @@ impl CandidateBuilder<'_> {
         score: Option<f64>,
     ) -> ContextCandidate {
         let item = PromptItem { kind: kind.to_owned(), ..PromptItem::of_memory(memory, text) };
+        let item = item.with_contradictions(self.marks);
         ContextCandidate {
             item,
             is_rule: false,
@@ -128,6 +133,7 @@ impl CandidateBuilder<'_> {
             score,
             own: memory.owner == *self.agent,
             quarantined: memory.is_quarantined(),
+            repeated: false,
             superseded_by: memory.superseded_by.map(|by| by.to_string()),
             supersedes: Vec::new(),
             contradicts: self.contradicting_ids(memory.id),

@@ -12,9 +12,9 @@ use crate::base::id::ContextId;
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
+use crate::model::standing::StandingLocation;
 use crate::model::workspace::Workspace;
 use commonbook_text::secrets;
-use commonbook_text::string_enum;
 
 /// Returns what you need to know before you work on a task, as one text: handoffs for you, standing
 /// memory, the user, news of your cases, and memories that fit. Call it when you begin.
@@ -36,7 +36,7 @@ pub struct GetContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::CONTEXT_MAXIMUM_MAX))]
     pub max_memories: Option<u32>,
-    /// Minimum score of a memory, 0 to 1; 0.5 by default. With 1 the call searches for none.
+    /// Minimum relevance of a memory, 0 to 1; 0.15 by default. With 1 the call searches for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
@@ -193,16 +193,6 @@ pub struct StandingSnapshot {
     pub bytes: u64,
     /// The SHA-256 of its text.
     pub sha256: String,
-}
-
-string_enum! {
-    /// The place of a standing memory file.
-    StandingLocation {
-        /// In the folder of the project.
-        Project = "project",
-        /// In the home folder, for every project.
-        Home = "home",
-    }
 }
 
 /// The result of building a context again.

@@ -68,6 +68,7 @@ fn item_of(id: String, text: &str, at: Timestamp) -> PromptItem {
         notes: Vec::new(),
         text: unquoted(body),
         against: None,
+        contradictions: Vec::new(),
     }
 }
 

@@ -73,7 +73,7 @@ fn entity(ids: &CountingIds, value: &str, context: &str) -> EntityOffer {
 }
 
 fn fence() -> Fence {
-    Fence::from_random(7)
+    Fence::from_bits(7)
 }
 
 fn text(packed: &PackResult) -> String {

@@ -26,7 +26,7 @@ fn entity(ids: &CountingIds, author: &str, value: &str) -> EntitySummary {
 }
 
 fn fence() -> Fence {
-    Fence::from_random(7)
+    Fence::from_bits(7)
 }
 
 fn resume(
@@ -110,7 +110,7 @@ fn a_session_is_resumed_with_all_its_parts() {
          #{older_handle} analyst, 15 Jan, decision\n> Slow.\n\
          #{newer_handle} developer, 15 Jan, decision\n> Joined.\n\
          </commonbook-000000000007>",
-        checkpoint.id
+        short_id(&checkpoint.id.to_string())
     );
     assert_eq!(found.text, expected);
     let meta = &found.metadata;

@@ -9,21 +9,19 @@ use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, text};
 use super::rows::VisibleRows;
 use crate::base::error::Result;
-use crate::base::id::{ContradictionId, EntityId, MemoryId};
+use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::Sight;
+use crate::model::agent::Agent;
 use crate::model::contradiction::{
-    ComparisonBasis, Contradiction, ContradictionRecord, ContradictionStatus,
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus,
 };
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
-use crate::store::{ContradictionFilter, ContradictionRows, EntityRows, MemoryRows};
+use crate::store::{ContradictionFilter, ContradictionRows, MemoryRows};
 
 /// The follower whose position is that of the contradictions.
 const CONTRADICTION_FOLLOWER: &str = "contradictions";
-
-/// Names of a memory whose other memories are compared: the most certain ones.
-const COMPARED_NAMES_MAX: u32 = 16;
 
 /// Why the comparison reads memories in no sight.
 const FOLLOWER_READS: &str = "a follower of the journal shows nothing but in a sight";
@@ -62,6 +60,17 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
+    /// Removes the keys of a memory's claims.
+    pub(super) fn forget_claims(&self, memory: &Memory) -> Result<()> {
+        let unseen = self.unseen("a verb has judged the memory whose claims it forgets");
+        unseen.execute(
+            "DELETE FROM claim WHERE workspace = ?1 AND sequence = \
+             (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2)",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        Ok(())
+    }
+
     /// Moves the contradictions of a memory to its new audience.
     pub(super) fn move_contradictions(&self, memory: &Memory, audience: i64) -> Result<()> {
         for side in ["older", "newer"] {
@@ -71,31 +80,6 @@ impl SqliteTransaction<'_> {
             self.execute(&sql, (memory.workspace.as_str(), memory.id.to_string(), audience))?;
         }
         Ok(())
-    }
-
-    /// The newest memories that mention a name, in sight or not: for the follower of the journal.
-    fn newest_mentions(
-        &self,
-        workspace: &Workspace,
-        name: EntityId,
-        limit: u32,
-    ) -> Result<Vec<u64>> {
-        let name = name.to_string();
-        let sql = "SELECT e.audience FROM audience a CROSS JOIN entity_name e \
-             ON e.audience = a.number AND e.id = ?2 WHERE a.workspace = ?1";
-        let audiences: Vec<i64> =
-            self.query_all(sql, (workspace.as_str(), &name), |row| row.get(0))?;
-        let sql = "SELECT sequence FROM mention WHERE +workspace = ?1 AND name = ?2 \
-             AND audience = ?3 ORDER BY sequence DESC LIMIT ?4";
-        let unseen = self.unseen(FOLLOWER_READS);
-        let mut newest: Vec<u64> = Vec::new();
-        for audience in audiences {
-            let params = (workspace.as_str(), &name, audience, limit);
-            newest.extend(unseen.all(sql, params, |row| row.get::<_, u64>(0))?);
-        }
-        newest.sort_unstable_by(|a, b| b.cmp(a));
-        newest.truncate(limit as usize);
-        Ok(newest)
     }
 
     /// These contradictions with their memories, if both are in sight.
@@ -227,6 +211,43 @@ impl ContradictionRows for SqliteTransaction<'_> {
         seen.all(&sql, &[(":among", &among)], |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
+    fn contradiction_marks(
+        &self,
+        sight: &Sight,
+        among: &[MemoryRef],
+    ) -> Result<Vec<ContradictionMark>> {
+        let seen = self.seen(sight)?;
+        let among = encode_json(&among)?;
+        let mut marks: Vec<(u64, ContradictionMark)> = Vec::new();
+        // From the memories to their contradictions, not through all contradictions.
+        for (side, other, index) in [
+            ("older", "q.owner", "contradiction_older"),
+            ("newer", "m.owner", "contradiction_newer_seen"),
+        ] {
+            let sql = format!(
+                "SELECT c.contradiction, {other}, c.sequence FROM json_each(:among) w \
+                 CROSS JOIN {} WHERE c.workspace = w.value ->> 0 AND c.{side} = w.value ->> 1 \
+                 AND (NOT c.resolved \
+                     OR c.contradiction ->> '$.resolved.resolution' = 'keep_both')",
+                shown_rows(&seen, index)
+            );
+            let found = seen.all(&sql, &[(":among", &among)], |row| {
+                Ok((json::<ContradictionRecord>(row, 0)?, text(row, 1)?, row.get(2)?))
+            })?;
+            marks.extend(found.into_iter().map(|(record, owner, sequence)| {
+                let [older, newer] = record.memories.map(|(id, _)| id);
+                let (memory, other) = if side == "older" { (older, newer) } else { (newer, older) };
+                let (contradiction, status) = (record.id, record.status());
+                let context = record.resolved.and_then(|resolved| resolved.context);
+                let mark =
+                    ContradictionMark { contradiction, memory, other, owner, status, context };
+                (sequence, mark)
+            }));
+        }
+        marks.sort_by_key(|(sequence, _)| std::cmp::Reverse(*sequence));
+        Ok(marks.into_iter().map(|(_, mark)| mark).collect())
+    }
+
     fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS}, c.contradiction FROM \
@@ -241,52 +262,58 @@ impl ContradictionRows for SqliteTransaction<'_> {
         })
     }
 
-    fn neighbours(&self, memory: &Memory, limit: u32) -> Result<Vec<(Memory, ComparisonBasis)>> {
-        let (workspace, unseen) = (memory.workspace.as_str(), self.unseen(FOLLOWER_READS));
-        let sql = "SELECT n.name, e.entity_type FROM mention n INDEXED BY mention_memory \
-             JOIN entity_name e ON e.workspace = n.workspace AND e.id = n.name \
-                 AND e.audience = n.audience \
-             WHERE n.workspace = ?1 \
-             AND n.sequence = (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2) \
-             ORDER BY n.confidence DESC, n.name LIMIT ?3";
-        let own: Vec<(EntityId, String)> =
-            unseen.all(sql, (workspace, memory.id.to_string(), COMPARED_NAMES_MAX), |row| {
-                Ok((text(row, 0)?, row.get(1)?))
-            })?;
-        // How many entities, and how many names in all, each of the newest related memories shares.
-        let mut near: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-        for (name, entity_type) in own {
-            let root = self.root(&memory.workspace, name)?;
-            for name in self.names_leading_to(&memory.workspace, root)?.into_iter().chain([root]) {
-                let newest = self.newest_mentions(&memory.workspace, name, limit)?;
-                for sequence in newest {
-                    let shares = near.entry(sequence).or_default();
-                    shares.0 += u32::from(entity_type != "concept");
-                    shares.1 += 1;
-                }
-            }
+    fn put_claims(&mut self, memory: &Memory, keys: &[i64]) -> Result<()> {
+        if memory.revision > 1 {
+            self.forget_claims(memory)?;
         }
-        let mut first: Vec<((u32, u32), u64)> =
-            near.into_iter().map(|(sequence, shares)| (shares, sequence)).collect();
-        first.sort_unstable_by(|a, b| b.cmp(a));
-        // One more, because the memory itself is among them.
-        first.truncate(limit as usize + 1);
-        let things: BTreeMap<u64, bool> =
-            first.iter().map(|((things, _), sequence)| (*sequence, *things > 0)).collect();
+        let unseen = self.unseen("what is derived from a memory shows no caller what it finds");
+        unseen.execute(
+            "INSERT OR IGNORE INTO claim (workspace, sequence, key) \
+             SELECT m.workspace, m.sequence, k.value FROM memory m CROSS JOIN json_each(?3) k \
+             WHERE m.workspace = ?1 AND m.id = ?2",
+            (memory.workspace.as_str(), memory.id.to_string(), encode_json(&keys)?),
+        )?;
+        Ok(())
+    }
+
+    fn has_claims(&self, memory: &Memory) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM claim WHERE workspace = ?1 AND sequence = \
+             (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2))";
+        let params = (memory.workspace.as_str(), memory.id.to_string());
+        let found = self.unseen(FOLLOWER_READS).first(sql, params, |row| row.get(0))?;
+        Ok(found.unwrap_or(false))
+    }
+
+    fn memories_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        owner: Option<&Agent>,
+        limit: u32,
+    ) -> Result<Vec<Memory>> {
+        // The newest of each key by its index: the work does not grow with the store.
+        let newest = "SELECT sequence FROM claim INDEXED BY claim_key \
+             WHERE workspace = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT ?3";
+        let mut places: Vec<u64> = Vec::new();
+        for key in keys {
+            let params = (workspace.as_str(), key, limit);
+            places.extend(self.query_all(newest, params, |row| row.get::<_, u64>(0))?);
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        places.dedup();
+        places.truncate(limit as usize);
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS}, m.sequence FROM json_each(?2) w \
+            "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
              CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
-             WHERE m.id <> ?3 AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
-             AND m.trust <> 'quarantined' ORDER BY w.key LIMIT ?4"
+             WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.trust <> 'quarantined' \
+             AND (?3 IS NULL OR m.owner = ?3) ORDER BY w.key"
         );
-        let places: Vec<u64> = first.iter().map(|(_, sequence)| *sequence).collect();
-        let params = (workspace, encode_json(&places)?, memory.id.to_string(), limit);
-        unseen.all(&sql, params, |row| {
-            let thing =
-                things.get(&row.get(memory::MEMORY_COLUMN_COUNT)?).copied().unwrap_or(false);
-            let shared = if thing { ComparisonBasis::Thing } else { ComparisonBasis::Topic };
-            Ok((memory::from_row(row)?, shared))
-        })
+        let owner = owner.map(ToString::to_string);
+        let params = (workspace.as_str(), encode_json(&places)?, owner);
+        self.unseen(FOLLOWER_READS).all(&sql, params, memory::from_row)
     }
 
     fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {

@@ -215,8 +215,11 @@ mod tests {
         ("workspace", "the chain tells which workspaces there are, and where their journals end"),
         ("home", "the mark beside the store names the same id"),
         ("mention", "derived from memories, and made anew at will"),
+        ("claim", "derived from memories, and made anew at will"),
         ("entity_key", "derived from names, and made anew at will"),
         ("follower", "tells how far what is derived has come"),
+        ("briefing", "tells what one session has heard, and lasts as long"),
+        ("briefed_item", "as briefing: a lost row repeats an item in one session"),
         ("sqlite_sequence", "the engine's own: which number the last audience has"),
         ("refinery_schema_history", "has checksums of its own"),
     ];

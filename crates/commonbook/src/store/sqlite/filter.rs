@@ -55,6 +55,7 @@ impl<'f> FilterParameters<'f> {
             Self { filter: MemoryFilter { session: Some(_), .. }, .. } => "memory_session",
             Self { case: Some(_), .. } => "memory_case",
             Self { filter: MemoryFilter { owner: Some(_), .. }, .. } => "memory_owner",
+            Self { filter: MemoryFilter { memory_type: Some(_), .. }, .. } => "memory_by_type",
             _ => "memory_seen",
         }
     }

@@ -266,6 +266,7 @@ impl MemoryRows for SqliteTransaction<'_> {
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
         self.forget_mentions(memory)?;
         self.forget_contradictions(memory)?;
+        self.forget_claims(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.execute(
             "DELETE FROM relation WHERE workspace = ?1 AND (origin = ?2 OR target = ?2)",

@@ -12,9 +12,9 @@ use crate::model::checkpoint::{CasePosition, OpenHandoff};
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{ListOrder, Memory};
-use crate::model::search::MemoryFilter;
+use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
-use crate::prompt::item::EntitySummary;
+use crate::prompt::item::{EntitySummary, MemorySummary};
 use crate::prompt::resume::ResumeMaterial;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::mentioned_items;
@@ -46,7 +46,11 @@ pub(super) fn resume_material(
         });
     }
     let entities = mentioned_entities(tx, sight, session, &usable)?;
-    let memories = usable.into_iter().map(Into::into).collect();
+    let places: Vec<MemoryRef> =
+        usable.iter().map(|memory| (memory.workspace.clone(), memory.id)).collect();
+    let marks = tx.contradiction_marks(sight, &places)?;
+    let summaries = usable.into_iter().map(MemorySummary::from);
+    let memories = summaries.map(|summary| summary.with_contradictions(&marks)).collect();
     let (handoffs, handoffs_left) = open_handoffs(tx, caller, session)?;
     let history = history(tx, caller, session)?;
     Ok(ResumeMaterial { memories, entities, handoffs, handoffs_left, history, cases })

@@ -1,25 +1,28 @@
 //! Rebuilding a context from the candidates in its receipt.
 
+use std::collections::BTreeSet;
+
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{HandoffId, MemoryId};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::Case;
+use crate::model::contradiction::ContradictionMark;
 use crate::model::memory::Memory;
 use crate::prompt::context::choose::{
     CandidateReceipt, ContextCandidate, ContextQuery, ContextSettings, ContextSource,
-    choose_for_context,
+    OmissionReason,
 };
 use crate::prompt::context::{
     CandidateBuilder, ContextOptions, ContextReceipt, ContextRecord, ContextReplay,
 };
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
-use crate::verbs::ops::handles::longer_handles;
 use commonbook_text::fence::Fence;
 
 use super::handoff_tokens;
+use super::standing_parts::ContextFrame;
 
 impl Commonbook {
     /// Rebuilds a context from the same candidates, each with its score and revision of then, with
@@ -33,30 +36,22 @@ impl Commonbook {
             settings: receipt_settings(&kept.receipt),
         };
         let mut differences = Vec::new();
-        // Texts that were shown as a pair are shown as a pair again, whatever was found or resolved
-        // since.
-        let pairs = kept.receipt.candidates.iter().filter_map(|candidate| {
-            candidate
-                .id
-                .parse()
-                .ok()
-                .zip(candidate.with.as_ref().and_then(|with| with.parse().ok()))
-        });
-        let contradictions: Vec<(MemoryId, MemoryId)> = pairs.collect();
+        let contradictions = shown_pairs(&kept.receipt);
+        let marks = receipt_marks(&kept.receipt);
         let gathering = CandidateBuilder {
             agent: &caller.agent,
             templates: &self.templates,
             contradictions: &contradictions,
+            marks: &marks,
         };
-        let standing = self.files.read(&caller, self.clock.now());
+        // A briefing with a prompt reads no file.
+        let reads = kept.standing.as_ref();
+        let standing = reads.and_then(|_| self.files.read(&caller, self.clock.now()));
         let as_it_was = standing.as_ref().map(|file| &file.read) == kept.standing.as_ref();
         if !as_it_was {
             differences.push("the standing memory file has changed since".to_owned());
         }
         let mut candidates: Vec<ContextCandidate> = Vec::new();
-        if let Some(file) = standing {
-            candidates.extend(self.standing_candidates(&caller, gathering, &file, &wanted)?);
-        }
         let waited = |candidate: &&CandidateReceipt| candidate.source == ContextSource::Handoff;
         let mut left = kept.receipt.handoffs_left;
         let handoffs = kept.receipt.candidates.iter().filter(waited).count().max(1);
@@ -82,12 +77,20 @@ impl Commonbook {
             }
             Ok(())
         })?;
-        let query = ContextQuery { query: &wanted.task, user_id: user, now: kept.at };
-        let handles = |ids: &[String]| self.store.read(|tx| longer_handles(tx, &sight, ids));
+        let query = ContextQuery { query: &wanted.task, user_id: user, now: kept.at, note: "" };
         let fence = Fence::with_nonce(&kept.nonce).ok_or_else(|| {
             Error::new(ErrorKind::Internal, "the receipt has a nonce that no fence can have")
         })?;
-        let chosen = choose_for_context(&query, candidates, &wanted.settings, &fence, handles)?;
+        let heard = heard_ids(&kept.receipt);
+        let prepare = |candidates: &mut Vec<ContextCandidate>| {
+            for candidate in candidates.iter_mut() {
+                candidate.repeated = heard.contains(candidate.item.id.as_str());
+            }
+        };
+        let settings = &wanted.settings;
+        let frame = ContextFrame { gathering, settings, fence: &fence, prepare: &prepare };
+        let chosen =
+            self.choose_with_standing(&caller, &query, candidates, frame, standing.as_ref())?;
         let same = sha256(&chosen.text) == kept.sha256;
         if !same && differences.is_empty() {
             differences
@@ -95,6 +98,26 @@ impl Commonbook {
         }
         Ok(ContextReplay { same, differences })
     }
+}
+
+/// The contradictions that a context showed; those of today may differ.
+fn receipt_marks(receipt: &ContextReceipt) -> Vec<ContradictionMark> {
+    receipt.candidates.iter().flat_map(|candidate| candidate.contradictions.clone()).collect()
+}
+
+/// Texts that were shown as a pair are shown as a pair again, whatever was found or resolved since.
+fn shown_pairs(receipt: &ContextReceipt) -> Vec<(MemoryId, MemoryId)> {
+    let pairs = receipt.candidates.iter().filter_map(|candidate| {
+        candidate.id.parse().ok().zip(candidate.with.as_ref()?.parse().ok())
+    });
+    pairs.collect()
+}
+
+/// What the session had heard then, which is left out again.
+fn heard_ids(receipt: &ContextReceipt) -> BTreeSet<&str> {
+    let repeated = Some(OmissionReason::Repeated);
+    let heard = receipt.candidates.iter().filter(|candidate| candidate.left_out == repeated);
+    heard.map(|candidate| candidate.id.as_str()).collect()
 }
 
 fn gone_message(candidate: &CandidateReceipt) -> String {

@@ -1,11 +1,13 @@
 //! The standing memory in a context: a person's items as rules, all others as data with their
-//! authors.
+//! authors, as much as the budget holds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::standing_share;
+use super::BUDGET_SHARE_DIVISOR;
+use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::error::Result;
 use crate::base::home_key::HomeKey;
 use crate::model::access::Sight;
@@ -13,61 +15,207 @@ use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::memory::ListOrder;
 use crate::model::search::MemoryFilter;
-use crate::model::standing::{AuthorEvidence, AuthorMark, ItemAuthor, StandingDocument};
-use crate::prompt::context::choose::ContextCandidate;
-use crate::prompt::context::{
-    CandidateBuilder, ContextOptions, StandingLocation, StandingSnapshot,
+use crate::model::standing::{
+    AuthorEvidence, AuthorMark, ItemAuthor, StandingDocument, StandingExcerpt, StandingLocation,
+    StandingPart,
 };
+use crate::prompt::context::choose::{
+    ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
+    OmissionReason, choose_for_context,
+};
+use crate::prompt::context::tell::TemplateSet;
+use crate::prompt::context::{CandidateBuilder, ContextPreferences};
 use crate::verbs::Commonbook;
-use crate::verbs::standing::StandingFile;
-use commonbook_text::tokens::{self, TokenBudget};
+use crate::verbs::ops::fence::fence_for;
+use crate::verbs::ops::handles::longer_handles;
+use crate::verbs::standing::{StandingFile, StandingFileCache};
+use commonbook_text::fence::{Fence, RULES_NOTE};
+use commonbook_text::{sanitize, tokens};
 
 /// The newest learnings that the items of a file without marks are compared with.
 const LEARNINGS_COMPARED_MAX: u32 = 200;
 
+/// How often the share of the standing memory is adjusted to the room that other candidates leave.
+const SHARE_ATTEMPTS_MAX: usize = 4;
+
+/// Tokens of the room that stay free: the parts of a text need not add up to the whole.
+const SHARE_SLACK_TOKENS: usize = 24;
+
+/// How a context is made of its candidates.
+#[derive(Clone, Copy)]
+pub(super) struct ContextFrame<'f> {
+    pub(super) gathering: CandidateBuilder<'f>,
+    pub(super) settings: &'f ContextSettings,
+    pub(super) fence: &'f Fence,
+    /// Removes and marks candidates before the choice.
+    pub(super) prepare: &'f dyn Fn(&mut Vec<ContextCandidate>),
+}
+
+/// A standing memory file in parts, one for each author.
+struct StandingMaterial<'s> {
+    file: &'s StandingFile,
+    parts: Vec<StandingPart>,
+}
+
+/// The candidates that one share of the budget holds.
+struct StandingCandidates {
+    candidates: Vec<ContextCandidate>,
+    tokens: usize,
+    /// Items and lines without room, and what the context says about them.
+    left_out: usize,
+    note: String,
+}
+
+impl StandingMaterial<'_> {
+    fn excerpt(
+        &self,
+        query: &ContextQuery<'_>,
+        gathering: CandidateBuilder<'_>,
+        share: usize,
+    ) -> StandingCandidates {
+        let count = |author: &ItemAuthor, text: &str| {
+            let candidate =
+                standing_candidate(gathering, self.file, author, text.to_owned(), false);
+            candidate_tokens(&candidate, query.now)
+        };
+        let excerpt = StandingExcerpt::of(&self.parts, query.query, share, count);
+        let tokens = excerpt.texts.iter().map(|(author, text)| count(author, text)).sum();
+        let texts = excerpt.texts.into_iter().enumerate();
+        let candidates = texts.map(|(index, (author, text))| {
+            standing_candidate(gathering, self.file, &author, text, index > 0)
+        });
+        let left_out = excerpt.left_out;
+        let note = left_out_note(self.file, gathering.agent, left_out);
+        StandingCandidates { candidates: candidates.collect(), tokens, left_out, note }
+    }
+}
+
+/// A context with one share of the budget for the standing memory.
+struct SharedSelection {
+    selection: ContextSelection,
+    /// Tokens that the standing memory takes.
+    standing_tokens: usize,
+    /// Items and lines of the standing memory without room.
+    left_out: usize,
+}
+
+impl SharedSelection {
+    /// The other candidates that the context includes.
+    fn others(&self) -> BTreeSet<&str> {
+        let candidates = self.selection.receipt.candidates.iter();
+        let others = candidates.filter(|found| found.source != ContextSource::Standing);
+        others.filter(|found| found.taken).map(|found| found.id.as_str()).collect()
+    }
+
+    /// Whether a part of the standing memory did not fit.
+    fn drops_standing(&self) -> bool {
+        self.selection.receipt.candidates.iter().any(|found| {
+            found.source == ContextSource::Standing
+                && found.left_out == Some(OmissionReason::Budget)
+        })
+    }
+}
+
 impl Commonbook {
-    /// The parts of a standing memory file as candidates, one for each author, within their share of
-    /// the budget.
-    pub(super) fn standing_candidates(
+    /// Chooses a context of the standing memory and these other candidates. The standing memory has
+    /// half of the budget, and what the others leave.
+    pub(super) fn choose_with_standing(
         &self,
         caller: &Caller,
-        gathering: CandidateBuilder<'_>,
-        file: &StandingFile,
-        options: &ContextOptions,
-    ) -> Result<Vec<ContextCandidate>> {
-        let in_home = file.read.source == StandingLocation::Home;
+        query: &ContextQuery<'_>,
+        others: Vec<ContextCandidate>,
+        frame: ContextFrame<'_>,
+        standing: Option<&StandingFile>,
+    ) -> Result<ContextSelection> {
+        let Some(file) = standing else {
+            return self.choose(caller, query, others, frame);
+        };
+        let standing = StandingMaterial { file, parts: self.standing_parts(caller, file)? };
+        let budget = frame.settings.budget;
+        let mut share = budget / BUDGET_SHARE_DIVISOR;
+        let mut best: Option<SharedSelection> = None;
+        for _ in 0..SHARE_ATTEMPTS_MAX {
+            let chosen =
+                self.choose_with_share(caller, query, others.clone(), frame, &standing, share)?;
+            let displaces = |best: &SharedSelection| !chosen.others().is_superset(&best.others());
+            let is_worse = chosen.drops_standing() || best.as_ref().is_some_and(displaces);
+            if is_worse {
+                // Half of the way back to what fits.
+                let fitting = best.as_ref().map_or(0, |best| best.standing_tokens);
+                share = fitting + (share - fitting) / 2;
+                best = best.or(Some(chosen));
+                continue;
+            }
+            let used = chosen.selection.receipt.tokens + SHARE_SLACK_TOKENS;
+            let room = budget.saturating_sub(used);
+            let next = chosen.standing_tokens + room;
+            let is_whole = chosen.left_out == 0;
+            best = Some(chosen);
+            if is_whole || next <= share {
+                break;
+            }
+            share = next;
+        }
+        match best {
+            Some(best) => Ok(best.selection),
+            None => self.choose(caller, query, others, frame),
+        }
+    }
+
+    fn choose_with_share(
+        &self,
+        caller: &Caller,
+        query: &ContextQuery<'_>,
+        others: Vec<ContextCandidate>,
+        frame: ContextFrame<'_>,
+        material: &StandingMaterial<'_>,
+        share: usize,
+    ) -> Result<SharedSelection> {
+        let excerpt = material.excerpt(query, frame.gathering, share);
+        let query = ContextQuery { note: &excerpt.note, ..*query };
+        let candidates = excerpt.candidates.into_iter().chain(others).collect();
+        let mut selection = self.choose(caller, &query, candidates, frame)?;
+        let (left_out, standing_tokens) = (excerpt.left_out, excerpt.tokens);
+        selection.receipt.standing_left_out = left_out as u64;
+        selection.receipt.diagnostics.standing_left_out = left_out as u64;
+        Ok(SharedSelection { selection, standing_tokens, left_out })
+    }
+
+    fn choose(
+        &self,
+        caller: &Caller,
+        query: &ContextQuery<'_>,
+        mut candidates: Vec<ContextCandidate>,
+        frame: ContextFrame<'_>,
+    ) -> Result<ContextSelection> {
+        (frame.prepare)(&mut candidates);
+        let sight = Sight::reading(caller)?;
+        let handles = |ids: &[String]| self.store.read(|tx| longer_handles(tx, &sight, ids));
+        choose_for_context(query, candidates, frame.settings, frame.fence, handles)
+    }
+
+    /// The parts of a file, one for each author.
+    fn standing_parts(&self, caller: &Caller, file: &StandingFile) -> Result<Vec<StandingPart>> {
+        let in_home = file.target.location == StandingLocation::Home;
         let home = self.files.home();
         let key = home.and_then(|home| HomeKey::read(home).ok().flatten());
         let learned = if in_home { self.learned_items(caller)? } else { HashMap::new() };
         let evidence = AuthorEvidence { in_home, key: key.as_ref(), learned: &learned };
-        let parts = StandingDocument::parse(&file.text).parts_by_author(evidence);
-        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut room = TokenBudget::new(standing_share(&options.settings));
-        let mut candidates = Vec::new();
-        for (author, part) in parts {
-            let text = part.excerpt_for(&options.task, room.left(), tokens::count).text;
-            if text.is_empty() || !room.take(tokens::count(&text).min(room.left())) {
-                continue;
-            }
-            let author_name = match &author {
-                ItemAuthor::Person => "human".to_owned(),
-                ItemAuthor::Agent { name, .. } => name.clone(),
-                ItemAuthor::File => format!("file:{name}"),
-            };
-            let day = match &author {
-                ItemAuthor::Agent { day, .. } => day_start(day),
-                ItemAuthor::Person | ItemAuthor::File => None,
-            };
-            let id = match (candidates.is_empty(), &author) {
-                (true, _) => name.clone(),
-                (false, ItemAuthor::Agent { name: agent, day }) => format!("{name}:{agent}:{day}"),
-                (false, ItemAuthor::Person | ItemAuthor::File) => format!("{name}:file"),
-            };
-            let candidate = gathering.standing(&id, &author_name, text, day.unwrap_or(file.at));
-            candidates
-                .push(ContextCandidate { is_rule: author == ItemAuthor::Person, ..candidate });
+        Ok(StandingDocument::parse(&file.text).parts_by_author(evidence))
+    }
+
+    /// The warnings about a file that a context has read, of which the present text is stored as a
+    /// version if an editor changed it.
+    pub(super) fn standing_warnings(&self, caller: &Caller, file: &StandingFile) -> Vec<String> {
+        if let Some(damage) = &file.damage {
+            return vec![damage.clone()];
         }
-        Ok(candidates)
+        if let Err(error) = self.observe_standing(&file.target, &file.text) {
+            tracing::warn!(%error, "a version of a standing memory file was not stored");
+        }
+        let limits = self.preferences.limits(caller.agent.role());
+        let over = StandingDocument::parse(&file.text).limit_warnings(&limits);
+        over.iter().map(ToString::to_string).collect()
     }
 
     /// What agents have learned, by text with single blanks, with the agent and the day.
@@ -94,7 +242,7 @@ impl Commonbook {
     pub(in crate::verbs) fn author_mark(
         &self,
         caller: &Caller,
-        file: &StandingSnapshot,
+        location: StandingLocation,
         text: &str,
         now: Timestamp,
     ) -> Result<Option<AuthorMark>> {
@@ -102,10 +250,98 @@ impl Commonbook {
         if caller.agent != Agent::human() {
             return Ok(Some(AuthorMark::of_agent(caller.agent.as_str(), day)));
         }
-        let home = self.files.home().filter(|_| file.source == StandingLocation::Project);
+        let home = self.files.home().filter(|_| location == StandingLocation::Project);
         let key = home.map(HomeKey::open).transpose()?;
         Ok(key.map(|key| AuthorMark::of_person(text, day, &key)))
     }
+}
+
+/// The standing memory of the caller's project as a context of its own, for a caller whose memories
+/// are on a server elsewhere; `None` if the project has no file for the caller's role.
+///
+/// # Errors
+/// `unavailable` if the key of the home is damaged.
+pub fn project_context(
+    caller: &Caller,
+    home: &Path,
+    task: &str,
+    preferences: &ContextPreferences,
+) -> Result<Option<String>> {
+    let now = SystemClock.now();
+    let files = StandingFileCache::of(home.to_owned());
+    let file = files.read(caller, now);
+    let in_project = |file: &StandingFile| file.target.location == StandingLocation::Project;
+    let Some(file) = file.filter(in_project) else { return Ok(None) };
+    let key = HomeKey::read(home)?;
+    let evidence = AuthorEvidence { in_home: false, key: key.as_ref(), learned: &HashMap::new() };
+    let parts = StandingDocument::parse(&file.text).parts_by_author(evidence);
+    let material = StandingMaterial { file: &file, parts };
+    let (settings, templates) = (preferences.settings(&caller.agent), TemplateSet::default());
+    let gathering = CandidateBuilder {
+        agent: &caller.agent,
+        templates: &templates,
+        contradictions: &[],
+        marks: &[],
+    };
+    let query = ContextQuery { query: task, user_id: None, now, note: "" };
+    let excerpt = material.excerpt(&query, gathering, settings.budget / BUDGET_SHARE_DIVISOR);
+    let query = ContextQuery { note: &excerpt.note, ..query };
+    let fence = fence_for(&key.clone().map_or_else(HomeKey::random, Ok)?, caller);
+    let chosen =
+        choose_for_context(&query, excerpt.candidates, &settings, &fence, |_| Ok(HashMap::new()))?;
+    Ok(Some(chosen.text).filter(|text| !text.is_empty()))
+}
+
+/// A part of a file as a candidate; `is_further` for all but the first part.
+fn standing_candidate(
+    gathering: CandidateBuilder<'_>,
+    file: &StandingFile,
+    author: &ItemAuthor,
+    text: String,
+    is_further: bool,
+) -> ContextCandidate {
+    let name = file.target.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let author_name = match author {
+        ItemAuthor::Person => "human".to_owned(),
+        ItemAuthor::Agent { name, .. } => name.clone(),
+        ItemAuthor::File => format!("file:{name}"),
+    };
+    let day = match author {
+        ItemAuthor::Agent { day, .. } => day_start(day),
+        ItemAuthor::Person | ItemAuthor::File => None,
+    };
+    let id = match (is_further, author) {
+        (false, _) => name,
+        (true, ItemAuthor::Agent { name: agent, day }) => format!("{name}:{agent}:{day}"),
+        (true, ItemAuthor::Person | ItemAuthor::File) => format!("{name}:file"),
+    };
+    let candidate = gathering.standing(&id, &author_name, text, day.unwrap_or(file.at));
+    ContextCandidate { is_rule: *author == ItemAuthor::Person, ..candidate }
+}
+
+/// The tokens of a candidate as the context shows it.
+fn candidate_tokens(candidate: &ContextCandidate, now: Timestamp) -> usize {
+    match candidate.is_rule {
+        false => candidate.item.tokens(now),
+        true => {
+            let text = sanitize::quote_lines(&candidate.item.text, usize::MAX);
+            tokens::count(&format!("{RULES_NOTE}\n{text}\n"))
+        }
+    }
+}
+
+/// Says how much of a file has no room; empty if all has.
+fn left_out_note(file: &StandingFile, agent: &Agent, left_out: usize) -> String {
+    if left_out == 0 {
+        return String::new();
+    }
+    let name = file.target.path.file_name().unwrap_or_default().to_string_lossy();
+    let items = if left_out == 1 { "item" } else { "items" };
+    format!(
+        "{left_out} {items} of {name} left out: raise the `budget` of get_context, or \
+         context.agents.{}.budget in config.json.",
+        agent.role()
+    )
 }
 
 /// The beginning of a day in UTC.

@@ -9,7 +9,7 @@ use crate::model::access::{self, Audience, Sight, Visibility};
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
     Contradiction, ContradictionRecord, ContradictionResolution, ResolutionRecord,
-    ResolveContradiction,
+    ResolveContradiction, texts_sha256,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::graph::{AddRelation, GraphNode, NodeRef, Relation, RelationType};
@@ -143,6 +143,7 @@ impl ContradictionDecision<'_> {
             memories: [(older.id, older.revision), (newer.id, newer.revision)],
             resolved: Some(self.resolution_record(stands)),
             request_sha256: Some(self.request.fingerprint()),
+            texts_sha256: Some(texts_sha256(&older, &newer)),
             ..record
         };
         tx.put_contradiction(&record, 0)?;
@@ -200,7 +201,10 @@ impl ContradictionDecision<'_> {
         let audience = Audience::of_both(&of(from), &of(to), agent);
         let existing = tx.relation(workspace, source, target, &request.relation_type, &audience)?;
         let relation = match existing {
-            Some(existing) => existing.reinforce(&request, self.now),
+            // A decision that was taken back may be taken again.
+            Some(existing) => {
+                Relation { valid_until: None, ..existing.reinforce(&request, self.now) }
+            }
             None => Relation::new(id, workspace.clone(), source, &request, target, agent, self.now),
         };
         tx.put_relation(&relation, &audience)?;
@@ -215,5 +219,5 @@ impl ContradictionDecision<'_> {
 fn already_resolved(resolved: &ResolutionRecord) -> Error {
     let ResolutionRecord { resolution, resolved_by, resolved_at, .. } = resolved;
     Error::conflict(format!("{resolved_by} resolved this with {resolution} at {resolved_at}"))
-        .hint("Read the contradiction for its outcome; change the remaining memories if you may.")
+        .hint("Call reopen_contradiction to take that back, and resolve it anew.")
 }

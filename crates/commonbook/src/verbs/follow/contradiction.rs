@@ -1,25 +1,24 @@
-//! Following the journals with contradictions: each new memory is compared with those that mention
-//! the same.
+//! Following the journals with contradictions: each new memory is compared with those that state
+//! something of the same subject.
 //!
 //! The follower never goes beyond where mentions are. Each new or changed memory is compared with
-//! at most [`limits::CONTRADICTION_CANDIDATES`] others that mention the same entities. For each it
-//! reads the newest memories of at most 16 names by their index and parses them once: the cost of a
-//! memory does not grow with the number of memories, and no save waits for it.
+//! at most [`limits::CONTRADICTION_CANDIDATES`] others that have a claim with the same key, found by
+//! an index: the cost of a memory does not grow with the number of memories, and no save waits for
+//! it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::mention;
 use crate::base::error::Result;
 use crate::base::id::ContradictionId;
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
-    ComparisonBasis, ContradictionFinding, ContradictionRecord, MemoryStatements, id_of,
-    may_contradict, ordered_by_time, profile_conflict,
+    ContradictionFinding, ContradictionRecord, MemoryStatements, id_of, may_contradict,
+    ordered_by_time, profile_conflict,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::Memory;
@@ -29,10 +28,10 @@ use crate::verbs::Commonbook;
 use crate::verbs::contradiction::contradiction_event;
 
 /// The revision of the rules that find contradictions. A new revision compares all memories again.
-const COMPARISON_RULES_REVISION: u32 = 2;
+const COMPARISON_RULES_REVISION: u32 = 3;
 
-/// Events whose memories are compared in one step: about a tenth of a second.
-const COMPARISON_EVENTS_MAX: u32 = 25;
+/// Events whose memories are compared in one step: less than a tenth of a second.
+const COMPARISON_EVENTS_MAX: u32 = 250;
 
 impl Commonbook {
     /// Finds contradictions in everything that the journals hold beyond what was compared. After
@@ -66,7 +65,6 @@ impl Commonbook {
 
     /// Brings the contradictions of the caller's workspace up to the end of its journal.
     pub(in crate::verbs) fn follow_contradictions(&self, caller: &Caller) -> Result<()> {
-        self.follow_mentions(caller)?;
         let workspace = &caller.workspace;
         loop {
             let (place, (memories, others, _)) = self.store.read(|tx| {
@@ -84,12 +82,10 @@ impl Commonbook {
     /// Processes the next range of a journal after this position; returns its end.
     fn contradictions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
         let now = self.clock.now();
-        let (next, judged) = self.store.read(|tx| {
-            let mut changes = tx.changes(workspace, place, COMPARISON_EVENTS_MAX)?;
-            let mentions = tx.mentions_position(workspace, mention::MENTION_RULES_REVISION)?;
-            changes.retain(|change| change.sequence <= mentions);
+        let (next, judged, missing) = self.store.read(|tx| {
+            let changes = tx.changes(workspace, place, COMPARISON_EVENTS_MAX)?;
             let Some(next) = changes.last().map(|change| change.sequence) else {
-                return Ok((place, ComparisonResult::default()));
+                return Ok((place, ComparisonResult::default(), Vec::new()));
             };
             let mut memories: Vec<Memory> = changes
                 .into_iter()
@@ -99,11 +95,18 @@ impl Commonbook {
             memories.sort_by_key(|memory| memory.id);
             memories.dedup_by_key(|memory| memory.id);
             let mut judged = ComparisonResult::default();
-            for memory in &memories {
-                judged.judge(tx, memory, now)?;
+            let missing = without_claims(tx, &memories)?;
+            if missing.is_empty() {
+                memories.iter().try_for_each(|memory| judged.judge(tx, memory, now))?;
             }
-            Ok((next, judged))
+            Ok((next, judged, missing))
         })?;
+        if !missing.is_empty() {
+            self.store.write(move |tx| {
+                missing.iter().try_for_each(|(memory, keys)| tx.put_claims(memory, keys))
+            })?;
+            return self.contradictions_after(workspace, place);
+        }
         if next == place {
             return Ok(place);
         }
@@ -121,11 +124,24 @@ impl Commonbook {
     }
 }
 
+/// Those of these memories that an earlier release saved without the keys of their claims.
+fn without_claims(tx: &dyn Transaction, memories: &[Memory]) -> Result<Vec<(Memory, Vec<i64>)>> {
+    let mut missing = Vec::new();
+    for memory in memories {
+        if !tx.has_claims(memory)? {
+            missing.push((memory.clone(), MemoryStatements::of(memory).keys()));
+        }
+    }
+    Ok(missing)
+}
+
 /// The result of comparing some memories.
 #[derive(Default)]
 struct ComparisonResult {
     /// New contradictions, each with its event.
     found: Vec<(ContradictionRecord, NewEvent)>,
+    /// Resolved contradictions that are open again, each with its event.
+    reopened: Vec<(ContradictionRecord, NewEvent)>,
     /// Contradictions that still hold, at other revisions or for another reason.
     renewed: Vec<ContradictionRecord>,
     /// Contradictions that no longer hold.
@@ -133,13 +149,13 @@ struct ComparisonResult {
 }
 
 impl ComparisonResult {
-    /// Compares a memory with those that mention the same entities, and again with those that it
-    /// contradicted.
+    /// Compares a memory with those that state something of the same subject, and again with those
+    /// that it contradicted.
     fn judge(&mut self, tx: &dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
         let recorded = tx.contradictions_of(memory)?;
         let stated = MemoryStatements::of(memory);
         for (kept, other) in &recorded {
-            let found = compare_memories(memory, &stated, other, kept.shared);
+            let found = compare_memories(memory, &stated, other);
             // A decision stays, even if one of the two memories is superseded since.
             match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
                 None => self.gone.push(kept.id),
@@ -150,6 +166,13 @@ impl ComparisonResult {
                         found,
                         ..kept.clone()
                     };
+                    // A decision was about the texts that it read.
+                    if kept.is_outdated(older, newer) && may_contradict(older, newer) {
+                        let kind = EventKind::ContradictionReopened;
+                        let event = contradiction_event(kind, older, newer, &Agent::system(), now);
+                        self.reopened.push((renewed.reopened(older, newer), event));
+                        continue;
+                    }
                     self.renewed.extend((renewed != *kept).then_some(renewed));
                 }
             }
@@ -157,23 +180,20 @@ impl ComparisonResult {
         if !memory.is_current() {
             return Ok(());
         }
-        let mut others = match stated.is_empty() {
-            true => Vec::new(),
-            false => tx.neighbours(memory, limits::CONTRADICTION_CANDIDATES)?,
-        };
-        let authors = tx.other_authors(memory, limits::CONTRADICTION_CANDIDATES)?;
-        others.extend(authors.into_iter().map(|other| (other, ComparisonBasis::Topic)));
+        let limit = limits::CONTRADICTION_CANDIDATES;
+        let mut others = tx.memories_claiming(&memory.workspace, &stated.keys(), None, limit)?;
+        others.extend(tx.other_authors(memory, limit)?);
         let mut new: Vec<(ContradictionRecord, NewEvent)> = Vec::new();
-        for (other, shared) in others {
+        for other in others {
             let id = id_of(memory.id, other.id);
             let is_known = recorded.iter().any(|(kept, _)| kept.id == id)
                 || self.found.iter().chain(&new).any(|(kept, _)| kept.id == id);
             if is_known || !may_contradict(memory, &other) {
                 continue;
             }
-            if let Some(found) = compare_memories(memory, &stated, &other, shared) {
+            if let Some(found) = compare_memories(memory, &stated, &other) {
                 let (older, newer) = ordered_by_time(memory, &other);
-                let kept = ContradictionRecord::new(older, newer, shared, found, now);
+                let kept = ContradictionRecord::new(older, newer, found, now);
                 let event = contradiction_event(
                     EventKind::ContradictionFound,
                     older,
@@ -198,6 +218,11 @@ impl ComparisonResult {
         for kept in &self.renewed {
             tx.put_contradiction(kept, 0)?;
         }
+        for (kept, event) in &self.reopened {
+            if tx.put_contradiction(kept, 0)? {
+                tx.append_event(event)?;
+            }
+        }
         for (kept, event) in &self.found {
             let place = tx.journal_end(workspace)? + 1;
             if tx.put_contradiction(kept, place)? {
@@ -213,13 +238,12 @@ fn compare_memories(
     memory: &Memory,
     statements: &MemoryStatements<'_>,
     other: &Memory,
-    shared: ComparisonBasis,
 ) -> Option<ContradictionFinding> {
     let of_other = MemoryStatements::of(other);
     let (older, newer) = ordered_by_time(memory, other);
     let found = match older.id == memory.id {
-        true => statements.contradiction_with(&of_other, shared),
-        false => of_other.contradiction_with(statements, shared),
+        true => statements.contradiction_with(&of_other),
+        false => of_other.contradiction_with(statements),
     };
     found.or_else(|| profile_conflict(older, newer))
 }

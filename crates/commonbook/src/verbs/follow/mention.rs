@@ -17,7 +17,7 @@ use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
 
 /// The revision of the rules that find mentions. A new revision reads all memories again.
-pub(in crate::verbs) const MENTION_RULES_REVISION: u32 = 1;
+pub(in crate::verbs) const MENTION_RULES_REVISION: u32 = 2;
 
 /// Events whose memories are read in one step.
 const MENTION_EVENTS_MAX: u32 = 500;

@@ -21,7 +21,8 @@ pub struct SweepResult {
 
 impl Commonbook {
     /// Removes the memories that were deleted more than 30 days ago, the idempotency keys that are
-    /// older than 24 hours, the checkpoints and the receipts of contexts older than 30 days; ends
+    /// older than 24 hours, the checkpoints, the receipts of contexts and the records of briefings
+    /// older than 30 days; ends
     /// the sessions in which nothing was written for a day, and the handoffs that expired.
     /// Long-lived processes run this at their start and every hour.
     ///
@@ -59,6 +60,7 @@ impl Commonbook {
         self.end_idle_sessions(sure, now)?;
         self.drop_old_checkpoints(sure)?;
         self.drop_old_contexts(sure)?;
+        self.drop_old_briefings(sure)?;
         self.expire_handoffs(sure, now)?;
         if swept.purged > 0 {
             self.scrub();

@@ -81,9 +81,7 @@ impl Commonbook {
             IndexQuery::from_plain_text(draft.search_text(), SearchFilter::default(), now);
         let question = IndexQuery { most: SEARCH_CANDIDATES_MAX as usize, ..question };
         let found = self.search_index(caller, sight, &question)?.0;
-        Ok((found.ranked.into_iter())
-            .map(|hit| (hit.workspace, hit.id, hit.parts.relevance()))
-            .collect())
+        Ok((found.ranked.into_iter()).map(|hit| (hit.workspace, hit.id, hit.relevance)).collect())
     }
 }
 

@@ -8,6 +8,7 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, EntryPoint};
+use crate::model::contradiction::MemoryStatements;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{ListOrder, Memory, PendingReview, Sharing};
 use crate::model::search::MemoryFilter;
@@ -82,6 +83,7 @@ pub(super) fn insert(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) 
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)?;
+    tx.put_claims(memory, &MemoryStatements::of(memory).keys())?;
     // Entities that the author names count at once; entities found in the text follow in the
     // background.
     if !memory.entities.is_empty() {
@@ -184,6 +186,9 @@ impl MemoryChange<'_> {
             ..after
         };
         tx.replace_memory(before, &after)?;
+        if (&after.text, &after.memory_type) != (&before.text, &before.memory_type) {
+            tx.put_claims(&after, &MemoryStatements::of(&after).keys())?;
+        }
         let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);
         tx.append_event(&event.with_changed_fields(self.fields))?;
         if quarantined {

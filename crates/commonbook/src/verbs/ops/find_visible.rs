@@ -38,7 +38,8 @@ pub(in crate::verbs) fn find_visible_entity(
     let last = last.ok_or_else(|| no_such_entity(&id.to_string()))?;
     let first_seen = by.iter().map(|audience| audience.first_seen).min().unwrap_or(last.first_seen);
     let entity = Entity::from_mention(&name, confidence, &last.agent, last.last_seen);
-    Ok(Entity { first_seen, ..entity })
+    let occurrences = by.iter().map(|audience| audience.memories).sum();
+    Ok(Entity { first_seen, occurrences, ..entity })
 }
 
 /// The entity in sight that the reference names.

@@ -6,13 +6,14 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{
     EntityId, HandoffId, MemoryId, SessionId, handle, handle_of_length, parse_handle,
 };
 use crate::base::input::{HandleField, handle_fields};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
+use crate::model::session::unknown_session;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
@@ -24,18 +25,20 @@ impl Commonbook {
     /// `schema` is the schema of the request.
     ///
     /// # Errors
-    /// With the field: `not_found` if the caller sees no id with this ending, `conflict` with the
-    /// ids if it sees several, `invalid` if the handle is too short for a deletion.
+    /// With the field: `not_found` if the caller sees no id with this ending or no such session,
+    /// `conflict` with the ids if it sees several, `invalid` if the handle is too short for a deletion.
     pub fn resolve_handles(
         &self,
         caller: &Caller,
         schema: &Value,
         request: &mut Value,
     ) -> Result<()> {
+        // A search of the whole home also reads sessions of other workspaces.
+        let is_home_wide = request["scope"] == "home";
         if let Some(Value::String(session)) = request.get_mut("session")
             && schema["properties"]["session"].is_object()
-            && SessionId::parse(session).is_none()
-            && let Some(id) = self.find_session(caller, session)?
+            && !(is_home_wide && SessionId::parse(session).is_some())
+            && let Some(id) = self.find_named_session(caller, session)?
         {
             *session = id;
         }
@@ -68,6 +71,18 @@ impl Commonbook {
         })
     }
 
+    /// As [`Self::find_session`]; also the session of another home whose memories were imported.
+    fn find_named_session(&self, caller: &Caller, name: &str) -> Result<Option<String>> {
+        match self.find_session(caller, name) {
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                let sight = Sight::reading(caller)?;
+                let count = self.store.read(|tx| tx.session_memory_count(&sight, name))?;
+                if count > 0 { Ok(None) } else { Err(error) }
+            }
+            found => found,
+        }
+    }
+
     /// The session of ours that an id or a handle names; `None` for a client's own id.
     fn find_session(&self, caller: &Caller, name: &str) -> Result<Option<String>> {
         let (whole, ending) = (SessionId::parse(name), parse_handle(name));
@@ -80,11 +95,9 @@ impl Commonbook {
         self.store.read(|tx| {
             if let Some(id) = whole {
                 let found = tx.session(&sight, id)?;
-                return found.map(|found| Some(found.id.to_string())).ok_or_else(|| {
-                    Error::not_found(format!("there is no session {name}"))
-                        .with_field("session")
-                        .hint("`list_sessions` lists the sessions; `start_session` starts one.")
-                });
+                return found
+                    .map(|found| Some(found.id.to_string()))
+                    .ok_or_else(|| unknown_session(&id.to_string()));
             }
             let ids = ids_ending(tx, &sight, "ses_", ending.as_deref().unwrap_or(name))?;
             match ids.as_slice() {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::model::case::{AppendEntries, ArchiveCase, CloseCase, OpenCase, ReopenCase};
 use crate::model::checkpoint::{CheckpointAndSummarise, CreateCheckpoint, ResumeSession};
-use crate::model::contradiction::ResolveContradiction;
+use crate::model::contradiction::{ReopenContradiction, ResolveContradiction};
 use crate::model::cursor::MarkRead;
 use crate::model::entity::{DecideReview, MergeEntities, ResolveEntity, UnmergeEntities};
 use crate::model::graph::AddRelation;
@@ -80,10 +80,11 @@ keyed! {
     UpdateMemory => "update_memory",
 }
 
-// Repeating a step of a handoff answers the same without a key.
+// Repeating a step of a handoff answers the same without a key, and so does reopening.
 keyless! {
     AcceptHandoff => "accept_handoff",
     CompleteHandoff => "complete_handoff",
     RejectHandoff => "reject_handoff",
+    ReopenContradiction => "reopen_contradiction",
     WithdrawHandoff => "withdraw_handoff",
 }

@@ -191,7 +191,7 @@ fn add_attribute(
         MergeStrategy::NewestWins if !newest => MergeStrategy::HighestConfidence,
         other => other,
     };
-    for claim in std::iter::once(&added.held).chain(&added.conflicts) {
-        add_claim(attribute, claim, strategy);
+    for claim in added.held_claims().chain(added.conflicts.iter().cloned()) {
+        add_claim(attribute, &claim, strategy);
     }
 }

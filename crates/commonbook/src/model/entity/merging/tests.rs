@@ -248,6 +248,42 @@ fn invalid_merges_are_refused() {
     assert!(check_merge(&a, &b, versions(1, 1)).is_ok());
 }
 
+#[test]
+fn agents_that_claim_the_same_are_counted_and_a_settled_attribute_has_no_conflicts() {
+    let states = |agent: &str, version: i64, settle: bool| {
+        let request = json!({"value": "Rust", "metadata": {"version": version}, "settle": settle});
+        sighting(agent, 1, request)
+    };
+    let summary = |entity: &Entity| {
+        let attribute = &entity.attributes["version"];
+        let names = |agents: Vec<&Agent>| {
+            agents.iter().map(|agent| agent.as_str().to_owned()).collect::<Vec<_>>().join(" ")
+        };
+        let conflicts = attribute.conflicts.iter().map(|claim| &claim.agent).collect();
+        let agreed = names(attribute.agreed.iter().collect());
+        format!(
+            "{} {} | {agreed} | {}",
+            attribute.held.value,
+            attribute.held.agent,
+            names(conflicts)
+        )
+    };
+    let mut rust = entity(&states("ann", 1, false));
+    let table = [
+        ("bob", 1, false, "1 ann | bob | "),
+        ("bob", 1, false, "1 ann | bob | "),
+        ("eve", 2, false, "2 eve |  | ann bob"),
+        ("kim", 1, false, "1 kim | ann bob | eve"),
+        // An agent that changes its mind has one claim.
+        ("ann", 2, false, "2 ann | eve | kim bob"),
+        ("zoe", 1, true, "1 zoe | kim bob | "),
+    ];
+    for (agent, version, settle, expected) in table {
+        rust = rust.with_statement(&states(agent, version, settle), MergeStrategy::default());
+        assert_eq!(summary(&rust), expected, "{agent} {version}");
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn merges_undone_in_turn_leave_entities_unchanged(

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::contradiction::ContradictionMark;
+
 use super::{CandidateOutcome, ContextQuery, ContextSettings, ContextSource, OmissionReason};
 
 /// The candidates of a context with their outcomes. It holds ids and figures,
@@ -24,6 +26,9 @@ pub struct ContextReceipt {
     /// Handoffs that wait for the agent besides the considered ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handoffs_left: u64,
+    /// Items and lines of the standing memory without room in the budget.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub standing_left_out: u64,
     /// All candidates, in the order of the text.
     pub candidates: Vec<CandidateReceipt>,
     /// The figures of the context.
@@ -66,6 +71,9 @@ pub struct CandidateReceipt {
     /// The id of the candidate that it contradicts and is shown with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub with: Option<String>,
+    /// Its contradictions as the context showed them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub contradictions: Vec<ContradictionMark>,
 }
 
 /// The figures of one context.
@@ -81,6 +89,9 @@ pub struct ContextDiagnostics {
     pub source_agents: Vec<String>,
     /// The kinds of the included candidates, each once, by name.
     pub memory_types: Vec<String>,
+    /// Items and lines of the standing memory without room in the budget.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub standing_left_out: u64,
     /// Tokens of the prompt alone.
     pub prompt_tokens_before: usize,
     /// Tokens of the prompt with the context.
@@ -110,6 +121,7 @@ pub(super) fn of(
         injected_count: taken().count(),
         source_agents: names(|candidate| &candidate.author),
         memory_types: names(|candidate| &candidate.memory_type),
+        standing_left_out: 0,
         prompt_tokens_before: prompt_tokens,
         prompt_tokens_after: prompt_tokens + tokens,
         resolved_user_id: query.user_id.map(str::to_owned),
@@ -121,6 +133,7 @@ pub(super) fn of(
         budget: settings.budget,
         tokens,
         handoffs_left: 0,
+        standing_left_out: 0,
         candidates,
         diagnostics,
     }
@@ -143,5 +156,6 @@ fn candidate_receipt(outcome: &CandidateOutcome, merged: &[CandidateOutcome]) ->
         left_out: left.as_ref().map(|(why, _)| *why),
         instead: left.and_then(|(_, instead)| instead),
         with: first.map(|first| first.candidate.item.id.clone()),
+        contradictions: item.contradictions.clone(),
     }
 }

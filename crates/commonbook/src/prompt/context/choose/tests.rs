@@ -7,7 +7,7 @@ fn now() -> Timestamp {
 }
 
 fn fence() -> Fence {
-    Fence::from_random(7)
+    Fence::from_bits(7)
 }
 
 fn count(text: &str) -> usize {
@@ -24,6 +24,7 @@ fn made(source: ContextSource, id: &str, text: &str, score: Option<f64>) -> Cont
         at: now(),
         text: text.into(),
         against: None,
+        contradictions: Vec::new(),
     };
     ContextCandidate {
         item,
@@ -33,6 +34,7 @@ fn made(source: ContextSource, id: &str, text: &str, score: Option<f64>) -> Cont
         score,
         own: false,
         quarantined: false,
+        repeated: false,
         superseded_by: None,
         supersedes: Vec::new(),
         contradicts: Vec::new(),
@@ -44,7 +46,7 @@ fn relevant(id: &str, score: f64) -> ContextCandidate {
 }
 
 fn asked() -> ContextQuery<'static> {
-    ContextQuery { query: "deploy it", user_id: Some("alex"), now: now() }
+    ContextQuery { query: "deploy it", user_id: Some("alex"), now: now(), note: "" }
 }
 
 fn run(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> ContextSelection {
@@ -77,7 +79,7 @@ fn sources_are_included_in_their_order_and_relevant_ones_by_score() {
         made(ContextSource::Handoff, "h", "handoff", None),
     ];
     let chosen = run(candidates, &ContextSettings { maximum: 9, ..ContextSettings::default() });
-    assert_eq!(ids(&chosen), ["h", "s", "p", "t", "e2", "e1", "r2", "r1"]);
+    assert_eq!(ids(&chosen), ["s", "p", "t", "h", "e2", "e1", "r2", "r1"]);
     assert!(chosen.text.starts_with("<commonbook-000000000007>\n"));
 }
 
@@ -88,7 +90,13 @@ fn only_search_results_need_a_score() {
     let low =
         ContextCandidate { score: Some(0.1), ..made(ContextSource::Profile, "p", "profile", None) };
     let chosen = run(
-        vec![relevant("at", 0.5), relevant("below", 0.499), nan, none, low],
+        vec![
+            relevant("at", limits::RELEVANCE_MIN),
+            relevant("below", limits::RELEVANCE_MIN - 0.001),
+            nan,
+            none,
+            low,
+        ],
         &ContextSettings::default(),
     );
     assert_eq!(ids(&chosen), ["p", "at"]);
@@ -169,7 +177,7 @@ fn the_maximum_counts_memories_and_entries_of_all_sources_together() {
     );
     candidates.extend([relevant("r1", 0.9), relevant("r2", 0.8)]);
     let chosen = run(candidates, &ContextSettings { maximum: 5, ..ContextSettings::default() });
-    assert_eq!(ids(&chosen), ["h", "s", "p", "e0", "e1", "e2", "r1"]);
+    assert_eq!(ids(&chosen), ["s", "p", "h", "e0", "e1", "e2", "r1"]);
     assert_eq!(why(&chosen, "e3"), (Some(OmissionReason::Maximum), None));
     assert_eq!(why(&chosen, "r2"), (Some(OmissionReason::Maximum), None));
 }
@@ -179,23 +187,26 @@ fn a_too_large_item_leaves_its_room_to_smaller_ones() {
     let long = "long ".repeat(800);
     let candidates = vec![
         relevant("small", 0.9),
-        made(ContextSource::Relevant, "large", &long, Some(0.8)),
+        // One item has at most a third of a small budget: the first two fit beside the small ones.
+        made(ContextSource::Relevant, "large1", &long, Some(0.8)),
+        made(ContextSource::Relevant, "large2", &format!("so {long}"), Some(0.79)),
+        made(ContextSource::Relevant, "large3", &format!("very {long}"), Some(0.78)),
         relevant("after", 0.7),
         made(ContextSource::Handoff, "h", &"word ".repeat(2_000), None),
     ];
-    let settings = ContextSettings { budget: 300, ..ContextSettings::default() };
+    let settings = ContextSettings { budget: 340, ..ContextSettings::default() };
     let chosen = run(candidates, &settings);
-    assert_eq!(ids(&chosen), ["small", "after"]);
-    for id in ["large", "h"] {
+    assert_eq!(ids(&chosen), ["small", "large1", "large2", "after"]);
+    for id in ["large3", "h"] {
         assert_eq!(why(&chosen, id), (Some(OmissionReason::Budget), None), "{id}");
     }
-    assert!(count(&chosen.text) <= 300);
-    // Four more that are too large do not use up the maximum.
+    assert!(count(&chosen.text) <= 340);
+    // Those that have no room do not use up the maximum.
     let mut candidates: Vec<ContextCandidate> = (0..9)
         .map(|n| made(ContextSource::Relevant, &format!("l{n}"), &format!("{n}{long}"), Some(0.9)))
         .collect();
     candidates.push(relevant("small", 0.6));
-    assert_eq!(ids(&run(candidates, &settings)), ["small"]);
+    assert_eq!(ids(&run(candidates, &settings)), ["l0", "l1", "small"]);
 }
 
 #[test]

@@ -1,0 +1,234 @@
+//! Briefings: texts that an agent receives without asking, at the beginning of a session and with
+//! each prompt. No text repeats an item of an earlier one in the session.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::ItemSummary;
+use super::context::choose::{CandidateReceipt, ContextCandidate, ContextSelection, ContextSource};
+use super::item::PromptItem;
+use crate::base::hash::sha256;
+use crate::base::id::ContextId;
+use crate::base::{input, limits};
+use crate::model::agent::Agent;
+use crate::model::memory::QuarantineNotice;
+use crate::model::workspace::Workspace;
+use commonbook_text::tokens::{self, TokenBudget};
+
+/// Tokens of the notices about quarantined memories in one briefing.
+const NOTICE_TOKENS_MAX: usize = 300;
+
+/// Hex digits of a fingerprint that make a revision.
+const REVISION_DIGITS: usize = 15;
+
+/// Returns what you should know now, and nothing twice in a session: when it begins, standing
+/// memory, the user, the most important memories and handoffs for you; with a prompt also what fits
+/// it, and what is new. Hooks call it, so that you need not.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetBriefing {
+    /// What the user has said. Of a long text the first 8,000 characters count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = input::TEXT_PATTERN))]
+    pub prompt: Option<String>,
+    /// The client's own id of the session. By default the session you work in, else the day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
+    pub client_session: Option<String>,
+    /// Whether the session has lost its conversation: earlier items may come again.
+    #[serde(default)]
+    pub restart: bool,
+    /// The user that you work for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::USER_CHARS))]
+    pub user_id: Option<String>,
+}
+
+/// What an agent should know now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Briefing {
+    /// The agent that it was made for.
+    pub agent: Agent,
+    /// The text; empty if nothing is new. What the session has lasting use for comes
+    /// first.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u32,
+    /// The items of the text.
+    pub items: Vec<ItemSummary>,
+    /// The ids of the receipts, which explain the choice.
+    pub contexts: Vec<ContextId>,
+}
+
+impl Briefing {
+    /// The briefing of these parts, without the empty ones.
+    #[must_use]
+    pub fn of(
+        agent: Agent,
+        parts: &[String],
+        items: Vec<ItemSummary>,
+        contexts: Vec<ContextId>,
+    ) -> Self {
+        let parts: Vec<&str> =
+            parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let text = parts.join("\n\n");
+        let tokens = u32::try_from(tokens::count(&text)).unwrap_or(u32::MAX);
+        Self { agent, text, tokens, items, contexts }
+    }
+}
+
+/// The session of an agent that a briefing belongs to. A sub-agent has sessions of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BriefingKey {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The agent.
+    pub agent: Agent,
+    /// The client's own id of the session, else ours, else the day.
+    pub session: String,
+}
+
+/// What a session has heard.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BriefingRecord {
+    /// The position of the journal that the last briefing considered; `None` before the first one.
+    pub position: Option<u64>,
+    /// The items that the session has heard, by id, each at its revision then.
+    pub items: HashMap<String, u64>,
+}
+
+/// An item that a session has heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BriefedItem {
+    /// Its id.
+    pub id: String,
+    /// Its revision. What has no revisions has a fingerprint of its text.
+    pub revision: u64,
+}
+
+impl BriefedItem {
+    /// A candidate at its present revision.
+    #[must_use]
+    pub fn of(candidate: &ContextCandidate) -> Self {
+        let ContextCandidate { item, source, revision, .. } = candidate;
+        Self { id: item.id.clone(), revision: revision_of(item, *source, *revision) }
+    }
+
+    /// The items of a text, those that stand beside a contradicting one included.
+    #[must_use]
+    pub fn all_of(chosen: &ContextSelection) -> Vec<Self> {
+        let receipts: HashMap<&str, &CandidateReceipt> = (chosen.receipt.candidates.iter())
+            .map(|candidate| (candidate.id.as_str(), candidate))
+            .collect();
+        let items = chosen.items.iter().flat_map(|item| [Some(item), item.against.as_deref()]);
+        let items = items.flatten().filter_map(|item| {
+            let receipt = receipts.get(item.id.as_str())?;
+            let revision = revision_of(item, receipt.source, receipt.revision);
+            Some(Self { id: item.id.clone(), revision })
+        });
+        items.collect()
+    }
+}
+
+/// The revision of an item. A handoff never changes, and is cut to the room that it has; a standing
+/// memory has a fingerprint of its text.
+fn revision_of(item: &PromptItem, source: ContextSource, revision: Option<u64>) -> u64 {
+    match (source, revision) {
+        (_, Some(revision)) => revision,
+        (ContextSource::Handoff, None) => 0,
+        (_, None) => {
+            u64::from_str_radix(&sha256(&item.text)[..REVISION_DIGITS], 16).unwrap_or_default()
+        }
+    }
+}
+
+/// Memories in a sight, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryCensus {
+    /// The memories, at most [`limits::BRIEFING_COUNTED`] and one.
+    pub memories: u64,
+    /// The agents that wrote them.
+    pub agents: u64,
+}
+
+impl MemoryCensus {
+    /// The line at the end of the beginning of a session.
+    #[must_use]
+    pub fn line(self) -> String {
+        let Self { memories, agents } = self;
+        let agents = if agents == 1 { "1 agent".to_owned() } else { format!("{agents} agents") };
+        let count = match memories {
+            0 => {
+                return "The shared memory is empty. End your answer with a line `Remember: …` to \
+                        save what you learn."
+                    .to_owned();
+            }
+            1 => "1 memory".to_owned(),
+            many if many > limits::BRIEFING_COUNTED => {
+                format!("more than {} memories", limits::BRIEFING_COUNTED)
+            }
+            many => format!("{many} memories"),
+        };
+        format!("The shared memory has {count} of {agents}; search_memory finds them.")
+    }
+}
+
+/// Where an item of a briefing belongs: at the beginning of a session, or to a prompt.
+#[must_use]
+pub const fn belongs_to_beginning(source: ContextSource) -> bool {
+    matches!(
+        source,
+        ContextSource::Handoff
+            | ContextSource::Standing
+            | ContextSource::Profile
+            | ContextSource::TaskContext
+            | ContextSource::Important
+            | ContextSource::Entry
+    )
+}
+
+/// Whether an item of this source can come with a prompt. The rest belongs to the beginning alone.
+#[must_use]
+pub const fn belongs_to_prompt(source: ContextSource) -> bool {
+    !matches!(source, ContextSource::Standing | ContextSource::Important)
+}
+
+/// The notices to an author whose memories were quarantined, within their share of a briefing. They
+/// repeat nothing of a text.
+#[must_use]
+pub fn quarantine_notices(notices: &[QuarantineNotice]) -> String {
+    let mut room = TokenBudget::new(NOTICE_TOKENS_MAX);
+    let mut lines = Vec::new();
+    for notice in notices {
+        let QuarantineNotice { id, owner, hint, .. } = notice;
+        let line = format!("The memory {id} of {owner} is quarantined. {hint}");
+        if !room.take(tokens::count(&line)) {
+            let left = notices.len() - lines.len();
+            lines.push(format!("{left} more of your memories are quarantined."));
+            break;
+        }
+        lines.push(line);
+    }
+    lines.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_census_is_one_short_line() {
+        let line = |memories, agents| MemoryCensus { memories, agents }.line();
+        let table = [
+            (line(142, 4), "has 142 memories of 4 agents;"),
+            (line(1, 1), "has 1 memory of 1 agent;"),
+            (line(limits::BRIEFING_COUNTED + 1, 7), "has more than 10000 memories of 7 agents;"),
+            (line(0, 0), "is empty. End your answer with a line `Remember: …`"),
+        ];
+        for (line, part) in table {
+            assert!(line.contains(part) && tokens::count(&line) <= 32, "{line}");
+        }
+    }
+}

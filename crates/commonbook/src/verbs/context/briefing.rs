@@ -1,0 +1,426 @@
+//! Briefing an agent: at the beginning of a session and with each prompt, nothing twice.
+//!
+//! One read gathers the material, and one write records what the text shows. If another process briefed the
+//! session in between, the briefing is made again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{ContextChoice, ContextMaterial, context_events};
+use crate::base::error::{Error, Result};
+use crate::base::id::SessionId;
+use crate::base::limits;
+use crate::model::access::{self, Sight};
+use crate::model::caller::{Caller, session_id};
+use crate::model::contradiction::ContradictionStatus;
+use crate::model::memory::{ListOrder, Memory, QuarantineNotice};
+use crate::model::search::{MemoryFilter, MemoryRef};
+use crate::prompt::briefing::{
+    BriefedItem, Briefing, BriefingKey, BriefingRecord, GetBriefing, MemoryCensus,
+    belongs_to_beginning, belongs_to_prompt, quarantine_notices,
+};
+use crate::prompt::context::choose::{ContextCandidate, ContextSettings, ContextSource};
+use crate::prompt::context::{ContextOptions, ContextRecord, GetContext, ItemSummary};
+use crate::prompt::news::{NEWS_ITEMS_MAX, news_of};
+use crate::store::{ContradictionFilter, Transaction};
+use crate::verbs::{Commonbook, cursor};
+use commonbook_text::fence::Fence;
+use commonbook_text::tokens;
+
+/// Attempts to brief a session that other processes brief at the same time.
+const ATTEMPTS_MAX: usize = 4;
+
+/// New contradictions that are considered.
+const CONTRADICTIONS_MAX: u32 = 3;
+
+/// The newest memories among which news are looked for.
+const NEWEST_MEMORIES_MAX: u32 = 4 * NEWS_ITEMS_MAX as u32;
+
+/// Sessions that one transaction of a sweep forgets at most.
+const BRIEFING_SWEEP_MAX: u32 = 100;
+
+/// A checked request for a briefing.
+struct BriefingOptions {
+    settings: ContextSettings,
+    session: Option<String>,
+    /// The prompt, as a task.
+    prompt: Option<ContextOptions>,
+    restart: bool,
+}
+
+/// What a briefing can be made of, as it stood at one position of the journal.
+struct BriefingMaterial {
+    /// The session; `None` for anonymous callers, who all share one name.
+    key: Option<BriefingKey>,
+    /// Our own id of the session, if it was started.
+    own_session: Option<String>,
+    /// What the session has heard before.
+    earlier: BriefingRecord,
+    /// The position after which something is new.
+    position: u64,
+    material: ContextMaterial,
+    census: Option<MemoryCensus>,
+    quarantined: Vec<QuarantineNotice>,
+}
+
+impl BriefingMaterial {
+    /// Whether something happened that no later briefing must consider again.
+    fn has_news(&self) -> bool {
+        let ContextMaterial { contradicting, news, .. } = &self.material;
+        !(contradicting.is_empty() && news.is_empty() && self.quarantined.is_empty())
+    }
+}
+
+/// A briefing before it is kept.
+#[derive(Default)]
+struct BriefingDraft {
+    parts: Vec<String>,
+    records: Vec<ContextRecord>,
+    items: Vec<ItemSummary>,
+    shown: Vec<BriefedItem>,
+}
+
+impl Commonbook {
+    /// Returns what the caller needs to know now: at the beginning of a session, and with a prompt.
+    /// No text repeats an item in a session, unless the item has changed.
+    ///
+    /// # Errors
+    /// `invalid` with the field.
+    pub fn get_briefing(&self, caller: &Caller, request: &GetBriefing) -> Result<Briefing> {
+        let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
+        let sight = Sight::reading(&caller)?;
+        let options = briefing_options(request, self.preferences.settings(&caller.agent))?;
+        if !options.settings.auto_inject {
+            return Ok(Briefing::of(caller.agent, &[], Vec::new(), Vec::new()));
+        }
+        for _ in 0..ATTEMPTS_MAX {
+            let now = self.clock.now();
+            let found = self.briefing_material(&caller, &sight, &options, now)?;
+            let draft = self.draft_briefing(&caller, &options, &found, now)?;
+            if self.keep_briefing(&caller, &options, &found, &draft, now)? {
+                let contexts = draft.records.iter().map(|record| record.id).collect();
+                return Ok(Briefing::of(caller.agent, &draft.parts, draft.items, contexts));
+            }
+        }
+        Err(Error::conflict("other processes brief this session at the same time"))
+    }
+
+    /// Everything in the caller's sight that the briefing could include.
+    fn briefing_material(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        options: &BriefingOptions,
+        now: Timestamp,
+    ) -> Result<BriefingMaterial> {
+        let hits = match &options.prompt {
+            Some(prompt) if prompt.settings.threshold < 1.0 => {
+                self.task_hits(caller, sight, &prompt.task, now)?
+            }
+            _ => BTreeMap::new(),
+        };
+        let home = Sight::reading_at_home(caller)?;
+        self.store.read(|tx| {
+            let key = briefing_key(tx, caller, sight, options.session.as_deref(), now)?;
+            let recorded = key.as_ref().map(|key| tx.briefing(key)).transpose()?;
+            let earlier = recorded.filter(|_| !options.restart).unwrap_or_default();
+            let end = tx.journal_end(&caller.workspace)?;
+            let position = earlier.position.map_or_else(|| first_position(tx, caller, end), Ok)?;
+            let begins = earlier.position.is_none();
+            let mut material = self.context_material(tx, caller, sight, None, &hits)?;
+            if begins || options.prompt.is_none() {
+                material.important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
+            }
+            let mut quarantined = Vec::new();
+            if options.prompt.is_some() && end > position {
+                let newest = tx.memories(
+                    &home,
+                    &MemoryFilter::default(),
+                    ListOrder::Newest,
+                    None,
+                    NEWEST_MEMORIES_MAX,
+                )?;
+                material.news = news_of(newest, &caller.agent, position);
+                material.contradicting = new_contradictions(tx, &home, position)?;
+                quarantined = cursor::quarantine_notices(tx, caller, &home, position)?;
+            }
+            material.contradictions = tx.contradicting_pairs(sight, &material.memory_refs())?;
+            let census = begins.then(|| tx.memory_census(sight, limits::BRIEFING_COUNTED));
+            let own_session = key.as_ref().map(|key| own_session(tx, caller, key)).transpose()?;
+            Ok(BriefingMaterial {
+                own_session: own_session.flatten(),
+                key,
+                earlier,
+                position,
+                material,
+                census: census.transpose()?,
+                quarantined,
+            })
+        })
+    }
+
+    /// Chooses the blocks: what has lasting use first, then what fits the prompt.
+    fn draft_briefing(
+        &self,
+        caller: &Caller,
+        options: &BriefingOptions,
+        found: &BriefingMaterial,
+        now: Timestamp,
+    ) -> Result<BriefingDraft> {
+        let session = found.key.as_ref().map(|key| key.session.clone());
+        let fence = self.fence(&Caller { session, ..caller.clone() })?;
+        let mut writer = BriefingWriter {
+            book: self,
+            caller,
+            found,
+            fence,
+            now,
+            draft: BriefingDraft::default(),
+        };
+        if found.census.is_some() || options.prompt.is_none() {
+            let task = format!("Begin to work in {}", caller.workspace);
+            let beginning = ContextOptions { task, settings: options.settings };
+            writer.add_block(&beginning, belongs_to_beginning)?;
+            writer.draft.parts.extend(found.census.map(MemoryCensus::line));
+        }
+        if let Some(prompt) = &options.prompt {
+            let notices = quarantine_notices(&found.quarantined);
+            let budget = limits::BRIEFING_TOKENS.min(options.settings.budget);
+            let budget = budget.saturating_sub(tokens::count(&notices));
+            let settings = ContextSettings { budget, ..prompt.settings };
+            writer.draft.parts.push(notices);
+            let prompt = ContextOptions { settings, task: prompt.task.clone() };
+            writer.add_block(&prompt, belongs_to_prompt)?;
+        }
+        Ok(writer.draft)
+    }
+
+    /// Records what the text shows, with its receipts. Returns false if another process has briefed
+    /// the session since the material was read.
+    fn keep_briefing(
+        &self,
+        caller: &Caller,
+        options: &BriefingOptions,
+        found: &BriefingMaterial,
+        draft: &BriefingDraft,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let Some(key) = found.key.clone() else {
+            return Ok(true);
+        };
+        let is_new = found.earlier.position.is_none();
+        if draft.records.is_empty() && !is_new && !found.has_news() {
+            return Ok(true);
+        }
+        let (caller, earlier, items) = (caller.clone(), found.earlier.clone(), draft.shown.clone());
+        let (records, restart) = (draft.records.clone(), options.restart);
+        let end = found.material.sequence;
+        // News from before the first prompt come with the first prompt.
+        let position = if options.prompt.is_some() { end } else { found.position };
+        let reads_news = options.prompt.is_some();
+        self.store.write(move |tx| {
+            if restart {
+                tx.forget_briefing(&key)?;
+            }
+            if tx.briefing(&key)? != earlier {
+                return Ok(false);
+            }
+            for record in &records {
+                tx.put_context(record)?;
+                for event in context_events(record) {
+                    tx.append_event(&event)?;
+                }
+            }
+            tx.note_agent_seen(&caller, now)?;
+            tx.record_briefing(&key, Some(position), &items, now)?;
+            if reads_news {
+                tx.put_cursor(&caller.workspace, &caller.agent, None, end, now)?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Records for the session of a caller that a context has shown these items.
+    pub(super) fn note_context_items(
+        tx: &mut dyn Transaction,
+        caller: &Caller,
+        sight: &Sight,
+        items: &[BriefedItem],
+        now: Timestamp,
+    ) -> Result<()> {
+        let Some(session) = caller.session.as_deref().filter(|_| !items.is_empty()) else {
+            return Ok(());
+        };
+        match briefing_key(tx, caller, sight, Some(session), now)? {
+            Some(key) => tx.record_briefing(&key, None, items, now),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the sessions whose last briefing is more than 30 days old.
+    pub(in crate::verbs) fn drop_old_briefings(&self, now: Timestamp) -> Result<()> {
+        let days = SignedDuration::from_hours(24 * limits::CONTEXT_DAYS);
+        let before = now.checked_sub(days).unwrap_or(Timestamp::MIN);
+        while self.store.write(move |tx| tx.drop_briefings(before, BRIEFING_SWEEP_MAX))? > 0 {}
+        Ok(())
+    }
+}
+
+/// Writes the blocks of one briefing.
+struct BriefingWriter<'w> {
+    book: &'w Commonbook,
+    caller: &'w Caller,
+    found: &'w BriefingMaterial,
+    fence: Fence,
+    now: Timestamp,
+    draft: BriefingDraft,
+}
+
+impl BriefingWriter<'_> {
+    /// Adds a block of what belongs to it and is new to the session.
+    fn add_block(
+        &mut self,
+        options: &ContextOptions,
+        belongs: fn(ContextSource) -> bool,
+    ) -> Result<()> {
+        let Self { book, caller, found, fence, now, .. } = &*self;
+        let standing = belongs(ContextSource::Standing).then(|| book.files.read(caller, *now));
+        let standing = standing.flatten();
+        let prepare = |candidates: &mut Vec<ContextCandidate>| {
+            candidates.retain(|candidate| belongs(candidate.source));
+            self.mark_repeated(candidates, options.settings.threshold);
+        };
+        let choice = ContextChoice {
+            options,
+            material: &found.material,
+            standing: standing.as_ref(),
+            fence,
+            now: *now,
+            prepare: &prepare,
+        };
+        let chosen = book.choose_from_material(caller, choice)?;
+        if chosen.text.is_empty() {
+            return Ok(());
+        }
+        let items = BriefedItem::all_of(&chosen);
+        let standing = standing.map(|file| file.read);
+        let record = book.context_record(caller, &found.material, &chosen, standing, *now);
+        self.draft.items.extend(ItemSummary::of(&record.receipt));
+        self.draft.parts.push(chosen.text);
+        self.draft.records.push(record);
+        self.draft.shown.extend(items);
+        Ok(())
+    }
+
+    /// Marks what the session has heard at its present revision, and what its agent saved in it. An
+    /// item that is new stands beside the one that contradicts it, even if the session knows that.
+    fn mark_repeated(&self, candidates: &mut [ContextCandidate], threshold: f64) {
+        let shown = self.draft.shown.iter().map(|item| (item.id.as_str(), item.revision));
+        let heard: HashMap<&str, u64> = (self.found.earlier.items.iter())
+            .map(|(id, revision)| (id.as_str(), *revision))
+            .chain(shown)
+            .collect();
+        let own = self.found.material.relevant.iter().map(|(memory, _)| memory);
+        let own = own.filter(|memory| self.is_of_session(memory));
+        let own: Vec<String> = own.map(|memory| memory.id.to_string()).collect();
+        for candidate in candidates.iter_mut() {
+            let BriefedItem { id, revision } = BriefedItem::of(candidate);
+            candidate.repeated = heard.get(id.as_str()) == Some(&revision) || own.contains(&id);
+        }
+        let fresh = candidates.iter().filter(|candidate| {
+            !candidate.repeated && candidate.score.is_none_or(|score| score >= threshold)
+        });
+        let beside: Vec<String> =
+            fresh.flat_map(|candidate| candidate.contradicts.clone()).collect();
+        for candidate in candidates.iter_mut() {
+            candidate.repeated &= !beside.contains(&candidate.item.id);
+        }
+    }
+
+    /// Whether the agent itself saved the memory in this session.
+    fn is_of_session(&self, memory: &Memory) -> bool {
+        memory.owner == self.caller.agent
+            && memory.session.is_some()
+            && memory.session == self.found.own_session
+    }
+}
+
+fn briefing_options(request: &GetBriefing, settings: ContextSettings) -> Result<BriefingOptions> {
+    let prompt = request.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty());
+    let prompt = prompt.map(|prompt| {
+        let task = GetContext { task: prompt.to_owned(), ..GetContext::default() };
+        task.check(settings).map_err(|error| match error.field.as_deref() {
+            Some("task") => {
+                let message = error.message.replacen("task", "prompt", 1);
+                Error { message, ..error }.with_field("prompt")
+            }
+            _ => error,
+        })
+    });
+    let own = request.client_session.as_deref();
+    Ok(BriefingOptions {
+        settings,
+        session: own.map(|own| session_id("client_session", own)).transpose()?,
+        prompt: prompt.transpose()?,
+        restart: request.restart,
+    })
+}
+
+/// The session of the caller; `None` for an anonymous one. A session of ours goes by the client's own
+/// id of it, which hooks know; a caller without a session has one each day.
+fn briefing_key(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    named: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<BriefingKey>> {
+    if caller.agent.is_anonymous() {
+        return Ok(None);
+    }
+    let session = match named.or(caller.session.as_deref()) {
+        None => now.strftime("day-%F").to_string(),
+        Some(session) => {
+            let id = SessionId::parse(session);
+            let found = id.map(|id| tx.session(sight, id)).transpose()?.flatten();
+            let own = found.filter(|found| found.agent == caller.agent);
+            own.and_then(|own| own.client_session).unwrap_or_else(|| session.to_owned())
+        }
+    };
+    let (workspace, agent) = (caller.workspace.clone(), caller.agent.clone());
+    Ok(Some(BriefingKey { workspace, agent, session }))
+}
+
+/// Our own id of a session.
+fn own_session(tx: &dyn Transaction, caller: &Caller, key: &BriefingKey) -> Result<Option<String>> {
+    let found = tx.own_session(&caller.workspace, &caller.agent, &key.session)?;
+    let id = || SessionId::parse(&key.session).map(|id| id.to_string());
+    Ok(found.map(|found| found.id.to_string()).or_else(id))
+}
+
+/// The position from which a new session hears news: where another session of the agent heard them
+/// last. To an agent that never did, the whole past would be news.
+fn first_position(tx: &dyn Transaction, caller: &Caller, end: u64) -> Result<u64> {
+    if caller.agent.is_anonymous() {
+        return Ok(end);
+    }
+    let mark = tx.cursor(&caller.workspace, &caller.agent, None)?;
+    Ok(if mark == 0 { end } else { mark.min(end) })
+}
+
+/// The memories of the contradictions that were found after this position, the newest first.
+fn new_contradictions(tx: &dyn Transaction, sight: &Sight, position: u64) -> Result<Vec<Memory>> {
+    let filter = ContradictionFilter {
+        status: Some(ContradictionStatus::Open),
+        ..ContradictionFilter::default()
+    };
+    let found = tx.contradictions(sight, &filter, CONTRADICTIONS_MAX)?;
+    let found = found.into_iter().filter(|(sequence, _)| *sequence > position);
+    let sides: Vec<MemoryRef> = found
+        .flat_map(|(_, contradiction)| {
+            contradiction.memories.map(|side| (contradiction.workspace.clone(), side.id))
+        })
+        .collect();
+    tx.memories_of(sight, &sides)
+}

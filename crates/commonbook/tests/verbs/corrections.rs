@@ -1,0 +1,155 @@
+//! Corrections: what an author said before is superseded or repeated, and what another said stands.
+
+use commonbook::base::error::ErrorKind;
+use commonbook::model::contradiction::DetectContradictions;
+use commonbook::model::learning::LearnRequest;
+use commonbook::model::memory::{
+    GetMemory, ListMemories, Memory, RestoreMemory, SaveMemories, SaveMemory, SaveOutcome,
+    SaveResult,
+};
+use serde_json::{Value, json};
+
+use crate::{World, caller, request};
+
+const THREE: &str = "The deploy needs three approvals";
+const FIVE: &str = "The deploy needs five approvals";
+
+impl World {
+    fn result(&self, agent: &str, fields: Value) -> SaveResult {
+        self.book.save_memory(&caller(agent), &request::<SaveMemory>(fields)).unwrap()
+    }
+
+    fn current(&self, agent: &str) -> Vec<String> {
+        self.texts(agent, &ListMemories::default())
+    }
+
+    fn reread(&self, memory: &Memory) -> Memory {
+        let wanted = GetMemory { id: memory.id, at: None };
+        self.book.get_memory(&caller(memory.owner.as_str()), &wanted).unwrap()
+    }
+
+    fn reasons(&self, agent: &str) -> Vec<String> {
+        let wanted = request::<DetectContradictions>(json!({}));
+        let found = self.book.detect_contradictions(&caller(agent), &wanted).unwrap();
+        found.items.into_iter().map(|found| found.reason).collect()
+    }
+}
+
+#[test]
+fn a_correction_supersedes_ones_own_memory_and_names_it() {
+    let world = World::new();
+    let old = world.result("ann", json!({"text": THREE}));
+    assert_eq!((old.outcome, old.superseded.len()), (SaveOutcome::Created, 0));
+    let new = world.result("ann", json!({"text": FIVE}));
+    assert_eq!((new.outcome, &new.superseded), (SaveOutcome::Created, &vec![old.memory.id]));
+    assert!(new.hint.unwrap().contains("restore"));
+    assert_eq!(world.reread(&old.memory).superseded_by, Some(new.memory.id));
+    assert_eq!(world.reasons("ann"), Vec::<String>::new());
+}
+
+#[test]
+fn a_correction_of_another_author_is_an_open_contradiction() {
+    let world = World::new();
+    let old = world.result("claude-code", json!({"text": THREE}));
+    let new = world.result("gemini-cli", json!({"text": FIVE}));
+    assert_eq!(new.superseded, []);
+    assert_eq!(world.reread(&old.memory).superseded_by, None);
+    assert_eq!(world.reasons("eve"), ["claude-code says three, gemini-cli says five"]);
+}
+
+#[test]
+fn a_superseded_memory_is_restored_and_both_stand() {
+    let world = World::new();
+    let old = world.result("ann", json!({"text": THREE})).memory;
+    world.result("ann", json!({"text": FIVE}));
+    let restore = request::<RestoreMemory>(json!({"id": old.id}));
+    let back = world.book.restore_memory(&caller("ann"), &restore).unwrap();
+    assert_eq!(back.superseded_by, None);
+    let again = world.book.restore_memory(&caller("ann"), &restore).unwrap_err();
+    assert_eq!(again.kind, ErrorKind::Conflict);
+    let others = world.book.restore_memory(&caller("bob"), &restore).unwrap_err();
+    assert_ne!(others.kind, ErrorKind::Conflict);
+    assert_eq!(world.current("ann").len(), 2);
+}
+
+#[test]
+fn the_same_again_is_repeated_with_the_first_id() {
+    let world = World::new();
+    let first = world.result("ann", json!({"text": THREE}));
+    for text in [THREE, "The deploy needs **three** approvals.", "the deploy needs 3 approvals"] {
+        let again = world.result("ann", json!({"text": text}));
+        assert_eq!((again.outcome, again.memory.id), (SaveOutcome::Repeated, first.memory.id));
+    }
+    let free = world.result("ann", json!({"text": "hm, tea?"})).memory;
+    assert_eq!(world.result("ann", json!({"text": "hm, tea?"})).memory.id, free.id);
+    // Another author, other topics and another sharing make another memory.
+    for (agent, fields) in [
+        ("bob", json!({"text": THREE})),
+        ("ann", json!({"text": THREE, "topics": ["deploy"]})),
+        ("ann", json!({"text": THREE, "sharing": "private"})),
+        ("ann", json!({"text": THREE, "memory_type": "decision"})),
+        ("anonymous", json!({"text": THREE})),
+        ("anonymous", json!({"text": THREE})),
+    ] {
+        assert_eq!(world.result(agent, fields.clone()).outcome, SaveOutcome::Created, "{fields}");
+    }
+}
+
+#[test]
+fn a_batch_corrects_and_repeats_within_itself() {
+    let world = World::new();
+    let batch = json!({"memories": [{"text": THREE}, {"text": THREE}, {"text": FIVE}]});
+    let batch = request::<SaveMemories>(batch);
+    let saved = world.book.save_memories(&caller("ann"), &batch).unwrap().items;
+    let outcomes: Vec<SaveOutcome> = saved.iter().map(|saved| saved.outcome).collect();
+    use SaveOutcome::{Created, Repeated};
+    assert_eq!(outcomes, [Created, Repeated, Created]);
+    assert_eq!(saved[2].superseded, [saved[0].memory.id]);
+}
+
+#[test]
+fn parallel_facts_and_longer_notes_both_stand() {
+    let world = World::new();
+    for text in [
+        "Staging uses port 5432",
+        "Production uses port 5433",
+        "The read timeout is 5 seconds",
+        "The write timeout is 20 seconds",
+        "The API timeout is 30 seconds. The API key is in the vault.",
+        "The API timeout is 60 seconds",
+    ] {
+        assert_eq!(world.result("ann", json!({"text": text})).superseded, [], "{text}");
+    }
+    // The author's choice of what to supersede holds alone.
+    let old = world.result("ann", json!({"text": "Ann likes tea"})).memory;
+    let fields = json!({"text": "The write timeout is 25 seconds", "supersedes": old.id});
+    assert_eq!(world.result("ann", fields).superseded, []);
+    assert!(world.current("ann").contains(&"The write timeout is 20 seconds".to_owned()));
+}
+
+#[test]
+fn a_learning_corrects_an_earlier_one() {
+    let world = World::new();
+    let learn = |text: &str| {
+        let message = format!("Done.\n\nAdd To Memory:\nType: guideline\nContent: {text}\n#\n");
+        let request = request::<LearnRequest>(json!({"message": message}));
+        world.book.learn(&caller("ann"), &request).unwrap()
+    };
+    let first = learn(THREE);
+    let [old] = first.learnings.as_slice() else { panic!("{first:?}") };
+    assert_eq!(learn(FIVE).superseded, [old.id]);
+    assert_eq!(learn(FIVE).repeated, 1);
+}
+
+#[test]
+fn a_changed_text_is_found_by_what_it_says_now() {
+    let world = World::new();
+    let memory = world.result("ann", json!({"text": "The cat sleeps"})).memory;
+    let change = json!({"id": memory.id, "text": THREE});
+    world.book.update_memory(&caller("ann"), &request(change)).unwrap();
+    assert_eq!(
+        world.result("ann", json!({"text": "The cat sleeps"})).outcome,
+        SaveOutcome::Created
+    );
+    assert_eq!(world.result("ann", json!({"text": FIVE})).superseded, [memory.id]);
+}
