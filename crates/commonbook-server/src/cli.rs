@@ -17,6 +17,7 @@ mod layout;
 mod lookup;
 mod monitor;
 mod offer;
+mod pages;
 mod reindex;
 mod session;
 mod setup;
@@ -51,12 +52,12 @@ pub(crate) use completions::{CompletionsCommand, ManCommand};
 pub(crate) use doctor::DoctorCommand;
 pub(crate) use export::ExportCommand;
 pub(crate) use help::with_sections;
-pub(crate) use import::ImportCommand;
+pub(crate) use import::{ImportCommand, ImportTarget};
 use lookup::ViewLookup;
 pub(crate) use monitor::MonitorCommand;
+use pages::{CURSOR_FIELD, PageNumber};
 pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
-pub(crate) use standing::StandingCommand;
 use table::{COMMAND_GROUPS, VerbView, ViewPrinter, verb_views};
 pub(crate) use workspace::WorkspaceCommand;
 
@@ -153,12 +154,16 @@ pub(crate) fn add_verb_commands(command: Command) -> Command {
         });
     let command =
         command.mut_subcommand("session", |group| group.subcommand(current_session::command()));
-    verb_commands().iter().fold(command, |command, verb| match verb.name.split_once(' ') {
+    let commands = verb_commands();
+    let command = commands.iter().fold(command, |command, verb| match verb.name.split_once(' ') {
         None => command.subcommand(subcommand(verb, verb.name)),
         Some((group, name)) => {
             command.mut_subcommand(group, |group| group.subcommand(subcommand(verb, name)))
         }
-    })
+    });
+    // Its name in earlier versions.
+    command
+        .mut_subcommand("memory", |group| group.mut_subcommand("show", |show| show.alias("view")))
 }
 
 fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
@@ -191,6 +196,9 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
     if verb.verb.name == CREATE_TOKEN {
         let yes = Arg::new("yes").long("yes").action(ArgAction::SetTrue);
         command = command.arg(yes.help("Create it although clients use HTTP without a token"));
+    }
+    if call.fields().any(|(field, _)| field == CURSOR_FIELD) {
+        command = command.arg(pages::argument());
     }
     if !call.fields().any(|(field, _)| field == "session") {
         command = command
@@ -226,10 +234,11 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
             Some((selector, ..)) => arg.required_unless_present(selector).conflicts_with(selector),
         };
         let is_last = place + 1 == verb.view.positional.len();
-        let arg =
-            if is_last && FREE_TEXT_FIELDS.contains(&field) { arg.num_args(1..) } else { arg };
+        let takes_many = FREE_TEXT_FIELDS.contains(&field)
+            || (is_list(schema) && verb.view.list_file != Some(field));
+        let arg = if is_last && takes_many { arg.num_args(1..) } else { arg };
         return match field {
-            "text" => {
+            "text" if !verb.verb.is_on_files => {
                 arg.help("Text to save, up to 64 KiB, in quotes or not; - reads standard input")
             }
             _ if verb.view.list_file == Some(field) => arg.value_name("FILE").help(format!(
@@ -365,18 +374,6 @@ pub(crate) fn note_home(command: &str, config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Succeeds if memories are in the home.
-///
-/// # Errors
-/// `unavailable` if they are at a URL, where this command cannot reach them.
-pub(crate) fn refuse_with_url(command: &str, config: &Config) -> Result<()> {
-    let Some(address) = ServerAddress::of(config, None)? else { return Ok(()) };
-    let message =
-        format!("`{command}` works on a home, and the memories here are at {}", address.url);
-    Err(Error::new(ErrorKind::Unavailable, message)
-        .hint("Run it on the machine of the server, or in a folder that uses the home."))
-}
-
 /// Runs the verbs of the registry for other processes.
 pub(crate) fn rpc_handler(book: Commonbook, config: &Config) -> Arc<RpcHandler> {
     let config = config.clone();
@@ -414,8 +411,9 @@ impl VerbCommand {
         if self.verb.name == CREATE_TOKEN && !matches.get_flag("yes") {
             tokens::confirm_creation(config)?;
         }
+        let address = self.server_address(config)?;
         let mut caller = resolve_cli_caller(matches, config)?;
-        let current = current_session::of_caller(config, &caller)?;
+        let current = current_session::of_caller(config, &caller, address.as_ref())?;
         caller = caller.in_session(current.as_deref())?;
         let mut pairs = self.field_pairs(matches)?;
         if !self.has_field("session")
@@ -433,36 +431,39 @@ impl VerbCommand {
         if let Some(field) = self.view.list_file {
             request.insert(field.to_owned(), stdin::read_json_list(matches, field)?);
         }
-        if !self.verb.is_about_home()
-            && let Some(address) = ServerAddress::of(config, None)?
-        {
-            let server = RestClient::new(address, COMMAND_TIMEOUT);
-            let fields = request.clone();
-            let response = server.call(self.verb, &caller, request)?;
-            let call = |caller: &Caller, verb: &str, request: Value| match request {
-                Value::Object(request) => server.call(verb::find(verb)?, caller, request).ok(),
-                _ => None,
-            };
-            let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
-            self.show(matches, &response, &lookup);
-            return Ok(());
+        // A standing memory file of the project stays in the project.
+        let is_in_project = self.verb.is_on_files && standing::is_in_project(&caller, &request);
+        let address = address.filter(|_| !is_in_project);
+        if self.verb.is_on_files && address.is_none() {
+            caller = standing::as_person(caller);
         }
         let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
+        let page = PageNumber::of(matches, self.has_field(CURSOR_FIELD));
+        if let Some(address) = address {
+            return self.run_at_server(matches, config, &address, request, page);
+        }
         let (caller, fields) = (request.caller.clone(), request.request.clone());
         let (response, book) =
             self.call_server_or_store(request, RpcClient::connect_to_home(config), &open)?;
-        if self.verb.name == "end_session" {
-            current_session::forget(config, &caller, &response["id"])?;
-        }
         let call = |caller: &Caller, verb: &str, request: Value| match &book {
             Some(book) => verb::find(verb)?.call.run(book, caller, request).ok(),
             None => call_server(config, caller, verb, request),
         };
-        self.show(
-            matches,
-            &response,
-            &ViewLookup { caller: &caller, request: &fields, call: &call },
-        );
+        let response = page.find(response, |cursor| {
+            let request = Value::Object(fields.clone().into_iter().chain(cursor).collect());
+            match &book {
+                Some(book) => self.verb.call.run(book, &caller, request),
+                None => call_server(config, &caller, self.verb.name, request).ok_or_else(|| {
+                    Error::new(ErrorKind::Unavailable, "the server did not answer")
+                        .hint("Call it again.")
+                }),
+            }
+        })?;
+        if self.verb.name == "end_session" {
+            current_session::forget(config, &caller, None, &response["id"])?;
+        }
+        let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
+        self.show(matches, response, &lookup, page);
         // After the response, which does not depend on it.
         if let Some(book) = book {
             follow::register_presence(&book);
@@ -476,11 +477,56 @@ impl VerbCommand {
         Ok(())
     }
 
-    fn show(&self, matches: &ArgMatches, response: &Value, lookup: &ViewLookup<'_>) {
+    /// The server at a URL that runs the command, unless the command is about the home.
+    fn server_address(&self, config: &Config) -> Result<Option<ServerAddress>> {
+        if self.verb.is_about_home() { Ok(None) } else { ServerAddress::of(config, None) }
+    }
+
+    fn run_at_server(
+        &self,
+        matches: &ArgMatches,
+        config: &Config,
+        address: &ServerAddress,
+        request: RpcRequest,
+        page: PageNumber,
+    ) -> Result<()> {
+        let server = RestClient::new(address.clone(), COMMAND_TIMEOUT);
+        let RpcRequest { caller, request: fields, .. } = request;
+        let response = server.call(self.verb, &caller, fields.clone())?;
+        let response = page.find(response, |cursor| {
+            let request = fields.clone().into_iter().chain(cursor).collect();
+            server.call(self.verb, &caller, request)
+        })?;
+        if self.verb.name == "end_session" {
+            current_session::forget(config, &caller, Some(address), &response["id"])?;
+        }
+        let call = |caller: &Caller, verb: &str, request: Value| {
+            server.call_named(verb, caller, request).ok()
+        };
+        let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
+        self.show(matches, response, &lookup, page);
+        Ok(())
+    }
+
+    /// Prints a response. A terminal would break a long cursor, so that people read on by the number of
+    /// the page.
+    fn show(
+        &self,
+        matches: &ArgMatches,
+        mut response: Value,
+        lookup: &ViewLookup<'_>,
+        page: PageNumber,
+    ) {
+        if matches.get_flag("json") {
+            return output::print_json(&response);
+        }
+        let is_last = !page.hide_cursor(&mut response);
         match self.view.show {
-            _ if matches.get_flag("json") => output::print_json(response),
-            ViewPrinter::Response(show) => show(response),
-            ViewPrinter::WithLookup(show) => show(response, lookup),
+            ViewPrinter::Response(show) => show(&response),
+            ViewPrinter::WithLookup(show) => show(&response, lookup),
+        }
+        if !is_last {
+            output::print_note(&format!("next page: --page {}", page.next()));
         }
     }
 

@@ -21,8 +21,12 @@ pub(crate) enum HintDoor<'c> {
 }
 
 /// The commands that stand for verbs without one of their own.
-const SUBSTITUTE_COMMANDS: [(&str, &str); 3] =
-    [("memory_at", "show --at TIME"), ("purge_since", "purge --since TIME"), ("recall", "context")];
+const SUBSTITUTE_COMMANDS: [(&str, &str); 4] = [
+    ("import_memories", "import"),
+    ("memory_at", "show --at TIME"),
+    ("purge_since", "purge --since TIME"),
+    ("recall", "context"),
+];
 
 /// The same error with a hint that a caller at this door can follow.
 pub(crate) fn for_door<'e>(error: &'e Error, door: HintDoor<'_>) -> Cow<'e, Error> {

@@ -9,7 +9,6 @@ mod commands;
 mod event;
 mod invocation;
 mod log;
-mod news;
 mod run;
 mod steps;
 #[cfg(test)]

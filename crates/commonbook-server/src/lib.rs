@@ -44,8 +44,10 @@ use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
+use commonbook::base::page::Page;
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
+use commonbook::model::memory::ListMemories;
 use commonbook::store::StoreLoss;
 use commonbook::store::sqlite::SqliteStore;
 use tokio_util::sync::CancellationToken;
@@ -53,11 +55,13 @@ use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
 use crate::caller::CallerClaims;
+use crate::cli::ImportTarget;
 use crate::config::Config;
 use crate::local::RpcListener;
 use crate::mcp::McpDoor;
-use crate::remote::ServerAddress;
 use crate::remote::bridge::McpBridge;
+use crate::remote::rest::COMMAND_TIMEOUT;
+use crate::remote::{RestClient, ServerAddress};
 use crate::sandbox::SandboxState;
 use crate::verb::ToolSelection;
 
@@ -82,8 +86,6 @@ enum ProgramCommand {
     Monitor(cli::MonitorCommand),
     /// Rebuilds the search index from the journal
     Reindex(cli::ReindexCommand),
-    /// Shows and edits standing memory files, which a role always receives
-    Memory(cli::StandingCommand),
     /// Shows which workspace each project uses, and chooses another one
     Workspace(cli::WorkspaceCommand),
     /// Checks the store, the server, the model, ports, file modes and clients
@@ -103,9 +105,10 @@ struct McpCommand {
     /// Client name to use instead of the name that the client sends
     #[arg(long)]
     client: Option<String>,
-    /// MCP tools to offer: core, team, full, or names of tools, separated by commas
-    #[arg(long, default_value_t)]
-    tools: ToolSelection,
+    /// MCP tools to offer: core, team, full, or names of tools, separated by commas [default: core, at a
+    /// URL those of the server]
+    #[arg(long)]
+    tools: Option<ToolSelection>,
 }
 
 /// Prints the text of a golden file.
@@ -116,7 +119,7 @@ struct SurfaceCommand {
     name: String,
 }
 
-/// The commands besides verbs that show or change memories, only those of the home.
+/// The commands besides verbs that show or change memories.
 const USES_MEMORIES: [&str; 3] = ["import", "export", "monitor"];
 
 /// The commands about the home itself, also if memories are at a URL.
@@ -246,9 +249,8 @@ fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Co
 fn check_command(name: &str, config: &Config) -> Result<()> {
     if USES_MEMORIES.contains(&name) {
         project::check_switch(config)?;
-        cli::refuse_with_url(name, config)?;
     }
-    if USES_MEMORIES.contains(&name) || name == "memory" {
+    if USES_MEMORIES.contains(&name) {
         config.warn_of_settings();
     }
     if ABOUT_HOME.contains(&name) {
@@ -267,11 +269,9 @@ fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result
     let claims = CallerClaims { client, ..claims };
     match ServerAddress::of(&config, stdio.client.as_deref())? {
         Some(address) => {
-            if stdio.tools != ToolSelection::default() {
-                output::print_note("--tools has no effect here: the server selects the tools");
-            }
             let near = config.nearest_workspace()?;
-            McpBridge::new(address, config, claims, near).serve()
+            let bridge = McpBridge::new(address, config, claims, near);
+            bridge.with_tools(stdio.tools.clone()).serve()
         }
         None => run_mcp(stdio, claims, open_commonbook(&config)?, config),
     }
@@ -306,26 +306,10 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             Ok(())
         }
         ProgramCommand::Demo(demo) => demo.run(),
-        ProgramCommand::Import(import) => {
-            config.require_settings()?;
-            let caller = cli::resolve_cli_caller(own, &config)?;
-            let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
-            let into = names_workspace.then(|| caller.workspace.clone());
-            import.run(&open()?, &caller, into.as_ref(), as_json)
-        }
-        ProgramCommand::Export(export) => {
-            export.run(&open()?, &cli::resolve_cli_caller(own, &config)?, config.home()?)
-        }
-        ProgramCommand::Monitor(monitor) => {
-            let (book, caller, runtime) =
-                (open()?, cli::resolve_cli_caller(own, &config)?, build_runtime()?);
-            runtime
-                .block_on(async { monitor.run(book, caller, as_json, serve::stop_signal()).await })
-        }
+        ProgramCommand::Import(import) => run_import(&import, own, &config, open),
+        ProgramCommand::Export(export) => run_export(&export, own, &config, open),
+        ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
-        ProgramCommand::Memory(memory) => {
-            memory.run(&config, cli::resolve_cli_caller(own, &config)?.agent, as_json)
-        }
         ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
         ProgramCommand::Doctor(doctor) => {
             let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
@@ -340,6 +324,74 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Surface(surface) => {
             output::print_line(&surface_text(&surface.name));
             Ok(())
+        }
+    }
+}
+
+fn run_import(
+    import: &cli::ImportCommand,
+    own: &clap::ArgMatches,
+    config: &Config,
+    open: impl FnOnce() -> Result<Commonbook>,
+) -> Result<()> {
+    config.require_settings()?;
+    let caller = cli::resolve_cli_caller(own, config)?;
+    let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
+    let into = names_workspace.then_some(&caller.workspace);
+    let as_json = own.get_flag("json");
+    match ServerAddress::of(config, None)? {
+        Some(address) => {
+            let server = RestClient::new(address, COMMAND_TIMEOUT);
+            import.run(ImportTarget::Server(&server), &caller, into, as_json)
+        }
+        None => import.run(ImportTarget::Home(&open()?), &caller, into, as_json),
+    }
+}
+
+fn run_export(
+    export: &cli::ExportCommand,
+    own: &clap::ArgMatches,
+    config: &Config,
+    open: impl FnOnce() -> Result<Commonbook>,
+) -> Result<()> {
+    let (caller, home) = (cli::resolve_cli_caller(own, config)?, config.home()?);
+    match ServerAddress::of(config, None)? {
+        Some(address) => {
+            let server = RestClient::new(address, COMMAND_TIMEOUT);
+            let list = |request: &ListMemories| -> Result<Page<serde_json::Value>> {
+                let request = serde_json::to_value(request).map_err(page_error)?;
+                let page = server.call_named("list_memories", &caller, request)?;
+                serde_json::from_value(page).map_err(page_error)
+            };
+            export.run(list, &caller, home)
+        }
+        None => {
+            let book = open()?;
+            export.run(|request| book.list_memories(&caller, request), &caller, home)
+        }
+    }
+}
+
+fn page_error(error: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Internal, "a page of memories is not valid").with_cause(error)
+}
+
+fn run_monitor(
+    monitor: cli::MonitorCommand,
+    own: &clap::ArgMatches,
+    config: &Config,
+    open: impl FnOnce() -> Result<Commonbook>,
+) -> Result<()> {
+    let (caller, as_json) = (cli::resolve_cli_caller(own, config)?, own.get_flag("json"));
+    let runtime = build_runtime()?;
+    match ServerAddress::of(config, None)? {
+        Some(address) => runtime.block_on(async {
+            monitor.run_at_server(address, caller, as_json, serve::stop_signal()).await
+        }),
+        None => {
+            let book = open()?;
+            runtime
+                .block_on(async { monitor.run(book, caller, as_json, serve::stop_signal()).await })
         }
     }
 }
@@ -385,8 +437,9 @@ fn run_mcp(
     let served = runtime.block_on(async {
         let stopping = CancellationToken::new();
         let (book, watch) = watch::watch_journals(book, stopping.clone());
-        let door = McpDoor::new(book.clone(), Arc::clone(&config), stdio.tools.clone(), watch)
-            .for_client(claims, near);
+        let tools = stdio.tools.clone().unwrap_or_default();
+        let door =
+            McpDoor::new(book.clone(), Arc::clone(&config), tools, watch).for_client(claims, near);
         // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));

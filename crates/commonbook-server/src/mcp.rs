@@ -46,11 +46,11 @@ use crate::watch::JournalWatch;
 use page::page;
 use session::WorkingSession;
 use subscribe::ConnectionSubscriptions;
-use tool::ToolOffer;
+use tool::ToolOffers;
 
 #[cfg(feature = "conformance")]
 pub(crate) use fixtures::FixtureDoor;
-pub(crate) use http::service;
+pub(crate) use http::{TOOLS_HEADER, service};
 pub(crate) use off::OffDoor;
 pub(crate) use stdio::serve as serve_stdio;
 pub(crate) use tool::tools;
@@ -71,7 +71,7 @@ pub(crate) fn resource_kind_count() -> usize {
 const INSTRUCTIONS: &str = "\
 Commonbook is the memory that you share with the other agents of this project.
 1. Before you start a task, call get_context. Before you ask the user, call search_memory.
-2. Save decisions, facts, findings and preferences that are worth knowing again with save_memory, one memory for each.
+2. Save decisions, facts, findings and preferences that are worth knowing again with save_memory, one memory for each. A line `Remember: …` in your final message is kept too.
 3. Write each memory so that it makes sense alone: use names and dates instead of \"it\" and \"today\".
 4. Give each memory a few topics, and an importance if it is not normal.
 5. The other agents here read what you save; set sharing to private for what is only for you.
@@ -85,8 +85,8 @@ Commonbook is the memory that you share with the other agents of this project.
 pub(crate) struct McpDoor {
     book: Commonbook,
     config: Arc<Config>,
-    selection: Arc<ToolSelection>,
-    offers: Arc<Vec<ToolOffer>>,
+    /// The tools of clients that select none themselves.
+    offers: Arc<ToolOffers>,
     rates: Arc<AgentRateLimits>,
     /// The caller as the command line describes it, before the client sends anything.
     known: CallerClaims,
@@ -105,11 +105,10 @@ impl McpDoor {
         tools: ToolSelection,
         watch: JournalWatch,
     ) -> Self {
-        let offers = Arc::new(tool::offers(&tools));
-        let selection = Arc::new(tools);
+        let offers = Arc::new(ToolOffers::of(tools));
         let (rates, subscribed) = (Arc::default(), ConnectionSubscriptions::default());
         let (known, near, working) = (CallerClaims::default(), None, WorkingSession::default());
-        Self { book, config, selection, offers, rates, known, near, watch, subscribed, working }
+        Self { book, config, offers, rates, known, near, watch, subscribed, working }
     }
 
     /// A door for another connection, with no session and no subscriptions yet.
@@ -117,7 +116,6 @@ impl McpDoor {
         Self {
             book: self.book.clone(),
             config: Arc::clone(&self.config),
-            selection: Arc::clone(&self.selection),
             offers: Arc::clone(&self.offers),
             rates: Arc::clone(&self.rates),
             known: self.known.clone(),
@@ -140,7 +138,15 @@ impl McpDoor {
 
     /// An error of the protocol, with these fields.
     fn error_data(&self, error: &Error, fields: &[(&str, &str)]) -> ErrorData {
-        page::error_data(error, &self.selection, fields)
+        page::error_data(error, &self.offers.selection, fields)
+    }
+
+    /// The tools for a request: those that its header selects, else those of the server.
+    fn offers(&self, context: &RequestContext<RoleServer>) -> Result<Arc<ToolOffers>> {
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let selected = parts.map(http::selected_tools).transpose()?.flatten();
+        let selected = selected.filter(|selection| *selection != self.offers.selection);
+        Ok(selected.map_or_else(|| Arc::clone(&self.offers), |own| Arc::new(ToolOffers::of(own))))
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller> {
@@ -196,9 +202,9 @@ impl McpDoor {
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
+        offers: &Arc<ToolOffers>,
     ) -> Result<CallToolResult, ToolCallError> {
-        let offer = self.offers.iter().find(|offer| offer.tool.name == request.name);
-        let tool = offer.map(|offer| offer.verb).ok_or(ToolCallError::UnknownTool)?;
+        let tool = offers.verb(&request.name).ok_or(ToolCallError::UnknownTool)?;
         self.config.admit(tool)?;
         let mut arguments = request.arguments.unwrap_or_default();
         // The ticket must leave the arguments before anything reads them.
@@ -210,12 +216,12 @@ impl McpDoor {
         let verbose = contract::take_verbose(&mut arguments)?;
         let other = tool.tool_without_arguments.filter(|_| arguments.is_empty());
         let verb = other.and_then(verb::find).unwrap_or(tool);
-        let (arguments, tools) = (Value::Object(arguments), Arc::clone(&self.selection));
+        let (arguments, tools) = (Value::Object(arguments), Arc::clone(offers));
         let work = move |book: &Commonbook, caller: &Caller| {
             let response = verb.call.run(book, caller, arguments)?;
             let result = match verbose {
                 true => CallToolResult::structured(response.clone()),
-                false => answer::result(book, caller, verb, &response, &tools)?,
+                false => answer::result(book, caller, verb, &response, &tools.selection)?,
             };
             Ok((response, result))
         };
@@ -259,10 +265,11 @@ impl ServerHandler for McpDoor {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools: Vec<_> = self.offers.iter().map(|offer| offer.tool.clone()).collect();
-        let (tools, next) = page(&tools, request).map_err(|error| self.error_data(&error, &[]))?;
+        let offers = self.offers(&context).map_err(|error| self.error_data(&error, &[]))?;
+        let tools = offers.tools();
+        let (tools, next) = page(tools, request).map_err(|error| self.error_data(&error, &[]))?;
         Ok(ListToolsResult { next_cursor: next, ..ListToolsResult::with_all_items(tools) })
     }
 
@@ -272,7 +279,8 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.clone();
-        match self.call(request, &context).await {
+        let offers = self.offers(&context).map_err(|error| self.error_data(&error, &[]))?;
+        match self.call(request, &context, &offers).await {
             Ok(result) => Ok(result.into()),
             Err(ToolCallError::UnknownTool) => {
                 Err(ErrorData::invalid_params(format!("unknown tool {name}"), None))
@@ -280,7 +288,7 @@ impl ServerHandler for McpDoor {
             Err(ToolCallError::Error(error)) => {
                 let cause = error.cause.as_ref().map(tracing::field::display);
                 tracing::debug!(tool = %name, %error, cause, "refused");
-                Ok(answer::error_result(&error, &self.selection).into())
+                Ok(answer::error_result(&error, &offers.selection).into())
             }
         }
     }

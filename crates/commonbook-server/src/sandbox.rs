@@ -160,14 +160,14 @@ pub(crate) fn sandbox_state(config: &Config) -> Result<SandboxState> {
     })
 }
 
-/// Whether the sandbox lets this process use the standing memory of a caller's project. If not, the
-/// requesting command does the work itself.
-pub(crate) fn reaches_project(caller: &Caller) -> bool {
+/// Whether the sandbox lets this process use the standing memory of a caller's project, and create it
+/// if the verb `creates` files. If not, the requesting command does the work itself.
+pub(crate) fn reaches_project(caller: &Caller, creates: bool) -> bool {
     let Some((held_to, project)) = SANDBOX_FOLDERS.get().zip(caller.project.as_deref()) else {
         return true;
     };
     let folder = project.join(".commonbook").join("memories");
-    if is_covered(held_to, &folder) || !folder.exists() {
+    if is_covered(held_to, &folder) || (!creates && !folder.exists()) {
         return true;
     }
     tracing::info!(

@@ -107,6 +107,8 @@ pub(crate) struct Verb {
     pub(crate) call: JsonVerb,
     /// Whether it reads or writes the standing memory files of the caller's project.
     pub(crate) uses_project: bool,
+    /// Whether it is about standing memory files, which a person writes at a terminal.
+    pub(crate) is_on_files: bool,
     pub(crate) route: Option<VerbRoute>,
     /// What the route calls instead if its body is a list.
     pub(crate) list_body: Option<ListBody>,
@@ -204,6 +206,10 @@ impl Verb {
     fn in_project(self) -> Self {
         Self { uses_project: true, ..self }
     }
+
+    fn on_files(self) -> Self {
+        Self { is_on_files: true, ..self }
+    }
 }
 
 fn verb<Q, A>(
@@ -220,6 +226,7 @@ where
         effect,
         call: JsonVerb::of(call),
         uses_project: false,
+        is_on_files: false,
         route: None,
         list_body: None,
         tool: None,
@@ -234,6 +241,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         memory_verbs(),
         token_verbs(),
         context_verbs(),
+        standing_verbs(),
         session_verbs(),
         case_verbs(),
         handoff_verbs(),
@@ -333,6 +341,7 @@ fn memory_verbs() -> Vec<Verb> {
             .tool()
             .command("release"),
         verb("save_memories", Adds, C::save_memories).tool().command("batch"),
+        verb("import_memories", Adds, C::import_memories).post("/v1/memories/import"),
     ]
 }
 
@@ -348,7 +357,7 @@ fn token_verbs() -> Vec<Verb> {
 }
 
 fn context_verbs() -> Vec<Verb> {
-    use VerbEffect::{Adds, Reads};
+    use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     vec![
         verb("get_context", Reads, C::get_context)
@@ -356,6 +365,12 @@ fn context_verbs() -> Vec<Verb> {
             .core_tool()
             .command("context")
             .needs_follower(Follower::Index)
+            .in_project(),
+        verb("get_briefing", Changes, C::get_briefing)
+            .post("/v1/briefing")
+            .tool()
+            .command("briefing")
+            .needs_follower_for("prompt", Follower::Index)
             .in_project(),
         verb("explain_context", Reads, C::explain_context)
             .get("/v1/contexts/{context}")
@@ -365,6 +380,51 @@ fn context_verbs() -> Vec<Verb> {
         verb("recall", Reads, C::recall).needs_follower(Follower::Index),
         verb("learn", Adds, C::learn).post("/v1/learnings").tool().command("learn").in_project(),
     ]
+}
+
+fn standing_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Destroys, Reads};
+    type C = Commonbook;
+    let verbs = vec![
+        verb("list_standing", Reads, C::list_standing)
+            .get("/v1/standing")
+            .tool()
+            .command("memory status"),
+        verb("read_standing", Reads, C::read_standing)
+            .get("/v1/standing/{role}")
+            .tool()
+            .command("memory show"),
+        verb("add_standing", Adds, C::add_standing)
+            .post("/v1/standing/{role}/items")
+            .tool()
+            .command("memory add"),
+        verb("remove_standing", Destroys, C::remove_standing)
+            .rest(Method::DELETE, "/v1/standing/{role}/items")
+            .tool()
+            .command("memory remove"),
+        verb("clean_standing", Destroys, C::clean_standing)
+            .post("/v1/standing/{role}/clean")
+            .tool()
+            .command("memory clean"),
+        verb("optimize_standing", Destroys, C::optimize_standing)
+            .post("/v1/standing/{role}/optimize")
+            .command("memory optimize"),
+        verb("standing_history", Reads, C::standing_history)
+            .get("/v1/standing/{role}/versions")
+            .tool()
+            .command("memory history"),
+        verb("restore_standing", Changes, C::restore_standing)
+            .post("/v1/standing/{role}/restore")
+            .tool()
+            .command("memory restore"),
+        verb("init_standing", Changes, C::init_standing)
+            .post("/v1/standing")
+            .command("memory init"),
+        verb("route_standing", Reads, C::route_standing)
+            .get("/v1/roles/match")
+            .command("memory route"),
+    ];
+    verbs.into_iter().map(Verb::in_project).map(Verb::on_files).collect()
 }
 
 fn session_verbs() -> Vec<Verb> {
@@ -563,6 +623,10 @@ fn contradiction_verbs() -> Vec<Verb> {
             .post("/v1/contradictions/{contradiction}/resolve")
             .team_tool()
             .command("contradictions resolve"),
+        verb("reopen_contradiction", Changes, C::reopen_contradiction)
+            .post("/v1/contradictions/{contradiction}/reopen")
+            .tool()
+            .command("contradictions reopen"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Contradictions)).collect()
 }

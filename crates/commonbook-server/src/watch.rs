@@ -166,7 +166,9 @@ mod tests {
         let (book, workspace) = (book.clone(), workspace.parse().unwrap());
         let name: AgentName = "ann".parse().unwrap();
         let caller = Caller::new(Some(name), workspace, EntryPoint::Cli);
-        let tea = SaveMemory { text: "tea".into(), ..SaveMemory::default() };
+        // Of two equal texts only the first is saved.
+        let text = format!("tea {}", fastrand::u64(..));
+        let tea = SaveMemory { text, ..SaveMemory::default() };
         run_blocking(move || book.save_memory(&caller, &tea)).await.unwrap();
     }
 

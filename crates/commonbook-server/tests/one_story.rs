@@ -120,6 +120,12 @@ fn context_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     let message = "Done.\n\nRemember:\n- Backoff of the payment service starts at 100 ms\n";
     tell("engineer", "learn", json!({"message": message})).unwrap();
     tell("engineer", "learn", json!({"message": message})).unwrap();
+    let session = json!({"client_session": "s1", "restart": true});
+    tell("developer", "get_briefing", session).unwrap();
+    let prompt = json!({"client_session": "s1", "prompt": "Why does the payment service retry?"});
+    for _ in 0..2 {
+        tell("developer", "get_briefing", prompt.clone()).unwrap();
+    }
     let below = json!({"task": "Tune the backoff of payments", "budget": 400});
     tell("engineer", "get_context", below).unwrap();
 }
@@ -141,6 +147,11 @@ fn contradiction_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("developer", "resolve_contradiction", other).unwrap_err();
     tell("developer", "detect_contradictions", about).unwrap();
     tell("developer", "detect_contradictions", json!({"status": "resolved"})).unwrap();
+    tell("analyst", "reopen_contradiction", json!({"contradiction": id})).unwrap();
+    let context =
+        json!({"contradiction": id, "resolution": "keep_both", "context": "10 in tests, 20 live"});
+    tell("developer", "resolve_contradiction", context).unwrap();
+    tell("developer", "search_memory", json!({"query": "export limit"})).unwrap();
 }
 
 /// The part of the story in which several agents write a case.

@@ -1,13 +1,14 @@
 //! How people read contexts, receipts and learnings.
 
 use commonbook::model::learning::LearnResult;
+use commonbook::prompt::briefing::Briefing;
 use commonbook::prompt::context::choose::CandidateReceipt;
 use commonbook::prompt::context::{AgentContext, ContextExplanation};
 use serde_json::Value;
 
 use super::layout::{memory_glance, one_line, print_facts, print_table, second, short, show};
-use super::show::print_quarantine_hint;
-use crate::output::{print_line, print_note};
+use super::show::{print_quarantine_hint, print_superseded};
+use crate::output::{count_text, print_line, print_note};
 
 pub(super) fn context(response: &Value) {
     show(response, |context: &AgentContext| {
@@ -16,7 +17,7 @@ pub(super) fn context(response: &Value) {
             false => print_line(&context.text),
         }
         for warning in &context.warnings {
-            print_note(&format!("warning: the standing memory file has {warning}"));
+            print_note(&format!("warning: standing memory: {warning}"));
         }
         let figures = &context.diagnostics;
         print_note(&format!(
@@ -29,6 +30,18 @@ pub(super) fn context(response: &Value) {
     });
 }
 
+pub(super) fn briefing(response: &Value) {
+    show(response, |briefing: &Briefing| {
+        match briefing.text.is_empty() {
+            true => print_line("Nothing new to tell this session"),
+            false => print_line(&briefing.text),
+        }
+        for id in &briefing.contexts {
+            print_note(&format!("`commonbook explain {}` shows the choice", short(id)));
+        }
+    });
+}
+
 pub(super) fn show_explained_context(response: &Value) {
     show(response, |explanation: &ContextExplanation| {
         let ContextExplanation { id, agent, at, sequence, milliseconds, receipt, .. } = explanation;
@@ -36,11 +49,14 @@ pub(super) fn show_explained_context(response: &Value) {
         let standing = explanation.standing.as_ref();
         let standing =
             standing.map(|file| format!("{} ({}, {} bytes)", file.file, file.source, file.bytes));
+        let left_out = Some(receipt.standing_left_out).filter(|count| *count > 0);
+        let left_out = left_out.map(|count| count_text(count, "item", "items"));
         print_line(&format!("{} for {agent}, {}", short(id), second(*at)));
         print_facts(&[
             ("query", one_line(&receipt.query)),
             ("user", figures.resolved_user_id.clone().unwrap_or_default()),
             ("standing memory", standing.unwrap_or_default()),
+            ("left out of it", left_out.unwrap_or_default()),
             (
                 "tokens",
                 format!(
@@ -91,6 +107,7 @@ pub(super) fn show_learnings(response: &Value) {
         for memory in &learned.learnings {
             print_line(&format!("Learned {}: {}", short(&memory.id), memory_glance(memory)));
         }
+        print_superseded(&learned.superseded);
         learned.hints.iter().for_each(|hint| print_quarantine_hint(Some(hint)));
         if learned.repeated > 0 {
             print_line(&format!("{} already known", learned.repeated));

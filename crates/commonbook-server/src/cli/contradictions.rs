@@ -1,6 +1,6 @@
 //! How people read contradictions.
 
-use commonbook::model::contradiction::{Contradiction, ContradictionSide};
+use commonbook::model::contradiction::{Contradiction, ContradictionMark, ContradictionSide};
 use serde_json::Value;
 
 use super::layout::{minute, one_line, print_record, short, show, show_page};
@@ -45,8 +45,21 @@ pub(super) fn show_contradiction(response: &Value) {
             if let Some(memory) = resolved.kept {
                 print_line(&format!("Still holds: {}", short(&memory)));
             }
+            print_note(&format!("`commonbook contradictions reopen {id}` takes that back"));
         }
     });
+}
+
+/// The contradictions of a memory, for the line below it.
+pub(super) fn mark_texts(marks: &[ContradictionMark]) -> Vec<String> {
+    let texts = marks.iter().map(|mark| {
+        let other = format!("{} ({})", short(&mark.other), mark.owner);
+        match &mark.context {
+            None => format!("contradicts {other}: {}", mark.status),
+            Some(context) => format!("holds beside {other}: {}", one_line(context)),
+        }
+    });
+    texts.collect()
 }
 
 /// A memory on one line.

@@ -1,5 +1,5 @@
 //! The current session of each agent at the command line: `COMMONBOOK_SESSION`, else what
-//! `session use` keeps in the home.
+//! `session use` keeps in the home, for the home and for each server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,9 +15,11 @@ use super::layout::short;
 use crate::atomic::{self, StagedFile};
 use crate::config::Config;
 use crate::output::{print_json, print_line};
+use crate::remote::rest::COMMAND_TIMEOUT;
+use crate::remote::{RestClient, ServerAddress};
 use crate::verb;
 
-/// The file in the home, a JSON object of sessions by workspace and agent.
+/// The file in the home, a JSON object of sessions by workspace and agent, on a server by its URL too.
 const SESSIONS_FILE: &str = "sessions.json";
 
 /// The command `session use`.
@@ -45,57 +47,86 @@ pub(super) fn run(
     open: impl FnOnce() -> Result<Commonbook>,
 ) -> Result<()> {
     let caller = super::resolve_cli_caller(matches, config)?;
+    let address = ServerAddress::of(config, None)?;
+    let key = key(&caller, address.as_ref());
     if let Some(name) = matches.get_one::<String>("id") {
         let verb = verb::find("get_session").expect("the registry has get_session");
         let request = json!({"session": name});
-        let response = match super::call_server(config, &caller, verb.name, request.clone()) {
-            Some(response) => response,
-            None => verb.call.run(&open()?, &caller, request)?,
+        let local = || super::call_server(config, &caller, verb.name, request.clone());
+        let response = match address {
+            Some(address) => {
+                let server = RestClient::new(address, COMMAND_TIMEOUT);
+                server.call_named(verb.name, &caller, request)?
+            }
+            None => match local() {
+                Some(response) => response,
+                None => verb.call.run(&open()?, &caller, request)?,
+            },
         };
         let details: SessionDetails = commonbook::base::input::from_value(response)?;
-        keep(config, &caller, Some(details.session.id.to_string()))?;
+        keep(config, &key, Some(details.session.id.to_string()))?;
     }
     if matches.get_flag("none") {
-        keep(config, &caller, None)?;
+        keep(config, &key, None)?;
     }
-    let current = of_caller(config, &caller)?;
+    let current = of_key(config, &key)?;
     match &current {
         _ if matches.get_flag("json") => print_json(&json!({"session": current})),
+        // A token names the agent on its server.
+        Some(id) if caller.agent.is_anonymous() => {
+            print_line(&format!("You work in session {}", short(id)));
+        }
+        None if caller.agent.is_anonymous() => print_line("You work in no session"),
         Some(id) => print_line(&format!("{} works in session {}", caller.agent, short(id))),
         None => print_line(&format!("{} works in no session", caller.agent)),
     }
     Ok(())
 }
 
-/// The current session of a caller.
+/// The current session of a caller in the home, or on the server at an address.
 ///
 /// # Errors
 /// `unavailable` if the file cannot be read.
-pub(super) fn of_caller(config: &Config, caller: &Caller) -> Result<Option<String>> {
-    if config.session.is_some() {
-        return Ok(config.session.clone());
-    }
-    Ok(read(config)?.remove(&key(caller)))
+pub(super) fn of_caller(
+    config: &Config,
+    caller: &Caller,
+    address: Option<&ServerAddress>,
+) -> Result<Option<String>> {
+    of_key(config, &key(caller, address))
 }
 
 /// Forgets the current session of a caller if it is this one, which has ended.
 ///
 /// # Errors
 /// `unavailable` if the file cannot be read or written.
-pub(super) fn forget(config: &Config, caller: &Caller, ended: &Value) -> Result<()> {
-    match read(config)?.get(&key(caller)) {
-        Some(current) if ended == current => keep(config, caller, None),
+pub(super) fn forget(
+    config: &Config,
+    caller: &Caller,
+    address: Option<&ServerAddress>,
+    ended: &Value,
+) -> Result<()> {
+    let key = key(caller, address);
+    match read(config)?.get(&key) {
+        Some(current) if ended == current => keep(config, &key, None),
         _ => Ok(()),
     }
 }
 
-fn keep(config: &Config, caller: &Caller, session: Option<String>) -> Result<()> {
+fn of_key(config: &Config, key: &str) -> Result<Option<String>> {
+    if config.session.is_some() {
+        return Ok(config.session.clone());
+    }
+    Ok(read(config)?.remove(key))
+}
+
+fn keep(config: &Config, key: &str, session: Option<String>) -> Result<()> {
     let mut sessions = read(config)?;
     match session {
-        Some(session) => sessions.insert(key(caller), session),
-        None => sessions.remove(&key(caller)),
+        Some(session) => sessions.insert(key.to_owned(), session),
+        None => sessions.remove(key),
     };
     let path = sessions_path(config)?;
+    atomic::create_folders(config.home()?)?;
     StagedFile::write(&path, &format!("{:#}\n", json!(sessions)))?.replace_target()
 }
 
@@ -109,6 +140,7 @@ fn sessions_path(config: &Config) -> Result<PathBuf> {
     Ok(config.home()?.join(SESSIONS_FILE))
 }
 
-fn key(caller: &Caller) -> String {
-    format!("{} {}", caller.workspace, caller.agent)
+fn key(caller: &Caller, address: Option<&ServerAddress>) -> String {
+    let server = address.map(|address| format!("{} ", address.url)).unwrap_or_default();
+    format!("{server}{} {}", caller.workspace, caller.agent)
 }

@@ -23,7 +23,9 @@ fn print_entity(entity: &Entity) {
         print_line(&format!("  {context}"));
     }
     for (name, attribute) in &entity.attributes {
-        print_line(&format!("  {name}: {} ({})", attribute.held.value, attribute.held.agent));
+        let agents: Vec<String> =
+            attribute.held_claims().map(|claim| claim.agent.to_string()).collect();
+        print_line(&format!("  {name}: {} ({})", attribute.held.value, agents.join(", ")));
         for claim in &attribute.conflicts {
             print_line(&format!("    but {} ({})", claim.value, claim.agent));
         }

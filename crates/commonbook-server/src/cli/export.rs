@@ -4,12 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
+use commonbook::base::page::Page;
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{ListMemories, ListOrder};
 use indicatif::ProgressBar;
+use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use super::import::ImportFormat;
@@ -37,11 +38,17 @@ enum ExportDestination {
 }
 
 impl ExportCommand {
-    /// Writes the memories.
+    /// Writes the memories that `list` returns, page by page.
     ///
     /// # Errors
-    /// `invalid` if the file is inside the home; `unavailable` if it cannot be written.
-    pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, home: &Path) -> Result<()> {
+    /// `invalid` if the file is inside the home; `unavailable` if it cannot be written; the error of
+    /// `list`.
+    pub(crate) fn run<M: Serialize>(
+        &self,
+        list: impl Fn(&ListMemories) -> Result<Page<M>>,
+        caller: &Caller,
+        home: &Path,
+    ) -> Result<()> {
         let ImportFormat::Jsonl = self.format;
         let mut destination = match &self.file {
             None => ExportDestination::Stdout,
@@ -54,7 +61,7 @@ impl ExportCommand {
             }
             _ => ProgressBar::hidden(),
         };
-        let written = destination.write(|out| write_all(book, caller, out, &progress));
+        let written = destination.write(|out| write_all(&list, out, &progress));
         progress.finish_and_clear();
         match written {
             Ok(count) => {
@@ -86,9 +93,8 @@ impl From<io::Error> for ExportError {
 }
 
 /// Writes each memory as a line; returns their number.
-fn write_all(
-    book: &Commonbook,
-    caller: &Caller,
+fn write_all<M: Serialize>(
+    list: impl Fn(&ListMemories) -> Result<Page<M>>,
     out: &mut dyn Write,
     progress: &ProgressBar,
 ) -> std::result::Result<u64, ExportError> {
@@ -100,7 +106,7 @@ fn write_all(
     };
     let mut count = 0;
     loop {
-        let page = book.list_memories(caller, &request).map_err(ExportError::Memories)?;
+        let page = list(&request).map_err(ExportError::Memories)?;
         for memory in &page.items {
             serde_json::to_writer(&mut out, memory).map_err(io::Error::from)?;
             out.write_all(b"\n")?;

@@ -28,6 +28,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
         title: "Context and sessions",
         commands: &[
             "context",
+            "briefing",
             "explain",
             "learn",
             "changes",

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::{input, limits};
 use commonbook::model::caller::{Caller, EntryPoint};
-use commonbook::model::import;
-use commonbook::model::import::ImportLineResult;
+use commonbook::model::import::{ImportLine, ImportLineResult, ImportMemoriesResult};
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
 use commonbook::model::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -17,10 +17,14 @@ use serde_json::{Value, json};
 
 use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
+use crate::remote::RestClient;
 use crate::{follow, output};
 
 /// Lines that share one transaction.
 const IMPORT_CHUNK_LINES: usize = 500;
+
+/// Bytes of the lines that one request to a server contains, unless a single line is longer.
+const REQUEST_BYTES_MAX: usize = 1 << 20;
 
 /// Lines that are reported one by one to people.
 const REPORTED_LINES_MAX: usize = 20;
@@ -56,6 +60,21 @@ struct ImportTally {
     bad: Vec<(usize, Error)>,
 }
 
+/// Where an import saves.
+pub(crate) enum ImportTarget<'t> {
+    /// In the store of this home.
+    Home(&'t Commonbook),
+    /// On a server.
+    Server(&'t RestClient),
+}
+
+/// An import: where it saves, for whom, and in which workspace, unless each line names its own.
+struct Import<'i> {
+    target: ImportTarget<'i>,
+    caller: Caller,
+    into: Option<&'i Workspace>,
+}
+
 impl ImportCommand {
     /// Imports the file into the given workspace, or into the workspaces that its lines name.
     ///
@@ -63,7 +82,7 @@ impl ImportCommand {
     /// `invalid` if the file cannot be read or has bad lines; the good lines are saved.
     pub(crate) fn run(
         &self,
-        book: &Commonbook,
+        target: ImportTarget<'_>,
         caller: &Caller,
         into: Option<&Workspace>,
         as_json: bool,
@@ -71,6 +90,7 @@ impl ImportCommand {
         let ImportFormat::Jsonl = self.format;
         let (mut lines, progress) = open(&self.file)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
+        let import = Import { target, caller, into };
         let mut tally = ImportTally::default();
         let mut number = 0;
         loop {
@@ -92,10 +112,13 @@ impl ImportCommand {
             if chunk.is_empty() {
                 break;
             }
-            tally.import_chunk(book, &caller, into, &chunk)?;
+            tally.import_chunk(&import, &chunk)?;
         }
         progress.finish_and_clear();
-        if !self.later && tally.created > 0 {
+        if let ImportTarget::Home(book) = import.target
+            && !self.later
+            && tally.created > 0
+        {
             // The memories are saved and found by their words, even if this fails.
             if let Err(error) = follow::update_index(book) {
                 output::print_note(&format!("the search index is not up to date: {error}"));
@@ -106,17 +129,13 @@ impl ImportCommand {
 }
 
 impl ImportTally {
-    fn import_chunk(
-        &mut self,
-        book: &Commonbook,
-        caller: &Caller,
-        into: Option<&Workspace>,
-        chunk: &[(usize, Vec<u8>)],
-    ) -> Result<()> {
+    fn import_chunk(&mut self, import: &Import<'_>, chunk: &[(usize, Vec<u8>)]) -> Result<()> {
         let mut numbers = Vec::with_capacity(chunk.len());
         let mut lines = Vec::with_capacity(chunk.len());
         for (number, line) in chunk {
-            match import::parse(line) {
+            let parsed = input::json(line)
+                .and_then(|value| Ok((ImportLine::from_json(value.clone())?, value)));
+            match parsed {
                 Ok(line) => {
                     numbers.push(*number);
                     lines.push(line);
@@ -124,7 +143,7 @@ impl ImportTally {
                 Err(error) => self.bad.push((*number, error)),
             }
         }
-        for (number, outcome) in numbers.into_iter().zip(book.import_lines(caller, into, lines)?) {
+        for (number, outcome) in numbers.into_iter().zip(import.save(lines)?) {
             match outcome {
                 Ok(ImportLineResult { outcome, quarantined: notice }) => {
                     match outcome {
@@ -195,6 +214,37 @@ impl ImportTally {
         let message = format!("{lines} not valid; all other lines were imported");
         Err(Error::new(ErrorKind::Invalid, message)
             .hint("Correct these lines and run the command again: it adds nothing twice."))
+    }
+}
+
+impl Import<'_> {
+    /// Saves lines, each with its JSON; returns the result of each.
+    fn save(&self, lines: Vec<(ImportLine, Value)>) -> Result<Vec<Result<ImportLineResult>>> {
+        let server = match &self.target {
+            ImportTarget::Home(book) => {
+                let lines = lines.into_iter().map(|(line, _)| line).collect();
+                return book.import_lines(&self.caller, self.into, lines);
+            }
+            ImportTarget::Server(server) => server,
+        };
+        let mut results = Vec::with_capacity(lines.len());
+        let mut lines = lines.into_iter().map(|(_, value)| value).peekable();
+        while lines.peek().is_some() {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while let Some(line) = lines.peek() {
+                bytes += line.to_string().len();
+                if !batch.is_empty() && (batch.len() == limits::BATCH || bytes > REQUEST_BYTES_MAX)
+                {
+                    break;
+                }
+                batch.extend(lines.next());
+            }
+            let request = json!({"lines": batch, "by_line": self.into.is_none()});
+            let response = server.call_named("import_memories", &self.caller, request)?;
+            let response: ImportMemoriesResult = input::from_value(response)?;
+            results.extend(response.results.into_iter().map(Into::into));
+        }
+        Ok(results)
     }
 }
 

@@ -1,12 +1,12 @@
 //! `monitor`: follows the journal on the command line, one line for each event, until Ctrl-C.
 //!
 //! It reads the store itself, whether a server runs or not: it sees the writes of a server as it
-//! sees those of any other process.
+//! sees those of any other process. If the memories are at a URL, it reads the stream of that server.
 
 use std::pin::pin;
 
 use commonbook::Commonbook;
-use commonbook::base::error::Result;
+use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventFilter, FollowEvents};
@@ -15,8 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::describe::event_words;
 use super::layout::{second, short};
-use super::lookup::ViewLookup;
+use super::lookup::{VerbCall, ViewLookup};
 use crate::call::run_blocking;
+use crate::remote::rest::COMMAND_TIMEOUT;
+use crate::remote::{RemoteEvents, RestClient, ServerAddress};
 use crate::watch::watch_journals;
 use crate::{output, verb};
 
@@ -86,8 +88,57 @@ impl MonitorCommand {
         }
     }
 
-    /// The request, from the flags as REST reads it from a query string.
+    /// Prints each event of a server, as [`Self::run`] does, also after a loss of the connection.
+    ///
+    /// # Errors
+    /// The error of the server; `unavailable` if it does not answer at first, or if the output cannot
+    /// be written.
+    pub(crate) async fn run_at_server(
+        self,
+        address: ServerAddress,
+        caller: Caller,
+        as_json: bool,
+        stop: impl Future<Output = ()>,
+    ) -> Result<()> {
+        let (sender, ended) = tokio::sync::oneshot::channel();
+        // The thread ends with the program: a read cannot be interrupted.
+        std::thread::spawn(move || {
+            drop(sender.send(self.print_events(address, &caller, as_json)));
+        });
+        tokio::select! {
+            () = stop => Ok(()),
+            ended = ended => ended.unwrap_or_else(|_| {
+                Err(Error::new(ErrorKind::Internal, "the monitor has ended"))
+            }),
+        }
+    }
+
+    fn print_events(&self, address: ServerAddress, caller: &Caller, as_json: bool) -> Result<()> {
+        let server = RestClient::new(address.clone(), COMMAND_TIMEOUT);
+        let call = |caller: &Caller, verb: &str, request: Value| {
+            server.call_named(verb, caller, request).ok()
+        };
+        let mut events = RemoteEvents::open(address, caller, &self.query())?;
+        output::print_note(&format!("following {}; Ctrl-C stops", caller.workspace));
+        loop {
+            let json = events.next_event(|error| {
+                output::print_note(&format!("{error}; connecting again"));
+            })?;
+            let event = serde_json::from_str::<Event>(&json).ok().filter(|_| !as_json);
+            let line = event.map_or(json, |event| event_line(&event, caller, &call));
+            if !output::print_lines(&[line])? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The request.
     fn follow_request(&self) -> Result<FollowEvents> {
+        input::from_pairs(self.query())
+    }
+
+    /// The flags as REST reads them from a query string.
+    fn query(&self) -> Vec<(String, String)> {
         let pairs = |name: &str, values: &[String]| {
             values.iter().map(|value| (name.to_owned(), value.clone())).collect::<Vec<_>>()
         };
@@ -101,7 +152,7 @@ impl MonitorCommand {
         if self.exclude_self {
             pairs.push(("exclude_self".to_owned(), String::new()));
         }
-        input::from_pairs(pairs)
+        pairs
     }
 }
 
@@ -113,20 +164,20 @@ fn read_monitor_page(
     as_json: bool,
 ) -> Result<MonitorPage> {
     let followed = book.follow_events(caller, filter, offset, limits::PAGE_MAX)?;
+    let call = |caller: &Caller, verb: &str, request: Value| {
+        verb::find(verb)?.call.run(book, caller, request).ok()
+    };
     let line = |event: &Event| match as_json {
         true => serde_json::to_string(event).unwrap_or_default(),
-        false => event_line(book, caller, event),
+        false => event_line(event, caller, &call),
     };
     let lines = followed.items.iter().map(line).collect();
     Ok(MonitorPage { lines, through: followed.through, more: followed.more })
 }
 
 /// An event on one line, in words.
-fn event_line(book: &Commonbook, caller: &Caller, event: &Event) -> String {
-    let call = |caller: &Caller, verb: &str, request: Value| {
-        verb::find(verb)?.call.run(book, caller, request).ok()
-    };
-    let lookup = ViewLookup { caller, request: &Map::new(), call: &call };
+fn event_line(event: &Event, caller: &Caller, call: &VerbCall<'_>) -> String {
+    let lookup = ViewLookup { caller, request: &Map::new(), call };
     format!(
         "{}  {:>5}  {}  ({} {})",
         second(event.at),

@@ -45,8 +45,9 @@ pub(crate) struct SetupCommand {
     /// Program that the client starts [default: this program; `commonbook` with --scope project]
     #[arg(long, value_name = "COMMAND")]
     program: Option<String>,
-    /// MCP tools to offer: core, team, full, or names of tools, separated by commas [default: core]
-    #[arg(long, conflicts_with = "http")]
+    /// MCP tools to offer: core, team, full, or names of tools, separated by commas [default: core, with
+    /// --http those of the server]
+    #[arg(long)]
     tools: Option<ToolSelection>,
 }
 
@@ -86,7 +87,7 @@ impl SetupCommand {
         agent: Option<&str>,
         as_json: bool,
     ) -> Result<Value> {
-        let server = match (self.undo, self.server_address(agent)?) {
+        let server = match (self.undo, self.server_address(agent, config)?) {
             (false, None) => self.recorded_server(client, config)?,
             (_, server) => server,
         };
@@ -144,8 +145,13 @@ impl SetupCommand {
         })
     }
 
-    /// The server that the options name.
-    fn server_address(&self, agent: Option<&str>) -> Result<Option<ServerAddress>> {
+    /// The server that the options name. A client need not pass `COMMONBOOK_TOKEN` on to its hooks and
+    /// tools, so that the token is kept with the address.
+    fn server_address(
+        &self,
+        agent: Option<&str>,
+        config: &Config,
+    ) -> Result<Option<ServerAddress>> {
         let header = |text: &String| {
             let (name, value) = text.split_once(':').ok_or_else(|| {
                 Error::invalid("header", format!("{text:?} is not a header; expected NAME: VALUE"))
@@ -156,6 +162,7 @@ impl SetupCommand {
         let headers = self.header.iter().map(header).collect::<Result<Vec<_>>>()?;
         let Some(url) = &self.http else { return Ok(None) };
         let address = ServerAddress::parse(url)?.with_headers(headers)?;
+        let address = address.with_token(config.token.as_ref());
         Ok(Some(ServerAddress { agent: agent.map(str::to_owned), ..address }))
     }
 

@@ -1,5 +1,6 @@
 //! How people read memories, agents, users and events.
 
+use commonbook::base::id::MemoryId;
 use commonbook::base::page::Page;
 use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::bulk::BulkResult;
@@ -12,6 +13,7 @@ use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{UserList, WorkspaceStats};
 use serde_json::Value;
 
+use super::contradictions;
 use super::describe::{event_facts, event_words};
 use super::layout::{
     memory_glance, minute, print_facts, print_next_page, print_record, print_table, second, short,
@@ -43,14 +45,26 @@ fn print_memory(memory: &Memory, matched: Option<String>, lookup: &ViewLookup<'_
 
 pub(super) fn show_saved_memory(response: &Value) {
     show(response, |saved: &SaveResult| {
-        let outcome = match saved.outcome {
-            SaveOutcome::Created => "Saved",
-            SaveOutcome::Repeated => "Already saved",
-        };
+        let outcome = save_outcome(saved.outcome);
         let Memory { id, owner, workspace, sharing, .. } = &saved.memory;
         print_line(&format!("{outcome} {} as {owner} in {workspace} ({sharing})", short(id)));
+        print_superseded(&saved.superseded);
         print_hygiene(&saved.memory);
     });
+}
+
+fn save_outcome(outcome: SaveOutcome) -> &'static str {
+    match outcome {
+        SaveOutcome::Created => "Saved",
+        SaveOutcome::Repeated => "Already saved",
+    }
+}
+
+/// Prints which memories of its author a new one supersedes, and how to keep them.
+pub(super) fn print_superseded(superseded: &[MemoryId]) {
+    for id in superseded.iter().map(short) {
+        print_note(&format!("supersedes {id}; `commonbook restore {id}` keeps both"));
+    }
 }
 
 /// Prints which secrets a memory lost, and whether it is quarantined.
@@ -97,7 +111,9 @@ pub(super) fn batch(response: &Value) {
     show(response, |page: &Page<SaveResult>| {
         for saved in &page.items {
             let (id, text) = (short(&saved.memory.id), memory_glance(&saved.memory));
-            print_line(&format!("Saved {id}: {text}"));
+            let outcome = save_outcome(saved.outcome);
+            print_line(&format!("{outcome} {id}: {text}"));
+            print_superseded(&saved.superseded);
             print_hygiene(&saved.memory);
         }
     });
@@ -118,7 +134,9 @@ pub(super) fn hits(response: &Value, lookup: &ViewLookup<'_>) {
                     reasons.push("meaning");
                 }
                 let matched = format!("matched by {}", reasons.join(", "));
-                print_memory(&hit.memory, Some(matched).filter(|_| !reasons.is_empty()), lookup);
+                let marks = contradictions::mark_texts(&hit.contradictions);
+                let facts = [vec![matched], marks].concat().join("; ");
+                print_memory(&hit.memory, Some(facts), lookup);
             }
             let shown = found.hits.len();
             print_note(&format!("{shown} of {} in {}", found.total, workspaces.join(", ")));

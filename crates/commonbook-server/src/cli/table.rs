@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::lookup::ViewLookup;
-use super::{case, checkpoint, context, contradictions, entities, handoff, session, show, tokens};
+use super::{
+    case, checkpoint, context, contradictions, entities, handoff, session, show, standing, tokens,
+};
 
 /// The groups of commands, with their help.
 pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
@@ -12,6 +14,7 @@ pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("handoff", "Hands work over to another agent, accepts it, and shows who hands work to whom"),
     ("entity", "Shows and edits the people, tools, files and projects that memories mention"),
     ("contradictions", "Lists and resolves memories that contradict each other"),
+    ("memory", "Shows and edits standing memory files, which a role always receives"),
     ("token", "Creates, lists, rotates and revokes tokens, which prove who calls over HTTP"),
 ];
 
@@ -107,8 +110,19 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("rotate_token", &["token_id"], tokens::show_issued_token),
         view("save_memories", &["memories"], show::batch).with_list_file("memories"),
         view("get_context", &["task"], context::context),
+        view("get_briefing", &["prompt"], context::briefing),
         view("explain_context", &["context"], context::show_explained_context),
         view("learn", &["message"], context::show_learnings),
+        view("list_standing", &[], standing::list),
+        view("read_standing", &["role"], standing::page),
+        view("add_standing", &["role", "text"], standing::show_edit),
+        view("remove_standing", &["role", "text"], standing::show_edit),
+        view("clean_standing", &["role"], standing::show_edits),
+        view("optimize_standing", &["role"], standing::show_edits),
+        view("standing_history", &["role"], standing::history),
+        view("restore_standing", &["role", "version"], standing::show_edit),
+        view("init_standing", &["roles"], standing::show_edits),
+        view("route_standing", &["text"], standing::show_route),
         view("detect_contradictions", &[], contradictions::list),
         view("get_contradiction", &["contradiction"], contradictions::show_contradiction),
         view(
@@ -116,6 +130,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
             &["contradiction", "resolution"],
             contradictions::show_contradiction,
         ),
+        view("reopen_contradiction", &["contradiction"], contradictions::show_contradiction),
         view("open_case", &["key"], case::show_opened_case),
         view("append_entry", &["key", "summary"], case::show_appended_entries),
         view("append_entries", &["key", "entries"], case::show_appended_entries)

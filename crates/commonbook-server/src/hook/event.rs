@@ -161,6 +161,7 @@ fn refine_hook_event(input: &mut HookInput, fields: &HookFields) -> HookEvent {
                 return HookEvent::Other;
             };
             let role = first_text(&tool.arguments, delegating.role);
+            input.prompt = first_text(&tool.arguments, &[delegating.task]);
             input.subagent = Some(SubagentIdentity { id: None, role });
             input.last_message = tool_answer_text(fields);
             HookEvent::SubagentStop
@@ -169,7 +170,9 @@ fn refine_hook_event(input: &mut HookInput, fields: &HookFields) -> HookEvent {
             HookEvent::SubagentStart
         }
         // A sub-agent has received its context with its task.
-        HookEvent::Prompt if within || is_notification(input.prompt.as_deref()) => HookEvent::Other,
+        HookEvent::Prompt if within || input.prompt.as_deref().is_some_and(is_notification) => {
+            HookEvent::Other
+        }
         // The client sends an event of its own for the end of a sub-agent, whose session goes on.
         HookEvent::TurnEnd | HookEvent::SessionEnd if within => HookEvent::Other,
         moment => moment,
@@ -177,8 +180,8 @@ fn refine_hook_event(input: &mut HookInput, fields: &HookFields) -> HookEvent {
 }
 
 /// Whether the client itself, not the user, sent this prompt.
-fn is_notification(prompt: Option<&str>) -> bool {
-    prompt.is_some_and(|prompt| prompt.trim_start().starts_with("<task-notification>"))
+pub(super) fn is_notification(prompt: &str) -> bool {
+    prompt.trim_start().starts_with("<task-notification>")
 }
 
 fn parse_tool_call(fields: &HookFields, inner: &HookFields) -> Option<HookToolCall> {

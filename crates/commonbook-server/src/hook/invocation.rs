@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::base::home_key::HomeKey;
-use commonbook::base::limits;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint, nearest_session_id};
 use commonbook::model::checkpoint::{
     Checkpoint, CheckpointKind, CreateCheckpoint, ResumeSession, ResumeSessionResult,
 };
-use commonbook::model::cursor::{ChangesResponse, ChangesSince, MarkRead, ReadMark};
 use commonbook::model::learning::{LearnRequest, LearnResult};
 use commonbook::model::session::{EndSession, EndSessionResult, StartSession, StartSessionResult};
+use commonbook::prompt::briefing::{Briefing, GetBriefing};
 use commonbook::prompt::context::{AgentContext, GetContext};
+use commonbook::verbs::project_context;
 use commonbook_text::echo::without_contexts;
 use serde_json::Value;
 
 use super::verbs::{StoreOpener, VerbClient};
 use super::{
-    HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, news, transcript,
+    HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, transcript,
 };
 use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
@@ -32,6 +32,9 @@ use crate::ticket::{self, CallTicket, ToolCall};
 
 /// The time that user commands must leave for the built-in steps.
 const OWN_STEPS_RESERVE: Duration = Duration::from_millis(600);
+
+/// How a sub-agent saves what it learned.
+const LEARNING_NOTE: &str = "A line `Remember: …` in your final message is kept for other agents.";
 
 /// One call of a hook.
 pub(super) struct HookInvocation<'c> {
@@ -124,7 +127,7 @@ impl<'c> HookInvocation<'c> {
     fn give_memory(&mut self) -> Result<()> {
         match self.input.moment {
             HookEvent::SessionStart => self.begin_client_session(),
-            HookEvent::Prompt => self.give_news(),
+            HookEvent::Prompt => self.brief_for_prompt(),
             HookEvent::Delegation => self.delegate(),
             HookEvent::OwnCall => self.sign(),
             _ => Ok(()),
@@ -172,7 +175,7 @@ impl<'c> HookInvocation<'c> {
         Ok(Some(started.session.id.to_string()))
     }
 
-    /// Starts the session, and gives the agent its context; for a resumed session also what it contains.
+    /// Starts the session, and briefs the agent; for a resumed session also on what it contains.
     fn begin_client_session(&mut self) -> Result<()> {
         let session = self.session()?;
         if let (Some("resume" | "compact"), Some(session)) = (self.input.reason.as_deref(), session)
@@ -186,37 +189,38 @@ impl<'c> HookInvocation<'c> {
                 self.texts.push(resumed.text);
             }
         }
-        // Without a task there is nothing to rank by: a threshold of 1 leaves what holds for every task.
-        let task = format!("Begin to work in {}", self.client.workspace);
-        let begin = GetContext { task, threshold: Some(1.0), ..GetContext::default() };
-        self.give_context(&self.client.clone(), &begin)
+        // opencode shows the agent nothing at this event: its first prompt begins the briefing.
+        if self.input.client == HookClient::Opencode {
+            return Ok(());
+        }
+        let restart = self.input.reason.as_deref() != Some("resume");
+        self.brief(GetBriefing { restart, ..GetBriefing::default() })
     }
 
-    /// Adds the context of an agent.
-    fn give_context(&mut self, caller: &Caller, request: &GetContext) -> Result<()> {
-        let context = self.verbs.call::<AgentContext>("get_context", caller, request)?;
-        self.texts.extend(Some(context.text).filter(|text| !text.is_empty()));
+    /// Adds what the agent should know for the prompt of its user.
+    fn brief_for_prompt(&mut self) -> Result<()> {
+        let prompt = self.input.prompt.as_deref().map(strip_controls);
+        self.brief(GetBriefing { prompt, ..GetBriefing::default() })
+    }
+
+    /// Adds a briefing of the agent in its session.
+    fn brief(&mut self, request: GetBriefing) -> Result<()> {
+        let request = GetBriefing { client_session: self.client_session(), ..request };
+        let briefing = self.verbs.call::<Briefing>("get_briefing", &self.client, &request)?;
+        self.texts.extend(Some(briefing.text).filter(|text| !text.is_empty()));
+        match request.prompt {
+            Some(_) => Ok(()),
+            None => self.add_project_context(&self.client.clone(), ""),
+        }
+    }
+
+    /// Adds the standing memory of the project for an agent whose memories are on a server elsewhere.
+    fn add_project_context(&mut self, caller: &Caller, task: &str) -> Result<()> {
+        if self.verbs.is_at_url() {
+            let (home, preferences) = (self.config.home()?, self.config.preferences()?);
+            self.texts.extend(project_context(caller, home, task, &preferences)?);
+        }
         Ok(())
-    }
-
-    /// Adds the changes since the agent last looked, before it answers a prompt.
-    fn give_news(&mut self) -> Result<()> {
-        let request = ChangesSince { limit: Some(limits::PAGE_MAX), ..ChangesSince::default() };
-        let caller = &self.client;
-        let changes = self.verbs.call::<ChangesResponse>("changes_since", caller, &request)?;
-        if changes.through > changes.after {
-            // Later prompts must not bring the rest of a long list bit by bit.
-            self.verbs.call::<ReadMark>("mark_read", caller, &MarkRead::default())?;
-        }
-        self.texts.extend(Some(news::render_changes(changes)).filter(|text| !text.is_empty()));
-        // opencode has no earlier event that can give a context.
-        match self.input.prompt.as_deref().map(strip_controls) {
-            Some(task) if self.input.client == HookClient::Opencode && !task.trim().is_empty() => {
-                let caller = self.client.clone();
-                self.give_context(&caller, &GetContext { task, ..GetContext::default() })
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Adds the context of the sub-agent that receives a delegated task.
@@ -224,8 +228,18 @@ impl<'c> HookInvocation<'c> {
         let Some(delegation) = &self.input.delegation else { return Ok(()) };
         let task = strip_controls(&without_contexts(&delegation.task));
         let target = self.input.target_agent(&self.client.agent);
+        let has_note = delegation.task.contains(LEARNING_NOTE);
         let caller = self.client.clone().narrow_to(target.as_ref().map(Agent::as_str))?;
-        self.give_context(&caller, &GetContext { task, ..GetContext::default() })
+        let request = GetContext { task, ..GetContext::default() };
+        let context = self.verbs.call::<AgentContext>("get_context", &caller, &request)?;
+        let before = self.texts.len();
+        self.texts.extend(Some(context.text).filter(|text| !text.is_empty()));
+        self.add_project_context(&caller, &request.task)?;
+        // A sub-agent has not read the instructions of the client or of the server.
+        if self.texts.len() > before && !has_note {
+            self.texts.push(LEARNING_NOTE.to_owned());
+        }
+        Ok(())
     }
 
     /// Signs the call of a Commonbook tool with its agent and session.
@@ -259,12 +273,22 @@ impl<'c> HookInvocation<'c> {
             return Ok(());
         }
         let agent = self.input.agent(&self.client.agent);
-        let prompt = self.input.prompt.clone();
+        let prompt = self.prompt();
         let learn = LearnRequest { message, prompt, ..LearnRequest::default() };
         let session = self.session()?;
         let caller = self.client.clone().narrow_to(Some(agent.as_str()))?;
         let caller = caller.in_session(session.as_deref())?;
         self.verbs.call::<LearnResult>("learn", &caller, &learn).map(drop)
+    }
+
+    /// The prompt that the last message answers: from the event, else from the transcript.
+    fn prompt(&self) -> Option<String> {
+        let of_transcript = || {
+            let path = Path::new(self.input.transcript.as_deref()?);
+            let found = transcript::last_prompt(path, self.input.subagent.is_some());
+            found.inspect_err(|error| tracing::warn!(%error, "the prompt was not found")).ok()?
+        };
+        self.input.prompt.clone().or_else(of_transcript)
     }
 
     /// Creates a checkpoint before the client compacts the conversation.

@@ -126,6 +126,52 @@ fn every_event_of_copilot_and_opencode_has_its_hook_event() {
     ]);
 }
 
+/// The inputs of a prompt as each client sends them, of its user and, where it has them, of others.
+#[test]
+fn a_prompt_of_the_user_is_the_main_agents_and_all_others_are_not() {
+    let session = "d8d0fc6f-e641-4a44-844e-3e32fda34789";
+    let claude = |prompt: &str| {
+        json!({"session_id": session, "transcript_path": "/t/s.jsonl", "cwd": "/p", "prompt_id": "ada5",
+            "permission_mode": "default", "hook_event_name": "UserPromptSubmit", "prompt": prompt})
+    };
+    let codex = json!({"session_id": session, "turn_id": "01a1", "transcript_path": "/t/r.jsonl",
+        "cwd": "/p", "hook_event_name": "UserPromptSubmit", "model": "m", "prompt": "Deploy it"});
+    let mut codex_within = codex.clone();
+    codex_within["agent_id"] = "01a1fbcb-4fc6".into();
+    codex_within["agent_type"] = "default".into();
+    let gemini = json!({"session_id": session, "transcript_path": "/t/c.jsonl", "cwd": "/p",
+        "hook_event_name": "BeforeAgent", "timestamp": "2026-11-21T01:43:34.593Z",
+        "prompt": "<hook_context>what the session began with</hook_context>\n\nDeploy it"});
+    let copilot = json!({"sessionId": session, "timestamp": 1_795_225_595_702_u64, "cwd": "/p",
+        "prompt": "Deploy it"});
+    let copilot_within = json!({"sessionId": "11d824d1", "cwd": "/p", "prompt": "look it up",
+        "agentId": "11d824d1", "agentType": "engineer", "parentAgentId": session});
+    let opencode = json!({"sessionID": session, "directory": "/p", "prompt": "Deploy it"});
+    let opencode_within =
+        json!({"sessionID": "ses_child", "parentID": session, "agent": "engineer", "prompt": "p"});
+    let notification = "<task-notification>\n<task-id>a6bb</task-id>";
+    let table = [
+        (ClaudeCode, "UserPromptSubmit", claude("Deploy it"), true),
+        (ClaudeCode, "UserPromptSubmit", claude(notification), false),
+        (Codex, "UserPromptSubmit", codex, true),
+        (Codex, "UserPromptSubmit", codex_within, false),
+        (Gemini, "BeforeAgent", gemini, true),
+        (Copilot, "userPromptSubmitted", copilot, true),
+        (Copilot, "userPromptSubmitted", copilot_within, false),
+        (Opencode, "chat.message", opencode, true),
+        (Opencode, "chat.message", opencode_within, false),
+    ];
+    for (client, event, given, is_users) in table {
+        let input = read(client, event, &given);
+        assert_eq!(input.moment == HookEvent::Prompt, is_users, "{client} {given}");
+        if is_users {
+            assert_eq!(input.session.as_deref(), Some(session), "{client}");
+            assert_eq!(input.prompt.as_deref(), Some("Deploy it"), "{client}");
+            assert_ne!(HookResponse::Context("CTX".into()).render(&input), "{}", "{client}");
+        }
+    }
+}
+
 #[test]
 fn the_event_in_the_input_overrides_the_event_in_the_command() {
     let given = json!({"hook_event_name": "Stop"});

@@ -41,6 +41,11 @@ impl<'c> VerbClient<'c> {
         Self { config, server, open: Some(open), book: None }
     }
 
+    /// Whether the memories are on a server at a URL, which has no files of this machine.
+    pub(super) fn is_at_url(&self) -> bool {
+        self.server.is_some()
+    }
+
     /// Calls a verb by its name in the registry: through the server that runs, else on the store.
     ///
     /// # Errors

@@ -176,8 +176,10 @@ fn execute_request_line(
 
 /// Whether a verb needs the standing memory of a project outside the sandbox.
 fn is_beyond_sandbox(request: &RpcRequest) -> bool {
-    verb::find(&request.verb).is_some_and(|verb| verb.uses_project)
-        && !sandbox::reaches_project(&request.caller)
+    verb::find(&request.verb).is_some_and(|verb| {
+        let creates = verb.is_on_files && verb.writes();
+        verb.uses_project && !sandbox::reaches_project(&request.caller, creates)
+    })
 }
 
 /// Creates the socket. Replaces the socket of a killed server, but not that of a running one.

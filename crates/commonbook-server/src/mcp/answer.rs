@@ -21,8 +21,8 @@ use crate::verb::{ToolSelection, Verb};
 const ERROR_META: &str = "commonbook/error";
 
 /// Verbs whose answer is a text for an agent.
-const TEXT_VERBS: [&str; 4] =
-    ["accept_handoff", "get_case_context", "get_context", "resume_session"];
+const TEXT_VERBS: [&str; 5] =
+    ["accept_handoff", "get_briefing", "get_case_context", "get_context", "resume_session"];
 
 /// Verbs that answer with what the caller has just written: without the text.
 const WRITING_VERBS: [&str; 13] = [
@@ -42,7 +42,7 @@ const WRITING_VERBS: [&str; 13] = [
 ];
 
 /// Fields that only programs need.
-const UNSENT_FIELDS: [&str; 21] = [
+const UNSENT_FIELDS: [&str; 22] = [
     "accepted_in",
     "chain",
     "client",
@@ -56,6 +56,7 @@ const UNSENT_FIELDS: [&str; 21] = [
     "metadata",
     "normalised",
     "parts",
+    "relevance",
     "revised_at",
     "revised_by",
     "score",

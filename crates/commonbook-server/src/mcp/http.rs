@@ -15,8 +15,12 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio_util::sync::CancellationToken;
 
 use super::ownership::{self, SessionOwnership};
-use crate::caller::{HttpCallerSource, resolve_http_caller};
+use crate::caller::{HttpCallerSource, header_text, resolve_http_caller};
 use crate::config::Config;
+use crate::verb::ToolSelection;
+
+/// The header by which a client selects its tools: core, team, full, or names of tools.
+pub(crate) const TOOLS_HEADER: &str = "x-commonbook-tools";
 
 /// The service of `/mcp`, which makes a door for each connection. `stopping` ends its streams. Only
 /// the caller that opened a session can use it.
@@ -49,4 +53,12 @@ pub(super) fn caller(
 ) -> Result<Caller> {
     resolve_http_caller(HttpCallerSource { parts, client, door: EntryPoint::Mcp }, config)
         .map(|(caller, _)| caller)
+}
+
+/// The tools that the headers of a message select.
+///
+/// # Errors
+/// `invalid` for the name of no tool.
+pub(super) fn selected_tools(parts: &Parts) -> Result<Option<ToolSelection>> {
+    header_text(&parts.headers, TOOLS_HEADER)?.map(|text| text.parse()).transpose()
 }

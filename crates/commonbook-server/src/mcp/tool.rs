@@ -1,24 +1,36 @@
 //! The tools: the verbs of a selection as MCP has them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
 use super::contract;
 use crate::verb::{self, ToolSelection, ToolTier, Verb, VerbEffect};
 
-/// A verb as a tool.
-pub(super) struct ToolOffer {
-    pub(super) tool: Tool,
-    pub(super) verb: &'static Verb,
+/// The tools of a selection, made when a client lists them.
+pub(super) struct ToolOffers {
+    pub(super) selection: ToolSelection,
+    tools: OnceLock<Vec<Tool>>,
 }
 
-/// The tools of this selection.
-pub(super) fn offers(selection: &ToolSelection) -> Vec<ToolOffer> {
-    selection.verbs().into_iter().map(offer).collect()
+impl ToolOffers {
+    /// The tools of this selection.
+    pub(super) fn of(selection: ToolSelection) -> Self {
+        Self { selection, tools: OnceLock::new() }
+    }
+
+    /// The tools as clients see them.
+    pub(super) fn tools(&self) -> &[Tool] {
+        self.tools.get_or_init(|| self.selection.verbs().into_iter().map(tool).collect())
+    }
+
+    /// The verb of an offered tool.
+    pub(super) fn verb(&self, name: &str) -> Option<&'static Verb> {
+        verb::find(name).filter(|verb| self.selection.offers(verb.name))
+    }
 }
 
-fn offer(verb: &'static Verb) -> ToolOffer {
+fn tool(verb: &'static Verb) -> Tool {
     let Verb { name, call, .. } = verb;
     let hints = ToolAnnotations::with_title(name.replace('_', " ")).open_world(false);
     let hints = match verb.effect {
@@ -35,13 +47,12 @@ fn offer(verb: &'static Verb) -> ToolOffer {
     let input: Arc<JsonObject> = Arc::new(contract::input_schema(verb));
     let mut tool = Tool::new(*name, description, input);
     tool.annotations = Some(hints);
-    ToolOffer { tool, verb }
+    tool
 }
 
 /// Every tool as a client sees it.
 pub(crate) fn tools() -> Vec<Tool> {
-    let full = ToolSelection::of(ToolTier::Full);
-    offers(&full).into_iter().map(|offer| offer.tool).collect()
+    ToolOffers::of(ToolSelection::of(ToolTier::Full)).tools().to_vec()
 }
 
 #[cfg(test)]
@@ -67,10 +78,10 @@ mod tests {
         for (tier, most) in
             [(ToolTier::Core, 2_000), (ToolTier::Team, 5_000), (ToolTier::Full, 12_000)]
         {
-            let offers = offers(&ToolSelection::of(tier));
-            let tokens: usize = offers.iter().map(|offer| tokens_of(&offer.tool)).sum();
-            let bytes = serde_json::to_string(&offers.iter().map(|o| &o.tool).collect::<Vec<_>>());
-            let (tools, bytes) = (offers.len(), bytes.unwrap().len());
+            let offers = ToolOffers::of(ToolSelection::of(tier));
+            let tokens: usize = offers.tools().iter().map(tokens_of).sum();
+            let bytes = serde_json::to_string(offers.tools());
+            let (tools, bytes) = (offers.tools().len(), bytes.unwrap().len());
             println!("{}: {tools} tools, {tokens} of {most} tokens, {bytes} bytes", tier.name());
             assert!(tokens <= most, "{}: {tokens} tokens; the maximum is {most}", tier.name());
         }

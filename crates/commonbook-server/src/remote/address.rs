@@ -76,7 +76,7 @@ impl ServerAddress {
     }
 
     /// The address with this token, unless it has one.
-    fn with_token(mut self, token: Option<&SecretString>) -> Self {
+    pub(crate) fn with_token(mut self, token: Option<&SecretString>) -> Self {
         if let Some(SecretString(token)) = token {
             let bearer = || format!("Bearer {token}");
             self.headers.entry(AUTHORIZATION.to_owned()).or_insert_with(bearer);

@@ -23,6 +23,7 @@ use super::rest::COMMAND_TIMEOUT;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door};
+use crate::mcp::TOOLS_HEADER;
 use crate::ticket;
 use crate::verb::ToolSelection;
 
@@ -51,6 +52,8 @@ pub(crate) struct McpBridge {
     config: Config,
     claims: CallerClaims,
     near: Option<Workspace>,
+    /// The tools that the server offers to this client, if not the server's own selection.
+    tools: Option<ToolSelection>,
     connection: Mutex<BridgeConnection>,
 }
 
@@ -82,8 +85,14 @@ impl McpBridge {
             config,
             claims,
             near,
+            tools: None,
             connection: Mutex::default(),
         }
+    }
+
+    /// Selects the tools that the server offers to this client.
+    pub(crate) fn with_tools(self, tools: Option<ToolSelection>) -> Self {
+        Self { tools, ..self }
     }
 
     /// Passes messages on until the client closes its end; then waits for the pending responses.
@@ -138,7 +147,8 @@ impl McpBridge {
             Err(error) => {
                 tracing::warn!(%error, "a message was not passed on");
                 if let Some(id) = id {
-                    write_line(&error_message(&id, &error, is_tool).to_string());
+                    let tools = self.tools.clone().unwrap_or_default();
+                    write_line(&error_message(&id, &error, is_tool, &tools).to_string());
                 }
             }
         }
@@ -228,8 +238,10 @@ impl McpBridge {
         let version = named.map(str::to_owned).or(chosen);
         let params = &message["params"];
         let name = params["name"].as_str().or(params["uri"].as_str()).filter(|_| named.is_some());
+        let tools = self.tools.as_ref().map(ToString::to_string);
         let headers = [
             ("accept", Some("application/json, text/event-stream")),
+            (TOOLS_HEADER, tools.as_deref()),
             ("mcp-protocol-version", version.as_deref()),
             (SESSION_HEADER, session),
             // A protocol without sessions names each call in its headers too.
@@ -320,8 +332,8 @@ impl McpBridge {
 }
 
 /// The response to a message that was not passed on. The model reads the error of a tool.
-fn error_message(id: &Value, error: &Error, is_tool: bool) -> Value {
-    let detail = for_door(error, HintDoor::Mcp(&ToolSelection::default())).body(None).error;
+fn error_message(id: &Value, error: &Error, is_tool: bool, tools: &ToolSelection) -> Value {
+    let detail = for_door(error, HintDoor::Mcp(tools)).body(None).error;
     let text = format!("{}. {}", detail.message, detail.hint.as_deref().unwrap_or_default());
     let text = text.trim();
     match is_tool {

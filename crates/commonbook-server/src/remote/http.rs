@@ -104,6 +104,12 @@ impl HttpClient {
         }
     }
 
+    /// The error of a server that ended a response before its end.
+    pub(super) fn ended(&self, reason: &str) -> Error {
+        let message = format!("{}: {reason}", self.address.url);
+        Error::new(ErrorKind::Unavailable, message)
+    }
+
     /// The error of a server that does not answer.
     pub(super) fn unavailable(
         &self,

@@ -73,6 +73,20 @@ impl RestClient {
         Ok(response)
     }
 
+    /// Calls the verb of this name.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub(crate) fn call_named(&self, name: &str, caller: &Caller, request: Value) -> Result<Value> {
+        let found = verb::find(name);
+        let found = found
+            .ok_or_else(|| Error::new(ErrorKind::Internal, format!("there is no verb {name}")))?;
+        match request {
+            Value::Object(request) => self.call(found, caller, request),
+            _ => self.call(found, caller, Map::new()),
+        }
+    }
+
     fn send(&self, request: &RouteRequest, caller: &Caller) -> Result<Value> {
         let RouteRequest { method, path, body, key } = request;
         let mut builder = self.0.request(method, path, caller);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use commonbook::base::error::ErrorBody;
+use commonbook::model::standing::StandingFileInfo;
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{Schema, SchemaGenerator};
@@ -14,7 +15,13 @@ use crate::call::TypeReference;
 const SCHEMAS_PATH: &str = "/components/schemas";
 
 /// Types that have every field of another type and more: the type, and the other one.
-const EXTENSIONS: [(&str, &str); 2] = [("UpdateResult", "Memory"), ("EndSessionResult", "Session")];
+const EXTENSIONS: [(&str, &str); 5] = [
+    ("UpdateResult", "Memory"),
+    ("EndSessionResult", "Session"),
+    ("StandingEdit", "StandingFileInfo"),
+    ("StandingPage", "StandingFileInfo"),
+    ("StandingSummary", "StandingFileInfo"),
+];
 
 /// Collects the types of the document.
 pub(super) struct SchemaComponents {
@@ -56,9 +63,10 @@ impl SchemaComponents {
         answer_type(&mut self.answers).to_value()
     }
 
-    /// Adds the body of an error.
-    pub(super) fn add_error(&mut self) {
+    /// Adds the types that no verb returns by themselves: the body of an error, and a base.
+    pub(super) fn add_bases(&mut self) {
         self.answers.subschema_for::<ErrorBody>();
+        self.answers.subschema_for::<StandingFileInfo>();
     }
 
     /// A reference to this body of a request.

@@ -27,11 +27,15 @@ pub(super) fn request(name: &str) -> Option<Value> {
             "type": "tool", "value": "TypeScript", "context": "Compile target ES2020",
         }),
         "get_context" => json!({"task": "Make the payment service retry", "budget": 1000}),
+        "get_briefing" => {
+            json!({"prompt": "Why does the payment service fail?", "client_session": "s1"})
+        }
         "learn" => json!({"message": "Done.\n\nRemember:\n- Backoff starts at 100 ms\n"}),
         "resolve_contradiction" => json!({
             "resolution": "keep_both", "context": "3 retries for payments, 5 for refunds",
         }),
         "adopt_memories" => json!({"agent_name": "claude-code", "dry_run": true}),
+        "import_memories" => json!({"lines": [{"text": "Ann: tea", "speaker": "ann"}]}),
         "purge_since" => json!({"since": "1h", "dry_run": true}),
         _ => return None,
     })
@@ -43,7 +47,7 @@ pub(super) fn answer(name: &str) -> Option<Value> {
         "save_memory" => json!({"memory": memory(), "outcome": "created"}),
         "search_memory" => json!({
             "hits": [{
-                "memory": memory(), "score": 1.75, "matched": ["words"],
+                "memory": memory(), "score": 1.75, "relevance": 0.83, "matched": ["words"],
                 "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "entity": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
             }],
             "total": 1, "next": null, "workspaces": ["payments", "global"],
@@ -60,6 +64,14 @@ pub(super) fn answer(name: &str) -> Option<Value> {
                 "source_agents": ["claude-code"], "memory_types": ["decision"],
                 "prompt_tokens_before": 5, "prompt_tokens_after": 136,
             },
+        }),
+        "get_briefing" => json!({
+            "agent": "claude-code", "text": EXAMPLE_MESSAGE, "tokens": 131,
+            "items": [{
+                "id": EXAMPLE_ID, "source": "relevant", "memory_type": "decision", "author": "claude-code",
+                "score": 0.9,
+            }],
+            "contexts": ["ctx_01m7y9c4dpeqkspxh7a865d434"],
         }),
         "resolve_contradiction" => contradiction_resolution(),
         "purge_memory" => json!({"id": EXAMPLE_ID}),
@@ -186,6 +198,7 @@ mod tests {
     use commonbook::model::memory::{Memory, PurgeResult, SaveResult};
     use commonbook::model::search::SearchResponse;
     use commonbook::model::stats::WorkspaceStats;
+    use commonbook::prompt::briefing::Briefing;
     use commonbook::prompt::context::AgentContext;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -205,6 +218,7 @@ mod tests {
         check_example::<Memory>(&memory());
         check_example::<SearchResponse>(&of("search_memory"));
         check_example::<AgentContext>(&of("get_context"));
+        check_example::<Briefing>(&of("get_briefing"));
         check_example::<Contradiction>(&contradiction());
         check_example::<Contradiction>(&of("resolve_contradiction"));
         check_example::<PurgeResult>(&of("purge_memory"));

@@ -1,5 +1,7 @@
 //! The OpenAPI 3.1 document, made from the table of routes and the schemas of requests and responses.
 
+use std::collections::HashMap;
+
 use commonbook::base::error::ErrorKind;
 use commonbook::base::{input, limits};
 use commonbook::model::agent;
@@ -14,7 +16,9 @@ use crate::hint::{HintDoor, translate};
 
 /// The document of these routes.
 pub(super) fn document(routes: &[RestRoute]) -> Value {
-    let (paths, components) = describe(routes);
+    let (mut paths, components) = describe(routes);
+    let mut parameters = common_parameters();
+    share_parameters(&mut paths, &mut parameters);
     let mut schemas = components.into_schemas();
     schemas.insert("Health".into(), health_schema());
     for (name, example) in examples::of_types() {
@@ -37,15 +41,14 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "parameters": common_parameters(),
+            "parameters": parameters,
             "headers": {"ETag": etag(), "RetryAfter": retry_after()},
             "responses": common_responses(),
-            "securitySchemes": {"token": {
-                "type": "http", "scheme": "bearer",
-                "description": "A token from `commonbook token create`, if the server requires one.",
-            }},
+            "securitySchemes": caller_schemes(),
         },
-        "security": [{}, {"token": []}],
+        "security": [
+            {}, {"token": []}, {"agent": []}, {"workspace": []}, {"user": []}, {"session": []},
+        ],
     })
 }
 
@@ -58,8 +61,35 @@ fn describe(routes: &[RestRoute]) -> (Map<String, Value>, SchemaComponents) {
     }
     paths.insert("/events/stream".into(), stream(&mut components));
     paths.insert("/health".into(), health());
-    components.add_error();
+    components.add_bases();
     (paths, components)
+}
+
+/// Moves each parameter that several operations have to the components. Of different ones with one
+/// name, the first keeps the name and the others stay where they are.
+fn share_parameters(paths: &mut Map<String, Value>, shared: &mut Value) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for parameter in operation_parameters(paths) {
+        *counts.entry(parameter.to_string()).or_default() += 1;
+    }
+    for parameter in operation_parameters(paths) {
+        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+        if counts[&parameter.to_string()] < 2 || name.is_empty() {
+            continue;
+        }
+        let component = shared[&name].take();
+        let is_same = component.is_null() || component == *parameter;
+        shared[&name] = if component.is_null() { parameter.clone() } else { component };
+        if is_same {
+            *parameter = json!({"$ref": format!("#/components/parameters/{name}")});
+        }
+    }
+}
+
+/// The parameters of every operation.
+fn operation_parameters(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
+    let operations = paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut);
+    operations.filter_map(|operation| operation.get_mut("parameters")?.as_array_mut()).flatten()
 }
 
 /// The subjects of the document: a tag, its description, and the segments of the paths that it has.
@@ -69,7 +99,11 @@ const SUBJECTS: [(&str, &str, &[&str]); 8] = [
         "What agents keep, and its review.",
         &["memories", "operations", "quarantine", "learnings"],
     ),
-    ("context", "What an agent reads before it works.", &["context", "contexts"]),
+    (
+        "context",
+        "What an agent reads before it works.",
+        &["context", "contexts", "briefing", "standing", "roles"],
+    ),
     ("cases", "Matters that several agents work on.", &["cases"]),
     (
         "sessions",
@@ -132,6 +166,9 @@ fn operation(route: &RestRoute, components: &mut SchemaComponents) -> Value {
         "parameters": parameters,
         "responses": responses(route, components),
     });
+    if operation["parameters"] == json!([]) {
+        operation.as_object_mut().map(|fields| fields.remove("parameters"));
+    }
     if let Some(schema) = body_schema(route, request) {
         let required = schema.get("required").is_some();
         let reference = components.body(&request_name, schema);
@@ -282,6 +319,32 @@ fn etag() -> Value {
     })
 }
 
+/// What says who calls. A client sends these headers with every request, so that generated clients take
+/// them once and no operation repeats them.
+fn caller_schemes() -> Value {
+    let header = |name: &str, about: &str| json!({"type": "apiKey", "in": "header", "name": name, "description": about});
+    json!({
+        "token": {
+            "type": "http", "scheme": "bearer",
+            "description": "A token from `commonbook token create`, if the server requires one.",
+        },
+        "agent": header(
+            "X-Commonbook-Agent",
+            "The name of your agent: `claude-code`, `claude-code/engineer`, `rook@jarvis`.",
+        ),
+        "workspace": header(
+            "X-Commonbook-Workspace",
+            "The workspace to use. If it is missing, the server's own: that of the project in which it was \
+             started, else `default`. A response names its workspace in the same header.",
+        ),
+        "user": header(
+            "X-Commonbook-User",
+            "The user you work for: you see memories about this user and memories about no user.",
+        ),
+        "session": header("X-Commonbook-Session", "The session you work in."),
+    })
+}
+
 fn common_parameters() -> Value {
     let header = |name: &str, about: &str, pattern: &str, chars: usize, example: &str| {
         json!({
@@ -293,25 +356,6 @@ fn common_parameters() -> Value {
     let line =
         |name, about, chars, example| header(name, about, input::LINE_PATTERN, chars, example);
     json!({
-        "AgentHeader": header(
-            "X-Commonbook-Agent",
-            "The name of your agent: `claude-code`, `claude-code/engineer`, `rook@jarvis`.",
-            agent::NAME_PATTERN, 2 * limits::AGENT_CHARS + 1, "claude-code",
-        ),
-        "WorkspaceHeader": header(
-            "X-Commonbook-Workspace",
-            "The workspace to use. If it is missing, the server's own: that of the project in which it was \
-             started, else `default`. A response names its workspace in the same header.",
-            input::SLUG_PATTERN, limits::WORKSPACE_CHARS, "payments",
-        ),
-        "UserHeader": line(
-            "X-Commonbook-User",
-            "The user you work for: you see memories about this user and memories about no user.",
-            limits::USER_CHARS, "u-17",
-        ),
-        "SessionHeader": line(
-            "X-Commonbook-Session", "The session you work in.", limits::SESSION_CHARS, "s-2026-11-21",
-        ),
         "LastEventId": {
             "name": "Last-Event-ID", "in": "header", "required": false,
             "description": "The `id` of the last event you received: the stream continues after it. Overrides `after`.",
@@ -338,10 +382,7 @@ fn common_parameters() -> Value {
 /// The stream of events, which is not a verb.
 fn stream(components: &mut SchemaComponents) -> Value {
     let (_, request) = components.request(SchemaGenerator::subschema_for::<FollowEvents>);
-    let mut parameters: Vec<Value> =
-        ["AgentHeader", "WorkspaceHeader", "UserHeader", "LastEventId"]
-            .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}))
-            .into();
+    let mut parameters = vec![json!({"$ref": "#/components/parameters/LastEventId"})];
     for (name, schema) in request["properties"].as_object().into_iter().flatten() {
         parameters.push(parameter(name, "query", false, schema));
     }

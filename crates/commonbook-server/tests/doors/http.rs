@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 use ureq::http::Response;
 
-use crate::world::{Door, Home, Mcp, Server};
+use crate::world::{Door, Home, Mcp, Server, new_text};
 
 const ME: (&str, &str) = ("X-Commonbook-Agent", "me");
 
@@ -363,9 +363,10 @@ fn every_example_of_a_request_is_accepted() {
     let home = Home::new();
     let server = Server::start(&home);
     let (_, document) = server.send("GET", "/openapi.json", &[], b"").unwrap();
-    for text in ["The teapot holds 2 cups of tea", "The teapot holds 4 cups of tea"] {
+    let two = (ME, "The teapot holds 2 cups of tea");
+    for (who, text) in [two, (("X-Commonbook-Agent", "eve"), "The teapot holds 4 cups of tea")] {
         let body = json!({"text": text, "topics": ["teapot"]}).to_string();
-        server.send("POST", "/v1/memories", &[ME], body.as_bytes()).unwrap();
+        server.send("POST", "/v1/memories", &[who], body.as_bytes()).unwrap();
     }
     let (_, found) = server.send("GET", "/v1/contradictions", &[ME], b"").unwrap();
     let contradiction = found["items"][0]["id"].as_str().unwrap();
@@ -376,7 +377,7 @@ fn every_example_of_a_request_is_accepted() {
             if example.is_null() {
                 continue;
             }
-            let own = saved(&server, "tea");
+            let own = saved(&server, &new_text());
             let path = path.replace("/v1/memories/{id}", &own);
             let path = path.replace("{contradiction}", contradiction);
             let (method, body) = (method.to_uppercase(), example.to_string());

@@ -10,6 +10,7 @@ mod bad_input;
 mod bound;
 mod cli;
 mod contexts;
+mod corrections;
 mod digests;
 mod http;
 mod hygiene;
@@ -20,6 +21,7 @@ mod mcp_sessions;
 #[cfg(unix)]
 mod monitor;
 mod rest;
+mod standing;
 mod stranger;
 #[cfg(unix)]
 mod stream;

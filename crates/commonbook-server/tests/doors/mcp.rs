@@ -4,7 +4,7 @@ use commonbook_text::tokens::count;
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-use crate::world::{Client, Door, Home, Mcp, Server};
+use crate::world::{Client, Door, Home, Mcp, Server, new_text};
 
 fn answers(home: &Home, lines: &[&[u8]]) -> Vec<Value> {
     let output = home.feed(&["mcp"], &lines.join(&b'\n'));
@@ -117,12 +117,12 @@ fn a_connection_works_in_the_session_that_it_has_started() {
                 client.call_tool(request).await.unwrap().structured_content.unwrap()
             };
             let session = |saved: Value| saved["memory"]["session"].clone();
-            let before = call("save_memory", json!({"text": "before"})).await;
+            let before = call("save_memory", json!({"text": new_text()})).await;
             let id = call("start_session", json!({})).await["session"]["id"].clone();
-            let within = call("save_memory", json!({"text": "within"})).await;
+            let within = call("save_memory", json!({"text": new_text()})).await;
             assert_eq!((session(before), session(within)), (Value::Null, id.clone()));
             assert_eq!(call("end_session", json!({})).await["id"], id);
-            let after = call("save_memory", json!({"text": "after"})).await;
+            let after = call("save_memory", json!({"text": new_text()})).await;
             assert_eq!(session(after), Value::Null);
         });
     }

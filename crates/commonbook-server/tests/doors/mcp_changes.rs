@@ -15,7 +15,7 @@ use rmcp::service::{ServiceError, Subscription};
 use serde_json::{Value, json};
 
 use crate::tokens::token;
-use crate::world::{Client, Door, Home, Mcp, Server};
+use crate::world::{Client, Door, Home, Mcp, Server, new_text};
 
 /// How a client receives changes: in its session, or on a stream that it requested.
 enum Hearing {
@@ -126,19 +126,19 @@ fn agents_and_statistics_notify_until_the_subscription_ends() {
     let server = Server::start(&home);
     for mcp in [Mcp::over_stdio(&home), Mcp::over_http(&home, &server)] {
         let way = mcp.way();
-        server.call("ann", "save_memory", &json!({"text": "tea"})).unwrap();
+        server.call("ann", "save_memory", &json!({"text": new_text()})).unwrap();
         mcp.with("bob", async |client| {
             let (agent, stats) = ("commonbook://agent/ann", "commonbook://stats");
             let mut hearing =
                 Hearing::to(&mcp, client, &[agent.to_owned(), stats.to_owned()]).await;
-            server.call("ann", "save_memory", &json!({"text": "more tea"})).unwrap();
+            server.call("ann", "save_memory", &json!({"text": new_text()})).unwrap();
             let mut uris = [hearing.next(client).await, hearing.next(client).await];
             uris.sort();
             assert_eq!(uris, [agent, stats], "{way}");
             #[expect(deprecated, reason = "the era of sessions subscribes so")]
             client.unsubscribe(UnsubscribeRequestParams::new(agent)).await.unwrap();
             for _ in 0..2 {
-                server.call("ann", "save_memory", &json!({"text": "tea"})).unwrap();
+                server.call("ann", "save_memory", &json!({"text": new_text()})).unwrap();
                 assert_eq!(hearing.next(client).await, stats, "{way}");
             }
         });
@@ -153,7 +153,8 @@ fn a_stream_of_changes_ends_with_its_token() {
     let who = format!("Bearer {ann}");
     let save = || {
         let headers = [("Authorization", who.as_str()), ("X-Commonbook-Workspace", "story")];
-        let saved = server.send("POST", "/v1/memories", &headers, br#"{"text": "tea"}"#).unwrap();
+        let body = json!({"text": new_text()}).to_string();
+        let saved = server.send("POST", "/v1/memories", &headers, body.as_bytes()).unwrap();
         assert_eq!(saved.0, 201, "{}", saved.1);
     };
     save();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{Door, Home, Server, WORKSPACE};
+use crate::world::{Door, Home, Server, WORKSPACE, new_text};
 
 /// One connection that follows the journal.
 pub(crate) struct Stream(BufReader<TcpStream>);
@@ -186,7 +186,7 @@ fn a_stream_resumes_after_the_server_was_killed() {
     let home = Home::new();
     let server = Server::start(&home);
     let batch = |server: &Server, count: usize| {
-        let memory = |number: usize| json!({"text": format!("{number}")});
+        let memory = |_| json!({"text": new_text()});
         let all = Value::Array((0..count).map(memory).collect()).to_string();
         let headers = [("X-Commonbook-Workspace", WORKSPACE), ("X-Commonbook-Agent", "ann")];
         assert_eq!(server.send("POST", "/v1/memories", &headers, all.as_bytes()).unwrap().0, 201);
@@ -213,7 +213,7 @@ fn events_of_other_processes_arrive() {
     let (server, other) = (Server::start(&home), Server::start(&home));
     let mut stream = Stream::open(&server, "bob", "");
     for sequence in 1..=3 {
-        save(&other, "ann", &json!({"text": "from elsewhere"}));
+        save(&other, "ann", &json!({"text": new_text()}));
         assert_eq!(stream.until(sequence), [sequence]);
     }
     save(&server, "ann", &json!({"text": "from here"}));

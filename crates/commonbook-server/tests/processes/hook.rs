@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::world::{Door, Home, Mcp, Server, WORKSPACE};
 
 /// The output of a client's hook; standard error stays empty, and the hook ends with success.
-fn hook(home: &Home, arguments: &[&str], input: &Value) -> Value {
+pub(crate) fn hook(home: &Home, arguments: &[&str], input: &Value) -> Value {
     let output = home.feed(&[&["hook"], arguments].concat(), input.to_string().as_bytes());
     assert!(output.status.success(), "{arguments:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
@@ -35,7 +35,7 @@ fn answer(home: &Home, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn log(home: &Home) -> String {
+pub(crate) fn log(home: &Home) -> String {
     fs::read_to_string(home.path().join("hook.log")).unwrap_or_default()
 }
 
@@ -197,6 +197,83 @@ fn copilot_is_given_a_ticket_without_a_decision_and_learns_from_its_transcript()
     }
 }
 
+/// The end of a turn of each client, as recorded from real ones, with this prompt and message.
+fn turn_ends(home: &Home, prompt: &str, message: &str) -> [(&'static str, &'static str, Value); 5] {
+    let transcript = |name: &str, events: &[Value]| {
+        let path = home.path().join(name);
+        fs::write(&path, events.iter().map(|event| format!("{event}\n")).collect::<String>())
+            .unwrap();
+        path
+    };
+    let claude = json!({"type": "user", "message": {"role": "user", "content": prompt}});
+    let codex =
+        json!({"type": "event_msg", "payload": {"type": "user_message", "message": prompt}});
+    let copilot = [
+        json!({"type": "user.message", "data": {"content": prompt}}),
+        json!({"type": "assistant.message", "data": {"content": message}}),
+    ];
+    let stop = |path| {
+        json!({"session_id": "s1", "cwd": home.path(), "transcript_path": path,
+            "stop_hook_active": false, "last_assistant_message": message})
+    };
+    [
+        ("claude-code", "Stop", stop(transcript("claude.jsonl", &[claude]))),
+        ("codex", "Stop", stop(transcript("codex.jsonl", &[codex]))),
+        (
+            "gemini",
+            "AfterAgent",
+            json!({"session_id": "s1", "cwd": home.path(), "prompt": prompt,
+                "prompt_response": message, "stop_hook_active": false}),
+        ),
+        (
+            "copilot",
+            "agentStop",
+            json!({"sessionId": "s1", "cwd": home.path(), "stopReason": "end_turn",
+                "transcriptPath": transcript("copilot.jsonl", &copilot)}),
+        ),
+        (
+            "opencode",
+            "event:session.idle",
+            json!({"sessionID": "s1", "directory": home.path(), "prompt": prompt,
+                "last_message": message}),
+        ),
+    ]
+}
+
+#[test]
+fn an_ordinary_final_message_of_each_client_leaves_its_learning() {
+    let message = "All tests pass now.\n\n- Moved the loop into `retry.ts`\n- **Remember:** the \
+        deploy gate is blue since May\n\nLet me know if you want more.";
+    let home = Home::new();
+    for (client, event, input) in turn_ends(&home, "Fix the retries", message) {
+        assert_eq!(hook(&home, &[client, event], &input), json!({}), "{client}");
+        let list = answer(&home, &["list", "--owner", client]);
+        let [learned] = list["items"].as_array().unwrap().as_slice() else {
+            panic!("{client}: {list} {}", log(&home))
+        };
+        assert_eq!(learned["text"], "the deploy gate is blue since May", "{client}");
+        assert_eq!((&learned["owner"], &learned["sharing"]), (&json!(client), &json!("shared")));
+    }
+    assert_eq!(log(&home), "");
+}
+
+#[test]
+fn a_configured_conversation_has_prompt_and_answer_from_each_client() {
+    let home = Home::new();
+    let settings = json!({"context": {"agents": {"*": {"auto_extract": true}}}});
+    fs::write(home.path().join("config.json"), settings.to_string()).unwrap();
+    for (client, event, input) in turn_ends(&home, "Which port is it?", "Port 8080.") {
+        hook(&home, &[client, event], &input);
+        let list = home.run(&["list", "--json", "--agent", client, "--type", "conversation"]);
+        let list: Value = serde_json::from_slice(&list.stdout).unwrap();
+        let [kept] = list["items"].as_array().unwrap().as_slice() else {
+            panic!("{client}: {list} {}", log(&home))
+        };
+        assert_eq!(kept["text"], "User: Which port is it?\nAssistant: Port 8080.", "{client}");
+        assert_eq!(kept["sharing"], "private");
+    }
+}
+
 #[test]
 fn a_ticket_proves_the_sub_agent_and_is_stored_nowhere() {
     let home = Home::new();
@@ -284,6 +361,7 @@ fn a_sub_agent_gets_its_context_and_owns_its_learnings() {
             .unwrap();
         let again = handed(&home, &task);
         assert_eq!(again.matches("</commonbook-").count(), 1, "{again}");
+        assert_eq!(again.matches("A line `Remember: …`").count(), 1, "{again}");
         assert!(again.contains("red now") && !again.contains("green"), "{again}");
         let message = "Done.\n\nRemember: the pier has four bollards";
         let end =
@@ -310,6 +388,7 @@ fn a_sub_agent_gets_its_context_and_owns_its_learnings() {
 fn news_arrive_once_and_history_never() {
     for (home, _server) in homes() {
         home.run(&["save", "An old story", "--agent", "codex"]);
+        claude(&home, "SessionStart", &json!({"source": "startup"}));
         let prompt = || {
             let response = claude(&home, "UserPromptSubmit", &json!({"prompt": "go on"}));
             response["hookSpecificOutput"]["additionalContext"]
@@ -322,12 +401,7 @@ fn news_arrive_once_and_history_never() {
         home.run(&["save", "A secret of the gate", "--agent", "codex", "--private"]);
         home.run(&["save", "My own note", "--agent", "claude-code"]);
         let news = prompt();
-        assert!(
-            news.contains("codex, ")
-                && news.contains(", memory.saved")
-                && news.contains("> The gate"),
-            "{news}"
-        );
+        assert!(news.contains(" codex, ") && news.contains("> The gate"), "{news}");
         assert!(!news.contains("secret") && !news.contains("My own"), "{news}");
         assert_eq!(prompt(), "", "news arrive once");
     }
@@ -344,6 +418,7 @@ fn hook_news_names_the_quarantined_memories_of_an_author_and_its_sub_agents() {
                 .unwrap_or_default()
                 .to_owned()
         };
+        claude(&home, "SessionStart", &json!({"source": "startup"}));
         assert_eq!(prompt(), "");
         let message = format!("Done.\n\nRemember: {order}");
         let mut end = json!({"last_assistant_message": message});
@@ -371,7 +446,7 @@ fn hook_news_names_the_quarantined_memories_of_an_author_and_its_sub_agents() {
 fn a_session_begins_with_the_profile_of_trusted_owners() {
     let home = Home::new();
     home.run(&["save", "preferred_language: Rust", "--type", "profile", "--agent", "codex"]);
-    home.run(&["save", "Of no use to everybody", "--agent", "codex"]);
+    home.run(&["save", "Of no use to everybody", "--agent", "codex", "--private"]);
     let silent = claude(&home, "SessionStart", &json!({"source": "startup"}));
     assert!(!silent.to_string().contains("Rust"), "codex is not a profile owner yet: {silent}");
     let settings = json!({"context": {"profile_owners": ["codex"]}});

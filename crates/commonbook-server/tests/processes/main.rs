@@ -5,6 +5,7 @@
 #[path = "../world/mod.rs"]
 mod world;
 
+mod briefing;
 mod cases;
 #[cfg(unix)]
 mod files;
@@ -14,10 +15,13 @@ mod local;
 mod projects;
 #[cfg(unix)]
 mod remote;
+#[cfg(unix)]
+mod remote_commands;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod search;
 mod setup;
+mod standing;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -114,7 +118,6 @@ fn sixty_four_clients_that_save_over_rest_lose_nothing() {
 /// sends the server this signal once `enough` were.
 fn save_until_ended(
     server: &Server,
-    round: usize,
     signal: &str,
     acknowledged: &Mutex<Vec<String>>,
     enough: usize,
@@ -123,11 +126,11 @@ fn save_until_ended(
     let killed = AtomicUsize::new(0);
     let id = server.id().to_string();
     std::thread::scope(|scope| {
-        for client in 0..8 {
+        for _ in 0..8 {
             let (killed, id) = (&killed, &id);
             scope.spawn(move || {
-                for number in 0.. {
-                    let text = format!("round {round} client {client} number {number}");
+                loop {
+                    let text = world::new_text();
                     let headers = [("X-Commonbook-Workspace", world::WORKSPACE)];
                     let body = json!({"text": text}).to_string();
                     // A connection that breaks acknowledges nothing.
@@ -174,7 +177,7 @@ fn saves_acknowledged_before_a_kill_exist_exactly_once() {
     let acknowledged = Mutex::new(Vec::new());
     for round in 0..20 {
         let server = Server::start(&home);
-        save_until_ended(&server, round, "-KILL", &acknowledged, 20 + 7 * round);
+        save_until_ended(&server, "-KILL", &acknowledged, 20 + 7 * round);
     }
     all_is_there(&home, &acknowledged);
 }
@@ -184,7 +187,7 @@ fn a_server_stopped_under_load_finishes_its_requests() {
     let home = Home::new();
     let acknowledged = Mutex::new(Vec::new());
     let server = Server::start(&home);
-    save_until_ended(&server, 0, "-TERM", &acknowledged, 200);
+    save_until_ended(&server, "-TERM", &acknowledged, 200);
     assert!(server.ended(), "it ends with success");
     all_is_there(&home, &acknowledged);
 }

@@ -198,6 +198,7 @@ pub(crate) fn openapi(server: &Server) -> Value {
 }
 
 /// The method and the path of a verb.
+#[expect(clippy::too_many_lines, reason = "a table, a row for each verb")]
 fn route(verb: &str) -> (&'static str, &'static str) {
     match verb {
         "save_memory" => ("POST", "/v1/memories"),
@@ -229,6 +230,7 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "withdraw_handoff" => ("POST", "/v1/handoffs/{handoff}/withdraw"),
         "get_collaborations" => ("GET", "/v1/collaborations"),
         "get_context" => ("POST", "/v1/context"),
+        "get_briefing" => ("POST", "/v1/briefing"),
         "explain_context" => ("GET", "/v1/contexts/{context}"),
         "learn" => ("POST", "/v1/learnings"),
         "appeal_memory" => ("POST", "/v1/memories/{id}/appeal"),
@@ -244,6 +246,7 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "detect_contradictions" => ("GET", "/v1/contradictions"),
         "get_contradiction" => ("GET", "/v1/contradictions/{contradiction}"),
         "resolve_contradiction" => ("POST", "/v1/contradictions/{contradiction}/resolve"),
+        "reopen_contradiction" => ("POST", "/v1/contradictions/{contradiction}/reopen"),
         "add_relation" => ("POST", "/v1/relations"),
         "graph_query" => ("GET", "/v1/graph"),
         "start_session" => ("POST", "/v1/sessions"),
@@ -251,6 +254,13 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "get_session" => ("GET", "/v1/sessions/{session}"),
         "touch_session" => ("POST", "/v1/sessions/{session}/touch"),
         "end_session" => ("POST", "/v1/sessions/{session}/end"),
+        "list_standing" => ("GET", "/v1/standing"),
+        "read_standing" => ("GET", "/v1/standing/{role}"),
+        "add_standing" => ("POST", "/v1/standing/{role}/items"),
+        "remove_standing" => ("DELETE", "/v1/standing/{role}/items"),
+        "clean_standing" => ("POST", "/v1/standing/{role}/clean"),
+        "standing_history" => ("GET", "/v1/standing/{role}/versions"),
+        "restore_standing" => ("POST", "/v1/standing/{role}/restore"),
         "open_case" => ("POST", "/v1/cases"),
         "list_cases" => ("GET", "/v1/cases"),
         "get_case" => ("GET", "/v1/cases/{key}"),
@@ -292,6 +302,7 @@ impl Door for Server {
             "handoff",
             "context",
             "contradiction",
+            "role",
         ];
         for name in placed {
             if path.contains(&format!("{{{name}}}")) {
@@ -338,6 +349,7 @@ fn query(fields: &Map<String, Value>) -> String {
 pub(crate) struct Cli<'h>(pub(crate) &'h Home);
 
 /// The command of a verb, and its fields without a flag.
+#[expect(clippy::too_many_lines, reason = "a table, a row for each verb")]
 fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
     match verb {
         "save_memory" => ("save", &["text"]),
@@ -370,6 +382,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "withdraw_handoff" => ("handoff withdraw", &["handoff", "reason"]),
         "get_collaborations" => ("handoff graph", &[]),
         "get_context" => ("context", &["task"]),
+        "get_briefing" => ("briefing", &["prompt"]),
         "explain_context" => ("explain", &["context"]),
         "learn" => ("learn", &["message"]),
         "resolve_entity" => ("entity resolve", &["type", "value"]),
@@ -384,6 +397,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "detect_contradictions" => ("contradictions list", &[]),
         "get_contradiction" => ("contradictions show", &["contradiction"]),
         "resolve_contradiction" => ("contradictions resolve", &["contradiction", "resolution"]),
+        "reopen_contradiction" => ("contradictions reopen", &["contradiction"]),
         "add_relation" => ("entity relate", &["from", "type", "to"]),
         "graph_query" => ("entity graph", &["from"]),
         "start_session" => ("session start", &[]),
@@ -391,6 +405,13 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "get_session" => ("session show", &["session"]),
         "touch_session" => ("session touch", &["session"]),
         "end_session" => ("session end", &["session"]),
+        "list_standing" => ("memory status", &[]),
+        "read_standing" => ("memory show", &["role"]),
+        "add_standing" => ("memory add", &["role", "text"]),
+        "remove_standing" => ("memory remove", &["role", "text"]),
+        "clean_standing" => ("memory clean", &["role"]),
+        "standing_history" => ("memory history", &["role"]),
+        "restore_standing" => ("memory restore", &["role", "version"]),
         "open_case" => ("case open", &["key"]),
         "list_cases" => ("case list", &[]),
         "get_case" => ("case show", &["key"]),
@@ -631,6 +652,8 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
         }
         Value::Array(items) => items.iter().map(|item| plain(item, ids)).collect(),
         Value::Object(fields) => {
+            // The items of a text give their ids to its handles.
+            fields.get("items").map(|items| plain(items, ids));
             // Ids and the marks of a context vary in tokens; the standing of a memory,
             // and with it the score, depends on its age on the day of the test.
             let differing = [
@@ -690,4 +713,9 @@ fn without_nonces(text: &str) -> String {
             format!("{text}{begin}N>{rest}")
         })
     })
+}
+
+/// A text that nobody has saved yet: a save of an equal text saves nothing.
+pub(crate) fn new_text() -> String {
+    (0..12).map(|_| fastrand::alphabetic()).collect()
 }

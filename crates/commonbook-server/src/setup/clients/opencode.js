@@ -40,8 +40,6 @@ function hook(event, given) {
 
 export const Commonbook = async ({ directory }) => {
   const parents = new Map(); // by session of a sub-agent: the session of the main agent, and its role
-  const prompts = new Map(); // by session: the last prompt of the user
-  const contexts = new Map(); // by session: the context for that prompt
   const messages = new Map(); // by session: the last text of its agent
   const sessions = new Set(); // the sessions of the main agent that this process has worked in
   const users = new Set(); // the messages of the user
@@ -59,33 +57,29 @@ export const Commonbook = async ({ directory }) => {
         const parentID = parents.get(info.parentID)?.parentID ?? info.parentID;
         parents.set(sessionID, { parentID, agent: info.agent });
       }
-      const last_message = event.type === "session.idle" ? messages.get(sessionID) : undefined;
-      await hook(`event:${event.type}`, { ...about(sessionID), info, last_message });
-      if (event.type === "session.idle") messages.delete(sessionID);
+      const idle = event.type === "session.idle";
+      const turn = idle ? { last_message: messages.get(sessionID), prompt: prompts.get(sessionID) } : {};
+      await hook(`event:${event.type}`, { ...about(sessionID), info, ...turn });
+      if (idle) messages.delete(sessionID);
       if (event.type !== "session.deleted") return;
-      [parents, prompts, contexts, messages, sessions].forEach((each) => each.delete(sessionID));
+      [parents, messages, sessions].forEach((each) => each.delete(sessionID));
     },
 
+    // A briefing becomes part of the user's message: so it stays where it is in later turns.
     "chat.message": async (input, output) => {
       const { sessionID } = input;
-      const texts = (output?.parts ?? []).filter((part) => part.type === "text" && !part.synthetic);
-      prompts.set(sessionID, texts.map((part) => part.text).join("\n"));
-      contexts.delete(sessionID);
+      const parts = output?.parts ?? [];
       messages.delete(sessionID);
       if (output?.message?.id) users.add(output.message.id);
-      if (!parents.has(sessionID)) sessions.add(sessionID);
-    },
-
-    // Called with every step of an answer; the context of a prompt stays the same.
-    "experimental.chat.system.transform": async (input, output) => {
-      const { sessionID } = input;
-      if (!sessionID || parents.has(sessionID)) return;
-      if (!contexts.has(sessionID)) {
-        const prompt = prompts.get(sessionID);
-        const answer = await hook("experimental.chat.system.transform", { ...about(sessionID), prompt });
-        contexts.set(sessionID, answer.context ?? "");
-      }
-      if (contexts.get(sessionID)) output.system.push(contexts.get(sessionID));
+      if (parents.has(sessionID)) return;
+      sessions.add(sessionID);
+      const texts = parts.filter((part) => part.type === "text" && !part.synthetic);
+      const prompt = texts.map((part) => part.text).join("\n");
+      const { context } = await hook("chat.message", { ...about(sessionID), prompt });
+      const last = parts.at(-1);
+      if (!context || !last) return;
+      const { id, messageID } = last;
+      parts.push({ id: `${id}c`, sessionID, messageID, type: "text", text: context, synthetic: true });
     },
 
     "experimental.session.compacting": async (input) => {
