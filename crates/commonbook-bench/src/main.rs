@@ -2,6 +2,8 @@
 
 mod clock;
 mod collaboration;
+mod context;
+mod contradictions;
 mod dataset;
 mod entities;
 mod events;
@@ -75,8 +77,13 @@ enum BenchCommand {
     Entities(entities::EntityBench),
     /// Durations of handoffs, resumes, cycle checks, appends and catching up
     Collaboration(collaboration::CollaborationBench),
+    /// Whether contexts contain the memories that a task needs, and nothing else
+    Context(context::ContextBench),
     /// How well the rules separate similar names from those of other entities, on pairs of your own
     Likeness(likeness::LikenessBench),
+    /// How many contradictions the rules find and how many they invent, and the time that a large
+    /// store takes
+    Contradictions(contradictions::ContradictionBench),
     /// The time that a client waits for its hooks, in a large store, with a server and without
     Hook(hook::HookBench),
     /// The entities found in your own texts, with samples
@@ -102,7 +109,9 @@ impl BenchCommand {
             Self::Events(events) => events.run(as_json),
             Self::Entities(entities) => entities.run(as_json),
             Self::Collaboration(collaboration) => collaboration.run(config, as_json),
+            Self::Context(context) => context.run(config, as_json),
             Self::Likeness(likeness) => likeness.run(),
+            Self::Contradictions(contradictions) => contradictions.run(),
             Self::Hook(hook) => hook.run(as_json),
             Self::Extraction(extraction) => extraction.run(),
             Self::Personalization(personalization) => personalization.run(config, as_json),

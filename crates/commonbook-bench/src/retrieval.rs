@@ -105,7 +105,10 @@ impl RetrievalBench {
 }
 
 /// Imports the memories as `commonbook import` does, each conversation into its own workspace.
-fn import(book: &Commonbook, memories: &[DatasetMemory]) -> Result<BTreeMap<String, Workspace>> {
+pub(super) fn import(
+    book: &Commonbook,
+    memories: &[DatasetMemory],
+) -> Result<BTreeMap<String, Workspace>> {
     let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Import);
     let mut workspaces: BTreeMap<String, Workspace> = BTreeMap::new();
     let bar = super::bench_progress_bar("importing", memories.len());
