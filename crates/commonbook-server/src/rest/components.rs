@@ -81,6 +81,7 @@ impl SchemaComponents {
         for (extension, base) in EXTENSIONS {
             extend_base(&mut schemas, extension, base);
         }
+        name_next_cursor(&mut schemas);
         schemas
     }
 
@@ -112,6 +113,20 @@ fn extend_base(schemas: &mut Map<String, Value>, extension: &str, base: &str) {
     let reference = json!({"$ref": format!("#{SCHEMAS_PATH}/{base}")});
     let extended = json!({"description": schema["description"], "allOf": [reference, extra]});
     schemas.insert(extension.to_owned(), extended);
+}
+
+/// Makes the field that every page has a type of its own.
+fn name_next_cursor(schemas: &mut Map<String, Value>) {
+    let name = "NextCursor";
+    let reference = json!({"$ref": format!("#{SCHEMAS_PATH}/{name}")});
+    let pages = schemas.iter_mut().filter(|(name, _)| name.ends_with("Page"));
+    let fields: Vec<&mut Value> =
+        pages.filter_map(|(_, page)| page.pointer_mut("/properties/next")).collect();
+    let Some(cursor) = fields.first().map(|field| (**field).clone()) else { return };
+    for field in fields.into_iter().filter(|field| **field == cursor) {
+        *field = reference.clone();
+    }
+    schemas.insert(name.to_owned(), cursor);
 }
 
 fn simplify_value(schema: &mut Value, simplify: fn(&mut Schema)) {

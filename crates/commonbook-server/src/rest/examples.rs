@@ -73,7 +73,6 @@ pub(super) fn answer(name: &str) -> Option<Value> {
             }],
             "contexts": ["ctx_01m7y9c4dpeqkspxh7a865d434"],
         }),
-        "resolve_contradiction" => contradiction_resolution(),
         "purge_memory" => json!({"id": EXAMPLE_ID}),
         "get_memory_stats" => json!({
             "workspace": "payments", "memories": 1, "deleted": 0, "events": 1, "unsummarised": 0,
@@ -128,20 +127,13 @@ fn contradiction() -> Value {
             },
         ],
         "kind": "number",
-        "reason": "Of \"payment, service, retries, times, backoff\" the older says \"three\", and \
-                   the newer \"five\"",
-        "confidence": 0.85, "status": "open", "found_at": EXAMPLE_TIME,
+        "reason": "claude-code says three, gemini-cli says five",
+        "confidence": 0.85, "status": "resolved", "found_at": EXAMPLE_TIME,
+        "resolved": {
+            "resolution": "keep_both", "resolved_by": "gemini-cli", "resolved_at": EXAMPLE_TIME,
+            "context": "3 retries for payments, 5 for refunds",
+        },
     })
-}
-
-fn contradiction_resolution() -> Value {
-    let mut contradiction = contradiction();
-    contradiction["status"] = "resolved".into();
-    contradiction["resolved"] = json!({
-        "resolution": "keep_both", "resolved_by": "gemini-cli", "resolved_at": EXAMPLE_TIME,
-        "context": "3 retries for payments, 5 for refunds",
-    });
-    contradiction
 }
 
 /// An error of this kind.
@@ -220,7 +212,6 @@ mod tests {
         check_example::<AgentContext>(&of("get_context"));
         check_example::<Briefing>(&of("get_briefing"));
         check_example::<Contradiction>(&contradiction());
-        check_example::<Contradiction>(&of("resolve_contradiction"));
         check_example::<PurgeResult>(&of("purge_memory"));
         check_example::<WorkspaceStats>(&of("get_memory_stats"));
         check_example::<AgentList>(&of("list_agents"));

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use commonbook::base::error::ErrorKind;
 use commonbook::base::{input, limits};
-use commonbook::model::agent;
 use commonbook::model::event::FollowEvents;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
@@ -17,8 +16,9 @@ use crate::hint::{HintDoor, translate};
 /// The document of these routes.
 pub(super) fn document(routes: &[RestRoute]) -> Value {
     let (mut paths, components) = describe(routes);
-    let mut parameters = common_parameters();
-    share_parameters(&mut paths, &mut parameters);
+    let (mut parameters, mut answers) = (common_parameters(), common_responses());
+    share(parameters_of(&mut paths), "parameters", parameter_name, &mut parameters);
+    share(responses_of(&mut paths), "responses", response_name, &mut answers);
     let mut schemas = components.into_schemas();
     schemas.insert("Health".into(), health_schema());
     for (name, example) in examples::of_types() {
@@ -26,7 +26,7 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             schema.insert("examples".into(), json!([example]));
         }
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Commonbook",
@@ -43,13 +43,15 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             "schemas": schemas,
             "parameters": parameters,
             "headers": {"ETag": etag(), "RetryAfter": retry_after()},
-            "responses": common_responses(),
+            "responses": answers,
             "securitySchemes": caller_schemes(),
         },
         "security": [
             {}, {"token": []}, {"agent": []}, {"workspace": []}, {"user": []}, {"session": []},
         ],
-    })
+    });
+    join_lines(&mut document);
+    document
 }
 
 /// The paths of these routes, and the types that they name.
@@ -65,31 +67,87 @@ fn describe(routes: &[RestRoute]) -> (Map<String, Value>, SchemaComponents) {
     (paths, components)
 }
 
-/// Moves each parameter that several operations have to the components. Of different ones with one
-/// name, the first keeps the name and the others stay where they are.
-fn share_parameters(paths: &mut Map<String, Value>, shared: &mut Value) {
+/// Moves what several operations have to the components of this section, under its name. Of different
+/// ones with one name, the first keeps the name and the others stay where they are.
+fn share(
+    values: Vec<&mut Value>,
+    section: &str,
+    name_of: fn(&Value) -> Option<&str>,
+    shared: &mut Value,
+) {
     let mut counts: HashMap<String, usize> = HashMap::new();
-    for parameter in operation_parameters(paths) {
-        *counts.entry(parameter.to_string()).or_default() += 1;
+    for value in &values {
+        *counts.entry(value.to_string()).or_default() += 1;
     }
-    for parameter in operation_parameters(paths) {
-        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
-        if counts[&parameter.to_string()] < 2 || name.is_empty() {
+    for value in values {
+        let Some(name) = name_of(value).map(str::to_owned) else { continue };
+        if counts[&value.to_string()] < 2 {
             continue;
         }
         let component = shared[&name].take();
-        let is_same = component.is_null() || component == *parameter;
-        shared[&name] = if component.is_null() { parameter.clone() } else { component };
+        let is_same = component.is_null() || component == *value;
+        shared[&name] = if component.is_null() { value.clone() } else { component };
         if is_same {
-            *parameter = json!({"$ref": format!("#/components/parameters/{name}")});
+            *value = json!({"$ref": format!("#/components/{section}/{name}")});
         }
     }
 }
 
+/// The name of a parameter.
+fn parameter_name(parameter: &Value) -> Option<&str> {
+    parameter["name"].as_str()
+}
+
+/// The name of a response: that of its type.
+fn response_name(response: &Value) -> Option<&str> {
+    let reference = response["content"]["application/json"]["schema"]["$ref"].as_str()?;
+    reference.rsplit('/').next()
+}
+
+/// Every operation.
+fn operations(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
+    paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut)
+}
+
 /// The parameters of every operation.
-fn operation_parameters(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
-    let operations = paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut);
-    operations.filter_map(|operation| operation.get_mut("parameters")?.as_array_mut()).flatten()
+fn parameters_of(paths: &mut Map<String, Value>) -> Vec<&mut Value> {
+    let lists = operations(paths).filter_map(|operation| operation.get_mut("parameters"));
+    lists.filter_map(Value::as_array_mut).flatten().collect()
+}
+
+/// The responses of every operation.
+fn responses_of(paths: &mut Map<String, Value>) -> Vec<&mut Value> {
+    let lists = operations(paths).filter_map(|operation| operation.get_mut("responses"));
+    lists.filter_map(Value::as_object_mut).flat_map(Map::values_mut).collect()
+}
+
+/// Writes the sentences of a description in one line; a list keeps its lines.
+fn join_lines(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(join_lines),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::String(text) if name == "description" => *text = joined(text),
+                    field => join_lines(field),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn joined(text: &str) -> String {
+    let mut lines = text.lines();
+    let mut joined = lines.next().unwrap_or_default().to_owned();
+    let mut is_after_text = !joined.is_empty();
+    for line in lines {
+        let continues = is_after_text && !line.is_empty() && !line.starts_with(['-', '`', '|']);
+        joined.push(if continues { ' ' } else { '\n' });
+        joined.push_str(line);
+        is_after_text = !line.is_empty();
+    }
+    joined
 }
 
 /// The subjects of the document: a tag, its description, and the segments of the paths that it has.

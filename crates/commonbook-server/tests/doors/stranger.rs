@@ -78,13 +78,17 @@ impl World {
         let body = json!({"summary": format!("about a {WORD}")}).to_string();
         let changed = self.server.send("PATCH", &change, &headers, body.as_bytes()).unwrap();
         assert_eq!(changed.0, 200);
-        let contrary = json!({"text": "The concert starts at 21:00", "topics": ["music"],
-            "sharing": "private"});
-        self.save(&[ann], &contrary);
+        let [first, _] =
+            ["The concert starts at 21:00", "The concert starts at 22:00"].map(|text| {
+                self.save(&[ann], &json!({"text": text, "topics": ["music"], "sharing": "private"}))
+            });
+        // The second one superseded the first; both stand from here on.
+        let restore = format!("/v1/memories/{first}/restore");
+        assert_eq!(self.server.send("POST", &restore, &headers, b"{}").unwrap().0, 200);
         let path = "/v1/contradictions?topics=music";
         let found = self.server.send("GET", path, &headers, b"").unwrap().1;
-        assert_eq!(found["items"].as_array().map(Vec::len), Some(1), "{found}");
-        let found = found["items"][0]["id"].as_str().unwrap().to_owned();
+        assert_eq!(found["items"].as_array().map(Vec::len), Some(3), "{found}");
+        let found = found["items"][2]["id"].as_str().unwrap().to_owned();
         vec![memory, about, order, deleted, found]
     }
 

@@ -84,20 +84,22 @@ impl Client {
 
 const QUESTION: &str = "Why does the payment service retry a failed request so often?";
 
+/// Saves one memory that answers the question, and five important ones that do not.
+fn save_facts(home: &Home) {
+    let save = |text: &str, importance: &str| {
+        home.run(&["save", text, "--agent", "rook", "--importance", importance]);
+    };
+    save("The payment service retries a failed request three times", "normal");
+    for number in 0..5 {
+        save(&format!("Pier {number} is open"), "high");
+    }
+}
+
 #[test]
 fn the_main_agent_of_every_client_hears_what_fits_its_prompt_once() {
     let home = Home::new();
     let _server = Server::start(&home);
-    home.run(&[
-        "save",
-        "The payment service retries a failed request three times",
-        "--agent",
-        "rook",
-    ]);
-    for number in 0..5 {
-        let text = format!("Pier {number} is open");
-        home.run(&["save", &text, "--agent", "rook", "--importance", "high"]);
-    }
+    save_facts(&home);
     for client in clients() {
         let name = client.name;
         let session = format!("{name}:d8d0fc6f-e641-4a44");
@@ -139,16 +141,7 @@ fn the_main_agent_of_every_client_hears_what_fits_its_prompt_once() {
 fn what_a_sub_agent_hears_is_not_told_to_the_main_agent() {
     let home = Home::new();
     let _server = Server::start(&home);
-    home.run(&[
-        "save",
-        "The payment service retries a failed request three times",
-        "--agent",
-        "rook",
-    ]);
-    for number in 0..5 {
-        let text = format!("Pier {number} is open");
-        home.run(&["save", &text, "--agent", "rook", "--importance", "high"]);
-    }
+    save_facts(&home);
     let [claude, ..] = clients();
     claude.shows(&home, "SessionStart", "s1", &json!({"source": "startup"}));
     let given = json!({"prompt": QUESTION, "subagent_type": "engineer"});

@@ -175,17 +175,21 @@ fn a_session_of_a_server_is_the_current_one_at_its_url_alone() {
     };
     let id = ann(&["session", "start"], &url)["session"]["id"].clone();
     let id = id.as_str().unwrap();
-    let saved =
-        |set: &[(&str, &str)]| ann(&["save", &new_text()], set)["memory"]["session"].clone();
-    assert_eq!(saved(&url), Value::Null);
+    let save = |set: &[(&str, &str)]| ann(&["save", &new_text()], set)["memory"].clone();
+    let saved = |set: &[(&str, &str)]| save(set)["session"].clone();
+    let outside = save(&url);
+    assert_eq!(outside["session"], Value::Null);
     assert_eq!(ann(&["session", "use", &id[id.len() - 8..]], &url)["session"], id);
     assert!(!has_store(&person), "the home is not used");
-    assert_eq!(saved(&url), id);
+    let inside = save(&url);
+    assert_eq!(inside["session"], id);
     assert_eq!(saved(&[]), Value::Null, "the home has a current session of its own");
     let list = |session: &str| {
         person.run_with(&root, &["list", "--session", session, "--agent", "ann"], &url)
     };
-    assert!(printed(&list(id)).contains(" semantic "));
+    let (shown, text) = (printed(&list(id)), |memory: &Value| memory["text"].to_string());
+    let lists = |memory: &Value| shown.contains(text(memory).trim_matches('"'));
+    assert!(lists(&inside) && !lists(&outside), "{shown}");
     let unknown = "ses_01m7y9c4dpeqkspxh7a865d434";
     let variable = [url[0], ("COMMONBOOK_SESSION", unknown)];
     for refused in [

@@ -9,8 +9,8 @@ use super::opposites::{OPPOSITES, OppositeSide, WordPosition, side_of};
 use super::value::{self, ClaimValue, NumberBound};
 use super::vocabulary::{
     BEING_VERBS, CHANGE_WORDS, CHOICE_WORDS, CONDITION_WORDS, DENIALS, DISLIKE_VERBS, ENVIRONMENTS,
-    LABEL_NOUNS, NEUTRAL_WORDS, NO_DENIAL_BEFORE, PAST_TENSE_VERBS, STATE_WORDS, SYNONYM_STEMS,
-    UNCERTAIN_WORDS, VERBS,
+    LABEL_NOUNS, MEASURE_NOUNS, NEUTRAL_WORDS, NO_DENIAL_BEFORE, PAST_TENSE_VERBS, STATE_WORDS,
+    SYNONYM_STEMS, UNCERTAIN_WORDS, VERBS,
 };
 use super::word::ClauseWord;
 use crate::dates::DateToken;
@@ -403,7 +403,7 @@ impl Clause {
     }
 }
 
-/// Whether a number is part of the subject: "component 3 is written in Rust".
+/// Whether a number is part of the subject: "component 3 is written in Rust", "note 4 of client 2".
 fn is_in_subject(tokens: &[ClauseWord<'_>], index: usize, length: usize) -> bool {
     let is_being = |token: &ClauseWord<'_>| BEING_VERBS.contains(token.lower.as_str());
     let before = index.checked_sub(1).map(|before| tokens[before].lower.as_str());
@@ -416,7 +416,40 @@ fn is_in_subject(tokens: &[ClauseWord<'_>], index: usize, length: usize) -> bool
     let being_follows =
         !tokens[..index].iter().any(is_being) && tokens[index + length..].iter().any(is_being);
     // A number with a unit is a value.
-    length == 1 && noun && (being_follows || index <= 2)
+    length == 1 && noun && (being_follows || index <= 2 || numbers_one(tokens, index))
+}
+
+/// Whether the number at an index, behind a noun, tells one thing from others of its kind. It does
+/// unless the noun is a measure ("port 8080"), the clause chooses it ("uses node 18"), or the number
+/// counts what follows ("retries 3 times").
+fn numbers_one(tokens: &[ClauseWord<'_>], index: usize) -> bool {
+    let noun = &tokens[index - 1];
+    let is_plural_or_verb = noun.lower.ends_with('s') && !noun.lower.ends_with("ss");
+    let is_verb = |word: &str| VERBS.contains(word) || VERBS.contains(format!("{word}s").as_str());
+    let lower_at = |index: usize| tokens.get(index).map(|token| token.lower.as_str());
+    let counts = lower_at(index + 1).is_some_and(|next| {
+        let ends = terms::is_function_word(next) || BEING_VERBS.contains(next);
+        let is_numbered = || value::parse_value(tokens, index + 2, NumberBound::Exact).is_some();
+        !ends && !(tokens.len() > index + 2 && is_numbered())
+    });
+    let states = |word: &str| BEING_VERBS.contains(word) || is_verb(word) || is_choice(word);
+    let chosen = index.checked_sub(2).is_some_and(|before| {
+        let leads = matches!(tokens[before].lower.as_str(), "on" | "with" | "to" | "at");
+        is_choice(&tokens[before].lower)
+            || (leads && tokens[..before].iter().any(|token| states(&token.lower)))
+    });
+    !(noun.is_capital(index - 1)
+        || noun.is_identifier()
+        || is_plural_or_verb
+        || is_verb(&noun.lower)
+        || MEASURE_NOUNS.contains(&noun.lower)
+        || chosen
+        || counts)
+}
+
+/// Whether a word comes before what somebody chooses.
+fn is_choice(word: &str) -> bool {
+    CHOICE_WORDS.contains(word)
 }
 
 /// The side of the phrase of two words at an index, or of the word; and the number of its words.

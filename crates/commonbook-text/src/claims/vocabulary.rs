@@ -39,6 +39,9 @@ pub static ENVIRONMENTS: WordList = WordList::new(include_str!("vocabulary/envir
 /// Nouns before a number that labels one of many: "step 3".
 pub static LABEL_NOUNS: WordList = WordList::new(include_str!("vocabulary/label_nouns.txt"));
 
+/// Nouns before a number that they measure: "port 8080".
+pub static MEASURE_NOUNS: WordList = WordList::new(include_str!("vocabulary/measure_nouns.txt"));
+
 /// Stems of verbs that hold for several versions at once.
 pub static NON_EXCLUSIVE_VERBS: WordList =
     WordList::new(include_str!("vocabulary/non_exclusive_verbs.txt"));

@@ -5,7 +5,7 @@ use commonbook::base::id::{ContextId, CountingIds};
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventKind, NewEvent};
-use commonbook::model::memory::{ListOrder, Memory, Sharing, Trust};
+use commonbook::model::memory::{ListOrder, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::MemoryFilter;
 use commonbook::prompt::briefing::{BriefedItem, BriefingKey, BriefingRecord};
 use commonbook::prompt::context::{ContextRecord, StandingLocation, StandingSnapshot};
@@ -74,21 +74,28 @@ pub(crate) fn a_receipt_is_stored_completely_for_its_agent_only_and_dropped_by_a
     assert_eq!(drop_old(later(0), 2), 0);
 }
 
-pub(crate) fn memories_about_a_user_are_seen_by_the_permission_rule(fresh: &dyn Fresh) {
-    let store = fresh.open();
-    let ids = CountingIds::default();
+/// A memory of each of two owners about each user and about none, shared and private.
+fn of_every_audience(ids: &CountingIds) -> Vec<Memory> {
     let mut all: Vec<Memory> = Vec::new();
     for owner in ["ann", "bob"] {
         for user in [None, Some("u1"), Some("u2")] {
             for sharing in [Sharing::Shared, Sharing::Private] {
-                for kind in ["profile", "task_context", "semantic"] {
-                    let mut kept = memory(&ids, owner, "x", &format!("{owner} {user:?} {kind}"));
-                    kept.memory_type = kind.to_owned().try_into().unwrap();
-                    (kept.user_id, kept.sharing) = (user.map(str::to_owned), sharing);
-                    all.push(kept);
-                }
+                let kept = memory(ids, owner, "x", &format!("{owner} {user:?} {sharing:?}"));
+                all.push(Memory { user_id: user.map(str::to_owned), sharing, ..kept });
             }
         }
+    }
+    all
+}
+
+pub(crate) fn memories_about_a_user_are_seen_by_the_permission_rule(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let mut all: Vec<Memory> = Vec::new();
+    for kind in ["profile", "task_context", "semantic"] {
+        let memory_type: MemoryType = kind.to_owned().try_into().unwrap();
+        let of_kind = of_every_audience(&ids).into_iter();
+        all.extend(of_kind.map(|kept| Memory { memory_type: memory_type.clone(), ..kept }));
     }
     all[0].deleted_at = Some(now());
     all[1].superseded_by = Some(all[2].id);
@@ -202,16 +209,8 @@ pub(crate) fn the_beginning_of_a_session_follows_the_permission_rule(fresh: &dyn
     let store = fresh.open();
     let ids = CountingIds::default();
     let mut all: Vec<Memory> = Vec::new();
-    for owner in ["ann", "bob"] {
-        for user in [None, Some("u1"), Some("u2")] {
-            for sharing in [Sharing::Shared, Sharing::Private] {
-                for trust in [Trust::Normal, Trust::Quarantined] {
-                    let memory = memory(&ids, owner, "x", &format!("fact {}", all.len()));
-                    let user_id = user.map(str::to_owned);
-                    all.push(Memory { user_id, sharing, trust, ..memory });
-                }
-            }
-        }
+    for trust in [Trust::Normal, Trust::Quarantined] {
+        all.extend(of_every_audience(&ids).into_iter().map(|kept| Memory { trust, ..kept }));
     }
     let given = all.clone();
     store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
