@@ -37,8 +37,11 @@ fn story(door: &dyn Door) -> Value {
     tell("developer", "delete_memory", json!({"id": id})).unwrap_err();
     tell("developer", "save_memory", json!({"text": "The payment service retries five times."}))
         .unwrap();
+    // With a server, contradictions are found at once; here they are found behind every door.
+    tell("developer", "detect_contradictions", json!({})).unwrap();
     let change = json!({"id": id, "text": "It retries four times.", "expected_revision": 1});
     tell("analyst", "update_memory", change.clone()).unwrap();
+    tell("developer", "detect_contradictions", json!({})).unwrap();
     tell("analyst", "update_memory", change).unwrap_err();
     tell("analyst", "delete_memory", json!({"id": id})).unwrap();
     tell("developer", "search_memory", question).unwrap();
