@@ -197,6 +197,12 @@ fn of_contexts() -> Vec<Bad> {
             None,
         ),
         ("learn", json!({"message": " \n"}), "invalid", Some("message")),
+        (
+            "learn",
+            json!({"message": "Done.", "idempotency_key": "k".repeat(256)}),
+            "too_large",
+            Some("idempotency_key"),
+        ),
     ]
 }
 

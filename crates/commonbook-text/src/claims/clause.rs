@@ -427,10 +427,10 @@ fn numbers_one(tokens: &[ClauseWord<'_>], index: usize) -> bool {
     let is_plural_or_verb = noun.lower.ends_with('s') && !noun.lower.ends_with("ss");
     let is_verb = |word: &str| VERBS.contains(word) || VERBS.contains(format!("{word}s").as_str());
     let lower_at = |index: usize| tokens.get(index).map(|token| token.lower.as_str());
+    let is_numbered = tokens.len() > index + 2
+        && value::parse_value(tokens, index + 2, NumberBound::Exact).is_some();
     let counts = lower_at(index + 1).is_some_and(|next| {
-        let ends = terms::is_function_word(next) || BEING_VERBS.contains(next);
-        let is_numbered = || value::parse_value(tokens, index + 2, NumberBound::Exact).is_some();
-        !ends && !(tokens.len() > index + 2 && is_numbered())
+        !(is_numbered || terms::is_function_word(next) || BEING_VERBS.contains(next))
     });
     let states = |word: &str| BEING_VERBS.contains(word) || is_verb(word) || is_choice(word);
     let chosen = index.checked_sub(2).is_some_and(|before| {

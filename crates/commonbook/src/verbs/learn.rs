@@ -26,7 +26,7 @@ use crate::prompt::context::CandidateBuilder;
 use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::Transaction;
-use crate::verbs::ops::write_once::WriteScope;
+use crate::verbs::ops::write_once::{WriteScope, fit_key};
 use commonbook_text::claims::compare::says_same;
 use commonbook_text::echo::{repeats, without_contexts};
 
@@ -65,6 +65,7 @@ impl Commonbook {
         let conversation = self.memories_of(&caller, conversation.as_slice(), now)?.pop();
         if drafts.is_empty() && conversation.is_none() {
             self.policy.may_write(&caller)?;
+            fit_key(request.idempotency_key.as_ref())?;
             return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
         let file = self.files.read(&caller, now);

@@ -258,6 +258,12 @@ impl Commonbook {
         request: &RouteStanding,
     ) -> Result<StandingRoute> {
         Sight::reading(caller)?;
+        if request.text.trim().is_empty() {
+            return Err(Error::invalid(
+                "text",
+                "the text is empty; expected a task in plain words",
+            ));
+        }
         let mut documents = Vec::new();
         for target in self.standing_targets(caller, request.everywhere)? {
             let text = target.text()?.unwrap_or_default();

@@ -305,6 +305,8 @@ fn files_are_listed_created_cleaned_and_matched() {
     let route = json!({"text": "The regression tests are flaky"});
     let route = world.book.route_standing(&person(), &request(route)).unwrap();
     assert_eq!(route.role.as_deref(), Some("qa"));
+    let empty = world.book.route_standing(&person(), &request(json!({"text": " "})));
+    assert_eq!(kind(empty), ErrorKind::Invalid);
     assert_eq!(kind(world.add(&person(), "a b/c:d", "x")), ErrorKind::Invalid);
     assert_eq!(
         kind(world.book.read_standing(&person(), &request(json!({"role": "none"})))),
