@@ -35,11 +35,15 @@ pub(super) fn await_last_message(path: &Path) -> Result<Option<String>> {
 }
 
 /// The last prompt that the user sent, or the task of a sub-agent with a transcript of its own;
-/// `None` if the end of the transcript has none.
+/// `None` if the end of the transcript has none, or the client has not created it yet: Claude Code does
+/// so while the hook of a short first turn runs.
 ///
 /// # Errors
 /// `unavailable` if the file cannot be read.
 pub(super) fn last_prompt(path: &Path, of_subagent: bool) -> Result<Option<String>> {
+    if !path.exists() {
+        return Ok(None);
+    }
     let tail = tail_of(path)?;
     let mut events = events_from_last(&tail).filter(|event| {
         let of_other = event["isSidechain"] == true || !event["agentId"].is_null();
@@ -178,5 +182,6 @@ mod tests {
             let found = last_prompt(file.path(), of_subagent).unwrap();
             assert_eq!(found.as_deref(), expected, "{events:?}");
         }
+        assert_eq!(last_prompt(Path::new("/nowhere/at/all"), false).unwrap(), None);
     }
 }

@@ -137,6 +137,7 @@ impl Commonbook {
             true => self.task_hits(caller, sight, &options.task, now)?,
             false => BTreeMap::new(),
         };
+        self.follow_contradictions_once(caller)?;
         self.store.read(|tx| {
             let mut material = self.context_material(tx, caller, sight, case, &hits)?;
             material.contradictions = tx.contradicting_pairs(sight, &material.memory_refs())?;

@@ -20,6 +20,7 @@ use crate::{World, at, caller, request};
 
 const OLD: &str = "The Atlas API timeout is 30 seconds";
 const NEW: &str = "The Atlas API timeout is 60 seconds";
+const QUESTION: &str = "What is the timeout of the Atlas API?";
 
 impl World {
     fn says(&self, agent: &str, text: &str, more: &Value) -> Memory {
@@ -514,4 +515,26 @@ fn a_changed_text_reopens_a_decision_and_a_changed_topic_does_not() {
     assert!(open.reason.contains("90 seconds"), "{}", open.reason);
     let kinds: Vec<_> = world.events("eve").into_iter().map(|(_, kind, _)| kind.name()).collect();
     assert!(kinds.contains(&"contradiction.reopened"), "{kinds:?}");
+}
+
+#[test]
+fn texts_for_agents_mark_what_was_saved_just_now() {
+    let texts: [fn(&World, &Caller) -> String; 2] = [
+        |world, caller| world.context(caller, json!({"task": QUESTION})).text,
+        |world, caller| {
+            let prompt = json!({"prompt": QUESTION, "client_session": "s1"});
+            world.book.get_briefing(caller, &request(prompt)).unwrap().text
+        },
+    ];
+    for text in texts {
+        let world = World::new();
+        world.kept("ann", json!({"text": OLD}));
+        world.kept("bob", json!({"text": NEW}));
+        // No process follows the journal, and nobody has asked for contradictions.
+        for agent in ["ann", "bob", "eve"] {
+            let told = text(&world, &caller(agent));
+            let (_, pair) = told.split_once("-- These two contradict each other").unwrap();
+            assert!(pair.contains(OLD) && pair.contains(NEW), "{agent}: {told}");
+        }
+    }
 }

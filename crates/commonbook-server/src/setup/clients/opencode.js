@@ -40,6 +40,7 @@ function hook(event, given) {
 
 export const Commonbook = async ({ directory }) => {
   const parents = new Map(); // by session of a sub-agent: the session of the main agent, and its role
+  const prompts = new Map(); // by session: the last prompt of the user
   const messages = new Map(); // by session: the last text of its agent
   const sessions = new Set(); // the sessions of the main agent that this process has worked in
   const users = new Set(); // the messages of the user
@@ -62,7 +63,7 @@ export const Commonbook = async ({ directory }) => {
       await hook(`event:${event.type}`, { ...about(sessionID), info, ...turn });
       if (idle) messages.delete(sessionID);
       if (event.type !== "session.deleted") return;
-      [parents, messages, sessions].forEach((each) => each.delete(sessionID));
+      [parents, prompts, messages, sessions].forEach((each) => each.delete(sessionID));
     },
 
     // A briefing becomes part of the user's message: so it stays where it is in later turns.
@@ -75,6 +76,7 @@ export const Commonbook = async ({ directory }) => {
       sessions.add(sessionID);
       const texts = parts.filter((part) => part.type === "text" && !part.synthetic);
       const prompt = texts.map((part) => part.text).join("\n");
+      prompts.set(sessionID, prompt);
       const { context } = await hook("chat.message", { ...about(sessionID), prompt });
       const last = parts.at(-1);
       if (!context || !last) return;

@@ -94,6 +94,7 @@ impl Commonbook {
         if !options.settings.auto_inject {
             return Ok(Briefing::of(caller.agent, &[], Vec::new(), Vec::new()));
         }
+        self.follow_contradictions_once(&caller)?;
         for _ in 0..ATTEMPTS_MAX {
             let now = self.clock.now();
             let found = self.briefing_material(&caller, &sight, &options, now)?;

@@ -65,18 +65,22 @@ impl Commonbook {
 
     /// Brings the contradictions of the caller's workspace up to the end of its journal.
     pub(in crate::verbs) fn follow_contradictions(&self, caller: &Caller) -> Result<()> {
+        while self.follow_contradictions_once(caller)? {}
+        Ok(())
+    }
+
+    /// Compares the next memories of the caller's workspace, so that a text for an agent marks what was
+    /// saved just now, even if no process follows the journal. One step bounds the delay: a long
+    /// backlog is left to the follower. Returns whether there may be more.
+    pub(in crate::verbs) fn follow_contradictions_once(&self, caller: &Caller) -> Result<bool> {
         let workspace = &caller.workspace;
-        loop {
-            let (place, (memories, others, _)) = self.store.read(|tx| {
-                let place = tx.contradictions_position(workspace, COMPARISON_RULES_REVISION)?;
-                Ok((place, tx.next_events(workspace, place, COMPARISON_EVENTS_MAX)?))
-            })?;
-            // A position is written only if there is something to compare, or many events to skip.
-            let nothing_new = !memories && others < COMPARISON_EVENTS_MAX;
-            if nothing_new || self.contradictions_after(workspace, place)? == place {
-                return Ok(());
-            }
-        }
+        let (place, (memories, others, _)) = self.store.read(|tx| {
+            let place = tx.contradictions_position(workspace, COMPARISON_RULES_REVISION)?;
+            Ok((place, tx.next_events(workspace, place, COMPARISON_EVENTS_MAX)?))
+        })?;
+        // A position is written only if there is something to compare, or many events to skip.
+        let nothing_new = !memories && others < COMPARISON_EVENTS_MAX;
+        Ok(!nothing_new && self.contradictions_after(workspace, place)? != place)
     }
 
     /// Processes the next range of a journal after this position; returns its end.
