@@ -56,9 +56,8 @@ pub fn hits_text(
 /// A hit as an item: what matched, and what its reader has to know to judge it.
 fn hit_item(hit: SearchHit, workspace: &Workspace, max_tokens: usize) -> PromptItem {
     let SearchHit { memory, matched, contradictions, .. } = hit;
-    let mut notes: Vec<String> = Vec::new();
-    let reasons: Vec<&str> = matched.iter().map(|reason| reason_word(*reason)).collect();
-    notes.extend(Some(reasons.join("+")).filter(|reasons| !reasons.is_empty()));
+    let mut notes: Vec<String> =
+        matched.iter().map(|reason| reason_word(*reason).to_owned()).collect();
     notes.extend(state_notes(&memory));
     if memory.workspace != *workspace {
         notes.push(format!("in {}", memory.workspace));
