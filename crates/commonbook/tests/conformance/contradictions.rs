@@ -60,6 +60,7 @@ fn between(older: &Memory, newer: &Memory, resolved: bool) -> ContradictionRecor
         kind: DifferenceKind::Number,
         reason: "herons".to_owned(),
         confidence: 0.8,
+        found_by: Default::default(),
     };
     let kept = ContradictionRecord::new(older, newer, found, now());
     let resolved = resolved.then(|| ResolutionRecord {
