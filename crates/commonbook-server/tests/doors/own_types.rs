@@ -42,7 +42,7 @@ fn every_door_finds_lists_and_states_entities_of_own_types() {
         let stated = json!({"type": "service", "value": "Orders API", "context": "Takes orders."});
         let stated = door.call("eve", "resolve_entity", &stated).unwrap();
         assert_eq!(stated["entity"]["type"], "service", "{name}");
-        for reference in ["service:orders-api", "Orders API"] {
+        for reference in ["service:orders-api", "Ledger"] {
             let shown = door.call("eve", "get_entity", &json!({"entity": reference})).unwrap();
             assert_eq!(shown["memories"], 1, "{name}: {shown}");
         }
