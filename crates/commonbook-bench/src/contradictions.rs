@@ -13,7 +13,7 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
-    ContradictionStatus, DetectContradictions, MemoryStatements,
+    ContradictionStatus, DetectContradictions, EarlierRelation, MemoryStatements,
 };
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use jiff::Timestamp;
@@ -30,6 +30,10 @@ const OWN_PAIRS: [(&str, &str); 2] = [
     ("tuning", include_str!("../../commonbook-text/tests/tables/contradictions/tuning.md")),
     ("judging", include_str!("../../commonbook-text/tests/tables/contradictions/judging.md")),
 ];
+
+/// Pairs of facts that one author states side by side, about two subjects.
+const PARALLEL_PAIRS: &str =
+    include_str!("../../commonbook-text/tests/tables/contradictions/parallel.md");
 
 /// Arguments of the contradiction bench.
 #[derive(Debug, clap::Args)]
@@ -103,6 +107,7 @@ impl ContradictionBench {
             all.print(&format!("{half}, all"));
             by_kind.into_iter().for_each(|(kind, count)| count.print(&format!("{half}, {kind}")));
         }
+        print_parallel_pairs()?;
         for path in &self.files()? {
             let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, error))?;
             let mut all = ComparisonCount::default();
@@ -203,6 +208,29 @@ fn is_found(first: &str, second: &str) -> Result<bool> {
     let keys = newer.keys();
     let meets = older.keys().iter().any(|key| keys.contains(key));
     Ok(meets && older.contradiction_with(&newer).is_some())
+}
+
+/// Prints how many of the parallel pairs a save would take for corrections, and how many for
+/// contradictions of two agents.
+fn print_parallel_pairs() -> Result<()> {
+    let (mut pairs, mut superseded, mut contradicting) = (0, 0, 0);
+    for line in PARALLEL_PAIRS.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let ["", first, second, ""] = cells.as_slice() else { continue };
+        if *first == "first" || first.starts_with("---") {
+            continue;
+        }
+        let (older, newer) = (note("one", first)?, note("one", second)?);
+        let relation =
+            MemoryStatements::of(&newer).relation_to_earlier(&MemoryStatements::of(&older));
+        pairs += 1;
+        superseded += usize::from(relation == EarlierRelation::Corrected);
+        contradicting += usize::from(is_found(first, second)?);
+    }
+    print_line(&format!(
+        "parallel pairs {pairs}: {superseded} would supersede, {contradicting} would contradict"
+    ));
+    Ok(())
 }
 
 fn note(agent: &str, text: &str) -> Result<Memory> {

@@ -332,8 +332,12 @@ impl Config {
         let read = commonbook::base::input::from_value::<T>(section);
         let checked = read.and_then(|read| check(&read).map(|()| read));
         checked.map_err(|error| {
+            // The message of an invalid field begins with that field.
+            let own = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+            let reason = error.message.strip_prefix(&own).unwrap_or(&error.message);
+            let reason = with_nearest_name(reason);
             let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();
-            self.invalid_settings(&format!("{name}{field}: {}", with_nearest_name(&error.message)))
+            self.invalid_settings(&format!("{name}{field}: {reason}"))
         })
     }
 

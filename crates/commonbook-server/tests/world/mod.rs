@@ -396,7 +396,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "list_reviews" => ("entity reviews", &[]),
         "decide_review" => ("entity decide", &["review_id", "judgement"]),
         "detect_contradictions" => ("contradictions list", &[]),
-        "judge_contradictions" => ("POST", "/v1/contradictions/judge"),
+        "judge_contradictions" => ("contradictions judge", &[]),
         "get_contradiction" => ("contradictions show", &["contradiction"]),
         "resolve_contradiction" => ("contradictions resolve", &["contradiction", "resolution"]),
         "reopen_contradiction" => ("contradictions reopen", &["contradiction"]),
