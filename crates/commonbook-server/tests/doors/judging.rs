@@ -84,7 +84,7 @@ fn a_yes_is_an_open_contradiction_that_says_who_judged_it() {
         "the endpoint in the settings judged that the notes of ann and bob cannot both hold";
     assert_eq!(found["reason"], reason);
     assert_eq!((counts(&answer), &answer["next"]), ((0, 0, false), &Value::Null));
-    assert_eq!(open(&server), [found.clone()]);
+    assert_eq!(open(&server), std::slice::from_ref(found));
     let request = asked.recv().unwrap();
     assert!(request.head.starts_with("POST /v1/chat/completions "), "{}", request.head);
     let [system, user] = [0, 1].map(|at| request.body["messages"][at]["content"].as_str().unwrap());
