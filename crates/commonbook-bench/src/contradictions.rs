@@ -13,7 +13,7 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
-    ContradictionStatus, DetectContradictions, MemoryStatements,
+    ContradictionStatus, DetectContradictions, EarlierRelation, MemoryStatements,
 };
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use commonbook_server::child::step_error;
 use commonbook_server::output::print_line;
 
-use super::machine::MachineProfile;
+use super::machine::{MachineProfile, process_bytes};
 use super::search::{fill, size};
 use super::synthetic::MAIN_WORKSPACE;
 
@@ -31,14 +31,21 @@ const OWN_PAIRS: [(&str, &str); 2] = [
     ("judging", include_str!("../../commonbook-text/tests/tables/contradictions/judging.md")),
 ];
 
+/// Pairs of facts that one author states side by side, about two subjects.
+const PARALLEL_PAIRS: &str =
+    include_str!("../../commonbook-text/tests/tables/contradictions/parallel.md");
+
 /// Arguments of the contradiction bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct ContradictionBench {
     /// Files of SICK: pairs of sentences with `CONTRADICTION` or another label, separated by tabs
     #[arg(long)]
     sick: Vec<PathBuf>,
+    /// A folder with files of SICK: every `*.txt` in it
+    #[arg(long)]
+    data: Option<PathBuf>,
     /// Memories of the timed store: 50000, 50k; 0 times nothing
-    #[arg(long, default_value = "50k", value_parser = size)]
+    #[arg(long, default_value = "50k", value_parser = size_or_none)]
     size: usize,
     /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
@@ -100,10 +107,9 @@ impl ContradictionBench {
             all.print(&format!("{half}, all"));
             by_kind.into_iter().for_each(|(kind, count)| count.print(&format!("{half}, {kind}")));
         }
-        for path in &self.sick {
-            let unreadable =
-                |error| step_error(&format!("{} cannot be read", path.display()), error);
-            let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        print_parallel_pairs()?;
+        for path in &self.files()? {
+            let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, error))?;
             let mut all = ComparisonCount::default();
             for line in text.lines().skip(1) {
                 let columns: Vec<&str> = line.split('\t').map(str::trim).collect();
@@ -118,11 +124,26 @@ impl ContradictionBench {
         if self.size > 0 { self.time_store() } else { Ok(()) }
     }
 
+    /// The files of SICK: those that are named, and those of the folder, by name.
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        let mut files = self.sick.clone();
+        if let Some(folder) = &self.data {
+            let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
+            let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+            let is_text = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "txt");
+            files.extend(paths.filter(is_text));
+        }
+        files.sort();
+        Ok(files)
+    }
+
     /// Times the comparison of all memories of a store.
     fn time_store(&self) -> Result<()> {
         let folder = super::bench_folder(self.folder.as_ref())?;
         fill(folder.path(), self.size, 1)?;
         let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
+        let own = std::process::id();
+        let before = process_bytes(own, "VmRSS:");
         let begun = Instant::now();
         let mut events = 0;
         book.find_contradictions(|read| {
@@ -142,8 +163,24 @@ impl ContradictionBench {
             self.size,
             events as f64 / seconds
         ));
+        let mib = |bytes: Option<u64>| bytes.map_or(0, |bytes| bytes >> 20);
+        let peak = process_bytes(own, "VmHWM:");
+        print_line(&format!(
+            "memory of the process: {} MiB before, {} MiB at the most, filling the store included",
+            mib(before),
+            mib(peak)
+        ));
         Ok(())
     }
+}
+
+/// The number of memories of a store; 0 for none.
+fn size_or_none(text: &str) -> std::result::Result<usize, String> {
+    if text == "0" { Ok(0) } else { size(text) }
+}
+
+fn unreadable(path: &std::path::Path, error: std::io::Error) -> Error {
+    step_error(&format!("{} cannot be read", path.display()), error)
 }
 
 /// The rows of the tables of a Markdown text, each with its heading.
@@ -171,6 +208,29 @@ fn is_found(first: &str, second: &str) -> Result<bool> {
     let keys = newer.keys();
     let meets = older.keys().iter().any(|key| keys.contains(key));
     Ok(meets && older.contradiction_with(&newer).is_some())
+}
+
+/// Prints how many of the parallel pairs a save would take for corrections, and how many for
+/// contradictions of two agents.
+fn print_parallel_pairs() -> Result<()> {
+    let (mut pairs, mut superseded, mut contradicting) = (0, 0, 0);
+    for line in PARALLEL_PAIRS.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let ["", first, second, ""] = cells.as_slice() else { continue };
+        if *first == "first" || first.starts_with("---") {
+            continue;
+        }
+        let (older, newer) = (note("one", first)?, note("one", second)?);
+        let relation =
+            MemoryStatements::of(&newer).relation_to_earlier(&MemoryStatements::of(&older));
+        pairs += 1;
+        superseded += usize::from(relation == EarlierRelation::Corrected);
+        contradicting += usize::from(is_found(first, second)?);
+    }
+    print_line(&format!(
+        "parallel pairs {pairs}: {superseded} would supersede, {contradicting} would contradict"
+    ));
+    Ok(())
 }
 
 fn note(agent: &str, text: &str) -> Result<Memory> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access::AccessPolicy;
 use commonbook::model::collaboration::CollaborationSettings;
+use commonbook::model::entity::{EntitySettings, OwnTypes};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
 use serde::de::DeserializeOwned;
@@ -19,7 +20,8 @@ use crate::verb::Verb;
 const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 4] = ["context", "collaboration", "digest", "folders"];
+const SETTINGS_SECTIONS: [&str; 6] =
+    ["context", "collaboration", "contradictions", "digest", "entities", "folders"];
 
 /// The configuration from the environment.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +51,8 @@ pub struct Config {
     pub embedder_key: Option<SecretString>,
     /// `COMMONBOOK_DIGEST_KEY`: the key of an endpoint that writes digests.
     pub digest_key: Option<SecretString>,
+    /// `COMMONBOOK_JUDGE_KEY`: the key of an endpoint that judges contradictions.
+    pub judge_key: Option<SecretString>,
     /// `COMMONBOOK_PRODUCTION`: `1` refuses writes from callers without a name.
     pub production: Option<String>,
     /// `COMMONBOOK_SHARING`: the sharing of a memory whose author does not choose: `shared`, the default,
@@ -110,6 +114,7 @@ impl Config {
             embedder: text("COMMONBOOK_EMBEDDER"),
             embedder_key: text("COMMONBOOK_EMBEDDER_KEY").map(SecretString),
             digest_key: text("COMMONBOOK_DIGEST_KEY").map(SecretString),
+            judge_key: text("COMMONBOOK_JUDGE_KEY").map(SecretString),
             production: text("COMMONBOOK_PRODUCTION"),
             sharing: text("COMMONBOOK_SHARING"),
             rate: text("COMMONBOOK_RATE"),
@@ -208,6 +213,23 @@ impl Config {
         self.read_section("collaboration", CollaborationSettings::check)
     }
 
+    /// The own types of entities: the section `entities` of config.json.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn own_types(&self) -> Result<OwnTypes> {
+        self.read_section("entities", |entities: &EntitySettings| entities.check().map(drop))?
+            .check()
+    }
+
+    /// The section `contradictions` of config.json.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn contradictions(&self) -> Result<crate::judge::ContradictionSettings> {
+        self.read_section("contradictions", crate::judge::ContradictionSettings::check)
+    }
+
     /// The section `digest` of config.json.
     ///
     /// # Errors
@@ -261,6 +283,8 @@ impl Config {
         self.preferences()?;
         self.collaboration()?;
         self.digest()?;
+        self.own_types()?;
+        self.contradictions()?;
         self.sandbox_folders().map(drop)
     }
 
@@ -308,8 +332,12 @@ impl Config {
         let read = commonbook::base::input::from_value::<T>(section);
         let checked = read.and_then(|read| check(&read).map(|()| read));
         checked.map_err(|error| {
+            // The message of an invalid field begins with that field.
+            let own = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+            let reason = error.message.strip_prefix(&own).unwrap_or(&error.message);
+            let reason = with_nearest_name(reason);
             let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();
-            self.invalid_settings(&format!("{name}{field}: {}", with_nearest_name(&error.message)))
+            self.invalid_settings(&format!("{name}{field}: {reason}"))
         })
     }
 
@@ -406,6 +434,16 @@ mod tests {
                 "unknown setting `buget`; did you mean `budget`?",
             ),
             (r#"{"collaboration": {"rule": {}}}"#, "did you mean `rules`?"),
+            (r#"{"entities": {"types": {"tool": {}}}}"#, "entities.types.tool: is a built-in type"),
+            (
+                r#"{"entities": {"types": {"service": {"nams": ["a"]}}}}"#,
+                "unknown setting `nams`; did you mean `names`?",
+            ),
+            (
+                r#"{"entities": {"types": {"service": {"names": ["x"]}}}}"#,
+                "entities.types.service.names[0]: a name has at least 2 letters",
+            ),
+            (r#"{"contradictions": {"model": "m"}}"#, "contradictions.model: expected `endpoint`"),
             (r#"{"folders": ["relative"]}"#, "folders: relative is not an absolute path"),
         ] {
             let message = check(text).unwrap_err();

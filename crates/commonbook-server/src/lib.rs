@@ -4,6 +4,7 @@ mod atomic;
 mod body;
 mod call;
 mod caller;
+mod chat;
 pub mod child;
 mod cli;
 pub mod config;
@@ -14,6 +15,7 @@ pub mod follow;
 mod gate;
 mod hint;
 mod hook;
+mod judge;
 mod local;
 mod mcp;
 mod modes;
@@ -404,6 +406,9 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
     let book = Commonbook::new(store).with_index(Arc::new(index)).with_policy(config.policy()?);
     let book =
         book.with_preferences(config.preferences()?)?.with_collaboration(config.collaboration()?);
+    let book = book.with_own_types(config.own_types()?);
+    let key = config.judge_key.as_ref().map(|key| key.0.as_str());
+    let book = book.with_contradiction_judge(config.contradictions()?.judge(key)?);
     let key = config.digest_key.as_ref().map(|key| key.0.as_str());
     let book = book.with_digest_writer(config.digest()?.writer(key, config.home.clone())?);
     Ok(match &config.home {

@@ -608,7 +608,7 @@ fn entity_verbs() -> Vec<Verb> {
 }
 
 fn contradiction_verbs() -> Vec<Verb> {
-    use VerbEffect::{Changes, Reads};
+    use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     let verbs = vec![
         verb("detect_contradictions", Reads, C::detect_contradictions)
@@ -619,6 +619,10 @@ fn contradiction_verbs() -> Vec<Verb> {
             .get("/v1/contradictions/{contradiction}")
             .tool()
             .command("contradictions show"),
+        verb("judge_contradictions", Adds, C::judge_contradictions)
+            .post("/v1/contradictions/judge")
+            .tool()
+            .command("contradictions judge"),
         verb("resolve_contradiction", Changes, C::resolve_contradiction)
             .post("/v1/contradictions/{contradiction}/resolve")
             .team_tool()

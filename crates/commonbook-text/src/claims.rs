@@ -26,6 +26,8 @@ string_enum! {
         Antonym = "antonym",
         /// One name for another: `PostgreSQL` and `MySQL`.
         Name = "name",
+        /// Other words that cannot both hold: no rule finds it, only an endpoint.
+        Meaning = "meaning",
         /// Two agents each keep a profile of one user, or the state of one user's task.
         Author = "author",
     }

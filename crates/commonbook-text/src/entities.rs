@@ -3,15 +3,16 @@
 //! The parser splits a text into prose, code, logs and stack traces. It recognises URLs, paths,
 //! functions and tickets by their shape; tools, organizations and concepts by the lists in
 //! `vocabulary`; people, projects and decisions by the words around them, in prose alone. From code
-//! it takes paths and definitions, from a stack trace the first calls.
+//! it takes paths and definitions, from a stack trace the first calls. A configuration may name own
+//! types, whose names take precedence over those of the lists.
 //!
 //! The confidence of an entity in a memory is [`CONFIDENCE_BASE`] times one factor for each of these:
 //!
 //! | evidence | factor |
 //! |---|---|
 //! | an unmistakable shape: a URL, a path, a ticket, a name with a title | 1.3 |
-//! | a listed name in its own spelling | 1.2 |
-//! | a word beside the name that shows its type | 1.1 |
+//! | a listed name in its own spelling, a name of an own type | 1.2 |
+//! | a word beside the name that shows its type, the prefix or suffix of an own type | 1.1 |
 //! | a listed name that is an ordinary word too, or in another spelling | 0.9 |
 //! | in the title, or a topic | 1.1 |
 //! | each further mention, up to three | 1.03 |
@@ -22,9 +23,11 @@
 //! and at most [`CONFIDENCE_MAX`]. Entities below [`CONFIDENCE_MIN`] are left out. The time is linear
 //! in the text.
 
+mod entity_type;
 mod layout;
 pub mod likeness;
 mod listed;
+mod own_types;
 mod people;
 mod shapes;
 mod statements;
@@ -40,35 +43,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::string_enum;
+pub use entity_type::{EntityType, OWN_TYPE_LETTERS_MAX, OwnTypeName};
 use layout::TextBlockKind;
+pub use own_types::{InvalidOwnType, OwnTypeRules, OwnTypes};
 use people::KnownPeople;
-
-string_enum! {
-    /// The type of an entity. Entities of different types are never the same.
-    EntityType {
-        /// A human being.
-        Person = "person",
-        /// A company, an institution, a team with a name.
-        Organization = "organization",
-        /// A product or a repository that people work on.
-        Project = "project",
-        /// A program, language, library, format or service that people work with.
-        Tool = "tool",
-        /// A file or folder, by its path.
-        File = "file",
-        /// A function or method, by its name in the code.
-        Function = "function",
-        /// A URL.
-        Url = "url",
-        /// A ticket, by its number.
-        Issue = "issue",
-        /// A decision, in a few words.
-        Decision = "decision",
-        /// A concept that has a name.
-        Concept = "concept",
-    }
-}
 
 /// Maximum characters of an entity's name; a longer text is no name.
 pub const NAME_CHARS_MAX: usize = 256;
@@ -105,6 +83,8 @@ pub struct ExtractionInput<'a> {
     pub speakers: &'a [String],
     /// Whether the memory is a decision, so that its title is the decision.
     pub is_decision: bool,
+    /// The own types of the configuration.
+    pub own: Option<&'a OwnTypes>,
 }
 
 /// The part of a memory with a mention.
@@ -237,18 +217,20 @@ pub fn extract(source: &ExtractionInput<'_>) -> Vec<ExtractedEntity> {
                 TextMention::new(EntityType::Decision, 0..title.len(), EntityEvidence::Listed);
             gathered.add(&whole, title, MemoryPart::Title, 1.1);
         }
-        collect_part(title, MemoryPart::Title, 1.1, &mut known_people, &mut gathered);
+        collect_part(source, MemoryPart::Title, &mut known_people, &mut gathered);
     }
-    collect_part(source.text, MemoryPart::Text, 1.0, &mut known_people, &mut gathered);
+    collect_part(source, MemoryPart::Text, &mut known_people, &mut gathered);
     for topic in source.topics {
-        gathered.add(&topic_mention(topic), topic, MemoryPart::Topic, 1.1);
+        gathered.add(&topic_mention(topic, source.own), topic, MemoryPart::Topic, 1.1);
     }
     gathered.into_most_certain()
 }
 
-/// The mention of a topic as a whole: a listed entity, a file, a ticket; else a concept.
-fn topic_mention(topic: &str) -> TextMention {
-    if let Some((kind, name)) = listed::find_whole(topic) {
+/// The mention of a topic as a whole: an entity of an own type, a listed one, a file, a ticket; else a
+/// concept.
+fn topic_mention(topic: &str, own: Option<&OwnTypes>) -> TextMention {
+    let known = own.and_then(|own| own.find_whole(topic));
+    if let Some((kind, name)) = known.or_else(|| listed::find_whole(topic)) {
         return TextMention::with_value(
             kind,
             0..topic.len(),
@@ -264,14 +246,17 @@ fn topic_mention(topic: &str) -> TextMention {
     }
 }
 
-/// Collects the mentions of one part of a memory.
+/// Collects the mentions of the title or the text of a memory.
 fn collect_part(
-    text: &str,
+    source: &ExtractionInput<'_>,
     part: MemoryPart,
-    factor: f64,
     known_people: &mut KnownPeople,
     gathered: &mut EntityCollector,
 ) {
+    let (text, factor) = match part {
+        MemoryPart::Title => (source.title.unwrap_or_default(), 1.1),
+        _ => (source.text, 1.0),
+    };
     let blocks = layout::blocks(text);
     let shaped = shape_mentions(text, &blocks);
     let technical = shaped.iter().flatten().any(|mention| is_technical(mention.kind))
@@ -280,15 +265,20 @@ fn collect_part(
         || listed::is_technical(text);
     let mut count = 0;
     for (block, mut mentions) in blocks.iter().zip(shaped) {
+        let inside = &text[block.range.clone()];
+        let own = source.own.filter(|_| block.kind != TextBlockKind::Trace);
+        let own = own.map(|own| own.find(inside, block.range.start)).unwrap_or_default();
+        let own = own_mentions(own, &mut mentions);
         if block.kind == TextBlockKind::Prose {
-            let inside = &text[block.range.clone()];
             let mut named = prose_mentions(inside, block.range.start, technical, known_people);
-            // A shape takes precedence over names of lists and of people.
+            // A shape takes precedence over names of lists and of people, and an own name over all.
             named.retain(|mention| {
-                mention.kind == EntityType::Decision || !overlaps(&mentions, &mention.range)
+                mention.kind == EntityType::Decision
+                    || !overlaps(&mentions, &mention.range) && !contains(&own, &mention.range)
             });
             mentions.append(&mut named);
         }
+        mentions.extend(own);
         let weight = match block.kind {
             TextBlockKind::Prose | TextBlockKind::Code => factor,
             TextBlockKind::Log | TextBlockKind::Trace => factor * 0.8,
@@ -301,6 +291,31 @@ fn collect_part(
             break;
         }
     }
+}
+
+/// The mentions of own types that are no part of a longer shape, such as a path. Removes the shapes
+/// that they contain.
+fn own_mentions(own: Vec<TextMention>, shaped: &mut Vec<TextMention>) -> Vec<TextMention> {
+    if own.is_empty() {
+        return own;
+    }
+    let mut longer: Vec<Range<usize>> =
+        shaped.iter().map(|mention| mention.range.clone()).collect();
+    longer.sort_unstable_by_key(|range| range.start);
+    let mut own = own;
+    own.retain(|mention| {
+        let next = longer.partition_point(|range| range.end < mention.range.end);
+        let around = longer.get(next).filter(|range| range.start <= mention.range.start);
+        around.is_none_or(|range| range.len() == mention.range.len())
+    });
+    shaped.retain(|mention| !contains(&own, &mention.range));
+    own
+}
+
+/// Whether one of these mentions, which stand in order without overlaps, contains a stretch.
+fn contains(own: &[TextMention], range: &Range<usize>) -> bool {
+    let next = own.partition_point(|mention| mention.range.end < range.end);
+    own.get(next).is_some_and(|mention| mention.range.start <= range.start)
 }
 
 /// Whether a mention of this type by its shape shows that a text is about software.

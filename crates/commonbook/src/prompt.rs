@@ -1,6 +1,6 @@
 //! The one place from which stored text reaches a model.
 //!
-//! [`context`], [`handoff`], [`resume`], [`case`], [`recall`] and [`hits`] choose items and
+//! [`context`], [`handoff`], [`resume`], [`case`], [`recall`], [`hits`] and [`judgement`] choose items and
 //! headings; [`briefing`] is made of contexts, with [`news`] among their items; [`block`] renders them inside one fence, and [`budget`] decides by tokens which fit.
 
 pub mod block;
@@ -11,6 +11,7 @@ pub mod context;
 pub mod handoff;
 pub mod hits;
 pub mod item;
+pub mod judgement;
 #[cfg(test)]
 mod laws;
 pub mod news;

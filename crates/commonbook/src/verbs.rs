@@ -40,6 +40,8 @@ use crate::index::Index;
 use crate::model::access::AccessPolicy;
 use crate::model::case::digest::writing::DigestWriterHandle;
 use crate::model::collaboration::CollaborationSettings;
+use crate::model::contradiction::judging::ContradictionJudgeHandle;
+use crate::model::entity::OwnTypes;
 use crate::prompt::context::ContextPreferences;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::{NotifyingStore, Store};
@@ -66,6 +68,7 @@ pub struct Commonbook {
     policy: AccessPolicy,
     write_steps: &'static [WriteStep],
     collaboration: CollaborationSettings,
+    own_types: Arc<OwnTypes>,
     contacts: Arc<PresenceLog>,
     passed: Arc<MentionPositions>,
     preferences: Arc<ContextPreferences>,
@@ -74,6 +77,7 @@ pub struct Commonbook {
     /// The key that fences are derived with, once it was needed.
     fence_key: Arc<OnceLock<HomeKey>>,
     writer: Option<DigestWriterHandle>,
+    judge: Option<ContradictionJudgeHandle>,
 }
 
 impl Commonbook {
@@ -100,6 +104,7 @@ impl Commonbook {
             policy,
             write_steps: WRITE_STEPS,
             collaboration: CollaborationSettings::default(),
+            own_types: Arc::default(),
             contacts: Arc::default(),
             passed: Arc::default(),
             preferences: Arc::default(),
@@ -107,6 +112,7 @@ impl Commonbook {
             files: Arc::default(),
             fence_key: Arc::default(),
             writer: None,
+            judge: None,
         }
     }
 

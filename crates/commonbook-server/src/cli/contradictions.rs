@@ -1,6 +1,9 @@
 //! How people read contradictions.
 
-use commonbook::model::contradiction::{Contradiction, ContradictionMark, ContradictionSide};
+use commonbook::model::contradiction::judging::JudgeResult;
+use commonbook::model::contradiction::{
+    Contradiction, ContradictionMark, ContradictionSide, FindingSource,
+};
 use serde_json::Value;
 
 use super::layout::{minute, one_line, print_record, short, show, show_page};
@@ -23,6 +26,26 @@ pub(super) fn list(response: &Value) {
             "`commonbook contradictions show ID` shows one; `commonbook contradictions resolve ID \
              keep_newer` resolves it",
         );
+    });
+}
+
+/// What the endpoint answered about open pairs.
+pub(super) fn show_judgements(response: &Value) {
+    show(response, |result: &JudgeResult| {
+        for contradiction in &result.contradictions {
+            for side in &contradiction.memories {
+                print_line(&format!("{}: {}", side.owner, side_line(side)));
+            }
+            let facts = [short(&contradiction.id), contradiction.kind.to_string()];
+            print_record(&confidence_text(contradiction), &facts);
+        }
+        let (found, JudgeResult { compatible, unclear, .. }) =
+            (result.contradictions.len(), result);
+        print_line(&format!(
+            "{found} contradictions, {compatible} pairs that can both hold, {unclear} without an answer"
+        ));
+        result.notice.iter().for_each(|notice| print_note(notice));
+        print_note("`commonbook contradictions list` lists what is open");
     });
 }
 
@@ -55,6 +78,9 @@ pub(super) fn mark_texts(marks: &[ContradictionMark]) -> Vec<String> {
     let texts = marks.iter().map(|mark| {
         let other = format!("{} ({})", short(&mark.other), mark.owner);
         match &mark.context {
+            None if mark.found_by == FindingSource::Endpoint => {
+                format!("contradicts {other}: {}, judged by the endpoint", mark.status)
+            }
             None => format!("contradicts {other}: {}", mark.status),
             Some(context) => format!("holds beside {other}: {}", one_line(context)),
         }
@@ -72,5 +98,9 @@ fn side_line(side: &ContradictionSide) -> String {
 }
 
 fn confidence_text(contradiction: &Contradiction) -> String {
-    format!("{:.0} % sure", contradiction.confidence * 100.0)
+    let sure = format!("{:.0} % sure", contradiction.confidence * 100.0);
+    match contradiction.found_by {
+        FindingSource::Rules => sure,
+        FindingSource::Endpoint => format!("{sure}, judged by the endpoint"),
+    }
 }

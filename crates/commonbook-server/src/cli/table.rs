@@ -124,6 +124,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("init_standing", &["roles"], standing::show_edits),
         view("route_standing", &["text"], standing::show_route),
         view("detect_contradictions", &[], contradictions::list),
+        view("judge_contradictions", &[], contradictions::show_judgements),
         view("get_contradiction", &["contradiction"], contradictions::show_contradiction),
         view(
             "resolve_contradiction",

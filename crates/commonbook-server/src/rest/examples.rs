@@ -128,7 +128,7 @@ fn contradiction() -> Value {
         ],
         "kind": "number",
         "reason": "claude-code says three, gemini-cli says five",
-        "confidence": 0.85, "status": "resolved", "found_at": EXAMPLE_TIME,
+        "confidence": 0.85, "found_by": "rules", "status": "resolved", "found_at": EXAMPLE_TIME,
         "resolved": {
             "resolution": "keep_both", "resolved_by": "gemini-cli", "resolved_at": EXAMPLE_TIME,
             "context": "3 retries for payments, 5 for refunds",

@@ -336,9 +336,7 @@ fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
 
 /// Adds the errors of every operation.
 fn with_errors(mut responses: Value) -> Value {
-    for (status, name) in [("4XX", "Error"), ("5XX", "Error")] {
-        responses[status] = json!({"$ref": format!("#/components/responses/{name}")});
-    }
+    responses["default"] = json!({"$ref": "#/components/responses/Error"});
     responses
 }
 

@@ -14,12 +14,14 @@ mod corrections;
 mod digests;
 mod http;
 mod hygiene;
+mod judging;
 mod mcp;
 mod mcp_changes;
 mod mcp_resources;
 mod mcp_sessions;
 #[cfg(unix)]
 mod monitor;
+mod own_types;
 mod rest;
 mod standing;
 mod stranger;

@@ -275,6 +275,23 @@ pub fn claim_keys(clause: &Clause) -> Vec<String> {
     keys
 }
 
+/// Whether two clauses state something of one subject, and their values cannot be compared: the rules
+/// cannot tell whether both hold.
+#[must_use]
+pub fn leaves_open(older: &[Clause], newer: &[Clause], context: ClaimContext) -> bool {
+    let shares_key = |a: &Clause, b: &Clause| {
+        let keys = claim_keys(b);
+        claim_keys(a).iter().any(|key| keys.contains(key))
+    };
+    let is_open = |a: &Clause, b: &Clause| {
+        let speaks = a.of_the_speaker || b.of_the_speaker;
+        (context.one_author || !speaks)
+            && shares_key(a, b)
+            && compare_claims(a, b, context) == ClaimRelation::Unrelated
+    };
+    older.iter().any(|a| newer.iter().any(|b| is_open(a, b)))
+}
+
 /// The relation of two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextRelation {

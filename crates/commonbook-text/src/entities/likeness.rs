@@ -149,7 +149,7 @@ const fn letters_min(kind: EntityType, listed: bool) -> usize {
     match kind {
         EntityType::Person => 5,
         EntityType::Decision | EntityType::Concept => 8,
-        EntityType::Tool | EntityType::Project if !listed => 8,
+        EntityType::Tool | EntityType::Project | EntityType::Own(_) if !listed => 8,
         _ => 6,
     }
 }
@@ -193,7 +193,7 @@ fn has_plural(kind: EntityType, text: &str) -> bool {
     let package = !text.contains(|c: char| c.is_whitespace() || c.is_uppercase());
     match kind {
         EntityType::Person => false,
-        EntityType::Tool | EntityType::Project => !package,
+        EntityType::Tool | EntityType::Project | EntityType::Own(_) => !package,
         _ => true,
     }
 }

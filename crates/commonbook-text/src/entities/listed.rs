@@ -141,7 +141,7 @@ fn is_german_compound(block: &str, range: &std::ops::Range<usize>) -> bool {
 }
 
 /// Whether a letter belongs to a script that writes no blanks between words.
-fn is_unspaced(c: char) -> bool {
+pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }

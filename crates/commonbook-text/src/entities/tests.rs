@@ -69,6 +69,7 @@ fn titles_topics_and_speakers_count_too() {
         topics: &topics,
         speakers: &speakers,
         is_decision: true,
+        own: None,
     };
     let found: Vec<(EntityType, String)> =
         extract(&source).into_iter().map(|entity| (entity.entity_type, entity.value)).collect();

@@ -27,7 +27,7 @@ pub fn normalise(kind: EntityType, value: &str) -> String {
         EntityType::Person => normalise_person(value),
         EntityType::Organization => normalise_organization(value),
         EntityType::Project => compact_name(value.trim_end_matches('/').trim_end_matches(".git")),
-        EntityType::Tool => compact_name(value),
+        EntityType::Tool | EntityType::Own(_) => compact_name(value),
         EntityType::File => address::normalise_path(value),
         EntityType::Function => normalise_function(value),
         EntityType::Url => address::normalise_url(value),
@@ -46,7 +46,7 @@ pub fn fold_beginning(text: &str) -> String {
 pub fn words(kind: EntityType, value: &str) -> Vec<String> {
     match kind {
         EntityType::Organization => organization_words(value),
-        EntityType::Project | EntityType::Tool => {
+        EntityType::Project | EntityType::Tool | EntityType::Own(_) => {
             let folded = fold_text(value.trim().trim_matches(['`', '"', '\'']));
             let parts = folded.split(|c: char| c.is_whitespace() || is_gap(c));
             parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()

@@ -135,6 +135,16 @@ pub const CONTRADICTION_CANDIDATES: u32 = 50;
 /// The most certain contradictions recorded for one memory: a memory with more is more likely about
 /// another subject.
 pub const CONTRADICTIONS_AT_ONCE: usize = 10;
+/// Pairs that one call asks the endpoint in the settings about.
+pub const JUDGED_PAIRS: u32 = 50;
+/// Those that it asks about by default.
+pub const JUDGED_PAIRS_DEFAULT: u32 = 20;
+/// Seconds that the endpoint may take for one pair.
+pub const JUDGED_PAIR_SECONDS: u64 = 20;
+/// Seconds that the endpoint may take for all pairs of a call.
+pub const JUDGED_SECONDS: u64 = 60;
+/// Tokens of the two memories of a pair in the question to the endpoint.
+pub const JUDGED_TOKENS: usize = 1_200;
 /// Length of the context in which each of two contradicting memories holds, in characters.
 pub const CONTRADICTION_CONTEXT_CHARS: usize = 1_000;
 /// Size of a standing memory file, in bytes.

@@ -4,10 +4,12 @@
 //! Two statements with the same subject and attribute that differ in exactly one way (a number, a
 //! date, a name, opposites, a negation) contradict each other, whatever the topics
 //! (`contradiction/compare.rs`). Uncertain cases are skipped: guesses, single events, different
-//! environments. Nothing is resolved automatically: a contradiction is reported, and stays open
+//! environments. An endpoint of the user's own may judge some of what the rules leave open
+//! (`contradiction/judging.rs`). Nothing is resolved automatically: a contradiction is reported, and stays open
 //! until an agent resolves it. An author's own correction is no contradiction: it supersedes.
 
 mod compare;
+pub mod judging;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -16,9 +18,10 @@ pub use commonbook_text::claims::DifferenceKind;
 pub use compare::{EarlierRelation, MemoryStatements};
 pub use requests::{
     ContradictionResolution, ContradictionStatus, DetectContradictions, GetContradiction,
-    ReopenContradiction, ResolveContradiction,
+    JudgeContradictions, ReopenContradiction, ResolveContradiction,
 };
 
+use commonbook_text::string_enum;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +33,29 @@ use crate::model::agent::Agent;
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
 
+string_enum! {
+    /// Who found a contradiction.
+    FindingSource {
+        /// The rules, by the words of both memories.
+        Rules = "rules",
+        /// The endpoint in the settings, where the rules leave it open.
+        Endpoint = "endpoint",
+    }
+}
+
+impl FindingSource {
+    fn is_rules(&self) -> bool {
+        *self == Self::Rules
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
+impl Default for FindingSource {
+    fn default() -> Self {
+        Self::Rules
+    }
+}
+
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContradictionFinding {
@@ -40,8 +66,11 @@ pub struct ContradictionFinding {
     /// Confidence from 0 to 1. Base: 0.8 for a number or boolean, 0.75 for a date, name or
     /// negation, 0.7 for an antonym and for a second author. Add 0.1 if both subjects have the same
     /// name, and 0.05 if four words of the subject agree; subtract 0.15 if one subject is narrower
-    /// by a word, and 0.1 if one agent wrote both.
+    /// by a word, and 0.1 if one agent wrote both. 0.6 from an endpoint.
     pub confidence: f64,
+    /// Who found it.
+    #[serde(default)]
+    pub found_by: FindingSource,
 }
 
 /// A summary of one of two contradicting memories.
@@ -91,6 +120,9 @@ pub struct Contradiction {
     pub reason: String,
     /// Confidence from 0 to 1.
     pub confidence: f64,
+    /// Who found it: the rules, or the endpoint in the settings.
+    #[serde(default)]
+    pub found_by: FindingSource,
     /// Whether it is open or resolved.
     pub status: ContradictionStatus,
     /// When it was found.
@@ -114,6 +146,9 @@ pub struct ContradictionMark {
     pub owner: Agent,
     /// Whether it is open, or resolved with `keep_both`.
     pub status: ContradictionStatus,
+    /// Who found it; left out for the rules.
+    #[serde(default, skip_serializing_if = "FindingSource::is_rules")]
+    pub found_by: FindingSource,
     /// The context in which each of the two holds, with `keep_both`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
@@ -155,7 +190,8 @@ pub struct ContradictionRecord {
     pub resolved: Option<ResolutionRecord>,
     /// The hash of the request that resolved it: repeating that request is not a conflict.
     pub request_sha256: Option<String>,
-    /// The hashes of the two texts when it was resolved: a decision holds for these texts alone.
+    /// The hashes of the two texts when it was resolved, or when an endpoint judged them: both hold
+    /// for these texts alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts_sha256: Option<[String; 2]>,
 }
@@ -173,11 +209,11 @@ impl ContradictionRecord {
             id: id_of(older.id, newer.id),
             workspace: older.workspace.clone(),
             memories: [(older.id, older.revision), (newer.id, newer.revision)],
+            texts_sha256: judged_texts(&found, older, newer),
             found,
             found_at: now,
             resolved: None,
             request_sha256: None,
-            texts_sha256: None,
         }
     }
 
@@ -188,9 +224,18 @@ impl ContradictionRecord {
             memories: [(older.id, older.revision), (newer.id, newer.revision)],
             resolved: None,
             request_sha256: None,
-            texts_sha256: None,
+            texts_sha256: judged_texts(&self.found, older, newer),
             ..self
         }
+    }
+
+    /// The judgement of an endpoint about these two memories, as long as both texts are those that it
+    /// read.
+    #[must_use]
+    pub fn judgement(&self, older: &Memory, newer: &Memory) -> Option<ContradictionFinding> {
+        let holds = self.texts_sha256.as_ref() == Some(&texts_sha256(older, newer));
+        let judged = self.found.found_by == FindingSource::Endpoint;
+        (holds && judged).then(|| self.found.clone())
     }
 
     /// Whether one of the two texts has changed since it was resolved.
@@ -221,6 +266,7 @@ impl ContradictionRecord {
             kind: self.found.kind,
             reason: self.found.reason,
             confidence: self.found.confidence,
+            found_by: self.found.found_by,
             status,
             found_at: self.found_at,
             resolved: self.resolved,
@@ -238,6 +284,15 @@ pub fn id_of(a: MemoryId, b: MemoryId) -> ContradictionId {
 #[must_use]
 pub fn texts_sha256(older: &Memory, newer: &Memory) -> [String; 2] {
     [older, newer].map(|memory| sha256(&memory.text))
+}
+
+/// The hashes of the texts of a finding that holds for them alone.
+fn judged_texts(
+    found: &ContradictionFinding,
+    older: &Memory,
+    newer: &Memory,
+) -> Option<[String; 2]> {
+    (found.found_by == FindingSource::Endpoint).then(|| texts_sha256(older, newer))
 }
 
 /// The start of the time in which a memory holds.
@@ -272,6 +327,7 @@ pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionF
         kind: DifferenceKind::Author,
         reason: format!("{} and {} each keep a {kind} about {about}", older.owner, newer.owner),
         confidence: SECOND_AUTHOR_CONFIDENCE,
+        found_by: FindingSource::Rules,
     })
 }
 

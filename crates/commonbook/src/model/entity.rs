@@ -10,9 +10,10 @@ mod name;
 mod query_names;
 mod requests;
 mod responses;
+mod settings;
 
-pub use commonbook_text::entities::EntityType;
 use commonbook_text::entities::value;
+pub use commonbook_text::entities::{EntityType, OwnTypes};
 pub use name::{EntityLabel, EntityName, EntityRef};
 pub use query_names::query_name_ids;
 pub use requests::{
@@ -24,6 +25,8 @@ pub use responses::{
     MergeEntitiesResult, MergeRecord, NameMention, ResolveEntityResult, ReviewProposal,
     UnmergeEntitiesResult,
 };
+
+pub use settings::{EntitySettings, check_labels, check_type, with_own_type};
 
 use std::collections::BTreeMap;
 

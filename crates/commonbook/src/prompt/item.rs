@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{
     DELETION_HANDLE_CHARS_MIN, EntityId, Id, IdKind, MemoryId, handle, handle_of_length,
 };
-use crate::model::contradiction::{ContradictionMark, ContradictionStatus};
+use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
 use crate::model::entity::Entity;
 use crate::model::memory::{Importance, Memory};
 use commonbook_text::day::day;
@@ -207,7 +207,12 @@ impl PromptItem {
             mark.status == ContradictionStatus::Open
                 && shown_with != Some(mark.other.to_string().as_str())
         });
-        let open = open.map(|mark| format!("contradicts {}: open", other_side(mark)));
+        let open = open.map(|mark| match mark.found_by {
+            FindingSource::Rules => format!("contradicts {}: open", other_side(mark)),
+            FindingSource::Endpoint => {
+                format!("contradicts {} by an endpoint's judgement: open", other_side(mark))
+            }
+        });
         let notes = notes.chain(open);
         let parts: Vec<String> =
             author.into_iter().chain([day(self.at, now)]).chain(kind).chain(notes).collect();

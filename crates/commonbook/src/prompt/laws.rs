@@ -1,4 +1,4 @@
-//! Laws of every text for an agent, on all six outputs, with hostile text in every field.
+//! Laws of every text for an agent, on all seven outputs, with hostile text in every field.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseEntry};
 use crate::model::checkpoint::{CasePosition, OpenHandoff, ResumeMode, ResumeOptions};
-use crate::model::contradiction::{ContradictionMark, ContradictionStatus, id_of};
+use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource, id_of};
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
 use crate::model::handoff::{ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus};
 use crate::model::memory::{Memory, SaveMemory, Sharing, Trust};
@@ -23,6 +23,7 @@ use crate::prompt::context::choose::{
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, pack};
 use crate::prompt::hits::hits_text;
 use crate::prompt::item::{EntitySummary, MemorySummary, PromptItem};
+use crate::prompt::judgement::judge_question;
 use crate::prompt::recall::RecallResult;
 use crate::prompt::resume::{ResumeMaterial, build_resume};
 use commonbook_text::echo::without_contexts;
@@ -204,6 +205,7 @@ fn marks(of: &Memory, text: &str) -> Vec<ContradictionMark> {
         other: of.id,
         owner: agent("gemini-cli"),
         status: ContradictionStatus::Open,
+        found_by: FindingSource::Endpoint,
         context: None,
     };
     let status = ContradictionStatus::Resolved;
@@ -241,7 +243,13 @@ fn hits(ids: &CountingIds, text: &str) -> Output {
     Output { name: "hits", text, max_tokens: limits::SEARCH_TOKENS }
 }
 
-fn outputs(text: &str) -> [Output; 6] {
+fn judgement(ids: &CountingIds, text: &str) -> Output {
+    let (older, newer) = (memory(ids, text), memory(ids, "plain"));
+    let text = judge_question(&older, &newer, &fence(), now()).expect("a question");
+    Output { name: "judgement", text, max_tokens: limits::JUDGED_TOKENS }
+}
+
+fn outputs(text: &str) -> [Output; 7] {
     let ids = CountingIds::default();
     [
         context(&ids, text),
@@ -250,6 +258,7 @@ fn outputs(text: &str) -> [Output; 6] {
         case(&ids, text),
         recall(&ids, text),
         hits(&ids, text),
+        judgement(&ids, text),
     ]
 }
 

@@ -102,6 +102,12 @@ pub trait ContradictionRows {
     /// Drops a contradiction.
     fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()>;
 
+    /// Whether an endpoint has said of these two memories, at their present texts, that both can hold.
+    fn is_judged(&self, a: &Memory, b: &Memory) -> Result<bool>;
+
+    /// Records that an endpoint said so.
+    fn put_judged(&mut self, a: &Memory, b: &Memory) -> Result<()>;
+
     /// The position up to which contradictions follow a journal with this revision of the rules.
     fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 

@@ -1,5 +1,6 @@
 //! Listing and reading contradictions.
 
+mod judge;
 mod reopen;
 mod resolve;
 

@@ -16,7 +16,7 @@ use crate::model::entity::merging::MergeStrategy;
 use crate::model::entity::{
     Entity, EntityMention, EntityMentions, EntityName, EntityOutcome, EntityReview, EntitySighting,
     EntityStatement, FindEntity, GetEntity, ListEntities, ResolveEntity, ResolveEntityResult,
-    ReviewProposal,
+    ReviewProposal, check_type,
 };
 use crate::model::event::EventKind;
 use crate::model::graph::EntityDetails;
@@ -41,6 +41,7 @@ impl Commonbook {
         caller: &Caller,
         request: &ResolveEntity,
     ) -> Result<ResolveEntityResult> {
+        check_type(&self.own_types, "type", request.entity_type)?;
         self.follow_mentions(caller)?;
         let statement = request.clone();
         let now = self.clock.now();
@@ -87,6 +88,7 @@ impl Commonbook {
     /// # Errors
     /// `invalid` and `too_large` with the field, `not_found` if no such entity is in sight.
     pub fn find_entity(&self, caller: &Caller, request: &FindEntity) -> Result<Entity> {
+        check_type(&self.own_types, "type", request.entity_type)?;
         self.follow_mentions(caller)?;
         let sight = Sight::reading_at_home(caller)?;
         let (kind, value) = (request.entity_type, &request.value);
@@ -110,7 +112,7 @@ impl Commonbook {
         self.follow_mentions(caller)?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
         self.store.read(|tx| {
-            let id = resolve_ref(tx, &sight, &request.entity)?;
+            let id = resolve_ref(tx, &sight, &self.own_types, &request.entity)?;
             let workspace = workspace_of_sight(&sight)?;
             let entity = find_visible_entity(tx, &sight, id)?;
             let mut statements: Vec<EntityStatement> = Vec::new();
@@ -131,6 +133,9 @@ impl Commonbook {
     /// # Errors
     /// `invalid` if the limit is out of range or the cursor is malformed.
     pub fn list_entities(&self, caller: &Caller, request: &ListEntities) -> Result<Page<Entity>> {
+        if let Some(kind) = request.entity_type {
+            check_type(&self.own_types, "type", kind)?;
+        }
         self.follow_mentions(caller)?;
         let size = PageSize::of(request.limit)?;
         let after = request.cursor.as_ref().map(PageCursor::id).transpose()?;
@@ -168,7 +173,7 @@ impl Commonbook {
             request.cursor.as_ref().map(PageCursor::position).transpose()?.unwrap_or_default();
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
-            let id = resolve_ref(tx, &sight, &request.entity)?;
+            let id = resolve_ref(tx, &sight, &self.own_types, &request.entity)?;
             Ok(size.page_by_position(tx.mentions(&sight, id, after, size.rows())?))
         })
     }

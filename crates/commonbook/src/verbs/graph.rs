@@ -1,5 +1,7 @@
 //! Adding relations, and walking the graph.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::Commonbook;
@@ -9,6 +11,7 @@ use crate::base::id::{EntityId, RelationId};
 use crate::base::limits;
 use crate::model::access::{self, Audience, Sight, Visibility};
 use crate::model::caller::Caller;
+use crate::model::entity::{OwnTypes, check_type};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::graph::export::{KnowledgeSubgraph, NodeView};
 use crate::model::graph::walk::{PathResult, WalkResult, neighbourhood, shortest_path};
@@ -32,13 +35,15 @@ impl Commonbook {
         let draft = request.clone();
         let now = self.clock.now();
         let id = RelationId::new(&*self.ids, now);
+        let own = Arc::clone(&self.own_types);
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
             let workspace = workspace_of_sight(&sight)?;
-            let from =
-                resolve_node(tx, &sight, &draft.from).map_err(|error| error.with_field("from"))?;
-            let to = resolve_node(tx, &sight, &draft.to).map_err(|error| error.with_field("to"))?;
+            let from = resolve_node(tx, &sight, &own, &draft.from)
+                .map_err(|error| error.with_field("from"))?;
+            let to = resolve_node(tx, &sight, &own, &draft.to)
+                .map_err(|error| error.with_field("to"))?;
             draft.check(from, to)?;
             let audience = Audience::of_both(
                 &node_audience(tx, &sight, from)?,
@@ -73,18 +78,22 @@ impl Commonbook {
     /// `invalid` if the depth or the limit is out of range; `not_found` if a node is out of sight.
     pub fn graph_query(&self, caller: &Caller, request: &GraphQuery) -> Result<KnowledgeSubgraph> {
         self.follow_mentions(caller)?;
+        let own = &*self.own_types;
+        for (index, kind) in request.types.iter().enumerate() {
+            check_type(own, &format!("types[{index}]"), *kind)?;
+        }
         let (depth, limit) = (request.depth()?, request.limit()?);
         let sight = Sight::reading_at_home(caller)?;
         let along = request.link_filter(self.clock.now());
         self.store.read(|tx| {
-            let from = resolve_node(tx, &sight, &request.from)
+            let from = resolve_node(tx, &sight, own, &request.from)
                 .map_err(|error| error.with_field("from"))?;
             let links = |nodes: &[GraphNode], most| tx.links(&sight, nodes, &along, most);
             let mut graph = match &request.to {
                 None => label_nodes(tx, &sight, neighbourhood(from, depth, limit, links)?)?,
                 Some(to) => {
-                    let to =
-                        resolve_node(tx, &sight, to).map_err(|error| error.with_field("to"))?;
+                    let to = resolve_node(tx, &sight, own, to)
+                        .map_err(|error| error.with_field("to"))?;
                     path_subgraph(tx, &sight, from, shortest_path(from, to, links)?)?
                 }
             };
@@ -111,9 +120,14 @@ pub(super) fn related_entities(
 }
 
 /// The entity or memory in sight that `wanted` refers to.
-fn resolve_node(tx: &dyn Transaction, sight: &Sight, wanted: &NodeRef) -> Result<GraphNode> {
+fn resolve_node(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    own: &OwnTypes,
+    wanted: &NodeRef,
+) -> Result<GraphNode> {
     match wanted {
-        NodeRef::Entity(entity) => resolve_ref(tx, sight, entity).map(GraphNode::Entity),
+        NodeRef::Entity(entity) => resolve_ref(tx, sight, own, entity).map(GraphNode::Entity),
         NodeRef::Memory(id) => {
             live_memory(tx, sight, *id).map(|memory| GraphNode::Memory(memory.id))
         }

@@ -17,6 +17,7 @@ use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::MemoryStatements;
+use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{
     DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
@@ -91,6 +92,7 @@ impl Commonbook {
         now: Timestamp,
     ) -> Result<Vec<MemoryDraft>, (usize, Error)> {
         let draft = |(place, request): (usize, &SaveMemory)| {
+            check_labels(&self.own_types, &request.entities).map_err(|error| (place, error))?;
             let id = MemoryId::new(&*self.ids, now);
             let memory = request
                 .memory(caller, self.policy.sharing, id, now)
@@ -140,6 +142,7 @@ impl Commonbook {
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
     /// expected revision, `invalid` and `too_large` with the field.
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
+        check_labels(&self.own_types, request.entities.as_deref().unwrap_or_default())?;
         let change = request.clone();
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {

@@ -16,7 +16,7 @@ use crate::base::page::{self, PageCursor};
 use crate::index::{SearchBudget, SearchWork};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
-use crate::model::entity::{EntityRef, query_name_ids};
+use crate::model::entity::{EntityRef, OwnTypes, query_name_ids};
 use crate::model::memory::Memory;
 use crate::model::search::{
     IndexHit, IndexQuery, IndexResponse, MemoryRef, SearchHit, SearchMemory, SearchResponse,
@@ -164,6 +164,7 @@ impl Commonbook {
         }
         let roams = scope != SearchScope::Workspace && access::may_roam(caller).is_ok();
         self.store.read(|tx| {
+            let own = &*self.own_types;
             let (mut sight, mut question) = (sight.clone(), question.clone());
             if roams {
                 let workspaces = tx.workspaces()?;
@@ -178,10 +179,10 @@ impl Commonbook {
                 }
             }
             if let Some(entity) = &question.entity {
-                question.within.mentioning = Some(memories_mentioning(tx, &sight, entity)?);
+                question.within.mentioning = Some(memories_mentioning(tx, &sight, own, entity)?);
             }
             if sight.workspaces.len() <= NAMED_WORKSPACES_MAX {
-                question.about = named_entity_memories(tx, &sight, &question.text)?;
+                question.about = named_entity_memories(tx, &sight, own, &question.text)?;
             }
             Ok((sight, question))
         })
@@ -216,12 +217,13 @@ const TELLING_MEMORIES_MAX: usize = 50;
 fn memories_mentioning(
     tx: &dyn Transaction,
     sight: &Sight,
+    own: &OwnTypes,
     wanted: &EntityRef,
 ) -> Result<Vec<MemoryRef>> {
     let (mut places, mut missing) = (None::<Vec<MemoryRef>>, None);
     for workspace in &sight.workspaces {
         let there = Sight { workspaces: vec![workspace.clone()], ..sight.clone() };
-        match resolve_ref(tx, &there, wanted) {
+        match resolve_ref(tx, &there, own, wanted) {
             Ok(id) => {
                 let found = tx.mentioning_memories(sight, workspace, id, usize::MAX)?;
                 let found = found.into_iter().map(|id| (workspace.clone(), id));
@@ -238,11 +240,12 @@ fn memories_mentioning(
 fn named_entity_memories(
     tx: &dyn Transaction,
     sight: &Sight,
+    own: &OwnTypes,
     text: &str,
 ) -> Result<Vec<Vec<MemoryRef>>> {
     let mut about = Vec::new();
     for workspace in &sight.workspaces {
-        let names = query_name_ids(workspace, text);
+        let names = query_name_ids(workspace, text, own);
         for id in tx.roots(sight, workspace, &names)?.into_iter().take(QUESTION_ENTITIES_MAX) {
             let found = tx.mentioning_memories(sight, workspace, id, TELLING_MEMORIES_MAX + 1)?;
             if !found.is_empty() && found.len() <= TELLING_MEMORIES_MAX {

@@ -60,6 +60,7 @@ fn between(older: &Memory, newer: &Memory, resolved: bool) -> ContradictionRecor
         kind: DifferenceKind::Number,
         reason: "herons".to_owned(),
         confidence: 0.8,
+        found_by: Default::default(),
     };
     let kept = ContradictionRecord::new(older, newer, found, now());
     let resolved = resolved.then(|| ResolutionRecord {
@@ -264,4 +265,25 @@ pub(crate) fn a_late_follower_sees_events_by_the_present_visibility_of_both_memo
     );
     assert_eq!(visible(Some((&pair[0], EventSubject::Gone))), [false, false]);
     assert_eq!(visible(Some((&other, EventSubject::Gone))), [true, true]);
+}
+
+pub(crate) fn a_judged_pair_is_known_while_its_texts_stay_and_until_a_purge(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let pair = with_texts(&*store, &["one", "two"]);
+    let knows = |a: &Memory, b: &Memory| store.read(|tx| tx.is_judged(a, b)).unwrap();
+    assert!(!knows(&pair[0], &pair[1]));
+    let judged = pair.clone();
+    store.write(move |tx| tx.put_judged(&judged[1], &judged[0])).unwrap();
+    assert!(knows(&pair[0], &pair[1]) && knows(&pair[1], &pair[0]));
+    // Another title is the same text.
+    let titled = Memory { title: Some("heron".to_owned()), revision: 2, ..pair[0].clone() };
+    assert!(knows(&titled, &pair[1]));
+    let changed = Memory { text: "three".to_owned(), ..pair[0].clone() };
+    assert!(!knows(&changed, &pair[1]));
+    let again = [changed.clone(), pair[1].clone()];
+    store.write(move |tx| tx.put_judged(&again[0], &again[1])).unwrap();
+    assert!(knows(&changed, &pair[1]) && !knows(&pair[0], &pair[1]));
+    let purged = pair[1].clone();
+    store.write(move |tx| tx.purge_memory(&purged)).unwrap();
+    assert!(!knows(&changed, &pair[1]));
 }

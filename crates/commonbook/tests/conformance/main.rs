@@ -108,6 +108,7 @@ laws! {
     contexts::the_details_of_an_event_are_read_back_unchanged,
     contradictions::a_contradiction_exists_only_for_callers_that_see_both_memories,
     contradictions::a_contradiction_is_shown_only_at_the_compared_revisions,
+    contradictions::a_judged_pair_is_known_while_its_texts_stay_and_until_a_purge,
     contradictions::a_late_follower_sees_events_by_the_present_visibility_of_both_memories,
     sessions::a_checkpoint_is_stored_completely_under_its_own_number,
     sessions::a_session_is_stored_completely_and_seen_by_the_permission_rule,

@@ -301,8 +301,11 @@ fn bad_input_fails_and_changes_nothing() {
         let error: Error = answer.unwrap_err();
         assert_eq!((error.kind, error.field.as_deref().unwrap_or("")), (kind, field), "{error}");
     }
+    let gadget = request::<FindEntity>(json!({"type": "gadget", "value": "x"}));
+    let error = world.book.find_entity(&caller("ann"), &gadget).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("type")), "{error}");
     assert!(
-        commonbook::base::input::from_value::<FindEntity>(json!({"type": "gadget", "value": "x"}))
+        commonbook::base::input::from_value::<FindEntity>(json!({"type": "Gadget", "value": "x"}))
             .is_err()
     );
     assert_eq!(world.events("ann"), before);

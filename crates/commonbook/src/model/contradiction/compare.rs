@@ -6,13 +6,13 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::{ContradictionFinding, DifferenceKind, may_contradict, valid_since};
+use super::{ContradictionFinding, DifferenceKind, FindingSource, may_contradict, valid_since};
 use crate::base::hash;
 use crate::model::memory::{Memory, Sharing};
 use commonbook_text::claims::clause::{self, Statements};
 use commonbook_text::claims::compare::{
     ClaimContext, ClaimDifference, TextRelation, carrying_words, claim_keys, compare_statements,
-    differences,
+    differences, leaves_open,
 };
 use commonbook_text::claims::vocabulary::{CORRECTION_WORDS, ENVIRONMENTS};
 use commonbook_text::terms;
@@ -154,6 +154,18 @@ impl<'m> MemoryStatements<'m> {
         best
     }
 
+    /// Whether the rules leave open if a newer memory contradicts this one: both state something of
+    /// one subject, and their values cannot be compared.
+    #[must_use]
+    pub fn is_open_with(&self, newer: &Self) -> bool {
+        self.is_about_the_same(newer)
+            && !self.is_corrected_by(newer)
+            && !self.has_other_topics(newer)
+            && wording(&self.memory.text) != wording(&newer.memory.text)
+            && self.contradiction_with(newer).is_none()
+            && leaves_open(&self.statements.clauses, &newer.statements.clauses, self.context(newer))
+    }
+
     /// What an earlier memory is to this one, which its author saves now.
     #[must_use]
     pub fn relation_to_earlier(&self, earlier: &Self) -> EarlierRelation {
@@ -236,7 +248,7 @@ impl<'m> MemoryStatements<'m> {
         // Two decimals are precise enough for such a figure.
         let confidence = ((base + sum) * 100.0).round() / 100.0;
         let reason = reason_sentence(self.memory, newer.memory, difference);
-        ContradictionFinding { kind: *kind, reason, confidence }
+        ContradictionFinding { kind: *kind, reason, confidence, found_by: FindingSource::Rules }
     }
 }
 

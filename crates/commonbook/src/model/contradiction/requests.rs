@@ -59,6 +59,24 @@ pub struct DetectContradictions {
     pub cursor: Option<PageCursor>,
 }
 
+/// Asks the endpoint in the settings about pairs of memories that state something of one subject and of
+/// which the rules cannot tell whether both hold. Newest first, each pair once; only memories that you
+/// may read. Sends their texts to that endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JudgeContradictions {
+    /// Only pairs with this memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryId>,
+    /// Number of pairs to ask about, 1 to 50; 20 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::JUDGED_PAIRS))]
+    pub limit: Option<u32>,
+    /// The `next` of the previous response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<PageCursor>,
+}
+
 /// Returns one contradiction, open or resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

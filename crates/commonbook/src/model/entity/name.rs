@@ -167,8 +167,7 @@ impl JsonSchema for EntityLabel {
         if *generator.contract() == Contract::Serialize {
             return parts;
         }
-        let kinds: Vec<&str> = EntityType::ALL.iter().map(|kind| kind.name()).collect();
-        let text = format!("^({}):", kinds.join("|"));
+        let text = "^[a-z][a-z0-9_-]{0,23}:";
         json_schema!({"anyOf": [{"type": "string", "pattern": text}, parts]})
     }
 }
@@ -201,7 +200,7 @@ impl FromStr for EntityRef {
         if text.starts_with("ent_") && text.len() == 30 {
             return text.parse().map(Self::Id);
         }
-        let typed = text.split_once(':').filter(|(kind, _)| kind.parse::<EntityType>().is_ok());
+        let typed = text.split_once(':').filter(|(kind, _)| EntityType::built_in(kind).is_some());
         match typed {
             Some(_) => text.parse().map(Self::Named),
             None => Ok(Self::Called(text)),
@@ -263,7 +262,7 @@ mod tests {
         let object = serde_json::json!({"type": "tool", "value": "a:b"});
         assert_eq!(parsed(object.clone()).ok(), Some(meant.clone()));
         assert_eq!(serde_json::to_value(&meant).ok(), Some(object));
-        for bad in ["TypeScript", "gadget:x", "tool:", "tool:...", "function:()"] {
+        for bad in ["TypeScript", "Gadget:x", "tool:", "tool:...", "function:()"] {
             assert!(parsed(bad.into()).is_err(), "{bad}");
         }
         assert!(parsed(serde_json::json!({"type": "tool"})).is_err());

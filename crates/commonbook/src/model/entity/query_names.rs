@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use super::{EntityName, EntityType};
 use crate::base::id::EntityId;
 use crate::model::workspace::Workspace;
+use commonbook_text::entities::OwnTypes;
 use commonbook_text::terms;
 
 /// Words of a question that are read.
@@ -16,7 +17,7 @@ const NAME_WORDS_MAX: usize = 3;
 /// The ids of all names that a text may contain, in this workspace, without duplicates. The
 /// registry knows which exist.
 #[must_use]
-pub fn query_name_ids(workspace: &Workspace, text: &str) -> Vec<EntityId> {
+pub fn query_name_ids(workspace: &Workspace, text: &str, own: &OwnTypes) -> Vec<EntityId> {
     use EntityType::{Concept, File, Function, Issue, Organization, Person, Project, Tool, Url};
     let around = |c: char| matches!(c, '?' | '!' | ',' | ';' | '.' | ':' | '"' | '\'' | '(' | '`');
     let words: Vec<&str> = text.split_whitespace().take(QUESTION_WORDS_MAX).collect();
@@ -31,11 +32,11 @@ pub fn query_name_ids(workspace: &Workspace, text: &str) -> Vec<EntityId> {
             if ordinary && !marked {
                 continue;
             }
-            let plain = [Person, Organization, Project, Tool, Concept].as_slice();
-            let shaped = [File, Function, Url, Issue].as_slice();
-            let kinds = plain.iter().chain(if marked && length == 1 { shaped } else { &[] });
-            for kind in kinds {
-                let found = EntityName::of(workspace, None, *kind, name);
+            let plain = [Person, Organization, Project, Tool, Concept].into_iter();
+            let shaped = [File, Function, Url, Issue].into_iter();
+            let shaped = shaped.filter(|_| marked && length == 1);
+            for kind in plain.chain(own.types()).chain(shaped) {
+                let found = EntityName::of(workspace, None, kind, name);
                 let found = found.iter().flat_map(EntityName::ids);
                 ids.extend(found.filter(|id| seen.insert(*id)));
             }
@@ -52,9 +53,11 @@ mod tests {
     fn a_question_contains_names_in_any_known_form() {
         let workspace = Workspace::fallback();
         let id = |kind, name| EntityName::of(&workspace, None, kind, name).expect("a name").id;
+        let own = OwnTypes::default();
         let found = query_name_ids(
             &workspace,
             "Who upgraded k8s for Project Atlas in src/lib.rs, Ann Miller's?",
+            &own,
         );
         for (kind, name) in [
             (EntityType::Tool, "Kubernetes"),
@@ -65,7 +68,7 @@ mod tests {
             assert!(found.contains(&id(kind, name)), "{name}");
         }
         assert!(!found.contains(&id(EntityType::Concept, "who")));
-        assert!(query_name_ids(&workspace, "what is it for?").is_empty());
-        assert!(query_name_ids(&workspace, &"word ".repeat(10_000)).len() < 100);
+        assert!(query_name_ids(&workspace, "what is it for?", &own).is_empty());
+        assert!(query_name_ids(&workspace, &"word ".repeat(10_000), &own).len() < 100);
     }
 }

@@ -16,7 +16,8 @@ use commonbook_text::string_enum;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResolveEntity {
-    /// Its type.
+    /// Its type: person, organization, project, tool, file, function, url, issue, decision, concept, or
+    /// one that the settings name.
     #[serde(rename = "type")]
     pub entity_type: EntityType,
     /// Its name, up to 256 characters: `TypeScript`, `src/lib.rs`, `#12`.

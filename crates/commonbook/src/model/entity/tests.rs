@@ -16,7 +16,7 @@ fn bad_input_is_refused_with_its_field() {
     let long = "x".repeat(10_000);
     let many: Map<String, Value> = (0..33).map(|n| (format!("a{n}"), json!(n))).collect();
     let table = [
-        (json!({"type": "gadget", "value": "x"}), "type", ErrorKind::Invalid),
+        (json!({"type": "a gadget", "value": "x"}), "type", ErrorKind::Invalid),
         (json!({"value": "x"}), "", ErrorKind::Invalid),
         (json!({"type": "tool", "value": ""}), "value", ErrorKind::Invalid),
         (json!({"type": "tool", "value": " \t "}), "value", ErrorKind::Invalid),
@@ -59,8 +59,15 @@ fn bad_input_is_refused_with_its_field() {
 
 #[test]
 fn the_error_for_an_unknown_type_lists_the_known_ones() {
-    let error = "gadget".parse::<EntityType>().expect_err("the type does not exist");
+    let error = "a gadget".parse::<EntityType>().expect_err("the type does not exist");
     assert!(error.0.contains("`person`, `organization`, `project`"), "{error}");
+    let own = EntitySettings { types: [("host".to_owned(), Default::default())].into() };
+    let own = own.check().expect("a type without rules");
+    let check = |name: &str| check_type(&own, "type", name.parse().expect(name));
+    let error = check("gadget").expect_err("the type does not exist");
+    assert!(error.message.contains("`person`, `organization`, `project`"), "{error}");
+    assert!(error.message.contains("`concept`, `host`"), "{error}");
+    assert!(check("host").is_ok() && check("tool").is_ok());
     for kind in EntityType::ALL.iter().copied() {
         assert_eq!(kind.name().parse::<EntityType>().ok(), Some(kind));
         assert_eq!(json!(kind), json!(kind.name()));

@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::Memory;
 use crate::base::limits;
 use crate::model::entity::{EntityName, EntityType, NameMention, STATED_CONFIDENCE};
-use commonbook_text::entities::{ExtractedEntity, ExtractionInput, MemoryPart, extract, speakers};
+use commonbook_text::entities::{
+    ExtractedEntity, ExtractionInput, MemoryPart, OwnTypes, extract, speakers,
+};
 
 impl Memory {
     /// The entities that the author named.
@@ -19,9 +21,9 @@ impl Memory {
         named.collect()
     }
 
-    /// The entities that the author named, and those that rules find in the text.
+    /// The entities that the author named, and those that rules find in the text, with these own types.
     #[must_use]
-    pub fn all_mentions(&self) -> Vec<NameMention> {
+    pub fn all_mentions(&self, own: &OwnTypes) -> Vec<NameMention> {
         let speakers = speakers(&self.metadata);
         // The type of a learning is among its topics, and is no entity.
         let sort = self.metadata.get("learning").and_then(Value::as_str);
@@ -34,6 +36,7 @@ impl Memory {
             topics: &topics,
             speakers: &speakers,
             is_decision: self.memory_type.as_str() == "decision",
+            own: Some(own),
         });
         let mut all = self.author_mentions();
         for found in found {

@@ -13,7 +13,7 @@ use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::contradiction::{
-    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus,
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, texts_sha256,
 };
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
@@ -50,11 +50,23 @@ fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
     )
 }
 
+/// The row of a pair: the workspace, both ids in order, and the hash of both texts.
+fn judged_row<'m>(a: &'m Memory, b: &Memory) -> (&'m str, String, String, String) {
+    let workspace = a.workspace.as_str();
+    let (first, second) = if a.id <= b.id { (a, b) } else { (b, a) };
+    let texts = texts_sha256(first, second).concat();
+    (workspace, first.id.to_string(), second.id.to_string(), texts)
+}
+
 impl SqliteTransaction<'_> {
     /// Removes the contradictions of a memory.
     pub(super) fn forget_contradictions(&self, memory: &Memory) -> Result<()> {
         self.execute(
             "DELETE FROM contradiction WHERE workspace = ?1 AND (older = ?2 OR newer = ?2)",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        self.execute(
+            "DELETE FROM judged_pair WHERE workspace = ?1 AND (first = ?2 OR second = ?2)",
             (memory.workspace.as_str(), memory.id.to_string()),
         )?;
         Ok(())
@@ -238,9 +250,17 @@ impl ContradictionRows for SqliteTransaction<'_> {
                 let [older, newer] = record.memories.map(|(id, _)| id);
                 let (memory, other) = if side == "older" { (older, newer) } else { (newer, older) };
                 let (contradiction, status) = (record.id, record.status());
+                let found_by = record.found.found_by;
                 let context = record.resolved.and_then(|resolved| resolved.context);
-                let mark =
-                    ContradictionMark { contradiction, memory, other, owner, status, context };
+                let mark = ContradictionMark {
+                    contradiction,
+                    memory,
+                    other,
+                    owner,
+                    status,
+                    found_by,
+                    context,
+                };
                 (sequence, mark)
             }));
         }
@@ -380,6 +400,21 @@ impl ContradictionRows for SqliteTransaction<'_> {
     fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()> {
         let sql = "DELETE FROM contradiction WHERE workspace = ?1 AND id = ?2";
         self.execute(sql, (workspace.as_str(), id.to_string()))?;
+        Ok(())
+    }
+
+    fn is_judged(&self, a: &Memory, b: &Memory) -> Result<bool> {
+        let (workspace, first, second, texts) = judged_row(a, b);
+        let sql = "SELECT EXISTS (SELECT 1 FROM judged_pair \
+             WHERE workspace = ?1 AND first = ?2 AND second = ?3 AND texts = ?4)";
+        let found = self.query_all(sql, (workspace, first, second, texts), |row| row.get(0))?;
+        Ok(found.first().copied().unwrap_or(false))
+    }
+
+    fn put_judged(&mut self, a: &Memory, b: &Memory) -> Result<()> {
+        let sql = "INSERT INTO judged_pair (workspace, first, second, texts) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts";
+        self.execute(sql, judged_row(a, b))?;
         Ok(())
     }
 

@@ -216,6 +216,7 @@ mod tests {
         ("home", "the mark beside the store names the same id"),
         ("mention", "derived from memories, and made anew at will"),
         ("claim", "derived from memories, and made anew at will"),
+        ("judged_pair", "answers of an endpoint, which is asked anew at will"),
         ("entity_key", "derived from names, and made anew at will"),
         ("follower", "tells how far what is derived has come"),
         ("briefing", "tells what one session has heard, and lasts as long"),

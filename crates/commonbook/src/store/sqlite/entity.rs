@@ -259,7 +259,7 @@ impl EntityRows for SqliteTransaction<'_> {
             entity_exists(&seen, "e.id")
         );
         let after = wanted.after.map(|id| id.to_string());
-        let kind = wanted.entity_type.map(EntityType::name);
+        let kind = wanted.entity_type.as_ref().map(EntityType::name);
         let home = home_workspace(sight);
         let mut names: BTreeMap<(String, EntityId), EntityName> = BTreeMap::new();
         let visible = self.visible_audiences(sight)?;

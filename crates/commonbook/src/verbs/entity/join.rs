@@ -1,5 +1,7 @@
 //! Merging two entities, and undoing a merge.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::name_keys;
@@ -11,7 +13,7 @@ use crate::model::caller::Caller;
 use crate::model::entity::merging::{self, EntityVersions, MergeStrategy, not_merged};
 use crate::model::entity::{
     Entity, EntityName, EntityRef, EntityReview, MergeEntities, MergeEntitiesResult, MergeRecord,
-    ReviewProposal, UnmergeEntities, UnmergeEntitiesResult,
+    OwnTypes, ReviewProposal, UnmergeEntities, UnmergeEntitiesResult, with_own_type,
 };
 use crate::model::event::EventKind;
 use crate::store::Transaction;
@@ -34,16 +36,16 @@ impl Commonbook {
         request: &MergeEntities,
     ) -> Result<MergeEntitiesResult> {
         self.follow_mentions(caller)?;
-        let wanted = request.clone();
+        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
         let now = self.clock.now();
         let review = ReviewId::new(&*self.ids, now);
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let source =
-                resolve_exact(tx, &sight, &wanted.source).map_err(|e| e.with_field("source"))?;
-            let target =
-                resolve_exact(tx, &sight, &wanted.target).map_err(|e| e.with_field("target"))?;
+            let source = resolve_exact(tx, &sight, &own, &wanted.source)
+                .map_err(|e| e.with_field("source"))?;
+            let target = resolve_exact(tx, &sight, &own, &wanted.target)
+                .map_err(|e| e.with_field("target"))?;
             let versions =
                 EntityVersions { source: wanted.source_version, target: wanted.target_version };
             let strategy = wanted.strategy.unwrap_or_default();
@@ -76,13 +78,13 @@ impl Commonbook {
         request: &UnmergeEntities,
     ) -> Result<UnmergeEntitiesResult> {
         self.follow_mentions(caller)?;
-        let wanted = request.clone();
+        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let source =
-                resolve_exact(tx, &sight, &wanted.source).map_err(|e| e.with_field("source"))?;
+            let source = resolve_exact(tx, &sight, &own, &wanted.source)
+                .map_err(|e| e.with_field("source"))?;
             split_entities(tx, &source, &caller.agent, now)
         })?;
         Ok(once.answer)
@@ -93,9 +95,10 @@ impl Commonbook {
 pub(super) fn resolve_exact(
     tx: &dyn Transaction,
     sight: &Sight,
+    own: &OwnTypes,
     wanted: &EntityRef,
 ) -> Result<Entity> {
-    let workspace = workspace_of_sight(sight)?;
+    let (workspace, wanted) = (workspace_of_sight(sight)?, &with_own_type(own, wanted));
     let id = match wanted {
         EntityRef::Id(id) => Some(*id),
         EntityRef::Named(named) => {
@@ -107,7 +110,7 @@ pub(super) fn resolve_exact(
     let led = id.map(|id| tx.entity(workspace, id)).transpose()?.flatten();
     match led.filter(|entity| entity.merged_into.is_some()) {
         Some(entity) => Ok(entity),
-        None => find_visible_entity(tx, sight, resolve_ref(tx, sight, wanted)?),
+        None => find_visible_entity(tx, sight, resolve_ref(tx, sight, own, wanted)?),
     }
 }
 

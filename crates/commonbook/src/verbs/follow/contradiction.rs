@@ -159,12 +159,13 @@ impl ComparisonResult {
         let recorded = tx.contradictions_of(memory)?;
         let stated = MemoryStatements::of(memory);
         for (kept, other) in &recorded {
+            let (older, newer) = ordered_by_time(memory, other);
             let found = compare_memories(memory, &stated, other);
+            let found = found.or_else(|| kept.judgement(older, newer));
             // A decision stays, even if one of the two memories is superseded since.
             match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
                 None => self.gone.push(kept.id),
                 Some(found) => {
-                    let (older, newer) = ordered_by_time(memory, other);
                     let renewed = ContradictionRecord {
                         memories: [(older.id, older.revision), (newer.id, newer.revision)],
                         found,

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::error::Result;
+use crate::base::hash;
 use crate::model::access;
 use crate::model::caller::Caller;
-use crate::model::entity::{EntityName, NameMention};
+use crate::model::entity::{EntityName, NameMention, OwnTypes};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::{SubjectChange, Transaction};
@@ -17,7 +18,10 @@ use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
 
 /// The revision of the rules that find mentions. A new revision reads all memories again.
-pub(in crate::verbs) const MENTION_RULES_REVISION: u32 = 2;
+const MENTION_RULES_REVISION: u32 = 2;
+
+/// Marks a revision of the rules with own types, whose other bits are a hash of both.
+const OWN_TYPES_FLAG: u32 = 1 << 31;
 
 /// Events whose memories are read in one step.
 const MENTION_EVENTS_MAX: u32 = 500;
@@ -48,6 +52,24 @@ pub struct MentionProgress {
 }
 
 impl Commonbook {
+    /// The same Commonbook, with these own types of entities. Other types than before let all
+    /// memories be read again.
+    #[must_use]
+    pub fn with_own_types(self, own: OwnTypes) -> Self {
+        Self { own_types: Arc::new(own), ..self }
+    }
+
+    /// The revision of the rules that find mentions, own types among them.
+    pub(in crate::verbs) fn mention_rules(&self) -> u32 {
+        if self.own_types.is_empty() {
+            return MENTION_RULES_REVISION;
+        }
+        let rules = format!("{MENTION_RULES_REVISION}\n{}", self.own_types.fingerprint_text());
+        // The lower half is as good a hash as the whole.
+        let hash = hash::short_hash(&rules) & i64::from(u32::MAX);
+        u32::try_from(hash).unwrap_or_default() | OWN_TYPES_FLAG
+    }
+
     /// Finds the mentions in the memories that the journals hold beyond what was read. After each
     /// step `report` receives the progress, and may stop the work. Any process may run this at any
     /// time: each range of a journal is processed once.
@@ -59,7 +81,8 @@ impl Commonbook {
         mut report: impl FnMut(MentionProgress) -> ControlFlow<()>,
     ) -> Result<MentionProgress> {
         let mut come = MentionProgress::default();
-        let behind = self.store.read(|tx| tx.mentions_behind(MENTION_RULES_REVISION))?;
+        let rules = self.mention_rules();
+        let behind = self.store.read(|tx| tx.mentions_behind(rules))?;
         come.left = behind.iter().map(|(_, place, end)| end - place).sum();
         for (workspace, mut place, end) in behind {
             while place < end {
@@ -80,9 +103,10 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` when the store cannot be written.
     pub fn forget_mentions(&self) -> Result<()> {
-        self.store.write(|tx| {
+        let rules = self.mention_rules();
+        self.store.write(move |tx| {
             for workspace in tx.workspaces()? {
-                tx.set_mentions_position(&workspace, MENTION_RULES_REVISION, 0)?;
+                tx.set_mentions_position(&workspace, rules, 0)?;
             }
             Ok(())
         })
@@ -90,11 +114,11 @@ impl Commonbook {
 
     /// Brings the mentions of the caller's workspace up to the end of its journal.
     pub(in crate::verbs) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
-        let workspace = &caller.workspace;
+        let (workspace, rules) = (&caller.workspace, self.mention_rules());
         loop {
             let seen = self.passed.of(workspace);
             let (place, (memories, others, last)) = self.store.read(|tx| {
-                let place = tx.mentions_position(workspace, MENTION_RULES_REVISION)?;
+                let place = tx.mentions_position(workspace, rules)?;
                 Ok((place, tx.next_events(workspace, place.max(seen), MENTION_EVENTS_MAX)?))
             })?;
             if !memories && others < MENTION_EVENTS_MAX {
@@ -109,25 +133,25 @@ impl Commonbook {
     fn mentions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
         let changes = self.store.read(|tx| tx.changes(workspace, place, MENTION_EVENTS_MAX))?;
         let Some(next) = changes.last().map(|change| change.sequence) else { return Ok(place) };
-        let found = Arc::new(all_mentioned(changes));
-        let workspace = workspace.clone();
+        let found = Arc::new(all_mentioned(changes, &self.own_types));
+        let (workspace, rules) = (workspace.clone(), self.mention_rules());
         self.store.write(move |tx| {
             // Another process has processed the range meanwhile.
-            let now = tx.mentions_position(&workspace, MENTION_RULES_REVISION)?;
+            let now = tx.mentions_position(&workspace, rules)?;
             if now != place {
                 return Ok(now);
             }
             for (memory, mentioned) in &*found {
                 keep_mentions(tx, memory, mentioned)?;
             }
-            tx.set_mentions_position(&workspace, MENTION_RULES_REVISION, next)?;
+            tx.set_mentions_position(&workspace, rules, next)?;
             Ok(next)
         })
     }
 }
 
 /// The mentions of these memories, each memory once, at its present revision.
-fn all_mentioned(changes: Vec<SubjectChange>) -> Vec<(Memory, Vec<NameMention>)> {
+fn all_mentioned(changes: Vec<SubjectChange>, own: &OwnTypes) -> Vec<(Memory, Vec<NameMention>)> {
     let mut memories: Vec<Memory> =
         changes.into_iter().filter_map(|change| change.memory).map(|memory| *memory).collect();
     memories.sort_by_key(|memory| memory.id);
@@ -135,7 +159,7 @@ fn all_mentioned(changes: Vec<SubjectChange>) -> Vec<(Memory, Vec<NameMention>)>
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = memories.len().div_ceil(threads).max(1);
     let each = |share: &[Memory]| -> Vec<Vec<NameMention>> {
-        share.iter().map(Memory::all_mentions).collect()
+        share.iter().map(|memory| memory.all_mentions(own)).collect()
     };
     let found: Vec<Vec<NameMention>> = std::thread::scope(|scope| {
         let threads: Vec<_> =

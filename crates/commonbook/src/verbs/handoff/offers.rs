@@ -13,7 +13,7 @@ use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
-use crate::model::entity::{MentionLink, query_name_ids};
+use crate::model::entity::{MentionLink, OwnTypes, query_name_ids};
 use crate::model::handoff::choose::{
     AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX,
 };
@@ -63,7 +63,8 @@ impl Commonbook {
                 .flat_map(|handoff| &handoff.entities)
                 .map(|entity| entity.id)
                 .collect();
-            let offers = gathered.into_offers(tx, &sight, &handoff, draft, &inherited)?;
+            let offers =
+                gathered.into_offers(tx, &sight, &self.own_types, &handoff, draft, &inherited)?;
             Ok((handoff, offers))
         })
     }
@@ -210,6 +211,7 @@ impl OfferPool {
         mut self,
         tx: &dyn Transaction,
         sight: &Sight,
+        own: &OwnTypes,
         handoff: &Handoff,
         draft: &HandoffDraft,
         inherited: &BTreeSet<EntityId>,
@@ -224,7 +226,7 @@ impl OfferPool {
         for mention in &mentions {
             mentioned.entry(mention.memory).or_default().insert(mention.entity);
         }
-        let names = query_name_ids(workspace, &draft.search_text());
+        let names = query_name_ids(workspace, &draft.search_text(), own);
         let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
         let memories: Vec<&Memory> = self.0.iter().map(|candidate| &candidate.memory).collect();
         let entities = entity_offers(tx, handoff, draft, &memories, &mentions, &task, inherited)?;

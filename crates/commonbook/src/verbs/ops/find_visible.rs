@@ -8,7 +8,10 @@ use crate::base::error::{Error, Result};
 use crate::base::id::{EntityId, MemoryId, parse_handle};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
-use crate::model::entity::{Entity, EntityName, EntityRef, EntityReview, EntityType, MentionLink};
+use crate::model::entity::{
+    Entity, EntityName, EntityRef, EntityReview, EntityType, MentionLink, OwnTypes, check_type,
+    with_own_type,
+};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
@@ -46,12 +49,14 @@ pub(in crate::verbs) fn find_visible_entity(
 ///
 /// # Errors
 /// `not_found` if no such entity is in sight, `conflict` if several types have an entity of this
-/// name.
+/// name, `invalid` for a type that nothing knows.
 pub(in crate::verbs) fn resolve_ref(
     tx: &dyn Transaction,
     sight: &Sight,
+    own: &OwnTypes,
     reference: &EntityRef,
 ) -> Result<EntityId> {
+    let reference = &with_own_type(own, reference);
     let workspace = workspace_of_sight(sight)?;
     let called = |kind: EntityType, value: &str| -> Result<Option<EntityId>> {
         let name = EntityName::of(workspace, None, kind, value);
@@ -68,11 +73,14 @@ pub(in crate::verbs) fn resolve_ref(
             let root = tx.root(workspace, *id)?;
             tx.sees_entity(sight, root)?.then_some(root)
         }
-        EntityRef::Named(named) => called(named.entity_type, &named.value)?,
+        EntityRef::Named(named) => {
+            check_type(own, "entity", named.entity_type)?;
+            called(named.entity_type, &named.value)?
+        }
         EntityRef::Called(value) => {
             let mut found: Vec<(EntityType, EntityId)> = Vec::new();
-            for kind in EntityType::ALL {
-                found.extend(called(*kind, value)?.map(|id| (*kind, id)));
+            for kind in EntityType::ALL.iter().copied().chain(own.types()) {
+                found.extend(called(kind, value)?.map(|id| (kind, id)));
             }
             if found.len() > 1 {
                 let kinds: Vec<_> =
