@@ -10,7 +10,7 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::caller::Caller;
-use crate::model::memory::{Importance, Memory, SaveMemory, Sharing};
+use crate::model::memory::{Importance, Memory, MemorySubject, SaveMemory, Sharing};
 use commonbook_text::secrets;
 
 /// Opens a case, the append-only log of one matter that several agents work on, or returns the case
@@ -73,6 +73,10 @@ pub struct NewEntry {
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
+    /// What it is about: user (only agents of your user see it) or project (all do). By default the
+    /// text decides, in doubt user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<MemorySubject>,
     /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::ENTRIES))]
@@ -247,6 +251,7 @@ impl NewEntry {
             memory_type: Some(self.kind.unwrap_or_default().memory_type()?),
             topics: self.topics.clone(),
             importance: self.importance,
+            about: self.about,
             sharing: Some(Sharing::Shared),
             ..SaveMemory::default()
         };

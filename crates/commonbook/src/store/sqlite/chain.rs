@@ -26,9 +26,10 @@ pub(super) const NO_HASH: EventHash = [0; 32];
 /// The topics of an event that names none, or whose topics were erased.
 const NO_TOPICS: &str = "[]";
 
-/// Columns that the hash does not cover, or covers as a digest only.
-const UNHASHED_COLUMNS: [&str; 6] =
-    ["hash", "topics", "topics_salt", "topics_hash", "subject_hash", "new_salt"];
+/// Columns that the hash does not cover, or covers as a digest only: a purge erases the topics and
+/// the user.
+const UNHASHED_COLUMNS: [&str; 7] =
+    ["hash", "topics", "topics_salt", "topics_hash", "subject_hash", "new_salt", "user_id"];
 
 /// Where the row of an event's subject is: the prefix of the kind, the table, the column.
 const SUBJECT_TABLES: [(&str, &str, &str); 9] = [
