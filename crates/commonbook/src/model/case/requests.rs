@@ -131,6 +131,10 @@ pub struct AppendEntry {
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
+    /// What it is about: user (only agents of your user see it) or project (all do). By default the
+    /// text decides, in doubt user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<MemorySubject>,
     /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
@@ -150,10 +154,11 @@ pub struct AppendEntry {
 
 impl From<AppendEntry> for AppendEntries {
     fn from(request: AppendEntry) -> Self {
-        let AppendEntry { summary, text, kind, topics, importance, supersedes, .. } = request;
+        let AppendEntry { summary, text, kind, topics, importance, about, supersedes, .. } =
+            request;
         Self {
             key: request.key,
-            entries: vec![NewEntry { summary, text, kind, topics, importance, supersedes }],
+            entries: vec![NewEntry { summary, text, kind, topics, importance, about, supersedes }],
             title: request.title,
             expected_version: request.expected_version,
             idempotency_key: request.idempotency_key,
