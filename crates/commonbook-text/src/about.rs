@@ -95,9 +95,8 @@ mod tests {
 
     #[test]
     fn a_text_that_names_the_user_is_about_the_user() {
-        let judged = |text, user| {
-            is_about_project(&SubjectInput { text, user, ..SubjectInput::default() })
-        };
+        let judged =
+            |text, user| is_about_project(&SubjectInput { text, user, ..SubjectInput::default() });
         let text = "The deploy key of the API belongs to zed";
         assert!(judged(text, None) && judged(text, Some("ann")));
         for user in ["zed", "Zed", "zed@example.com", "zed.miller"] {

@@ -50,7 +50,10 @@ pub(super) fn show_saved_memory(response: &Value) {
         let Memory { id, owner, workspace, sharing, .. } = &saved.memory;
         let about = saved.memory.user_id.as_ref().map(|user| format!(", about {user}"));
         let about = about.unwrap_or_default();
-        print_line(&format!("{outcome} {} as {owner} in {workspace} ({sharing}{about})", short(id)));
+        print_line(&format!(
+            "{outcome} {} as {owner} in {workspace} ({sharing}{about})",
+            short(id)
+        ));
         print_superseded(&saved.superseded);
         print_hygiene(&saved.memory);
     });
@@ -199,7 +202,10 @@ pub(super) fn memory(response: &Value) {
             ("saved", second(memory.recorded_at)),
             ("revision", revision),
             ("summary", memory.summary.clone().unwrap_or_default()),
-            ("about", memory.user_id.as_ref().map(|user| format!("user {user}")).unwrap_or_default()),
+            (
+                "about",
+                memory.user_id.as_ref().map(|user| format!("user {user}")).unwrap_or_default(),
+            ),
             ("session", memory.session.clone().unwrap_or_default()),
             ("valid from", time(memory.valid_from).unwrap_or_default()),
             ("valid until", time(memory.valid_until).unwrap_or_default()),

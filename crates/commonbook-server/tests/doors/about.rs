@@ -36,8 +36,7 @@ impl Worker<'_> {
 
     /// What a command prints, and whether it succeeded.
     fn cli(&self, command: &[&str]) -> (bool, String) {
-        let caller =
-            ["--agent", self.agent, "--user", self.user, "--workspace", WORKSPACE];
+        let caller = ["--agent", self.agent, "--user", self.user, "--workspace", WORKSPACE];
         let output = self.home.run(&[command, &caller].concat());
         let shown = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8(shown).unwrap())
@@ -55,7 +54,14 @@ impl Worker<'_> {
         ];
         let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
         let arguments = [
-            "mcp", "--tools", "full", "--agent", self.agent, "--user", self.user, "--workspace",
+            "mcp",
+            "--tools",
+            "full",
+            "--agent",
+            self.agent,
+            "--user",
+            self.user,
+            "--workspace",
             WORKSPACE,
         ];
         let output = self.home.feed(&arguments, input.as_bytes());
@@ -64,9 +70,8 @@ impl Worker<'_> {
         answer.unwrap_or_else(|| panic!("{name}: {text}")).to_owned()
     }
 
-    /// Everything that the surfaces show of these memories.
-    fn everything(&self, ids: &[String]) -> String {
-        let ask = "marzipan zugspitze kestrel staging database port";
+    /// Everything that the surfaces show of these memories, and of all that fits a question.
+    fn everything(&self, ask: &str, ids: &[String]) -> String {
         let query = ask.replace(' ', "+");
         let mut shown = String::new();
         for path in [
@@ -85,10 +90,9 @@ impl Worker<'_> {
         ] {
             shown.push_str(&self.rest("GET", path, &Value::Null).1.to_string());
         }
-        for (path, body) in [
-            ("/v1/context", json!({"task": ask})),
-            ("/v1/briefing", json!({"prompt": ask})),
-        ] {
+        for (path, body) in
+            [("/v1/context", json!({"task": ask})), ("/v1/briefing", json!({"prompt": ask}))]
+        {
             shown.push_str(&self.rest("POST", path, &body).1.to_string());
         }
         for id in ids {
@@ -100,11 +104,11 @@ impl Worker<'_> {
             shown.push_str(&self.rest("GET", &path, &Value::Null).1.to_string());
             shown.push_str(&self.cli(&["show", id]).1);
         }
-        for command in [&["search", "kestrel"][..], &["list"], &["events"], &["stats"]] {
+        for command in [&["search", ask][..], &["list"], &["events"], &["stats"]] {
             shown.push_str(&self.cli(command).1);
         }
         for (name, arguments) in [
-            ("search_memory", json!({"query": "marzipan kestrel"})),
+            ("search_memory", json!({"query": ask})),
             ("list_memories", json!({"verbose": true})),
             ("get_context", json!({"task": ask})),
         ] {
@@ -134,21 +138,32 @@ fn bobs_agent_finds_what_alices_learned_about_the_project_and_nothing_about_alic
         memories.iter().map(|memory| memory["id"].as_str().unwrap().to_owned()).collect();
     assert!(memories.iter().all(|memory| memory["user_id"] == "alice"), "{memories:?}");
     // Alice's own agents see all of it, so the surfaces do show it.
-    let seen = alice.everything(&ids);
+    let seen = alice.everything("marzipan zugspitze kestrel", &ids);
     assert!(SECRETS.iter().all(|secret| seen.contains(secret)), "{seen}");
-    let shown = bob.everything(&[]);
+    let shown = bob.everything("sweets mountain bird key expires staging database port", &[]);
     let leaked: Vec<_> = SECRETS.iter().filter(|secret| shown.contains(*secret)).collect();
     assert!(leaked.is_empty(), "{leaked:?} in {shown}");
     assert!(ids.iter().all(|id| !shown.contains(&id.to_lowercase())), "{shown}");
     for id in &ids {
-        assert_eq!(bob.rest("GET", &format!("/v1/memories/{id}"), &Value::Null).0, 404);
+        for rest in ["", "/history"] {
+            let path = format!("/v1/memories/{id}{rest}");
+            assert_eq!(bob.rest("GET", &path, &Value::Null).0, 404, "{path}");
+        }
+        assert_ne!(bob.rest("GET", &format!("/v1/graph?from={id}"), &Value::Null).0, 200);
+        assert!(!bob.cli(&["show", id]).0);
+    }
+    for secret in SECRETS {
+        let path = format!("/v1/memories/search?q={secret}");
+        let hits = bob.rest("GET", &path, &Value::Null).1;
+        assert_eq!(hits["hits"], json!([]), "{secret}");
     }
     let found = |worker: &Worker<'_>| {
-        let (_, found) =
-            worker.rest("GET", "/v1/memories/search?q=staging+database", &Value::Null);
+        let (_, found) = worker.rest("GET", "/v1/memories/search?q=staging+database", &Value::Null);
         found["hits"].to_string().contains(PROJECT)
     };
-    assert!(found(&bob) && bob.tool("search_memory", &json!({"query": "staging"})).contains(PROJECT));
+    assert!(
+        found(&bob) && bob.tool("search_memory", &json!({"query": "staging"})).contains(PROJECT)
+    );
     assert!(bob.cli(&["search", "staging", "database"]).1.contains(PROJECT));
     let context = bob.rest("POST", "/v1/context", &json!({"task": "Move the staging database"})).1;
     assert!(context["text"].as_str().unwrap().contains(PROJECT), "{context}");

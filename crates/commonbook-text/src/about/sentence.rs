@@ -29,9 +29,8 @@ static PLAIN_IMPERATIVES: [&str; 15] = [
 ];
 
 /// Verbs that say of the people of the project that they work with what follows.
-static TEAM_VERBS: [&str; 10] = [
-    "chose", "moved", "pin", "run", "switched", "use", "uses", "nutzen", "utilisons", "verwenden",
-];
+static TEAM_VERBS: [&str; 10] =
+    ["chose", "moved", "pin", "run", "switched", "use", "uses", "nutzen", "utilisons", "verwenden"];
 
 /// Words that begin another clause, whose verb has another subject.
 static CLAUSE_WORDS: [&str; 8] =
@@ -96,9 +95,8 @@ impl<'t> Sentence<'t> {
             }
             words.extend(part.split_whitespace().filter_map(SentenceWord::of));
         }
-        let is_label = |word: &SentenceWord<'_>| {
-            word.mark == Some(':') && NOTE_LABELS.contains(&word.lower)
-        };
+        let is_label =
+            |word: &SentenceWord<'_>| word.mark == Some(':') && NOTE_LABELS.contains(&word.lower);
         if words.first().is_some_and(is_label) {
             words.remove(0);
         }
@@ -123,7 +121,7 @@ impl<'t> Sentence<'t> {
                 || word.parts().any(|part| user_names.iter().any(|name| name == part))
                 || !word.is_code && (word.is_of_person(next) || word.is_person_name())
                 || word.is_of_home()
-                || word.lower.contains('/') && word.parts().any(|part| USER_WORDS.contains(part))
+                || word.is_phrase() && word.parts().any(|part| USER_WORDS.contains(part))
             {
                 return true;
             }
@@ -165,7 +163,8 @@ impl<'t> Sentence<'t> {
 
 impl<'t> SentenceWord<'t> {
     fn of(whole: &'t str) -> Option<Self> {
-        let edge = |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@' | '-' | '$' | '~');
+        let edge =
+            |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@' | '-' | '$' | '~');
         let raw = whole.trim_matches(edge).trim_end_matches(['.', '-']);
         let raw = if raw.starts_with("--") { raw } else { raw.trim_start_matches('-') };
         if !raw.contains(char::is_alphanumeric) {
@@ -179,6 +178,11 @@ impl<'t> SentenceWord<'t> {
     /// The runs of letters and digits in the word.
     fn parts(&self) -> impl Iterator<Item = &str> {
         self.lower.split(|c: char| !c.is_alphanumeric())
+    }
+
+    /// Whether the word is several: alternatives, or a phrase that the text marks as code.
+    fn is_phrase(&self) -> bool {
+        self.raw.contains(['/', ' '])
     }
 
     /// The owner in a possessive form: `alice` of `alice's`.
@@ -240,7 +244,9 @@ fn is_code(raw: &str) -> bool {
     let is_email = raw.contains('@') && raw.contains('.') && !raw.starts_with('@');
     let is_path = raw.contains('/') && raw.chars().filter(|c| c.is_alphabetic()).count() > 3;
     let has_ending = raw.rsplit_once('.').is_some_and(|(stem, ending)| {
-        !stem.is_empty() && (1..5).contains(&ending.len()) && ending.starts_with(char::is_alphabetic)
+        !stem.is_empty()
+            && (1..5).contains(&ending.len())
+            && ending.starts_with(char::is_alphabetic)
     });
     let is_joined = raw.contains('_') || raw.contains("::") || raw.contains('=');
     !is_email && (is_path || has_ending || is_joined || raw.starts_with("--"))

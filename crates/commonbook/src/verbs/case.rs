@@ -3,9 +3,7 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::{
-    MemoryChange, hide_heirs, keep_heir, keep_memory, may_replace_subject,
-};
+use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory, may_replace_subject};
 use super::ops::handles::longer_handles;
 use super::ops::read_position::start_position;
 use crate::base::error::{Error, Result};

@@ -27,9 +27,11 @@ fn update(world: &World, caller: &Caller, id: &Memory, mut fields: Value) -> Mem
     world.book.update_memory(caller, &request::<UpdateMemory>(fields)).unwrap().memory
 }
 
+/// The texts of the current memories that a caller sees.
 fn texts(world: &World, caller: &Caller) -> Vec<String> {
     let page = world.book.list_memories(caller, &ListMemories::default()).unwrap();
-    let mut texts: Vec<String> = page.items.into_iter().map(|memory| memory.text).collect();
+    let current = page.items.into_iter().filter(Memory::is_current);
+    let mut texts: Vec<String> = current.map(|memory| memory.text).collect();
     texts.sort();
     texts
 }
@@ -146,6 +148,8 @@ fn a_memory_about_a_user_never_hides_one_about_the_project() {
     assert_eq!(texts(&world, &bob), [PROJECT]);
     let seen = world.book.get_memory(&bob, &GetMemory { id: old.id, at: None }).unwrap();
     assert_eq!(seen.superseded_by, None);
+    let search = request(json!({"query": "staging database"}));
+    assert_eq!(world.book.search_memory(&bob, &search).unwrap().hits.len(), 1);
 }
 
 #[test]
@@ -192,10 +196,8 @@ fn learnings_are_judged_one_by_one_and_only_those_about_the_project_reach_the_fi
     std::fs::write(&file, "# Engineer\n\n## Known Issues\n- Old item here\n").unwrap();
     let alice = of_user("claude/engineer", "alice").in_project(Some(project.path().to_owned()));
     let message = format!("Done.\n\nRemember: {PROJECT}\nRemember: {USER}\n");
-    let learned = world
-        .book
-        .learn(&alice, &request::<LearnRequest>(json!({"message": message})))
-        .unwrap();
+    let learned =
+        world.book.learn(&alice, &request::<LearnRequest>(json!({"message": message}))).unwrap();
     let about: Vec<MemorySubject> = learned.learnings.iter().map(Memory::subject).collect();
     assert_eq!(about, [MemorySubject::Project, MemorySubject::User]);
     assert_eq!(texts(&world, &of_user("codex", "bob")), [PROJECT]);

@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::subject::{SubjectEvidence, missing_user};
 use super::{
     Importance, Memory, MemorySource, MemorySubject, MemoryType, Sharing, Trust, distinct_entities,
     distinct_topics,
 };
-use super::subject::{SubjectEvidence, missing_user};
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Importance, Memory, MemorySubject, MemoryType, Sharing, distinct_entities, distinct_topics};
+use super::{
+    Importance, Memory, MemorySubject, MemoryType, Sharing, distinct_entities, distinct_topics,
+};
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
