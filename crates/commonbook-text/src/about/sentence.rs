@@ -16,6 +16,7 @@ static IMPERATIVES: WordList = WordList::new(include_str!("imperatives.txt"));
 static LEAD_WORDS: WordList = WordList::new(include_str!("lead_words.txt"));
 static DETERMINERS: WordList = WordList::new(include_str!("determiners.txt"));
 static TEAM_WORDS: WordList = WordList::new(include_str!("team_words.txt"));
+static IDENTITY_WORDS: WordList = WordList::new(include_str!("identity_words.txt"));
 static NOTE_LABELS: WordList = WordList::new(include_str!("note_labels.txt"));
 
 /// Words before an imperative.
@@ -307,7 +308,8 @@ fn subject_terms(words: &[SentenceWord<'_>]) -> Option<usize> {
         || first.weight() > 0
         || subject.get(1).is_some_and(|second| second.weight() > 0);
     let has_clause = subject.iter().any(|word| CLAUSE_WORDS.contains(&word.lower.as_str()));
-    (begins_well && !has_clause).then(|| terms(subject))
+    let is_identity = subject.last().is_some_and(|word| IDENTITY_WORDS.contains(&word.lower));
+    (begins_well && !has_clause && !is_identity).then(|| terms(subject))
 }
 
 fn terms(words: &[SentenceWord<'_>]) -> usize {

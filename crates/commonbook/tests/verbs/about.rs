@@ -48,7 +48,7 @@ fn what_an_agent_learns_about_the_project_is_for_the_agents_of_every_user() {
     assert_eq!(texts(&world, &bob), [PROJECT]);
     assert_eq!(texts(&world, &caller("codex")), [PROJECT]);
     assert_eq!(texts(&world, &of_user("codex", "alice")), [PROJECT, USER]);
-    // Whoever works for no user decides nothing: all is as it was.
+    // For an agent without a user nothing is judged: all is as it was.
     save(&world, &caller("rook"), json!({"text": "I live in Berlin"}));
     assert!(texts(&world, &bob).contains(&"I live in Berlin".to_owned()));
 }

@@ -73,8 +73,8 @@ pub struct NewEntry {
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// What it is about: user (only agents of your user see it) or project (all do). By default the
-    /// text decides, in doubt user.
+    /// Whom it is about: user (only your user's agents see it) or project (all do). By default the
+    /// text decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<MemorySubject>,
     /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.
@@ -131,8 +131,8 @@ pub struct AppendEntry {
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
-    /// What it is about: user (only agents of your user see it) or project (all do). By default the
-    /// text decides, in doubt user.
+    /// Whom it is about: user (only your user's agents see it) or project (all do). By default the
+    /// text decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<MemorySubject>,
     /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.

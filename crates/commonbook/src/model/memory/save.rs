@@ -53,8 +53,8 @@ pub struct SaveMemory {
     /// Who besides you may read it; shared by default. A conversation is private by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
-    /// What it is about: user (only agents of your user see it) or project (all do). By default the
-    /// text decides, in doubt user.
+    /// Whom it is about: user (only your user's agents see it) or project (all do). By default the
+    /// text decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<MemorySubject>,
     /// The user it is about.

@@ -17,9 +17,9 @@ use commonbook_text::string_enum;
 string_enum! {
     /// What a memory is about.
     MemorySubject {
-        /// The user: only callers that work for that user see it.
+        /// The user: only callers of that user see it.
         User = "user",
-        /// The project: every reader in the workspace sees it, if it is shared.
+        /// The project: every reader sees it, if it is shared.
         Project = "project",
     }
 }
@@ -118,7 +118,7 @@ const fn subject_of(user: Option<&str>) -> MemorySubject {
 /// The subject of a memory as a response shows it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SubjectFields<'a> {
-    /// What it is about: the user in `user_id`, or the project.
+    /// The user in `user_id`, or the project.
     about: MemorySubject,
     /// The user it is about. Callers that work for another user do not see it.
     #[serde(skip_serializing_if = "Option::is_none")]

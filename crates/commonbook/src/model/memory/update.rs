@@ -55,7 +55,7 @@ pub struct UpdateMemory {
     /// Who besides you may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
-    /// What it is about: user (only agents of your user see it) or project (all do).
+    /// Whom it is about: user (only your user's agents see it) or project (all do).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<MemorySubject>,
     /// The new metadata; it replaces all of the old.
