@@ -11,10 +11,10 @@ use crate::sentences::sentences;
 use crate::word_list::WordList;
 use sentence::{Sentence, SentenceSubject};
 
-static TYPES_OF_USERS: [&str; 4] = ["profile", "task_context", "conversation", "handoff"];
+const TYPES_OF_USERS: [&str; 4] = ["profile", "task_context", "conversation", "handoff"];
 
 /// Parts of the name of a memory type that is about a person.
-static USER_TYPE_PARTS: [&str; 7] =
+const USER_TYPE_PARTS: [&str; 7] =
     ["user", "profile", "personal", "persona", "preference", "contact", "people"];
 
 static CONTINUING_WORDS: WordList = WordList::new(include_str!("about/continuing_words.txt"));

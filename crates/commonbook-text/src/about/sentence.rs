@@ -20,21 +20,21 @@ static IDENTITY_WORDS: WordList = WordList::new(include_str!("identity_words.txt
 static NOTE_LABELS: WordList = WordList::new(include_str!("note_labels.txt"));
 
 /// Words before an imperative.
-static IMPERATIVE_ADVERBS: [&str; 7] = ["always", "never", "do", "don't", "not", "only", "then"];
+const IMPERATIVE_ADVERBS: [&str; 7] = ["always", "never", "do", "don't", "not", "only", "then"];
 
 /// Imperatives of plain life: only code or a technical word that is no tool beside them shows the
 /// project.
-static PLAIN_IMPERATIVES: [&str; 15] = [
+const PLAIN_IMPERATIVES: [&str; 15] = [
     "add", "avoid", "call", "copy", "create", "delete", "install", "move", "put", "remove", "set",
     "start", "stop", "touch", "use",
 ];
 
 /// Verbs that say of the people of the project that they work with what follows.
-static TEAM_VERBS: [&str; 10] =
+const TEAM_VERBS: [&str; 10] =
     ["chose", "moved", "pin", "run", "switched", "use", "uses", "nutzen", "utilisons", "verwenden"];
 
 /// Words that begin another clause, whose verb has another subject.
-static CLAUSE_WORDS: [&str; 8] =
+const CLAUSE_WORDS: [&str; 8] =
     ["although", "because", "if", "that", "when", "which", "while", "who"];
 
 /// Words of the subject of a statement, at most.
@@ -153,8 +153,10 @@ impl<'t> Sentence<'t> {
         match verb.map(|verb| verb.lower.as_str()) {
             Some(verb) if IMPERATIVES.contains(verb) && !first.is_code => {
                 let is_plain = PLAIN_IMPERATIVES.contains(&verb);
-                let strong = words.iter().filter(|word| word.is_code || word.weight() > 1);
-                let counts = !is_plain || strong.filter(|word| !word.is_tool()).count() > 0;
+                let is_clear = |word: &SentenceWord<'_>| {
+                    (word.is_code || word.weight() > WEAK_WEIGHT) && !word.is_tool()
+                };
+                let counts = !is_plain || words.iter().any(is_clear);
                 SentenceSubject::Imperative { weight: if counts { weight(words) } else { 0 } }
             }
             _ => SentenceSubject::Unclear,
