@@ -431,7 +431,7 @@ fn judged_subjects(part: &str) -> (Vec<String>, f64) {
 fn about_whom() {
     for (part, share_min) in [("Tuning", 0.9), ("Judging", 0.85)] {
         let (missed, share) = judged_subjects(part);
-        println!("{part}: {share:.3} of the sentences about the project are found\n{missed:#?}");
+        eprintln!("{part}: {share:.3} of the sentences about the project are found\n{missed:#?}");
         let leaked: Vec<_> = missed.iter().filter(|row| row.ends_with("about the user")).collect();
         assert!(leaked.is_empty(), "taken for sentences about the project: {leaked:#?}");
         assert!(share >= share_min, "{part}: {share:.3}: {missed:#?}");
