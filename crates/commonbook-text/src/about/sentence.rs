@@ -289,7 +289,8 @@ fn without_lead<'w, 't>(words: &'w [SentenceWord<'t>]) -> &'w [SentenceWord<'t>]
 /// The number of technical words, as in `Default branch: develop`, of a label with two or more.
 fn label_terms(words: &[SentenceWord<'_>]) -> Option<usize> {
     let colon = words.iter().take(LABEL_WORDS_MAX).position(|word| word.mark == Some(':'))?;
-    Some(terms(&words[..=colon])).filter(|terms| *terms > 1)
+    let is_identity = IDENTITY_WORDS.contains(&words[colon].lower);
+    Some(terms(&words[..=colon])).filter(|terms| *terms > 1 && !is_identity)
 }
 
 /// The number of technical words in the subject of a statement; `None` if no verb follows a
@@ -302,6 +303,10 @@ fn subject_terms(words: &[SentenceWord<'_>]) -> Option<usize> {
     let nouns = if has_article { 2 } else { 1 };
     let near = words.iter().take(SUBJECT_WORDS_MAX + 1);
     let verb = near.enumerate().skip(nouns).find(|(_, word)| is_verb(word))?.0;
+    let is_identity = |end: usize| IDENTITY_WORDS.contains(&words[end - 1].lower);
+    if is_identity(verb) {
+        return None;
+    }
     // "The token store holds": a noun that looks like a verb, before another verb.
     let verb = verb + usize::from(words.get(verb + 1).is_some_and(is_verb));
     let subject = &words[..verb];
@@ -310,8 +315,7 @@ fn subject_terms(words: &[SentenceWord<'_>]) -> Option<usize> {
         || first.weight() > 0
         || subject.get(1).is_some_and(|second| second.weight() > 0);
     let has_clause = subject.iter().any(|word| CLAUSE_WORDS.contains(&word.lower.as_str()));
-    let is_identity = subject.last().is_some_and(|word| IDENTITY_WORDS.contains(&word.lower));
-    (begins_well && !has_clause && !is_identity).then(|| terms(subject))
+    (begins_well && !has_clause && !is_identity(verb)).then(|| terms(subject))
 }
 
 fn terms(words: &[SentenceWord<'_>]) -> usize {
