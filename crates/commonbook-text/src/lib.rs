@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows memories or agents: each function takes a text and returns its findings.
 
+pub mod about;
 pub mod claims;
 pub mod dates;
 pub mod day;

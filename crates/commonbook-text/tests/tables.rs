@@ -8,6 +8,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use commonbook_text::about::{SubjectInput, is_about_project};
 use commonbook_text::claims::clause::{Clause, clauses};
 use commonbook_text::claims::compare::{
     ClaimContext, TextRelation, compare_texts, differences, says_same,
@@ -404,4 +405,35 @@ fn injections() {
             _ => panic!("no rule {rule:?}"),
         }
     });
+}
+
+/// The rows of a part of `about.md` that the rule judges wrongly, and the share of the sentences about
+/// the project that it finds.
+fn judged_subjects(part: &str) -> (Vec<String>, f64) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/about.md");
+    let all = rows(&std::fs::read_to_string(path).expect("the table is readable"));
+    let (mut missed, mut found, mut project) = (Vec::new(), 0, 0);
+    for row in all.iter().filter(|row| row.rule == part) {
+        let [text, memory_type, about] = [0, 1, 2].map(|cell| row.cells[cell].as_str());
+        let is_project =
+            is_about_project(&SubjectInput { text, memory_type, ..SubjectInput::default() });
+        project += usize::from(about == "project");
+        found += usize::from(about == "project" && is_project);
+        if is_project != (about == "project") {
+            missed.push(format!("about.md:{}: {text:?} is about the {about}", row.line));
+        }
+    }
+    assert!(project > 30, "{part} has {project} sentences about the project");
+    (missed, found as f64 / project as f64)
+}
+
+#[test]
+fn about_whom() {
+    for (part, share_min) in [("Tuning", 0.9), ("Judging", 0.85)] {
+        let (missed, share) = judged_subjects(part);
+        eprintln!("{part}: {share:.3} of the sentences about the project are found\n{missed:#?}");
+        let leaked: Vec<_> = missed.iter().filter(|row| row.ends_with("about the user")).collect();
+        assert!(leaked.is_empty(), "taken for sentences about the project: {leaked:#?}");
+        assert!(share >= share_min, "{part}: {share:.3}: {missed:#?}");
+    }
 }

@@ -34,6 +34,7 @@ fn print_memory(memory: &Memory, matched: Option<String>, lookup: &ViewLookup<'_
         memory_type.to_string(),
         unless(*importance == Importance::Normal, importance.to_string()),
         unless(*sharing == Sharing::Shared, sharing.to_string()),
+        memory.user_id.as_ref().map(|user| format!("about {user}")).unwrap_or_default(),
         unless(!memory.is_quarantined(), "quarantined".to_owned()),
         unless(memory.deleted_at.is_none(), "deleted".to_owned()),
         superseded.unwrap_or_default(),
@@ -47,7 +48,12 @@ pub(super) fn show_saved_memory(response: &Value) {
     show(response, |saved: &SaveResult| {
         let outcome = save_outcome(saved.outcome);
         let Memory { id, owner, workspace, sharing, .. } = &saved.memory;
-        print_line(&format!("{outcome} {} as {owner} in {workspace} ({sharing})", short(id)));
+        let about = saved.memory.user_id.as_ref().map(|user| format!(", about {user}"));
+        let about = about.unwrap_or_default();
+        print_line(&format!(
+            "{outcome} {} as {owner} in {workspace} ({sharing}{about})",
+            short(id)
+        ));
         print_superseded(&saved.superseded);
         print_hygiene(&saved.memory);
     });
@@ -196,7 +202,10 @@ pub(super) fn memory(response: &Value) {
             ("saved", second(memory.recorded_at)),
             ("revision", revision),
             ("summary", memory.summary.clone().unwrap_or_default()),
-            ("user", memory.user_id.clone().unwrap_or_default()),
+            (
+                "about",
+                memory.user_id.as_ref().map(|user| format!("user {user}")).unwrap_or_default(),
+            ),
             ("session", memory.session.clone().unwrap_or_default()),
             ("valid from", time(memory.valid_from).unwrap_or_default()),
             ("valid until", time(memory.valid_until).unwrap_or_default()),

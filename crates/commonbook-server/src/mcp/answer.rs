@@ -85,14 +85,15 @@ const MEMORY_FIELDS: [&str; 13] = [
 ];
 
 /// What an answer to a write shows of a memory.
-const WRITTEN_MEMORY_FIELDS: [&str; 6] =
-    ["id", "revision", "trust", "redacted", "superseded_by", "deleted_at"];
+const WRITTEN_MEMORY_FIELDS: [&str; 7] =
+    ["id", "about", "revision", "trust", "redacted", "superseded_by", "deleted_at"];
 
 /// What an answer to a write shows of a handoff.
 const WRITTEN_HANDOFF_FIELDS: [&str; 6] = ["id", "from", "to", "status", "expires_at", "case"];
 
 /// Values that need no mention: most things have them.
-const USUAL_VALUES: [(&str, &str); 4] = [
+const USUAL_VALUES: [(&str, &str); 5] = [
+    ("about", "project"),
     ("importance", "normal"),
     ("memory_type", "semantic"),
     ("sharing", "shared"),

@@ -101,7 +101,8 @@ pub(super) fn of_types() -> [(&'static str, Value); 2] {
 
 fn memory() -> Value {
     json!({
-        "id": EXAMPLE_ID, "workspace": "payments", "owner": "claude-code", "memory_type": "decision",
+        "id": EXAMPLE_ID, "workspace": "payments", "owner": "claude-code", "about": "project",
+        "memory_type": "decision",
         "text": "The payment service retries three times with backoff.",
         "topics": ["payments", "retries"], "importance": "high", "sharing": "shared",
         "source": {

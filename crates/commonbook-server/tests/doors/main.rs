@@ -5,6 +5,7 @@
 #[path = "../world/mod.rs"]
 mod world;
 
+mod about;
 mod author;
 mod bad_input;
 mod bound;

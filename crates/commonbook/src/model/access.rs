@@ -4,6 +4,8 @@
 //! - Read: its own memories and shared ones. For other agents, a private memory does not exist.
 //! - Users: a caller that works for a user sees what is about that user or no user. A caller that
 //!   works for no user sees what is about no user, and its own memories about any user.
+//!   What a memory is about, a user or the project, is decided when it is saved
+//!   ([`crate::model::memory::MemorySubject`]).
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
 //!   cannot be changed.
 //! - Tokens: a caller with a token may do what the token's scopes permit, and if the token is bound
@@ -134,11 +136,7 @@ impl Sight {
     #[must_use]
     pub fn can_see(&self, visibility: &Visibility) -> bool {
         let own = visibility.owner == self.agent;
-        let about = match (&self.user, &visibility.user_id) {
-            (_, None) => true,
-            (Some(user), Some(subject)) => user == subject,
-            (None, Some(_)) => own,
-        };
+        let about = self.is_for_subject(visibility.user_id.as_deref(), own);
         // An anonymous memory has no author that could see it.
         let authors = own && !self.agent.is_anonymous();
         let let_out = visibility.trust != Trust::Quarantined || self.reviews || authors;
@@ -146,6 +144,15 @@ impl Sight {
             && about
             && (own || visibility.sharing == Sharing::Shared)
             && let_out
+    }
+
+    /// Whether a caller may see what is about this user or no user; `own` if it is the caller's.
+    fn is_for_subject(&self, user: Option<&str>, own: bool) -> bool {
+        match (self.user.as_deref(), user) {
+            (_, None) => true,
+            (Some(user), Some(subject)) => user == subject,
+            (None, Some(_)) => own,
+        }
     }
 
     /// Whether the caller may see an event: it could read the subject at the time of the event, and
@@ -165,6 +172,7 @@ impl Sight {
         let other_side = visibility.addressee.as_ref() == Some(&self.agent);
         self.workspaces.contains(&visibility.workspace)
             && (own || other_side || visibility.sharing == Sharing::Shared)
+            && self.is_for_subject(visibility.user_id.as_deref(), own)
             && still
     }
 }
@@ -219,6 +227,8 @@ pub struct EventVisibility {
     pub workspace: Workspace,
     /// The subject's owner at the time of the event.
     pub owner: Agent,
+    /// The user that the subject was about at the time of the event.
+    pub user_id: Option<String>,
     /// The subject's sharing at the time of the event.
     pub sharing: Sharing,
     /// Another agent that sees the event in any case.

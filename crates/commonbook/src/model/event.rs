@@ -284,6 +284,8 @@ pub struct NewEvent {
     pub subject: String,
     /// The subject's owner, who sees the event even when the subject is gone.
     pub owner: Agent,
+    /// The user that the subject is about at the time, if it is a memory.
+    pub user_id: Option<String>,
     /// The subject's sharing at the time: an event of a private subject stays its owner's.
     pub sharing: Sharing,
     /// Another agent that sees the event whatever its sharing: the other side of a handoff.
@@ -309,6 +311,7 @@ impl NewEvent {
             actor: actor.clone(),
             subject: memory.id.to_string(),
             owner: memory.owner.clone(),
+            user_id: memory.user_id.clone(),
             sharing: memory.sharing,
             addressee: None,
             topics: memory.topics.clone(),
@@ -336,6 +339,7 @@ impl NewEvent {
             actor: actor.clone(),
             subject,
             owner: actor.clone(),
+            user_id: None,
             sharing,
             addressee: None,
             topics: Vec::new(),

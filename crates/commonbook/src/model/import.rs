@@ -217,6 +217,7 @@ impl ConversationTurn {
                 .map_err(|e| e.with_field("speaker"))?,
         };
         let speaker = Caller::new(Some(name), workspace.clone(), EntryPoint::Import)
+            .for_user(caller.user.as_deref())?
             .in_session(self.session.as_deref().and_then(nearest_session_id).as_deref())?;
         let request = SaveMemory {
             text: self.text,

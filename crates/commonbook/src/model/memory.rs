@@ -6,6 +6,7 @@ mod receive;
 mod requests;
 mod review;
 mod save;
+mod subject;
 mod update;
 
 pub use memory_type::MemoryType;
@@ -18,6 +19,7 @@ pub use review::{
     AppealMemory, ListQuarantined, PendingReview, QuarantineNotice, ReleaseAppeal, ReleaseMemory,
 };
 pub use save::{SaveMemories, SaveMemory, SaveOutcome, SaveResult};
+pub use subject::MemorySubject;
 pub use update::{UpdateMemory, UpdateResult, expect_revision};
 
 use std::collections::BTreeSet;
@@ -124,7 +126,8 @@ pub struct Memory {
     /// The agent that may change it.
     pub owner: Agent,
     /// The user it is about. Callers that work for another user do not see it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(flatten, with = "subject")]
+    #[schemars(with = "subject::SubjectFields<'static>")]
     pub user_id: Option<String>,
     /// The type of the memory.
     pub memory_type: MemoryType,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory};
+use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory, may_replace_subject};
 use super::ops::handles::longer_handles;
 use super::ops::read_position::start_position;
 use crate::base::error::{Error, Result};
@@ -350,6 +350,7 @@ fn supersede(
         return Err(Error::conflict(format!("entry {old} was superseded before"))
             .hint("Supersede its successor instead."));
     }
+    may_replace_subject(&before, new)?;
     let after = Memory { superseded_by: Some(new.id), ..before.clone() };
     MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
         .write(tx, &before, after)

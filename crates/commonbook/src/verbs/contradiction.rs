@@ -85,6 +85,7 @@ pub(super) fn contradiction_event(
     let id = id_of(older.id, newer.id).to_string();
     NewEvent {
         owner: private.map_or_else(|| actor.clone(), |memory| memory.owner.clone()),
+        user_id: older.user_id.clone().or_else(|| newer.user_id.clone()),
         importance: older.importance.max(newer.importance),
         ..NewEvent::for_subject(kind, &older.workspace, id, actor, now, sharing)
     }

@@ -16,7 +16,7 @@ use crate::model::caller::Caller;
 use crate::model::learning::{
     LearnRequest, LearnResult, Learning, LearningUpdate, StandingChange, extract_learnings,
 };
-use crate::model::memory::{ListOrder, Memory, MemoryType, SaveMemory};
+use crate::model::memory::{ListOrder, Memory, MemorySubject, MemoryType, SaveMemory};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::standing::{
     AddOutcome, StandingAction, StandingDocument, StandingItem, section_of,
@@ -78,9 +78,12 @@ impl Commonbook {
             let back = LearnResult { left_out: left_out.clone(), ..LearnResult::default() };
             keep_new(tx, caller, &wanted, conversation.as_ref(), &known_texts, back, now)
         })?;
-        let standing = file.filter(|_| caller.project.is_some() && !drafts.is_empty());
+        // The file belongs to the role, whichever user its agents work for.
+        let is_shown = |memory: &&Memory| memory.subject() == MemorySubject::Project;
+        let shown: Vec<Memory> = drafts.iter().filter(is_shown).cloned().collect();
+        let standing = file.filter(|_| caller.project.is_some() && !shown.is_empty());
         let written =
-            standing.map(|file| self.write_standing(&caller, &file, &drafts, replaces, now));
+            standing.map(|file| self.write_standing(&caller, &file, &shown, replaces, now));
         Ok(LearnResult { standing: written.transpose()?, ..once.answer })
     }
 
@@ -95,7 +98,8 @@ impl Commonbook {
         Ok(drafts.into_iter().map(|draft| draft.memory).collect())
     }
 
-    /// Adds learnings to the existing standing memory file, except for quarantined ones.
+    /// Adds learnings about the project to the existing standing memory file, except for quarantined
+    /// ones.
     fn write_standing(
         &self,
         caller: &Caller,

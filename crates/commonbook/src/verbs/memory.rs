@@ -28,7 +28,7 @@ use crate::store::Transaction;
 use write::{insert, judge_with_earlier, may_supersede, supersede};
 
 pub(super) use earlier::find_earlier;
-pub(super) use write::{MemoryChange, keep_heir, keep_memory, replace};
+pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject, replace};
 
 use lookup::{changeable_memory, not_deleted, revisions};
 pub(super) use lookup::{hide_heirs, live_memory, visible_memory};
@@ -150,7 +150,7 @@ impl Commonbook {
             let before = not_deleted(changeable_memory(tx, caller, sight, change.id)?)?;
             access::may_change(caller, &before)?;
             let mut after = before.clone();
-            let changed = change.apply(&mut after)?;
+            let changed = change.apply(&mut after, caller.user.as_deref())?;
             if changed.is_empty() {
                 return for_reader(tx, sight, before);
             }

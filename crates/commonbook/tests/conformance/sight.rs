@@ -30,6 +30,10 @@ enum Fate {
     Hidden,
     Quarantined,
     Released,
+    /// It turned out to be about the project.
+    Given,
+    /// It turned out to be about a user.
+    Taken,
     Purged,
 }
 
@@ -46,6 +50,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
         Fate::Hidden,
         Fate::Quarantined,
         Fate::Released,
+        Fate::Given,
+        Fate::Taken,
         Fate::Purged,
     ]);
     let row = (0..5_usize, 0..3_usize, 0..3_usize, (0..2_usize, 0..4_usize), any::<bool>(), fate);
@@ -84,6 +90,11 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
             Fate::Hidden => Memory { sharing: Sharing::Private, ..next },
             Fate::Quarantined => Memory { trust: Trust::Quarantined, ..next },
             Fate::Released => Memory { trust: Trust::Normal, ..next },
+            Fate::Given if first.user_id.is_some() => Memory { user_id: None, ..next },
+            Fate::Taken if first.user_id.is_none() => {
+                Memory { user_id: Some("u1".to_owned()), ..next }
+            }
+            Fate::Given | Fate::Taken => first.clone(),
             Fate::Purged => return (first, None),
         };
         (first, Some(last))
@@ -223,11 +234,16 @@ fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memor
 /// In the journal: events about memories that are visible now and were then; of a removed memory,
 /// only its owner's.
 fn events_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
+    let saw = |first: &Memory| {
+        let about = match (&sight.user, &first.user_id) {
+            (_, None) => true,
+            (None, Some(_)) => first.owner == sight.agent,
+            (user, about) => user == about,
+        };
+        about && (first.owner == sight.agent || first.sharing == Sharing::Shared)
+    };
     let sees = |(first, last): &&(Memory, Option<Memory>)| match last {
-        Some(last) => {
-            let then = first.owner == sight.agent || first.sharing == Sharing::Shared;
-            then && sight.sees(last)
-        }
+        Some(last) => saw(first) && sight.sees(last),
         None => sight.workspaces.contains(&first.workspace) && first.owner == sight.agent,
     };
     let seen = || all.iter().filter(sees);

@@ -49,7 +49,7 @@ fn saves(request: &SaveMemory) {
 }
 
 fn changes(change: &UpdateMemory, mut memory: Memory) {
-    match change.apply(&mut memory) {
+    match change.apply(&mut memory, Some("ann")) {
         Ok(_) => kept(&memory),
         Err(error) if error.kind == ErrorKind::Conflict => {}
         Err(error) => refused(&error),

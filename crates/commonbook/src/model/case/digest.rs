@@ -22,7 +22,7 @@ use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::case::digest::writing::WriterKind;
 use crate::model::case::{AppendResult, CaseKey, NewEntry};
-use crate::model::memory::{Importance, Memory};
+use crate::model::memory::{Importance, Memory, MemorySubject};
 use commonbook_text::terms;
 use sentence::{DigestSentence, sentences};
 
@@ -150,6 +150,8 @@ impl EntryProposal {
             )),
             topics: self.topics.clone(),
             importance: Some(self.importance),
+            // Its sources are about no user.
+            about: Some(MemorySubject::Project),
             ..NewEntry::default()
         }
     }

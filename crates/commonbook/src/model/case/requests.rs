@@ -10,7 +10,7 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::caller::Caller;
-use crate::model::memory::{Importance, Memory, SaveMemory, Sharing};
+use crate::model::memory::{Importance, Memory, MemorySubject, SaveMemory, Sharing};
 use commonbook_text::secrets;
 
 /// Opens a case, the append-only log of one matter that several agents work on, or returns the case
@@ -73,6 +73,10 @@ pub struct NewEntry {
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
+    /// Whom it is about: user (only your user's agents see it) or project (all do). By default the
+    /// text decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<MemorySubject>,
     /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::ENTRIES))]
@@ -127,6 +131,10 @@ pub struct AppendEntry {
     /// How much it matters; normal by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
+    /// Whom it is about: user (only your user's agents see it) or project (all do). By default the
+    /// text decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<MemorySubject>,
     /// Ids of earlier entries that this one supersedes. They are of this case, by any agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
@@ -146,10 +154,11 @@ pub struct AppendEntry {
 
 impl From<AppendEntry> for AppendEntries {
     fn from(request: AppendEntry) -> Self {
-        let AppendEntry { summary, text, kind, topics, importance, supersedes, .. } = request;
+        let AppendEntry { summary, text, kind, topics, importance, about, supersedes, .. } =
+            request;
         Self {
             key: request.key,
-            entries: vec![NewEntry { summary, text, kind, topics, importance, supersedes }],
+            entries: vec![NewEntry { summary, text, kind, topics, importance, about, supersedes }],
             title: request.title,
             expected_version: request.expected_version,
             idempotency_key: request.idempotency_key,
@@ -247,6 +256,7 @@ impl NewEntry {
             memory_type: Some(self.kind.unwrap_or_default().memory_type()?),
             topics: self.topics.clone(),
             importance: self.importance,
+            about: self.about,
             sharing: Some(Sharing::Shared),
             ..SaveMemory::default()
         };

@@ -5,12 +5,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::subject::{SubjectEvidence, missing_user};
 use super::{
-    Importance, Memory, MemorySource, MemoryType, Sharing, Trust, distinct_entities,
+    Importance, Memory, MemorySource, MemorySubject, MemoryType, Sharing, Trust, distinct_entities,
     distinct_topics,
 };
 use crate::base::clock::whole_milliseconds;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
 use crate::base::id::MemoryId;
 use crate::base::{input, limits};
@@ -52,6 +53,10 @@ pub struct SaveMemory {
     /// Who besides you may read it; shared by default. A conversation is private by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
+    /// Whom it is about: user (only your user's agents see it) or project (all do). By default the
+    /// text decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<MemorySubject>,
     /// The user it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
@@ -166,11 +171,12 @@ impl SaveMemory {
         let sharing =
             self.sharing.unwrap_or_else(|| default_sharing.min(memory_type.default_sharing()));
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
+        let user_id = self.subject_user(caller.user, &memory_type)?;
         let mut memory = Memory {
             id,
             workspace: caller.workspace,
             owner: caller.agent.clone(),
-            user_id: caller.user,
+            user_id,
             memory_type,
             title: self.title.clone(),
             text: self.text.clone(),
@@ -208,5 +214,34 @@ impl SaveMemory {
         memory.receive(None)?;
         memory.source.sha256 = sha256(&memory.text);
         Ok(memory)
+    }
+
+    /// The user that the memory is about, of a caller that works for `user`: the choice of the
+    /// request, else what its words show.
+    fn subject_user(
+        &self,
+        user: Option<String>,
+        memory_type: &MemoryType,
+    ) -> Result<Option<String>> {
+        let evidence = SubjectEvidence {
+            memory_type,
+            title: self.title.as_deref(),
+            text: &self.text,
+            summary: self.summary.as_deref(),
+            topics: &self.topics,
+            entities: &self.entities,
+        };
+        let about = match (self.about, &user) {
+            (Some(MemorySubject::User), None) => return Err(missing_user()),
+            (Some(MemorySubject::Project), _) if self.user_id.is_some() => {
+                return Err(Error::invalid("about", "project contradicts the field user_id")
+                    .hint("Leave out user_id, or set about to user."));
+            }
+            (Some(about), _) => about,
+            (None, _) if self.user_id.is_some() => MemorySubject::User,
+            (None, Some(user)) => evidence.judge(user),
+            (None, None) => MemorySubject::Project,
+        };
+        Ok(user.filter(|_| about == MemorySubject::User))
     }
 }

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Importance, Memory, MemoryType, Sharing, distinct_entities, distinct_topics};
+use super::{
+    Importance, Memory, MemorySubject, MemoryType, Sharing, distinct_entities, distinct_topics,
+};
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
@@ -53,6 +55,9 @@ pub struct UpdateMemory {
     /// Who besides you may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
+    /// Whom it is about: user (only your user's agents see it) or project (all do).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<MemorySubject>,
     /// The new metadata; it replaces all of the old.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
@@ -90,12 +95,13 @@ impl Deref for UpdateResult {
 }
 
 impl UpdateMemory {
-    /// Applies the change to `memory` and returns the names of the fields that differ.
+    /// Applies the change to `memory`, for a caller that works for `user`, and returns the names of
+    /// the fields that differ.
     ///
     /// # Errors
     /// `invalid` if no field is set or one is wrong, `too_large`, or `conflict` if the memory's
     /// revision is not the expected one.
-    pub fn apply(&self, memory: &mut Memory) -> Result<Vec<&'static str>> {
+    pub fn apply(&self, memory: &mut Memory, user: Option<&str>) -> Result<Vec<&'static str>> {
         expect_revision(self.expected_revision, memory)?;
         let before = memory.clone();
         if let Some(text) = &self.text {
@@ -130,6 +136,10 @@ impl UpdateMemory {
         memory.valid_from = self.valid_from.map(whole_milliseconds).or(memory.valid_from);
         memory.valid_until = self.valid_until.map(whole_milliseconds).or(memory.valid_until);
         self.check_any_change()?;
+        match self.about {
+            Some(about) => memory.set_subject(about, user)?,
+            None => memory.follow_words(&before, user),
+        }
         memory.receive(Some(&before))?;
         Ok(changed_fields(&before, memory))
     }
@@ -157,6 +167,7 @@ impl UpdateMemory {
             entities: None,
             importance: None,
             sharing: None,
+            about: None,
             metadata: None,
             valid_from: None,
             valid_until: None,
@@ -191,6 +202,7 @@ fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
         ("importance", before.importance != after.importance),
         ("trust", before.trust != after.trust),
         ("sharing", before.sharing != after.sharing),
+        ("about", before.user_id != after.user_id),
         ("metadata", before.metadata != after.metadata),
         ("valid_from", before.valid_from != after.valid_from),
         ("valid_until", before.valid_until != after.valid_until),

@@ -2,8 +2,8 @@
 //! store's back.
 //!
 //! The hash of an event covers the hash before it, every column that is never erased, the hash of
-//! its topics and that of its subject's row as it was then. A purge erases the topics with their
-//! salt and keeps their hash: the chain holds without the text.
+//! its topics and its user, and that of its subject's row as it was then. A purge erases topics and
+//! user with their salt and keeps their hash: the chain holds without the text.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -26,9 +26,10 @@ pub(super) const NO_HASH: EventHash = [0; 32];
 /// The topics of an event that names none, or whose topics were erased.
 const NO_TOPICS: &str = "[]";
 
-/// Columns that the hash does not cover, or covers as a digest only.
-const UNHASHED_COLUMNS: [&str; 6] =
-    ["hash", "topics", "topics_salt", "topics_hash", "subject_hash", "new_salt"];
+/// Columns that the hash does not cover, or covers as a digest only: a purge erases the topics and
+/// the user.
+const UNHASHED_COLUMNS: [&str; 7] =
+    ["hash", "topics", "topics_salt", "topics_hash", "subject_hash", "new_salt", "user_id"];
 
 /// Where the row of an event's subject is: the prefix of the kind, the table, the column.
 const SUBJECT_TABLES: [(&str, &str, &str); 9] = [
@@ -122,9 +123,9 @@ fn seal_event(
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((workspace, sequence))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let topics = row.get_ref("topics")?.as_str().map_err(rusqlite::Error::from)?;
-    let salt = (topics != NO_TOPICS).then(|| row.get::<_, Vec<u8>>("new_salt")).transpose()?;
-    let topics_hash = salt.as_ref().map(|salt| salted_hash(salt, topics));
+    let erasable = erasable_text(row)?;
+    let salt = (erasable != NO_TOPICS).then(|| row.get::<_, Vec<u8>>("new_salt")).transpose()?;
+    let topics_hash = salt.as_ref().map(|salt| salted_hash(salt, &erasable));
     let subject_hash = match subject {
         SubjectCoverage::AsItIs => {
             let (kind, id): (String, String) = (row.get("kind")?, row.get("subject")?);
@@ -311,16 +312,26 @@ fn check_journal(connection: &Connection, workspace: &str, end: u64) -> Result<V
     Ok(changed)
 }
 
+/// What a purge erases of an event: its topics, and below them the user that it was about.
+fn erasable_text(row: &Row<'_>) -> rusqlite::Result<String> {
+    let topics: String = row.get("topics")?;
+    let user: Option<String> = row.get("user_id")?;
+    Ok(match user {
+        Some(user) => format!("{topics}\n{user}"),
+        None => topics,
+    })
+}
+
 /// Whether an event matches its hash.
 fn matches_hash(row: &Row<'_>, previous: &EventHash, stored: &EventHash) -> Result<bool> {
-    let topics: String = row.get("topics")?;
+    let erasable = erasable_text(row)?;
     let salt: Option<Vec<u8>> = row.get("topics_salt")?;
     let topics_hash: Option<Vec<u8>> = row.get("topics_hash")?;
     let subject_hash: Option<Vec<u8>> = row.get("subject_hash")?;
     let topics_hold = match (&salt, &topics_hash) {
-        (Some(salt), Some(hash)) => salted_hash(salt, &topics) == *hash,
+        (Some(salt), Some(hash)) => salted_hash(salt, &erasable) == *hash,
         (Some(_), None) => false,
-        (None, _) => topics == NO_TOPICS,
+        (None, _) => erasable == NO_TOPICS,
     };
     let hash = hash_of(row, previous, topics_hash.as_deref(), subject_hash.as_deref())?;
     Ok(topics_hold && hash == *stored)

@@ -20,7 +20,8 @@ fn seen_events(seen: &VisibleRows<'_>) -> String {
     let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
     format!(
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
-         AND (e.owner = :agent OR e.told = :agent OR e.sharing = 'shared') AND ( \
+         AND (e.owner = :agent OR e.told = :agent OR e.sharing = 'shared') \
+         AND (e.user_id IS NULL OR e.user_id = :user OR (:user IS NULL AND e.owner = :agent)) AND ( \
              (e.kind NOT LIKE 'memory.%' AND e.kind NOT LIKE 'contradiction.%') \
              OR (e.kind LIKE 'contradiction.%' AND EXISTS (SELECT 1 FROM contradiction c \
                  CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {seen_q} \
@@ -46,8 +47,8 @@ impl EventRows for SqliteTransaction<'_> {
             .unwrap_or(1);
         self.execute(
             "INSERT INTO event (workspace, sequence, at, kind, actor, subject, owner, sharing, \
-             told, topics, importance, changed, details) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             told, topics, importance, changed, details, user_id) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             (
                 workspace,
                 sequence,
@@ -62,6 +63,7 @@ impl EventRows for SqliteTransaction<'_> {
                 event.importance as i64,
                 encode_json(&event.changed)?,
                 (!event.details.is_empty()).then(|| encode_json(&event.details)).transpose()?,
+                &event.user_id,
             ),
         )?;
         self.appended.push((workspace.to_owned(), sequence));
@@ -194,6 +196,7 @@ fn visibility_from_row(row: &Row<'_>) -> rusqlite::Result<EventVisibility> {
     Ok(EventVisibility {
         workspace,
         owner: text(row, "owner")?,
+        user_id: row.get("user_id")?,
         sharing: text(row, "sharing")?,
         addressee: optional_text(row, "told")?,
         about,

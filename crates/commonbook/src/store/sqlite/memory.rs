@@ -284,9 +284,10 @@ impl MemoryRows for SqliteTransaction<'_> {
         // An answer is stored in the workspace of its caller, which differs for a memory of
         // `global`.
         self.execute("DELETE FROM answer WHERE instr(answer, ?1)", [&id])?;
-        // The event that saved it named its topics.
+        // The event that saved it named its topics and its user.
         unseen.execute(
-            "UPDATE event SET topics = '[]', topics_salt = NULL WHERE workspace = ?1 AND subject = ?2",
+            "UPDATE event SET topics = '[]', topics_salt = NULL, user_id = NULL \
+             WHERE workspace = ?1 AND subject = ?2",
             (workspace, &id),
         )?;
         if let Some(audience) = audience {

@@ -77,6 +77,7 @@ impl Commonbook {
             importance: Some(older.importance.max(newer.importance)),
             sharing: Some(older.sharing.min(newer.sharing)),
             user_id: newer.user_id.clone(),
+            about: Some(newer.subject()),
             ..SaveMemory::default()
         };
         let drafts = self.drafts(caller, &[request], now).map_err(|(_, error)| error)?;

@@ -150,7 +150,18 @@ fn may_replace(tx: &dyn Transaction, caller: &Caller, before: &Memory, new: &Mem
         return Err(Error::invalid("supersedes", reason)
             .hint("Share the new memory, or delete the old one."));
     }
-    Ok(())
+    may_replace_subject(before, new)
+}
+
+/// Checks that the readers of a memory see the one that is to supersede it: a memory about a user
+/// does not supersede one about the project.
+pub(in crate::verbs) fn may_replace_subject(before: &Memory, new: &Memory) -> Result<()> {
+    if new.user_id.is_none() || before.user_id.is_some() {
+        return Ok(());
+    }
+    let reason = "a memory about a user cannot supersede one about the project";
+    Err(Error::invalid("supersedes", reason)
+        .hint("Set `about` to project, or leave `supersedes` out."))
 }
 
 /// A change of a memory: its kind of event, the fields that it touches, who makes it and when.
@@ -175,6 +186,9 @@ impl MemoryChange<'_> {
         );
         if quarantined {
             self.take_back(tx, &mut after)?;
+        }
+        if after.user_id.is_some() && before.user_id.is_none() {
+            self.return_to_project(tx, &after)?;
         }
         if let_out {
             after.review = None;
@@ -211,6 +225,18 @@ impl MemoryChange<'_> {
         let review = heir.review.get_or_insert_with(PendingReview::default);
         review.supersedes.extend(hidden.iter().map(|old| old.id));
         for old in hidden {
+            let back = Memory { superseded_by: None, ..old.clone() };
+            Self { kind: EventKind::MemoryUpdated, fields: &["superseded_by"], ..*self }
+                .write(tx, &old, back)?;
+        }
+        Ok(())
+    }
+
+    /// The memories about the project that a memory superseded are current again when it is about a
+    /// user: most of their readers do not see the successor.
+    fn return_to_project(&self, tx: &mut dyn Transaction, heir: &Memory) -> Result<()> {
+        let hidden = tx.superseded_by(&heir.workspace, heir.id)?;
+        for old in hidden.into_iter().filter(|old| old.user_id.is_none()) {
             let back = Memory { superseded_by: None, ..old.clone() };
             Self { kind: EventKind::MemoryUpdated, fields: &["superseded_by"], ..*self }
                 .write(tx, &old, back)?;
