@@ -2,6 +2,7 @@
 
 mod agent;
 mod bulk;
+mod bus;
 mod case;
 mod checkpoint;
 mod collaboration;
@@ -27,7 +28,9 @@ mod search;
 mod session;
 mod standing;
 mod stats;
+mod told;
 mod token;
+mod usage;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -44,6 +47,7 @@ use crate::prompt::context::ContextPreferences;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::{NotifyingStore, Store};
 
+pub use bus::{BusFollower, EventBus};
 pub use complete::CompletionList;
 pub use context::project_context;
 use follow::mention::MentionPositions;
@@ -54,6 +58,7 @@ use ops::write_once::WriteStep;
 use ops::write_steps::WRITE_STEPS;
 use search::slots::SearchSlots;
 use standing::StandingFileCache;
+use usage::UsageLog;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
 #[derive(Clone)]
@@ -67,6 +72,8 @@ pub struct Commonbook {
     write_steps: &'static [WriteStep],
     collaboration: CollaborationSettings,
     contacts: Arc<PresenceLog>,
+    usage: Arc<UsageLog>,
+    bus: Arc<EventBus>,
     passed: Arc<MentionPositions>,
     preferences: Arc<ContextPreferences>,
     templates: Arc<TemplateSet>,
@@ -101,6 +108,8 @@ impl Commonbook {
             write_steps: WRITE_STEPS,
             collaboration: CollaborationSettings::default(),
             contacts: Arc::default(),
+            usage: Arc::default(),
+            bus: Arc::default(),
             passed: Arc::default(),
             preferences: Arc::default(),
             templates: Arc::default(),
@@ -156,6 +165,12 @@ impl Commonbook {
     #[must_use]
     pub fn on_write(self, notify: impl Fn() + Send + Sync + 'static) -> Self {
         Self { store: NotifyingStore::of(self.store, Box::new(notify)), ..self }
+    }
+
+    /// The bus: the figures of the event streams that this process serves.
+    #[must_use]
+    pub fn bus(&self) -> &Arc<EventBus> {
+        &self.bus
     }
 
     /// The search index.

@@ -20,6 +20,8 @@ mod mcp_resources;
 mod mcp_sessions;
 #[cfg(unix)]
 mod monitor;
+#[cfg(unix)]
+mod observed;
 mod rest;
 mod standing;
 mod stranger;

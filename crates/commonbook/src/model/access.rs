@@ -4,6 +4,8 @@
 //! - Read: its own memories and shared ones. For other agents, a private memory does not exist.
 //! - Users: a caller that works for a user sees what is about that user or no user. A caller that
 //!   works for no user sees what is about no user, and its own memories about any user.
+//! - Work: what an agent was told is seen by the agent, by the agents above it and by the person, and
+//!   each of them sees only those items in it that it may read anyway.
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
 //!   cannot be changed.
 //! - Tokens: a caller with a token may do what the token's scopes permit, and if the token is bound
@@ -15,6 +17,7 @@
 
 mod audience;
 mod policy;
+mod work;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +31,8 @@ use crate::model::workspace::Workspace;
 
 pub use audience::Audience;
 pub use policy::AccessPolicy;
+pub(crate) use work::ItemKind;
+pub use work::{HandoffVisibility, ItemVisibility, ToldItem, WorkVisibility};
 
 /// What a caller may read: everything that a query needs to know about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub struct Sight {
     pub workspaces: Vec<Workspace>,
     /// Whether it sees all quarantined memories, to review them.
     pub reviews: bool,
+    /// Whether the person reads: it sees what every agent was told, as far as it may read that.
+    pub is_person: bool,
 }
 
 impl Sight {
@@ -51,6 +58,7 @@ impl Sight {
             user: caller.user.clone(),
             workspaces: caller.workspace.with_global(),
             reviews: false,
+            is_person: is_person(caller),
         }
     }
 
@@ -115,6 +123,7 @@ impl Sight {
             user: memory.user_id.clone(),
             workspaces: memory.workspace.with_global(),
             reviews: false,
+            is_person: false,
         }
     }
 
@@ -154,13 +163,17 @@ impl Sight {
     #[must_use]
     pub fn sees_event(&self, visibility: &EventVisibility) -> bool {
         let own = visibility.owner == self.agent;
+        if let EventSubject::Work(work) = &visibility.about {
+            return self.workspaces.contains(&visibility.workspace)
+                && self.sees_work(&visibility.owner, work.user_id.as_deref());
+        }
         let still = match &visibility.about {
             EventSubject::Memory(now) => self.can_see(now),
             EventSubject::Gone => own,
             EventSubject::Both(both) => {
                 both.len() == 2 && both.iter().all(|(_, visibility)| self.can_see(visibility))
             }
-            EventSubject::Other => true,
+            EventSubject::Work(_) | EventSubject::Other => true,
         };
         let other_side = visibility.addressee.as_ref() == Some(&self.agent);
         self.workspaces.contains(&visibility.workspace)
@@ -237,6 +250,8 @@ pub enum EventSubject {
     /// A contradiction, with the present visibility of its two memories; empty if the contradiction
     /// is gone, and then no agent sees the event.
     Both(Vec<(MemoryId, Visibility)>),
+    /// What an agent was told, with the present visibility of each item.
+    Work(WorkVisibility),
     /// A subject that is not a memory.
     Other,
 }
@@ -244,14 +259,25 @@ pub enum EventSubject {
 impl EventSubject {
     /// Updates the visibility of one memory of the subject.
     pub fn take_in(&mut self, memory: &str, now: &Self) {
+        if let Self::Work(work) = self {
+            work.take_in(memory, now);
+        }
         let Self::Both(both) = self else { return };
         let Some(place) = both.iter().position(|(id, _)| id.to_string() == memory) else { return };
         match now {
             Self::Memory(visibility) => both[place].1 = visibility.clone(),
             Self::Gone => both.clear(),
-            Self::Both(_) | Self::Other => {}
+            Self::Both(_) | Self::Work(_) | Self::Other => {}
         }
     }
+}
+
+/// Whether the person calls: at the command line without the name of an agent, or with a token that
+/// has the scope admin.
+fn is_person(caller: &Caller) -> bool {
+    let unnamed = caller.agent.is_anonymous() || caller.agent == Agent::human();
+    let named_by_token = caller.proof != CallerProof::Word;
+    (unnamed || named_by_token) && require_scope(caller, TokenScope::Admin).is_ok()
 }
 
 /// Checks that this caller has this scope.

@@ -7,6 +7,7 @@ mod requests;
 mod review;
 mod save;
 mod update;
+mod usage;
 
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
@@ -19,6 +20,7 @@ pub use review::{
 };
 pub use save::{SaveMemories, SaveMemory, SaveOutcome, SaveResult};
 pub use update::{UpdateMemory, UpdateResult, expect_revision};
+pub use usage::{MemoryUsage, UsageKind, UsagePosition};
 
 use std::collections::BTreeSet;
 
@@ -190,6 +192,9 @@ pub struct Memory {
     /// When it was deleted. It can be restored for 30 days.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deleted_at: Option<Timestamp>,
+    /// How often it reached readers, where one memory or a list is read; absent if it never did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub usage: Option<MemoryUsage>,
 }
 
 impl Memory {

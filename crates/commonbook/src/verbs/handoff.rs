@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::Commonbook;
 use super::memory::keep_memory;
 use super::ops::handles::longer_handles;
+use super::told::{ToldText, record_told};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
@@ -23,9 +24,11 @@ use crate::model::handoff::{
     HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult, ListHandoffs, RejectHandoff,
     StepAttempt, WithdrawHandoff,
 };
-use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing};
+use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;
+use crate::prompt::context::ContextOrigin;
 use crate::prompt::handoff::{PackResult, pack};
+use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
@@ -72,6 +75,8 @@ impl Commonbook {
             let HandoffWarnings { cycle, deep: _ } = warnings;
             Ok(CreateHandoffResult { handoff: handoff.clone(), warning, cycle })
         })?;
+        let named = request.memories.iter().map(|id| (&caller.workspace, *id));
+        self.note_usage(UsageKind::Used, named.filter(|_| !once.repeated));
         Ok(once.answer)
     }
 
@@ -88,8 +93,28 @@ impl Commonbook {
     ) -> Result<AcceptHandoffResult> {
         let (id, now) = (request.handoff, self.clock.now());
         let once = self.write_once(caller, now, request, move |tx, scope| {
+            let waited = visible_handoff(tx, scope.sight, id)?.status == HandoffStatus::Pending;
             let handoff = take_step(tx, scope, id, HandoffStep::Accept, None)?;
-            let text = handoff_text(tx, scope.caller, &handoff)?;
+            let HandoffText { text, items } = handoff_text(tx, scope.caller, &handoff)?;
+            // To accept it again tells nothing new.
+            if waited {
+                let own = PromptItem::new(
+                    handoff.id,
+                    "handoff",
+                    &handoff.from,
+                    handoff.created_at,
+                    handoff.task.clone(),
+                );
+                let told = ToldText {
+                    origin: ContextOrigin::Handoff,
+                    task: &handoff.task,
+                    text: &text,
+                    session: scope.caller.session.clone(),
+                    budget: handoff.tokens as usize,
+                    items: [own].into_iter().chain(items).collect(),
+                };
+                record_told(tx, scope, told)?;
+            }
             Ok(AcceptHandoffResult { handoff, text })
         })?;
         Ok(once.answer)
@@ -200,8 +225,14 @@ impl Commonbook {
     }
 }
 
+/// The text of a handoff, and the items in it.
+struct HandoffText {
+    text: String,
+    items: Vec<PromptItem>,
+}
+
 /// The text of a handoff for the agent that accepts it.
-fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<String> {
+fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<HandoffText> {
     let mut package = tx.package(handoff)?;
     let sight = Sight::reading(caller)?;
     // The package is of then, and what contradicts its memories of now.
@@ -216,7 +247,8 @@ fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Res
     let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
     })?;
-    Ok(block.render(&fence, handoff.created_at))
+    let items = block.items().cloned().collect();
+    Ok(HandoffText { text: block.render(&fence, handoff.created_at), items })
 }
 
 /// The handoff with this id in sight.

@@ -22,7 +22,7 @@ use crate::model::standing::{
     AddOutcome, StandingAction, StandingDocument, StandingItem, section_of,
 };
 use crate::model::workspace::Workspace;
-use crate::prompt::context::CandidateBuilder;
+use crate::prompt::context::{CandidateBuilder, ContextFilter};
 use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::Transaction;
@@ -246,7 +246,8 @@ fn recent_context_texts(
         return Ok(Vec::new());
     }
     let sight = Sight::consulting(caller)?;
-    let contexts = tx.contexts(&caller.workspace, &caller.agent, RECENT_CONTEXTS_MAX)?;
+    let own = ContextFilter { agent: Some(caller.agent.clone()), ..ContextFilter::default() };
+    let contexts = tx.contexts(&sight, &own, None, RECENT_CONTEXTS_MAX)?;
     let candidates = contexts.iter().flat_map(|context| &context.receipt.candidates);
     let ids: BTreeSet<MemoryId> = candidates
         .filter(|candidate| candidate.taken)
