@@ -1,4 +1,4 @@
-//! What agents were told, at every door: listed, explained and streamed for those who may see it.
+//! What agents received, at every door: listed, explained and streamed for those who may see it.
 
 use serde_json::{Value, json};
 

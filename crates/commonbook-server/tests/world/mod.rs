@@ -672,6 +672,9 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                 "milliseconds",
                 "sha256",
                 "prompt_tokens_after",
+                // Counted in the background, and by a server alone.
+                "usage",
+                "bus",
             ];
             let kept = fields.iter().filter(|(name, _)| !differing.contains(&name.as_str()));
             let plain = |(name, value): (&String, &Value)| match value {

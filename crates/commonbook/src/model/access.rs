@@ -4,7 +4,7 @@
 //! - Read: its own memories and shared ones. For other agents, a private memory does not exist.
 //! - Users: a caller that works for a user sees what is about that user or no user. A caller that
 //!   works for no user sees what is about no user, and its own memories about any user.
-//! - Work: what an agent was told is seen by the agent, by the agents above it and by the person, and
+//! - Work: what an agent received is seen by the agent, by the agents above it and by the person, and
 //!   each of them sees only those items in it that it may read anyway.
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
 //!   cannot be changed.
@@ -45,7 +45,7 @@ pub struct Sight {
     pub workspaces: Vec<Workspace>,
     /// Whether it sees all quarantined memories, to review them.
     pub reviews: bool,
-    /// Whether the person reads: it sees what every agent was told, as far as it may read that.
+    /// Whether the person reads: it sees what every agent received, as far as it may read that.
     pub is_person: bool,
 }
 
@@ -250,7 +250,7 @@ pub enum EventSubject {
     /// A contradiction, with the present visibility of its two memories; empty if the contradiction
     /// is gone, and then no agent sees the event.
     Both(Vec<(MemoryId, Visibility)>),
-    /// What an agent was told, with the present visibility of each item.
+    /// What an agent received, with the present visibility of each item.
     Work(WorkVisibility),
     /// A subject that is not a memory.
     Other,

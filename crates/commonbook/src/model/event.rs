@@ -240,7 +240,7 @@ impl EventKind {
         self.name().starts_with("contradiction.")
     }
 
-    /// Whether it says what an agent was told: each reader sees in it only what it may read.
+    /// Whether it says what an agent received: each reader sees in it only what it may read.
     #[must_use]
     pub const fn is_of_work(self) -> bool {
         matches!(self, Self::ContextBuilt | Self::AgentMemoryLoaded)

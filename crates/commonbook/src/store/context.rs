@@ -36,7 +36,7 @@ pub trait ContextRows {
     ) -> Result<Vec<(Case, u64)>>;
 
     /// The context with this id in the first workspace of the sight, if the sight sees what its
-    /// agent was told.
+    /// agent received.
     fn context(&self, sight: &Sight, id: ContextId) -> Result<Option<ContextRecord>>;
 
     /// At most `limit` contexts in the first workspace of the sight, of agents whose work it sees,

@@ -50,16 +50,16 @@ pub struct UsageCounts(pub BTreeMap<(Workspace, MemoryId), UsageCount>);
 pub struct UsageCount {
     /// How often it was found.
     pub found: u64,
-    /// How often it was told.
+    /// How often a text told it.
     pub told: u64,
     /// How often it was used.
     pub used: u64,
-    /// When it was told last, of these times.
+    /// When a text last told it.
     pub last_told_at: Option<Timestamp>,
 }
 
 impl UsageCounts {
-    /// Counts a memory once more. `at` counts for a memory that is told.
+    /// Counts a memory once more. `at` counts for [`UsageKind::Told`].
     pub fn add(&mut self, workspace: &Workspace, memory: MemoryId, kind: UsageKind, at: Timestamp) {
         let count = self.0.entry((workspace.clone(), memory)).or_default();
         match kind {

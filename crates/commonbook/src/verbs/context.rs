@@ -128,8 +128,8 @@ impl Commonbook {
         Ok(ContextExplanation { replay, ..kept.into() })
     }
 
-    /// Lists what the caller and the agents below it were told, newest first; to the person, what
-    /// all agents were told. Each with the figures of the items alone that the caller may read.
+    /// Lists what the caller and the agents below it received, newest first; to the person, what
+    /// all agents received. Each with the figures of the items alone that the caller may read.
     ///
     /// # Errors
     /// `invalid` if the limit is out of range, or if the cursor or the agent's name is malformed.
@@ -141,7 +141,7 @@ impl Commonbook {
         let (sight, filter) = (Sight::reading(caller)?, request.filter()?);
         let size = PageSize::of(request.limit)?;
         let beyond = request.cursor.as_ref().map(PageCursor::id).transpose()?;
-        // All anonymous callers share one name: none sees what another was told.
+        // All anonymous callers share one name: none sees what another received.
         if caller.agent.is_anonymous() && !sight.is_person {
             return Ok(Page { items: Vec::new(), next: None });
         }

@@ -122,7 +122,7 @@ fn journal_changes(
     let end = tx.journal_end(&caller.workspace)?;
     let after = start_position(tx, caller, None, request.after, end)?;
     let except = (!request.own).then(|| caller.agent.clone());
-    // That an agent below was told something changes nothing.
+    // That an agent below received something changes nothing.
     let changing = EventKind::ALL.iter().copied().filter(|kind| !kind.is_of_work());
     let kinds = if request.own { Vec::new() } else { changing.collect() };
     let filter = EventFilter { except, kinds, ..EventFilter::default() };

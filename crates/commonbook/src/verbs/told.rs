@@ -1,4 +1,4 @@
-//! What an agent was told, as a receipt with its events: one home for contexts, briefings, handoffs
+//! What an agent received, as a receipt with its events: one home for contexts, briefings, handoffs
 //! and resumed sessions.
 
 use serde_json::json;
@@ -26,7 +26,7 @@ pub(super) struct ToldText<'t> {
     /// The task that it belongs to.
     pub(super) task: &'t str,
     pub(super) text: &'t str,
-    /// The session that it is told in.
+    /// The session of the reader.
     pub(super) session: Option<String>,
     /// The most tokens that it may have.
     pub(super) budget: usize,

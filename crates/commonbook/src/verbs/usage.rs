@@ -1,6 +1,6 @@
 //! Usage: counting how often each memory was found, told and used, without delaying a reader.
 //!
-//! What was told is counted from the receipts, each once; what was found and used is noted in this
+//! What texts told is counted from the receipts, each once; what was found and used is noted in this
 //! process and written with the next batch.
 
 use std::sync::{Mutex, PoisonError};

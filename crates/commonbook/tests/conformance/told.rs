@@ -1,4 +1,4 @@
-//! What agents were told: who sees that, which items of it, and how often each memory reached readers.
+//! What agents received: who sees that, which items of it, and how often each memory reached readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What agents were told, as others see it, and how often memories reach readers.
+//! What agents received, as others see it, and how often memories reach readers.
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::caller::{Caller, EntryPoint};
@@ -23,7 +23,7 @@ impl World {
         self.book.list_contexts(reader, &ListContexts::default()).unwrap().items
     }
 
-    /// The events that say what agents were told.
+    /// The events that say what agents received.
     fn work_events(&self, reader: &Caller) -> Vec<Event> {
         let all = ListEvents { limit: Some(100), ..ListEvents::default() };
         let events = self.book.list_events(reader, &all).unwrap().items.into_iter();

@@ -207,7 +207,7 @@ impl RecentEvents {
                 continue;
             }
             taken.delivered += 1;
-            // Each reader sees other items of what an agent was told.
+            // Each reader sees other items of what an agent received.
             match recorded.visibility.about {
                 EventSubject::Work(_) => {
                     let shown = recorded.shown_to(sight);

@@ -1,4 +1,4 @@
-//! Work: who sees what an agent was told, and which items of it.
+//! Work: who sees what an agent received, and which items of it.
 
 use super::{EventSubject, Sight, Visibility};
 use crate::base::id::{HandoffId, MemoryId};
@@ -6,7 +6,7 @@ use crate::model::agent::Agent;
 use crate::model::workspace::Workspace;
 
 impl Sight {
-    /// Whether the caller sees that this agent was told something for this user: it is that agent,
+    /// Whether the caller sees that this agent received something for this user: it is that agent,
     /// an agent above it, or the person. The rule for users is that of memories.
     #[must_use]
     pub fn sees_work(&self, agent: &Agent, user: Option<&str>) -> bool {
@@ -19,7 +19,7 @@ impl Sight {
         about && (own || self.is_person || agent.is_child_of(&self.agent))
     }
 
-    /// Whether the caller may see an item that an agent was told.
+    /// Whether the caller may see an item that an agent received.
     #[must_use]
     pub fn sees_item(&self, visibility: &ItemVisibility) -> bool {
         match visibility {
@@ -41,7 +41,7 @@ impl Sight {
     }
 }
 
-/// What decides who sees the event of something that an agent was told.
+/// What decides who sees the event of something that an agent received.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkVisibility {
     /// The user that the agent worked for.
@@ -50,7 +50,7 @@ pub struct WorkVisibility {
     pub items: Vec<ToldItem>,
 }
 
-/// An item that an agent was told, with its present visibility.
+/// An item that an agent received, with its present visibility.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToldItem {
     /// Its id.
@@ -59,10 +59,10 @@ pub struct ToldItem {
     pub visibility: ItemVisibility,
 }
 
-/// Who sees an item that an agent was told.
+/// Who sees an item that an agent received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemVisibility {
-    /// A standing memory file: everyone who sees that its agent was told it.
+    /// A standing memory file: everyone who sees that its agent received it.
     File,
     /// A memory, in each workspace that has it.
     Memories(Vec<Visibility>),

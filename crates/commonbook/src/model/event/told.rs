@@ -1,4 +1,4 @@
-//! The details of an event that says what an agent was told: stored with every item, and shown to each
+//! The details of an event that says what an agent received: stored with every item, and shown to each
 //! reader with those items alone that it may see.
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ const USER_FIELD: &str = "user_id";
 /// The field that counts all candidates of a context, which its agent alone sees.
 const CANDIDATE_COUNT_FIELD: &str = "candidate_count";
 
-/// An item that an agent was told, as the details store it.
+/// An item that an agent received, as the details store it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ToldFigures {
     /// Its id.

@@ -31,7 +31,7 @@ pub struct MemoryUsage {
     pub told: u64,
     /// How often a caller opened it by its id, or named it in a handoff.
     pub used: u64,
-    /// When it was told last, to the minute.
+    /// When a text last told it, to the minute.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_told_at: Option<Timestamp>,
 }
@@ -43,7 +43,7 @@ impl MemoryUsage {
         Self { access_count: found + told + used, found, told, used, last_told_at: None }
     }
 
-    /// The usage as a reader sees it: a time to the second could tell who was told.
+    /// The usage as a reader sees it: a time to the second could reveal a reader.
     #[must_use]
     pub fn to_the_minute(self) -> Self {
         let minute = |time: Timestamp| {

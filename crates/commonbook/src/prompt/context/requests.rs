@@ -157,7 +157,7 @@ pub struct ExplainContext {
     pub replay: bool,
 }
 
-/// Lists what you and the agents below you were told: contexts, briefings, accepted handoffs and
+/// Lists what you and the agents below you received: contexts, briefings, accepted handoffs and
 /// resumed sessions, newest first. The person sees those of all agents. `explain_context` shows one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -212,7 +212,7 @@ pub struct ContextFilter {
 pub struct ContextSummary {
     /// Its id.
     pub id: ContextId,
-    /// The agent that was told it.
+    /// The agent that received it.
     pub agent: Agent,
     /// When.
     pub at: Timestamp,

@@ -21,14 +21,21 @@ use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::ContextRows;
 
-/// The rule of [`Sight::sees_work`] for a row `c`. The conformance suite proves the two equal.
-const SEEN_CONTEXT: &str = "\
-    c.workspace = (:workspaces ->> 0) \
-    AND (:person OR (c.agent >= :agent AND c.agent < :agent || '0' \
-        AND (c.agent = :agent OR c.agent > :agent || '/'))) \
-    AND (c.receipt ->> '$.diagnostics.resolved_user_id' IS NULL \
-        OR c.receipt ->> '$.diagnostics.resolved_user_id' = :user \
-        OR (:user IS NULL AND c.agent = :agent))";
+/// The contexts of a sight: the index to read, and the rule of [`Sight::sees_work`] for a row `c`.
+/// The conformance suite proves the two equal. The person reads those of every agent; another
+/// reader seeks its own, and those of the agents below it.
+fn seen_contexts(sight: &Sight) -> (&'static str, String) {
+    let about = "c.workspace = (:workspaces ->> 0) \
+        AND (c.receipt ->> '$.diagnostics.resolved_user_id' IS NULL \
+            OR c.receipt ->> '$.diagnostics.resolved_user_id' = :user \
+            OR (:user IS NULL AND c.agent = :agent))";
+    if sight.is_person {
+        return ("", about.to_owned());
+    }
+    let below = "c.agent >= :agent AND c.agent < :agent || '0' \
+        AND (c.agent = :agent OR c.agent > :agent || '/')";
+    ("INDEXED BY context_agent", format!("{below} AND {about}"))
+}
 
 impl ContextRows for SqliteTransaction<'_> {
     fn memories_about(
@@ -78,7 +85,8 @@ impl ContextRows for SqliteTransaction<'_> {
     }
 
     fn context(&self, sight: &Sight, id: ContextId) -> Result<Option<ContextRecord>> {
-        let sql = format!("SELECT * FROM context c WHERE {SEEN_CONTEXT} AND c.id = :id");
+        let (_, seen) = seen_contexts(sight);
+        let sql = format!("SELECT * FROM context c WHERE {seen} AND c.id = :id");
         self.seen_without_audiences(sight).first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
@@ -89,10 +97,9 @@ impl ContextRows for SqliteTransaction<'_> {
         beyond: Option<ContextId>,
         limit: u32,
     ) -> Result<Vec<ContextRecord>> {
-        // The person reads every agent's; another reader seeks its own and those below.
-        let index = if sight.is_person { "" } else { "INDEXED BY context_agent" };
+        let (index, seen) = seen_contexts(sight);
         let sql = format!(
-            "SELECT * FROM context c {index} WHERE {SEEN_CONTEXT} \
+            "SELECT * FROM context c {index} WHERE {seen} \
                  AND (:beyond IS NULL OR c.id < :beyond) AND (:of IS NULL OR c.agent = :of) \
                  AND (:since IS NULL OR c.at >= :since) \
                  AND (:session IS NULL OR c.receipt ->> '$.session' = :session) \
@@ -117,10 +124,10 @@ impl ContextRows for SqliteTransaction<'_> {
         ending: &str,
         limit: u32,
     ) -> Result<Vec<ContextId>> {
-        let index = if sight.is_person { "" } else { "INDEXED BY context_agent" };
+        let (index, seen) = seen_contexts(sight);
         let sql = format!(
             "SELECT c.id FROM context c {index} WHERE substr(c.id, -length(:ending)) = :ending \
-                 AND {SEEN_CONTEXT} ORDER BY c.id LIMIT :limit"
+                 AND {seen} ORDER BY c.id LIMIT :limit"
         );
         let more: [(&str, &dyn ToSql); 2] = [(":ending", &ending), (":limit", &limit)];
         self.seen_without_audiences(sight).all(&sql, &more, |row| text(row, 0))

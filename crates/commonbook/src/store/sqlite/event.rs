@@ -20,7 +20,7 @@ use crate::model::memory::Sharing;
 use crate::model::workspace::Workspace;
 use crate::store::EventRows;
 
-/// Whether the event `e` lists items that an agent was told.
+/// Whether the event `e` lists items that an agent received.
 const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded') \
     AND json_type(e.details, '$.items') IS NOT NULL)";
 
@@ -167,7 +167,7 @@ impl SqliteTransaction<'_> {
         Ok(narrowed.collect::<Result<Vec<Option<Event>>>>()?.into_iter().flatten().collect())
     }
 
-    /// Who sees what an event says that an agent was told; `None` if it lists no items.
+    /// Who sees what an event says that an agent received; `None` if it lists no items.
     fn work_visibility(&self, event: &Event) -> Result<Option<WorkVisibility>> {
         let items = event.kind.is_of_work().then(|| told_items(&event.details)).flatten();
         let Some(items) = items else { return Ok(None) };

@@ -29,7 +29,7 @@ impl Commonbook {
     /// the same fence and at the same time.
     pub(super) fn replay(&self, caller: &Caller, kept: &ContextRecord) -> Result<ContextReplay> {
         if kept.agent != caller.agent {
-            let message = format!("{} alone can replay what it was told", kept.agent);
+            let message = format!("{} alone can replay what it received", kept.agent);
             return Err(Error::new(ErrorKind::Forbidden, message)
                 .with_field("replay")
                 .hint("Leave `replay` out to read the receipt."));

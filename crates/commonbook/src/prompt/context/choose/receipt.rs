@@ -44,7 +44,7 @@ pub struct ContextReceipt {
     /// What told it.
     #[serde(default)]
     pub origin: ContextOrigin,
-    /// The session that it was told in.
+    /// The session of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The least score of a relevant memory.
@@ -137,7 +137,7 @@ pub struct ContextDiagnostics {
 }
 
 impl CandidateReceipt {
-    /// The receipt of an item that was told without a choice.
+    /// The receipt of an item of a text without a choice.
     pub(crate) fn of_told(item: &PromptItem, source: ContextSource, now: Timestamp) -> Self {
         Self {
             id: item.id.clone(),
@@ -158,7 +158,7 @@ impl CandidateReceipt {
 }
 
 impl ContextReceipt {
-    /// The receipt of a text that was told without a choice.
+    /// The receipt of a text without a choice.
     pub(crate) fn of_told(
         query: String,
         candidates: Vec<CandidateReceipt>,
