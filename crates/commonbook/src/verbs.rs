@@ -28,8 +28,8 @@ mod search;
 mod session;
 mod standing;
 mod stats;
-mod told;
 mod token;
+mod told;
 mod usage;
 
 use std::path::PathBuf;

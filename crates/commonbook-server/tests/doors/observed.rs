@@ -41,7 +41,7 @@ fn every_door_shows_what_a_child_was_told_to_its_parent_and_to_no_stranger() {
         let parents = list("claude");
         assert_eq!(parents["items"][0]["items"], 1, "{parents}");
         // An MCP client's own name is no path.
-        let own = if index == 2 { &server } else { door };
+        let own: &dyn Door = if index == 2 { &server } else { door };
         let own = own.call("claude/engineer", "list_contexts", &json!({})).unwrap();
         assert_eq!(own["items"][0]["items"], 2);
         let explained = explain("claude").unwrap();
@@ -88,9 +88,8 @@ fn a_stream_narrows_what_a_child_was_told_for_each_reader() {
 fn the_statistics_of_a_server_have_its_streams() {
     let home = Home::new();
     let server = Server::start(&home);
-    let bus = |agent: &str| {
-        server.call(agent, "get_memory_stats", &json!({})).unwrap()["bus"].clone()
-    };
+    let bus =
+        |agent: &str| server.call(agent, "get_memory_stats", &json!({})).unwrap()["bus"].clone();
     assert_eq!(bus("ann")["followers"], 0);
     let mut stream = Stream::open(&server, "ann", "events=memory.*");
     told_child(&server);
@@ -133,7 +132,10 @@ fn usage_is_shown_and_sorted_by_at_the_command_line() {
     };
     let shown = printed(&["show", shared.as_str().unwrap()]);
     assert!(shown.contains("found 0, told 1, used 0, told last "), "{shown}");
-    assert!(printed(&["list", "--sort", "told"]).contains("told 1"), "a list says what it sorts by");
+    assert!(
+        printed(&["list", "--sort", "told"]).contains("told 1"),
+        "a list says what it sorts by"
+    );
     let table = printed(&["contexts"]);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert!(table.lines().count() == 2 && table.contains("claude/engineer"), "{table}");

@@ -50,12 +50,8 @@ pub trait ContextRows {
     ) -> Result<Vec<ContextRecord>>;
 
     /// At most `limit` ids of the contexts of [`Self::contexts`] that have this ending.
-    fn context_ids_ending(
-        &self,
-        sight: &Sight,
-        ending: &str,
-        limit: u32,
-    ) -> Result<Vec<ContextId>>;
+    fn context_ids_ending(&self, sight: &Sight, ending: &str, limit: u32)
+    -> Result<Vec<ContextId>>;
 
     /// Those of these ids of memories and handoffs that are in sight. An id of neither counts as
     /// one: it names a standing memory file.

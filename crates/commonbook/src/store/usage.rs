@@ -16,7 +16,8 @@ use crate::prompt::context::ContextRecord;
 /// The rows of usage.
 pub trait UsageRows {
     /// The usage of these memories in sight, of those that have any.
-    fn usage(&self, sight: &Sight, memories: &[MemoryRef]) -> Result<Vec<(MemoryRef, MemoryUsage)>>;
+    fn usage(&self, sight: &Sight, memories: &[MemoryRef])
+    -> Result<Vec<(MemoryRef, MemoryUsage)>>;
 
     /// At most `limit` memories in the first workspace of the sight that the filter admits: those
     /// with the highest count first, of equal counts the newest, starting after `beyond`.

@@ -106,9 +106,7 @@ impl Commonbook {
             let Some(begun) = &state.begun else { return Ok(None) };
             let own = |(place, agent, user): &FollowerKey| {
                 let of_user = sight.user.is_none() || sight.user == *user;
-                place == workspace
-                    && (sight.is_person || agent == sight.agent.as_str())
-                    && of_user
+                place == workspace && (sight.is_person || agent == sight.agent.as_str()) && of_user
             };
             let mut sum = FollowerFigures::default();
             for (_, figures) in state.figures.iter().filter(|(key, _)| own(key)) {
@@ -127,7 +125,11 @@ impl Commonbook {
             filtered: figures.filtered,
             failed: figures.failed,
             followers: figures.followers,
-            last_event: last.map(|Event { sequence, at, kind, .. }| BusEvent { sequence, at, kind }),
+            last_event: last.map(|Event { sequence, at, kind, .. }| BusEvent {
+                sequence,
+                at,
+                kind,
+            }),
         }))
     }
 }

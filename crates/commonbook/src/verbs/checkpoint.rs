@@ -158,7 +158,8 @@ impl Commonbook {
             ))?;
             let handles = longer_handles(&*tx, &sight, &material.ids())?;
             let id = before.id.to_string();
-            let resumed = build_resume(&id, from.as_ref(), &wanted, material, &handles, &fence, now);
+            let resumed =
+                build_resume(&id, from.as_ref(), &wanted, material, &handles, &fence, now);
             let ResumeText { package, told: items } = resumed;
             let ResumePackage { text, memories, entities, handoffs, history, cases, metadata } =
                 package;

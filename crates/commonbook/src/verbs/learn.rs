@@ -22,9 +22,9 @@ use crate::model::standing::{
     AddOutcome, StandingAction, StandingDocument, StandingItem, section_of,
 };
 use crate::model::workspace::Workspace;
-use crate::prompt::context::{CandidateBuilder, ContextFilter};
 use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
+use crate::prompt::context::{CandidateBuilder, ContextFilter};
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::{WriteScope, fit_key};
 use commonbook_text::claims::compare::says_same;

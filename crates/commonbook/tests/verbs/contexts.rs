@@ -186,7 +186,8 @@ fn its_agent_and_those_above_read_a_receipt() {
     world.save("qa", "The parser fails on tabs");
     let context = world.context_for("claude/engineer", "Mend the parser");
     let ask = ExplainContext { context: context.id, replay: false };
-    for other in [caller("qa"), caller("claude/engineer/below"), elsewhere("claude/engineer", "y")] {
+    for other in [caller("qa"), caller("claude/engineer/below"), elsewhere("claude/engineer", "y")]
+    {
         let error = world.book.explain_context(&other, &ask).unwrap_err();
         assert_eq!(error.kind, ErrorKind::NotFound);
     }

@@ -73,13 +73,17 @@ fn a_parent_and_the_person_see_what_a_child_was_told_without_its_private_memorie
         assert!(!all.contains(&private.id.to_string()) && !all.contains("secret"), "{all}");
         let replay = ExplainContext { replay: true, ..explain.clone() };
         let refused = world.book.explain_context(&reader, &replay).unwrap_err();
-        assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Forbidden, Some("replay")));
+        assert_eq!(
+            (refused.kind, refused.field.as_deref()),
+            (ErrorKind::Forbidden, Some("replay"))
+        );
     }
     let own = world.contexts(&caller("claude/engineer"));
     assert_eq!((own[0].items, own[0].origin), (2, ContextOrigin::Context));
     let unnamed = Caller { door: EntryPoint::Rest, ..person() };
     let elsewhere = elsewhere("claude", "y");
-    for stranger in [caller("qa"), caller("claude/other"), caller("claudette"), unnamed, elsewhere] {
+    for stranger in [caller("qa"), caller("claude/other"), caller("claudette"), unnamed, elsewhere]
+    {
         assert_eq!(world.contexts(&stranger), []);
         assert_eq!(world.work_events(&stranger), []);
         let unknown = world.book.explain_context(&stranger, &explain).unwrap_err();
@@ -136,7 +140,10 @@ fn every_text_that_tells_memories_leaves_a_receipt() {
     let fields = json!({"to": "bob", "task": "Mend the parser", "memories": [memory.id]});
     let handoff = world.book.create_handoff(&caller("ann"), &request(fields)).unwrap().handoff;
     for _ in 0..2 {
-        world.book.accept_handoff(&caller("bob"), &request(json!({"handoff": handoff.id}))).unwrap();
+        world
+            .book
+            .accept_handoff(&caller("bob"), &request(json!({"handoff": handoff.id})))
+            .unwrap();
     }
     let session = world.book.start_session(&caller("ann"), &request(json!({}))).unwrap().session;
     let ann = caller("ann").in_session(Some(&session.id.to_string())).unwrap();

@@ -47,7 +47,8 @@ impl MemoryUsage {
     #[must_use]
     pub fn to_the_minute(self) -> Self {
         let minute = |time: Timestamp| {
-            Timestamp::from_second(time.as_second() - time.as_second().rem_euclid(60)).unwrap_or(time)
+            Timestamp::from_second(time.as_second() - time.as_second().rem_euclid(60))
+                .unwrap_or(time)
         };
         Self { last_told_at: self.last_told_at.map(minute), ..self }
     }

@@ -334,7 +334,10 @@ impl MemoryRows for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     /// The memories at these positions of their journals, in this order, each of its audience.
-    pub(super) fn memories_at(&self, places: &[(u64, &VisibleAudience)]) -> Result<Vec<(u64, Memory)>> {
+    pub(super) fn memories_at(
+        &self,
+        places: &[(u64, &VisibleAudience)],
+    ) -> Result<Vec<(u64, Memory)>> {
         let mut memories = Vec::with_capacity(places.len());
         for (sequence, audience) in places {
             let name = audience.workspace().as_str();

@@ -17,7 +17,11 @@ use crate::prompt::context::ContextRecord;
 use crate::store::{UsageCounts, UsageRows};
 
 impl UsageRows for SqliteTransaction<'_> {
-    fn usage(&self, sight: &Sight, memories: &[MemoryRef]) -> Result<Vec<(MemoryRef, MemoryUsage)>> {
+    fn usage(
+        &self,
+        sight: &Sight,
+        memories: &[MemoryRef],
+    ) -> Result<Vec<(MemoryRef, MemoryUsage)>> {
         let seen = self.seen(sight)?;
         let seen_u = seen.of("u");
         let sql = format!(
@@ -60,7 +64,8 @@ impl UsageRows for SqliteTransaction<'_> {
         let sequences: Vec<(u64, &VisibleAudience)> =
             places.iter().map(|(place, audience)| (place.sequence, *audience)).collect();
         let found = self.memories_at(&sequences)?.into_iter();
-        let place = |sequence| places.iter().map(|(place, _)| *place).find(|p| p.sequence == sequence);
+        let place =
+            |sequence| places.iter().map(|(place, _)| *place).find(|p| p.sequence == sequence);
         Ok(found.filter_map(|(sequence, memory)| Some((place(sequence)?, memory))).collect())
     }
 
@@ -124,7 +129,8 @@ impl SqliteTransaction<'_> {
             return Ok(Vec::new());
         }
         let seen = self.seen_in(audience);
-        let (seen_u, seen_m, wanted, name) = (seen.of("u"), seen.of("m"), filter.sql(), kind.name());
+        let (seen_u, seen_m, wanted, name) =
+            (seen.of("u"), seen.of("m"), filter.sql(), kind.name());
         let sql = format!(
             "SELECT u.{name}, u.sequence FROM usage u INDEXED BY usage_{name} \
              CROSS JOIN memory m ON m.workspace = u.workspace AND m.id = u.memory \
@@ -145,7 +151,8 @@ impl SqliteTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<UsagePosition>> {
         let seen = self.seen_in(audience);
-        let (seen_u, seen_m, wanted, name) = (seen.of("u"), seen.of("m"), filter.sql(), kind.name());
+        let (seen_u, seen_m, wanted, name) =
+            (seen.of("u"), seen.of("m"), filter.sql(), kind.name());
         let index = filter.index();
         let sql = format!(
             "SELECT 0, m.sequence FROM memory m INDEXED BY {index} \

@@ -36,8 +36,9 @@ impl Commonbook {
         }
         if matches!(kept.receipt.origin, ContextOrigin::Handoff | ContextOrigin::Resume) {
             let message = format!("is for chosen contexts; this one is a {}", kept.receipt.origin);
-            return Err(Error::invalid("replay", message)
-                .hint("Leave `replay` out to read the receipt."));
+            return Err(
+                Error::invalid("replay", message).hint("Leave `replay` out to read the receipt.")
+            );
         }
         let user = kept.receipt.diagnostics.resolved_user_id.as_deref();
         let caller = caller.clone().for_user(user)?;
