@@ -6,7 +6,7 @@ use commonbook::base::error::Result;
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
-use commonbook::model::event::{EventFilter, EventKind, EventRecord, JournalRange, NewEvent};
+use commonbook::model::event::{EventFilter, EventKind, JournalRange, NewEvent};
 use commonbook::model::memory::{Importance, ListOrder, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::MemoryFilter;
 use commonbook::store::{Store, Transaction};
