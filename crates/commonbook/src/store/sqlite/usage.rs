@@ -150,6 +150,8 @@ impl SqliteTransaction<'_> {
         from: UsagePosition,
         limit: u32,
     ) -> Result<Vec<UsagePosition>> {
+        // All memories with a count come before the first one without.
+        let from = if from.count > 0 { UsagePosition::FIRST } else { from };
         let seen = self.seen_in(audience);
         let (seen_u, seen_m, wanted, name) =
             (seen.of("u"), seen.of("m"), filter.sql(), kind.name());
@@ -157,7 +159,7 @@ impl SqliteTransaction<'_> {
         let sql = format!(
             "SELECT 0, m.sequence FROM memory m INDEXED BY {index} \
              WHERE m.workspace = :workspace AND {seen_m} AND {wanted} \
-                 AND (:count > 0 OR m.sequence < :from) \
+                 AND m.sequence < :from \
                  AND NOT EXISTS (SELECT 1 FROM usage u WHERE u.workspace = m.workspace \
                      AND u.memory = m.id AND {seen_u} AND u.{name} > 0) \
              ORDER BY m.sequence DESC LIMIT :limit"
