@@ -240,7 +240,7 @@ fn its_agent_and_no_other_sees_the_events_of_a_context() {
     let details = serde_json::to_value(&events[1].details).unwrap();
     let tokens = details["tokens"].as_u64().unwrap();
     let expected = json!({"agent_id": "engineer", "source": "home", "ids": ["engineer.md"],
-        "bytes": 23, "tokens": tokens, "memory_source": "home", "memory_size": 23,
+        "bytes": 22, "tokens": tokens, "memory_source": "home", "memory_size": 23,
         "timestamp": "2026-11-21T09:00:00Z"});
     assert!(tokens > 5, "{details}");
     assert_eq!(details, expected);

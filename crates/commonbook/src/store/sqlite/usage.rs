@@ -1,4 +1,4 @@
-//! The SQL of usage.
+//! The SQL of usage: how often each memory was found, told and used.
 
 use jiff::Timestamp;
 use rusqlite::types::ToSql;
