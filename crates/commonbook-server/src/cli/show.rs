@@ -282,7 +282,7 @@ fn bus_text(bus: &BusStats) -> String {
 }
 
 fn last_event_text(bus: Option<&BusStats>) -> Option<String> {
-    let event = bus?.last_event?;
+    let event = bus?.last_event.as_ref()?;
     Some(format!("{} {}, {}", event.sequence, event.kind.name(), second(event.at)))
 }
 

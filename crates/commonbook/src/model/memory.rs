@@ -192,7 +192,7 @@ pub struct Memory {
     /// When it was deleted. It can be restored for 30 days.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deleted_at: Option<Timestamp>,
-    /// How often it reached readers, where one memory or a list is read; absent if it never did.
+    /// How often it reached readers, if it did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<MemoryUsage>,
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::event::EventKind;
+use crate::model::event::Event;
 use crate::model::workspace::Workspace;
 
 /// Counts the memories of the workspace that you may see: in total, by agent and by type.
@@ -35,39 +35,28 @@ pub struct WorkspaceStats {
     pub by_type: BTreeMap<String, u64>,
     /// Disk space of all workspaces together, in bytes.
     pub disk_bytes: u64,
-    /// The event streams of the server; absent if no server answers.
+    /// The event streams, if a server answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus: Option<BusStats>,
 }
 
-/// The event streams and subscriptions of the server since it started, in this workspace: yours, or
-/// those of all agents if the person asks. Only events that you may see count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The event streams of the server since it started: yours, or for the person all of the workspace.
+/// Only events that you may see count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BusStats {
-    /// Number of events of the journal.
+    /// Events of the journal.
     pub published: u64,
-    /// Number of events sent to followers, for each follower.
+    /// Events sent, for each follower.
     pub delivered: u64,
-    /// Number of events that the followers' own filters left out.
+    /// Events that the followers' filters left out.
     pub filtered: u64,
-    /// Number of streams that ended with an error or fell behind.
+    /// Streams that broke or fell behind.
     pub failed: u64,
-    /// Number of followers now.
+    /// Followers now.
     pub followers: u64,
     /// The last event of the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_event: Option<BusEvent>,
-}
-
-/// An event, in short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BusEvent {
-    /// Its position in the journal.
-    pub sequence: u64,
-    /// When it happened.
-    pub at: Timestamp,
-    /// What happened.
-    pub kind: EventKind,
+    pub last_event: Option<Event>,
 }
 
 /// Numbers of memories of one owner and type.

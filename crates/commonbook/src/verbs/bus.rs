@@ -7,8 +7,8 @@ use super::Commonbook;
 use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::event::{Event, JournalRange};
-use crate::model::stats::{BusEvent, BusStats};
+use crate::model::event::JournalRange;
+use crate::model::stats::BusStats;
 use crate::model::workspace::Workspace;
 use crate::store::Transaction;
 
@@ -125,11 +125,7 @@ impl Commonbook {
             filtered: figures.filtered,
             failed: figures.failed,
             followers: figures.followers,
-            last_event: last.map(|Event { sequence, at, kind, .. }| BusEvent {
-                sequence,
-                at,
-                kind,
-            }),
+            last_event: last,
         }))
     }
 }

@@ -13,23 +13,23 @@ string_enum! {
     UsageKind {
         /// A search returned it.
         Found = "found",
-        /// A context, a briefing, an accepted handoff or a resumed session told it.
+        /// A context, briefing, handoff or resumed session told it.
         Told = "told",
-        /// A caller opened it by its id, or named it in a handoff.
+        /// It was opened by its id, or named in a handoff.
         Used = "used",
     }
 }
 
-/// How often a memory reached readers, counted in the background. It does not say whom.
+/// How often a memory reached readers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryUsage {
     /// `found`, `told` and `used` together.
     pub access_count: u64,
-    /// How often a search returned it.
+    /// Times that a search returned it.
     pub found: u64,
-    /// How often a context, a briefing, an accepted handoff or a resumed session told it.
+    /// Times that a context, briefing, handoff or resumed session told it.
     pub told: u64,
-    /// How often a caller opened it by its id, or named it in a handoff.
+    /// Times that it was opened by its id, or named in a handoff.
     pub used: u64,
     /// When a text last told it, to the minute.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -144,21 +144,21 @@ impl ItemSummary {
 }
 
 /// Explains a context: lists every candidate with its score, whether the context includes it, and
-/// the reason if not. The agent of the context reads this, and so do the agents above it and the
-/// person, with those candidates alone that they may read.
+/// the reason if not. Its agent can read this, and the agents above it and the person, as far as
+/// they may read the candidates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainContext {
     /// The id of the context.
     pub context: ContextId,
     /// Whether to build the context again from the same candidates, each at its revision of then,
-    /// and compare the two. Only the agent of the context can ask for it.
+    /// and compare the two; for its agent alone.
     #[serde(default)]
     pub replay: bool,
 }
 
-/// Lists what you and the agents below you received: contexts, briefings, accepted handoffs and
-/// resumed sessions, newest first. The person sees those of all agents. `explain_context` shows one.
+/// Lists the contexts, briefings, handoffs and resumed sessions that you and the agents below you
+/// received, newest first. `explain_context` shows one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListContexts {
@@ -207,25 +207,25 @@ pub struct ContextFilter {
     pub since: Option<Timestamp>,
 }
 
-/// A context in a list. Its figures are those of the items that you may read.
+/// A context, with the figures of the items that you may read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextSummary {
     /// Its id.
     pub id: ContextId,
-    /// The agent that received it.
+    /// Its agent.
     pub agent: Agent,
-    /// When.
+    /// When it was built.
     pub at: Timestamp,
     /// What told it.
     pub origin: ContextOrigin,
     /// The session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The number of items.
+    /// Items.
     pub items: u64,
-    /// Their tokens.
+    /// Tokens of the items.
     pub tokens: u64,
-    /// Their bytes.
+    /// Bytes of the items.
     pub bytes: u64,
 }
 

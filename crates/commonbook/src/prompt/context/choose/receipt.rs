@@ -17,13 +17,13 @@ string_enum! {
     ContextOrigin {
         /// A call of `get_context`.
         Context = "context",
-        /// The hook of a client that delegates work.
+        /// A hook that delegates work.
         Delegation = "delegation",
         /// A briefing.
         Briefing = "briefing",
-        /// A handoff that the agent accepted.
+        /// An accepted handoff.
         Handoff = "handoff",
-        /// A session that the agent resumed.
+        /// A resumed session.
         Resume = "resume",
     }
 }
