@@ -87,6 +87,8 @@ fn a_resource_equals_the_rest_response() {
             let mut expected = rest("get_memory_stats", json!({}));
             for value in [&mut stats, &mut expected] {
                 value.as_object_mut().unwrap().remove("disk_bytes");
+                // Each process has streams of its own.
+                value.as_object_mut().unwrap().remove("bus").unwrap();
             }
             assert_eq!(stats, expected, "{way}");
         });

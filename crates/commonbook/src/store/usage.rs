@@ -37,12 +37,12 @@ pub trait UsageRows {
     /// Marks a context as counted.
     fn mark_counted(&mut self, context: &ContextRecord) -> Result<()>;
 
-    /// Adds these counts. A memory that is gone is left out.
-    fn add_usage(&mut self, counts: &UsageCounts) -> Result<()>;
+    /// Adds these counts. A memory that its workspace does not have is looked for in `global`, if
+    /// `in_global` allows it; one that is gone is left out.
+    fn add_usage(&mut self, counts: &UsageCounts, in_global: bool) -> Result<()>;
 }
 
-/// Counts to add, by memory. The workspace is that of the reader; a memory that it does not have is
-/// looked for in `global`.
+/// Counts to add, by memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UsageCounts(pub BTreeMap<(Workspace, MemoryId), UsageCount>);
 

@@ -290,6 +290,7 @@ impl Commonbook {
             sha256: sha256(&chosen.text),
             nonce: Fence::nonce_of_block(&chosen.text).unwrap_or(UNUSED_NONCE).to_owned(),
             standing,
+            is_bound: caller.proof.is_bound(),
             receipt: ContextReceipt { handoffs_left, origin, session, ..receipt },
         }
     }

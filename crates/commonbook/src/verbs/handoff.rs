@@ -75,9 +75,27 @@ impl Commonbook {
             let HandoffWarnings { cycle, deep: _ } = warnings;
             Ok(CreateHandoffResult { handoff: handoff.clone(), warning, cycle })
         })?;
-        let named = request.memories.iter().map(|id| (&caller.workspace, *id));
-        self.note_usage(UsageKind::Used, named.filter(|_| !once.repeated));
+        if !once.repeated {
+            self.note_named_memories(caller, &request.memories)?;
+        }
         Ok(once.answer)
+    }
+
+    /// Notes that a handoff names these memories.
+    fn note_named_memories(&self, caller: &Caller, named: &[MemoryId]) -> Result<()> {
+        if named.is_empty() {
+            return Ok(());
+        }
+        let sight = Sight::consulting(caller)?;
+        let places = sight.workspaces.iter();
+        let places = places.flat_map(|place| named.iter().map(|id| (place.clone(), *id)));
+        let places: Vec<MemoryRef> = places.collect();
+        // The handoff exists, whether or not its memories can be counted.
+        if let Ok(found) = self.store.read(|tx| tx.memories_of(&sight, &places)) {
+            let found = found.iter().map(|memory| (&memory.workspace, memory.id));
+            self.note_usage(caller, UsageKind::Used, found);
+        }
+        Ok(())
     }
 
     /// Accepts a handoff to the caller and returns everything that the caller needs for it.

@@ -130,7 +130,7 @@ impl Commonbook {
             }
         })?;
         if request.at.is_none() {
-            self.note_usage(UsageKind::Used, [(&found.workspace, found.id)]);
+            self.note_usage(caller, UsageKind::Used, [(&found.workspace, found.id)]);
         }
         Ok(found)
     }

@@ -93,7 +93,7 @@ impl Commonbook {
             })
             .collect();
         let found_memories = hits.iter().map(|hit| (&hit.memory.workspace, hit.memory.id));
-        self.note_usage(UsageKind::Found, found_memories);
+        self.note_usage(&caller, UsageKind::Found, found_memories);
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);

@@ -68,6 +68,7 @@ pub(super) fn record_told(
         sha256: sha256(told.text),
         nonce: Fence::nonce_of_block(told.text).unwrap_or(UNUSED_NONCE).to_owned(),
         standing: None,
+        is_bound: caller.proof.is_bound(),
         receipt,
     };
     record_context(tx, &record)

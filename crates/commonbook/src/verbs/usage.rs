@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use super::Commonbook;
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::model::access::{ItemKind, Sight};
+use crate::model::access::{self, ItemKind, Sight};
+use crate::model::caller::Caller;
 use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
@@ -31,14 +32,17 @@ pub(in crate::verbs) struct UsageLog {
 }
 
 impl Commonbook {
-    /// Notes that these memories were found or used; [`Self::record_usage`] writes it.
+    /// Notes that the caller found or used these memories; [`Self::record_usage`] writes it. A
+    /// caller whose token is bound to one workspace changes no count in another.
     pub(in crate::verbs) fn note_usage<'m>(
         &self,
+        caller: &Caller,
         kind: UsageKind,
         memories: impl IntoIterator<Item = (&'m Workspace, MemoryId)>,
     ) {
         let mut waiting = self.usage.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        for (workspace, id) in memories {
+        let writes = |workspace: &Workspace| access::may_write_in(caller, workspace).is_ok();
+        for (workspace, id) in memories.into_iter().filter(|(workspace, _)| writes(workspace)) {
             if waiting.0.len() >= WAITING_MEMORIES_MAX {
                 tracing::debug!("too many memories wait to be counted");
                 return;
@@ -57,7 +61,7 @@ impl Commonbook {
         let waiting =
             std::mem::take(&mut *self.usage.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         if !waiting.0.is_empty() {
-            self.store.write(move |tx| tx.add_usage(&waiting))?;
+            self.store.write(move |tx| tx.add_usage(&waiting, false))?;
         }
         while proceed() && self.store.read(|tx| Ok(!tx.uncounted_contexts(1)?.is_empty()))? {
             self.store.write(count_receipts)?;
@@ -69,8 +73,9 @@ impl Commonbook {
 /// Counts the next receipts: each once, in the transaction that marks it as counted.
 fn count_receipts(tx: &mut dyn Transaction) -> Result<()> {
     let contexts = tx.uncounted_contexts(COUNTED_RECEIPTS_MAX)?;
-    let mut counts = UsageCounts::default();
+    let (mut free, mut bound) = (UsageCounts::default(), UsageCounts::default());
     for context in &contexts {
+        let counts = if context.is_bound { &mut bound } else { &mut free };
         for candidate in context.receipt.included() {
             if let ItemKind::Memory(id) = ItemKind::of(&candidate.id) {
                 counts.add(&context.workspace, id, UsageKind::Told, context.at);
@@ -78,7 +83,8 @@ fn count_receipts(tx: &mut dyn Transaction) -> Result<()> {
         }
         tx.mark_counted(context)?;
     }
-    tx.add_usage(&counts)
+    tx.add_usage(&free, true)?;
+    tx.add_usage(&bound, false)
 }
 
 /// Adds to these memories, which the sight sees, how often they reached readers.

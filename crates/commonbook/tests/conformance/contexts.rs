@@ -44,6 +44,7 @@ fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> Co
             bytes: 12,
             sha256: "cd".to_owned(),
         }),
+        is_bound: false,
         receipt: serde_json::from_value(receipt).unwrap(),
     }
 }

@@ -44,6 +44,7 @@ fn receipt(ids: &CountingIds, agent: &str, user: Option<&str>, told: &[MemoryId]
         sha256: "ab".to_owned(),
         nonce: "0123456789abc".to_owned(),
         standing: None,
+        is_bound: false,
         receipt: serde_json::from_value(receipt).unwrap(),
     }
 }
@@ -184,7 +185,7 @@ pub(crate) fn a_receipt_is_counted_once_and_counts_follow_the_permission_rule(fr
     store
         .write(move |tx| {
             given.0.iter().try_for_each(|memory| keep(tx, memory))?;
-            tx.add_usage(&given.1)
+            tx.add_usage(&given.1, false)
         })
         .unwrap();
     for sight in ["ann", "bob", "eve"].map(|agent| Sight::of(&caller(agent, "x"))) {
@@ -231,7 +232,7 @@ fn counts_move_with_their_memory(store: &dyn Store, private: &Memory) {
                     told.add(&context.workspace, id, UsageKind::Told, context.at);
                     tx.mark_counted(context)?;
                 }
-                tx.add_usage(&told)
+                tx.add_usage(&told, true)
             })
             .unwrap();
     }

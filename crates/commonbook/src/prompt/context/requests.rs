@@ -303,6 +303,9 @@ pub struct ContextRecord {
     pub nonce: String,
     /// The standing memory file that was read for it.
     pub standing: Option<StandingSnapshot>,
+    /// Whether its reader may write in this workspace alone, and it waits to be counted: then what
+    /// it read of `global` counts nothing there.
+    pub is_bound: bool,
     /// The candidates and their outcomes.
     pub receipt: super::ContextReceipt,
 }

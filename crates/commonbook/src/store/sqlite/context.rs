@@ -163,7 +163,8 @@ impl ContextRows for SqliteTransaction<'_> {
     fn put_context(&mut self, context: &ContextRecord) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO context (workspace, id, agent, at, sequence, milliseconds, \
-             sha256, nonce, standing, receipt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             sha256, nonce, standing, receipt, counted) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             (
                 context.workspace.as_str(),
                 context.id.to_string(),
@@ -175,6 +176,7 @@ impl ContextRows for SqliteTransaction<'_> {
                 &context.nonce,
                 context.standing.as_ref().map(encode_json).transpose()?,
                 encode_json(&context.receipt)?,
+                context.is_bound.then_some(0),
             ),
         )?;
         Ok(())
@@ -207,6 +209,7 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<ContextRecord> {
         sha256: row.get("sha256")?,
         nonce: row.get("nonce")?,
         standing,
+        is_bound: row.get::<_, Option<i64>>("counted")? == Some(0),
         receipt: json(row, "receipt")?,
     })
 }

@@ -70,7 +70,7 @@ impl UsageRows for SqliteTransaction<'_> {
     }
 
     fn uncounted_contexts(&self, limit: u32) -> Result<Vec<ContextRecord>> {
-        let sql = "SELECT * FROM context INDEXED BY context_uncounted WHERE counted IS NULL \
+        let sql = "SELECT * FROM context INDEXED BY context_uncounted WHERE counted IS NOT 1 \
                    ORDER BY workspace, id LIMIT ?1";
         self.query_all(sql, [limit], context::from_row)
     }
@@ -81,7 +81,7 @@ impl UsageRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn add_usage(&mut self, counts: &UsageCounts) -> Result<()> {
+    fn add_usage(&mut self, counts: &UsageCounts, in_global: bool) -> Result<()> {
         let sql = "\
             INSERT INTO usage (workspace, memory, audience, sequence, found, told, used, last_told_at) \
             SELECT m.workspace, m.id, m.audience, m.sequence, ?3, ?4, ?5, ?6 FROM memory m \
@@ -94,7 +94,8 @@ impl UsageRows for SqliteTransaction<'_> {
         let unseen = self.unseen("counts are added to memories, and shown to no caller here");
         for ((workspace, id), count) in &counts.0 {
             let last_told_at = count.last_told_at.map(Timestamp::as_millisecond);
-            for workspace in workspace.with_global() {
+            let places = if in_global { workspace.with_global() } else { vec![workspace.clone()] };
+            for workspace in places {
                 let added = unseen.execute(
                     sql,
                     (

@@ -17,7 +17,8 @@ CREATE INDEX usage_found ON usage (audience, found, sequence) WHERE found > 0;
 CREATE INDEX usage_told ON usage (audience, told, sequence) WHERE told > 0;
 CREATE INDEX usage_used ON usage (audience, used, sequence) WHERE used > 0;
 
--- Whether the receipt has been counted as told: once, whatever crashes.
+-- Whether the receipt has been counted as told: once, whatever crashes. 1 if it has; else NULL, or 0 if
+-- its reader may write in its own workspace alone, and so counts nothing in `global`.
 ALTER TABLE context ADD COLUMN counted INTEGER;
 
-CREATE INDEX context_uncounted ON context (workspace, id) WHERE counted IS NULL;
+CREATE INDEX context_uncounted ON context (workspace, id) WHERE counted IS NOT 1;
