@@ -59,7 +59,7 @@ impl UsageRows for SqliteTransaction<'_> {
                 places.extend(rest.into_iter().map(|place| (place, audience)));
             }
         }
-        places.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        places.sort_unstable_by_key(|(place, _)| std::cmp::Reverse(*place));
         places.truncate(limit as usize);
         let sequences: Vec<(u64, &VisibleAudience)> =
             places.iter().map(|(place, audience)| (place.sequence, *audience)).collect();
