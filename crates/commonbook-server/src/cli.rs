@@ -466,7 +466,7 @@ impl VerbCommand {
         self.show(matches, response, &lookup, page);
         // After the response, which does not depend on it.
         if let Some(book) = book {
-            follow::register_presence(&book);
+            follow::record_calls(&book);
             if self.verb.writes() {
                 follow::embed_briefly(&book);
             }

@@ -65,7 +65,7 @@ pub(crate) async fn follow_in_background(
             if book.index().lacks_embedder() {
                 book.index().use_embedder(embedder(&config));
             }
-            register_presence(&book);
+            record_calls(&book);
             follow_once(&book, &stop)
         };
         let result = run_blocking(|| run_at_low_priority(follow)).await;
@@ -133,10 +133,18 @@ pub(crate) fn embed_briefly(book: &Commonbook) {
     }
 }
 
-/// Records in the registry which agents have called. A failure is only logged.
-pub(crate) fn register_presence(book: &Commonbook) {
+/// The time that a command spends on counting usage after its response.
+const COUNT_BRIEFLY: Duration = Duration::from_millis(100);
+
+/// Records in the registry which agents have called, and how often memories reached readers. A
+/// failure is only logged.
+pub(crate) fn record_calls(book: &Commonbook) {
     if let Err(error) = book.register() {
         tracing::debug!(%error, "cannot update the registry of agents");
+    }
+    let begun = Instant::now();
+    if let Err(error) = book.record_usage(|| begun.elapsed() < COUNT_BRIEFLY) {
+        tracing::debug!(%error, "cannot count the usage of memories");
     }
 }
 

@@ -49,7 +49,7 @@ use commonbook::base::limits;
 use commonbook::base::page::Page;
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
-use commonbook::model::memory::ListMemories;
+use commonbook::model::memory::{ListMemories, Memory};
 use commonbook::store::StoreLoss;
 use commonbook::store::sqlite::SqliteStore;
 use tokio_util::sync::CancellationToken;
@@ -363,13 +363,23 @@ fn run_export(
             let list = |request: &ListMemories| -> Result<Page<serde_json::Value>> {
                 let request = serde_json::to_value(request).map_err(page_error)?;
                 let page = server.call_named("list_memories", &caller, request)?;
-                serde_json::from_value(page).map_err(page_error)
+                let page: Page<serde_json::Value> =
+                    serde_json::from_value(page).map_err(page_error)?;
+                Ok(page.map(|mut memory| {
+                    memory.as_object_mut().map(|fields| fields.remove("usage"));
+                    memory
+                }))
             };
             export.run(list, &caller, home)
         }
         None => {
             let book = open()?;
-            export.run(|request| book.list_memories(&caller, request), &caller, home)
+            // Usage belongs to this home.
+            let list = |request: &ListMemories| {
+                let page = book.list_memories(&caller, request)?;
+                Ok(page.map(|memory| Memory { usage: None, ..memory }))
+            };
+            export.run(list, &caller, home)
         }
     }
 }
@@ -457,7 +467,7 @@ fn run_mcp(
             drop(tokio::time::timeout(limit, local).await);
         }
         let register = move || {
-            follow::register_presence(&book);
+            follow::record_calls(&book);
             Ok(())
         };
         call::run_blocking(register).await?;

@@ -372,6 +372,10 @@ fn context_verbs() -> Vec<Verb> {
             .command("briefing")
             .needs_follower_for("prompt", Follower::Index)
             .in_project(),
+        verb("list_contexts", Reads, C::list_contexts)
+            .get("/v1/contexts")
+            .tool()
+            .command("contexts"),
         verb("explain_context", Reads, C::explain_context)
             .get("/v1/contexts/{context}")
             .tool()

@@ -51,6 +51,9 @@ pub(crate) fn watch_journals(
     let watched = Arc::new(WatchedJournals::default());
     let called = Arc::clone(&watched);
     let book = book.on_write(move || called.called.notify_one());
+    if let Err(error) = book.begin_bus() {
+        tracing::warn!(%error, "cannot read the journals; statistics lack the event streams");
+    }
     let watch = JournalWatch { book: book.clone(), watched };
     tokio::spawn(watch.clone().run(stopping));
     (book, watch)

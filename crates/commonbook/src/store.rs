@@ -26,6 +26,7 @@ mod notifying;
 mod session;
 pub mod sqlite;
 mod standing;
+mod usage;
 mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +59,7 @@ pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
 pub use standing::StandingRows;
+pub use usage::{UsageCount, UsageCounts, UsageRows};
 pub use work::{EngineWork, WorkRows};
 
 /// A write as a store runs it: inside a transaction, and again if the engine asks for it.
@@ -177,6 +179,7 @@ transaction!(
     HandoffRows,
     SettledClockRows,
     StandingRows,
+    UsageRows,
     WorkRows,
 );
 
@@ -280,6 +283,9 @@ pub trait EventRows {
 
     /// The number of events in this range that the filter admits and that are in sight.
     fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64>;
+
+    /// The last event in sight of this workspace's journal.
+    fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>>;
 
     /// The next `limit` events of a journal after this position, in order, each with its present
     /// visibility: for readers that serve many callers, and filter by [`Sight::sees_event`] for

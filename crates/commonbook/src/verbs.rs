@@ -2,6 +2,7 @@
 
 mod agent;
 mod bulk;
+mod bus;
 mod case;
 mod checkpoint;
 mod collaboration;
@@ -28,6 +29,8 @@ mod session;
 mod standing;
 mod stats;
 mod token;
+mod told;
+mod usage;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -46,6 +49,7 @@ use crate::prompt::context::ContextPreferences;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::{NotifyingStore, Store};
 
+pub use bus::{BusFollower, EventBus};
 pub use complete::CompletionList;
 pub use context::project_context;
 use follow::mention::MentionPositions;
@@ -56,6 +60,7 @@ use ops::write_once::WriteStep;
 use ops::write_steps::WRITE_STEPS;
 use search::slots::SearchSlots;
 use standing::StandingFileCache;
+use usage::UsageLog;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.
 #[derive(Clone)]
@@ -70,6 +75,8 @@ pub struct Commonbook {
     collaboration: CollaborationSettings,
     own_types: Arc<OwnTypes>,
     contacts: Arc<PresenceLog>,
+    usage: Arc<UsageLog>,
+    bus: Arc<EventBus>,
     passed: Arc<MentionPositions>,
     preferences: Arc<ContextPreferences>,
     templates: Arc<TemplateSet>,
@@ -106,6 +113,8 @@ impl Commonbook {
             collaboration: CollaborationSettings::default(),
             own_types: Arc::default(),
             contacts: Arc::default(),
+            usage: Arc::default(),
+            bus: Arc::default(),
             passed: Arc::default(),
             preferences: Arc::default(),
             templates: Arc::default(),
@@ -162,6 +171,12 @@ impl Commonbook {
     #[must_use]
     pub fn on_write(self, notify: impl Fn() + Send + Sync + 'static) -> Self {
         Self { store: NotifyingStore::of(self.store, Box::new(notify)), ..self }
+    }
+
+    /// The bus: the figures of the event streams that this process serves.
+    #[must_use]
+    pub fn bus(&self) -> &Arc<EventBus> {
+        &self.bus
     }
 
     /// The search index.

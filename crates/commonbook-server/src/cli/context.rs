@@ -1,12 +1,16 @@
 //! How people read contexts, receipts and learnings.
 
+use commonbook::base::page::Page;
 use commonbook::model::learning::LearnResult;
 use commonbook::prompt::briefing::Briefing;
 use commonbook::prompt::context::choose::CandidateReceipt;
-use commonbook::prompt::context::{AgentContext, ContextExplanation};
+use commonbook::prompt::context::{AgentContext, ContextExplanation, ContextSummary};
 use serde_json::Value;
 
-use super::layout::{memory_glance, one_line, print_facts, print_table, second, short, show};
+use super::layout::{
+    memory_glance, minute, one_line, print_facts, print_next_page, print_table, second, short, show,
+};
+use super::lookup::ViewLookup;
 use super::show::{print_quarantine_hint, print_superseded};
 use crate::output::{count_text, print_line, print_note};
 
@@ -42,6 +46,28 @@ pub(super) fn briefing(response: &Value) {
     });
 }
 
+pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
+    show(response, |page: &Page<ContextSummary>| {
+        if page.items.is_empty() {
+            lookup.print_empty("No contexts");
+            return;
+        }
+        let row = |context: &ContextSummary| {
+            vec![
+                short(&context.id),
+                minute(context.at),
+                context.origin.to_string(),
+                context.items.to_string(),
+                context.tokens.to_string(),
+                context.agent.to_string(),
+            ]
+        };
+        let columns = ["id", "at", "told by", "items", "tokens", "agent"];
+        print_table(&columns, page.items.iter().map(row));
+        print_next_page("--cursor", page.next.as_ref());
+    });
+}
+
 pub(super) fn show_explained_context(response: &Value) {
     show(response, |explanation: &ContextExplanation| {
         let ContextExplanation { id, agent, at, sequence, milliseconds, receipt, .. } = explanation;
@@ -54,6 +80,8 @@ pub(super) fn show_explained_context(response: &Value) {
         print_line(&format!("{} for {agent}, {}", short(id), second(*at)));
         print_facts(&[
             ("query", one_line(&receipt.query)),
+            ("told by", receipt.origin.to_string()),
+            ("session", receipt.session.clone().unwrap_or_default()),
             ("user", figures.resolved_user_id.clone().unwrap_or_default()),
             ("standing memory", standing.unwrap_or_default()),
             ("left out of it", left_out.unwrap_or_default()),

@@ -20,7 +20,9 @@ pub(super) fn event_words(event: &Event, says: Option<&str>, lookup: &ViewLookup
     let done = done(*kind);
     if kind.is_of_memory() {
         let text = says.map(|says| beginning(says, SAID_CHARS_MAX)).or_else(|| {
-            let memory: Memory = lookup.get("get_memory", json!({"id": subject}))?;
+            // To show an event is no use of its memory.
+            let then = json!({"id": subject, "at": event.at});
+            let memory: Memory = lookup.get("memory_at", then)?;
             Some(memory_glance(&memory))
         });
         let fields = match event.changed.is_empty() {

@@ -29,6 +29,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
         commands: &[
             "context",
             "briefing",
+            "contexts",
             "explain",
             "learn",
             "changes",

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::output::{count_text, print_line, print_note};
 
 /// Fields of a request that select no memories.
-const PAGE_FIELDS: [&str; 7] = ["query", "k", "limit", "cursor", "order", "scope", "include"];
+const PAGE_FIELDS: [&str; 8] =
+    ["query", "k", "limit", "cursor", "order", "sort", "scope", "include"];
 
 /// Other workspaces that a note counts.
 const COUNTED_WORKSPACES_MAX: usize = 5;

@@ -7,10 +7,10 @@ use commonbook::model::bulk::BulkResult;
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::EventPage;
 use commonbook::model::memory::{
-    Importance, Memory, PurgeResult, RevisionHistory, SaveOutcome, SaveResult, Sharing,
+    Importance, Memory, MemoryUsage, PurgeResult, RevisionHistory, SaveOutcome, SaveResult, Sharing,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
-use commonbook::model::stats::{UserList, WorkspaceStats};
+use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
 use serde_json::Value;
 
 use super::contradictions;
@@ -173,7 +173,11 @@ pub(super) fn memories(response: &Value, lookup: &ViewLookup<'_>) {
             lookup.print_empty("No memories");
             lookup.note_memories_elsewhere();
         }
-        page.items.iter().for_each(|memory| print_memory(memory, None, lookup));
+        let by_usage = lookup.request.contains_key("sort");
+        for memory in &page.items {
+            let usage = memory.usage.as_ref().filter(|_| by_usage).map(usage_text);
+            print_memory(memory, usage, lookup);
+        }
         print_next_page("--cursor", page.next.as_ref());
     });
 }
@@ -210,6 +214,7 @@ pub(super) fn memory(response: &Value) {
             ("valid from", time(memory.valid_from).unwrap_or_default()),
             ("valid until", time(memory.valid_until).unwrap_or_default()),
             ("superseded by", memory.superseded_by.map(|id| id.to_string()).unwrap_or_default()),
+            ("usage", memory.usage.as_ref().map(usage_text).unwrap_or_default()),
             ("metadata", metadata),
         ]);
     });
@@ -257,6 +262,8 @@ pub(super) fn stats(response: &Value) {
             ("deleted", stats.deleted.to_string()),
             ("events", stats.events.to_string()),
             ("disk", indicatif::HumanBytes(stats.disk_bytes).to_string()),
+            ("bus", stats.bus.as_ref().map(bus_text).unwrap_or_default()),
+            ("last event", last_event_text(stats.bus.as_ref()).unwrap_or_default()),
         ]);
         if stats.unsummarised > 0 {
             let sessions = count_text(stats.unsummarised, "session", "sessions");
@@ -272,6 +279,27 @@ pub(super) fn stats(response: &Value) {
             print_table(&[name, "memories"], rows);
         }
     });
+}
+
+/// The figures of the event streams of the server.
+fn bus_text(bus: &BusStats) -> String {
+    let BusStats { published, delivered, filtered, failed, followers, .. } = bus;
+    let followers = count_text(*followers, "follower", "followers");
+    format!(
+        "{published} published, {delivered} delivered, {filtered} filtered, {failed} failed, {followers}"
+    )
+}
+
+fn last_event_text(bus: Option<&BusStats>) -> Option<String> {
+    let event = bus?.last_event.as_ref()?;
+    Some(format!("{} {}, {}", event.sequence, event.kind.name(), second(event.at)))
+}
+
+/// How often a memory reached readers.
+fn usage_text(usage: &MemoryUsage) -> String {
+    let MemoryUsage { found, told, used, last_told_at, .. } = usage;
+    let told_at = last_told_at.map(|at| format!(", told last {}", minute(at)));
+    format!("found {found}, told {told}, used {used}{}", told_at.unwrap_or_default())
 }
 
 pub(super) fn agents(response: &Value) {

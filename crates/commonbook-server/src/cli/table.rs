@@ -111,6 +111,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("save_memories", &["memories"], show::batch).with_list_file("memories"),
         view("get_context", &["task"], context::context),
         view("get_briefing", &["prompt"], context::briefing),
+        lookup_view("list_contexts", &[], context::list),
         view("explain_context", &["context"], context::show_explained_context),
         view("learn", &["message"], context::show_learnings),
         view("list_standing", &[], standing::list),

@@ -14,6 +14,7 @@ use commonbook::base::limits;
 use commonbook::model::caller::Caller;
 use commonbook::model::event::ListEvents;
 use commonbook::model::workspace::Workspace;
+use commonbook::verbs::BusFollower;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext, SubscriptionSink};
 use tokio::sync::watch::Receiver;
@@ -175,6 +176,8 @@ struct JournalFollower {
     caller: Caller,
     end: Receiver<u64>,
     after: u64,
+    /// Counts what the subscriber receives.
+    follower: BusFollower,
 }
 
 impl ResourceFollower {
@@ -192,11 +195,9 @@ impl ResourceFollower {
         for workspace in caller.workspace.with_global() {
             let end = door.watch.of(&workspace).await?;
             let after = *end.borrow();
-            journals.push(JournalFollower {
-                caller: Caller { workspace, ..caller.clone() },
-                end,
-                after,
-            });
+            let caller = Caller { workspace, ..caller.clone() };
+            let follower = door.book.bus().follow(&caller);
+            journals.push(JournalFollower { caller, end, after, follower });
         }
         Ok(Self { door, context, uris: uris.into_iter().collect(), journals })
     }
@@ -240,9 +241,15 @@ impl ResourceFollower {
         self.check_still_admitted().await?;
         for (index, journal) in self.journals.iter_mut().enumerate() {
             for uri in journal.changed_uris(&self.door.book, index == 0).await? {
-                if self.uris.contains(&uri) && !sink.notify(&uri).await {
+                if !self.uris.contains(&uri) {
+                    journal.follower.note_filtered(1);
+                    continue;
+                }
+                if !sink.notify(&uri).await {
+                    journal.follower.note_failed();
                     return Ok(false);
                 }
+                journal.follower.note_delivered(1);
             }
         }
         Ok(true)

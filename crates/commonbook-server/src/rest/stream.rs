@@ -20,6 +20,7 @@ use commonbook::base::{input, limits};
 use commonbook::model::access::Sight;
 use commonbook::model::caller::{Caller, EntryPoint as Way};
 use commonbook::model::event::{Event, EventFilter, FollowEvents};
+use commonbook::verbs::BusFollower;
 use serde_json::json;
 use tokio::sync::watch::Receiver;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -65,6 +66,8 @@ struct StreamReader {
     quiet_until: Instant,
     /// The time of the next check of the reader's token.
     recheck_at: Instant,
+    /// Counts what the reader receives.
+    follower: BusFollower,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -113,6 +116,7 @@ impl EventStreams {
                 .hint("Close a stream, or start the server with a higher --streams.")
         })?;
         let (feed, grown) = self.feeds.of(&caller.workspace).await?;
+        let follower = self.book.bus().follow(&caller);
         let mut reader = StreamReader {
             streams: self,
             caller,
@@ -124,6 +128,7 @@ impl EventStreams {
             live: false,
             quiet_until: silence_deadline(),
             recheck_at: silence_deadline(),
+            follower,
             _permit: free,
         };
         if follow.after.is_none() {
@@ -157,6 +162,7 @@ impl StreamReader {
         };
         self.quiet_until = silence_deadline();
         text.inspect_err(|error| {
+            self.follower.note_failed();
             let cause = error.cause.as_ref().map(tracing::field::display);
             tracing::info!(%error, cause, "a stream ended; its reader can reconnect with Last-Event-ID");
         })
@@ -184,6 +190,8 @@ impl StreamReader {
                 None => return self.lag_frame().await,
                 Some(taken) => {
                     self.offset = taken.through;
+                    self.follower.note_delivered(taken.delivered);
+                    self.follower.note_filtered(taken.filtered);
                     if !taken.text.is_empty() {
                         return Ok(taken.text);
                     }
@@ -207,12 +215,14 @@ impl StreamReader {
         let followed = run_blocking(read).await?;
         self.offset = followed.through;
         self.live = !followed.more;
+        self.follower.note_delivered(followed.items.len() as u64);
         Ok(followed.items.iter().map(event_frame).collect())
     }
 
     /// The `lagged` event: the number of events that the feed no longer has; the journal follows.
     async fn lag_frame(&mut self) -> Result<String> {
         self.live = false;
+        self.follower.note_failed();
         let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
         let (filter, after) = (self.filter.clone(), self.offset);

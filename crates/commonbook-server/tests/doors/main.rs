@@ -22,6 +22,8 @@ mod mcp_resources;
 mod mcp_sessions;
 #[cfg(unix)]
 mod monitor;
+#[cfg(unix)]
+mod observed;
 mod own_types;
 mod rest;
 mod standing;

@@ -75,8 +75,13 @@ fn a_resource_equals_the_rest_response() {
         mcp.with("ann", async |client| {
             let rest = |verb: &str, fields: Value| server.call("ann", verb, &fields).unwrap();
             for id in [&shared, &private] {
-                let resource = read(client, &uri_of(id)).await.unwrap();
-                assert_eq!(resource, rest("get_memory", json!({"id": id})), "{way}");
+                let mut resource = read(client, &uri_of(id)).await.unwrap();
+                let mut expected = rest("get_memory", json!({"id": id}));
+                for value in [&mut resource, &mut expected] {
+                    // Each of these reads is counted, in the background.
+                    value.as_object_mut().unwrap().remove("usage");
+                }
+                assert_eq!(resource, expected, "{way}");
             }
             let agent = rest("get_agent", json!({"name": "ann/engineer"}));
             for name in ["ann%2Fengineer", "ann/engineer"] {
@@ -87,6 +92,8 @@ fn a_resource_equals_the_rest_response() {
             let mut expected = rest("get_memory_stats", json!({}));
             for value in [&mut stats, &mut expected] {
                 value.as_object_mut().unwrap().remove("disk_bytes");
+                // Each process has streams of its own.
+                value.as_object_mut().unwrap().remove("bus").unwrap();
             }
             assert_eq!(stats, expected, "{way}");
         });

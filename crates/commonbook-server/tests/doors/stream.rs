@@ -61,7 +61,7 @@ impl Stream {
         Err(serde_json::from_slice(&body).unwrap())
     }
 
-    fn open(server: &Server, agent: &str, query: &str) -> Self {
+    pub(crate) fn open(server: &Server, agent: &str, query: &str) -> Self {
         Self::try_open(server, agent, query, "").unwrap()
     }
 

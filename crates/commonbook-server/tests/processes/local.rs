@@ -158,6 +158,18 @@ fn every_verb_of_the_command_line_goes_over_the_socket() {
     assert!(found(&home).is_some());
 }
 
+/// Removes the counts of use.
+fn without_usage(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove("usage");
+            fields.values_mut().for_each(without_usage);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_usage),
+        _ => {}
+    }
+}
+
 /// The output and exit code of a command; without scores, which fall with each second.
 fn result_of(output: Output) -> (Option<i32>, String, String) {
     let mut answer = String::from_utf8(output.stdout).unwrap();
@@ -166,8 +178,12 @@ fn result_of(output: Output) -> (Option<i32>, String, String) {
         for hit in value["hits"].as_array_mut().into_iter().flatten() {
             hit["score"].take();
         }
+        without_usage(&mut value);
         answer = value.to_string();
     }
+    // Each command that reads is counted, in the background.
+    let lines = answer.lines().filter(|line| !line.starts_with("usage  "));
+    answer = lines.collect::<Vec<_>>().join("\n");
     (output.status.code(), answer, String::from_utf8(output.stderr).unwrap())
 }
 

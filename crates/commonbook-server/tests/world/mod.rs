@@ -231,6 +231,7 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "get_collaborations" => ("GET", "/v1/collaborations"),
         "get_context" => ("POST", "/v1/context"),
         "get_briefing" => ("POST", "/v1/briefing"),
+        "list_contexts" => ("GET", "/v1/contexts"),
         "explain_context" => ("GET", "/v1/contexts/{context}"),
         "learn" => ("POST", "/v1/learnings"),
         "appeal_memory" => ("POST", "/v1/memories/{id}/appeal"),
@@ -384,6 +385,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "get_collaborations" => ("handoff graph", &[]),
         "get_context" => ("context", &["task"]),
         "get_briefing" => ("briefing", &["prompt"]),
+        "list_contexts" => ("contexts", &[]),
         "explain_context" => ("explain", &["context"]),
         "learn" => ("learn", &["message"]),
         "resolve_entity" => ("entity resolve", &["type", "value"]),
@@ -672,6 +674,9 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                 "milliseconds",
                 "sha256",
                 "prompt_tokens_after",
+                // Counted in the background, and by a server alone.
+                "usage",
+                "bus",
             ];
             let kept = fields.iter().filter(|(name, _)| !differing.contains(&name.as_str()));
             let plain = |(name, value): (&String, &Value)| match value {

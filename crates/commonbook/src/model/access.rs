@@ -6,6 +6,8 @@
 //!   works for no user sees what is about no user, and its own memories about any user.
 //!   What a memory is about, a user or the project, is decided when it is saved
 //!   ([`crate::model::memory::MemorySubject`]).
+//! - Work: what an agent received is seen by the agent, by the agents above it and by the person, and
+//!   each of them sees only those items in it that it may read anyway.
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
 //!   cannot be changed.
 //! - Tokens: a caller with a token may do what the token's scopes permit, and if the token is bound
@@ -17,6 +19,7 @@
 
 mod audience;
 mod policy;
+mod work;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +33,8 @@ use crate::model::workspace::Workspace;
 
 pub use audience::Audience;
 pub use policy::AccessPolicy;
+pub(crate) use work::ItemKind;
+pub use work::{HandoffVisibility, ItemVisibility, ToldItem, WorkVisibility};
 
 /// What a caller may read: everything that a query needs to know about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +47,8 @@ pub struct Sight {
     pub workspaces: Vec<Workspace>,
     /// Whether it sees all quarantined memories, to review them.
     pub reviews: bool,
+    /// Whether the person reads: it sees what every agent received, as far as it may read that.
+    pub is_person: bool,
 }
 
 impl Sight {
@@ -53,6 +60,7 @@ impl Sight {
             user: caller.user.clone(),
             workspaces: caller.workspace.with_global(),
             reviews: false,
+            is_person: is_person(caller),
         }
     }
 
@@ -117,6 +125,7 @@ impl Sight {
             user: memory.user_id.clone(),
             workspaces: memory.workspace.with_global(),
             reviews: false,
+            is_person: false,
         }
     }
 
@@ -161,13 +170,17 @@ impl Sight {
     #[must_use]
     pub fn sees_event(&self, visibility: &EventVisibility) -> bool {
         let own = visibility.owner == self.agent;
+        if let EventSubject::Work(work) = &visibility.about {
+            return self.workspaces.contains(&visibility.workspace)
+                && self.sees_work(&visibility.owner, work.user_id.as_deref());
+        }
         let still = match &visibility.about {
             EventSubject::Memory(now) => self.can_see(now),
             EventSubject::Gone => own,
             EventSubject::Both(both) => {
                 both.len() == 2 && both.iter().all(|(_, visibility)| self.can_see(visibility))
             }
-            EventSubject::Other => true,
+            EventSubject::Work(_) | EventSubject::Other => true,
         };
         let other_side = visibility.addressee.as_ref() == Some(&self.agent);
         self.workspaces.contains(&visibility.workspace)
@@ -247,6 +260,8 @@ pub enum EventSubject {
     /// A contradiction, with the present visibility of its two memories; empty if the contradiction
     /// is gone, and then no agent sees the event.
     Both(Vec<(MemoryId, Visibility)>),
+    /// What an agent received, with the present visibility of each item.
+    Work(WorkVisibility),
     /// A subject that is not a memory.
     Other,
 }
@@ -254,14 +269,25 @@ pub enum EventSubject {
 impl EventSubject {
     /// Updates the visibility of one memory of the subject.
     pub fn take_in(&mut self, memory: &str, now: &Self) {
+        if let Self::Work(work) = self {
+            work.take_in(memory, now);
+        }
         let Self::Both(both) = self else { return };
         let Some(place) = both.iter().position(|(id, _)| id.to_string() == memory) else { return };
         match now {
             Self::Memory(visibility) => both[place].1 = visibility.clone(),
             Self::Gone => both.clear(),
-            Self::Both(_) | Self::Other => {}
+            Self::Both(_) | Self::Work(_) | Self::Other => {}
         }
     }
+}
+
+/// Whether the person calls: at the command line without the name of an agent, or with a token that
+/// has the scope admin.
+fn is_person(caller: &Caller) -> bool {
+    let unnamed = caller.agent.is_anonymous() || caller.agent == Agent::human();
+    let named_by_token = caller.proof != CallerProof::Word;
+    (unnamed || named_by_token) && require_scope(caller, TokenScope::Admin).is_ok()
 }
 
 /// Checks that this caller has this scope.

@@ -1,15 +1,17 @@
 //! Events: what happened in a workspace, in one journal each. The journal is the audit log.
 
 mod follow;
+mod told;
 
 pub use follow::{EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents};
+pub(crate) use told::{ToldFigures, told_details, told_items, told_user};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::access::EventVisibility;
+use crate::model::access::{EventSubject, EventVisibility, Sight};
 use crate::model::agent::Agent;
 use crate::model::memory::{Importance, Memory, Sharing};
 use crate::model::workspace::Workspace;
@@ -125,10 +127,10 @@ pub enum EventKind {
     /// A handoff was created that leads back to an earlier agent of its chain.
     #[serde(rename = "handoff.cycle_found")]
     HandoffCycleFound,
-    /// A context was built for an agent; only that agent sees the event.
+    /// A context was built for an agent. That agent, those above it and the person see the event.
     #[serde(rename = "context.built")]
     ContextBuilt,
-    /// An agent's standing memory was read; only that agent sees the event.
+    /// An agent's standing memory was read. The same readers see the event.
     #[serde(rename = "agent.memory.loaded")]
     AgentMemoryLoaded,
     /// The store had lost events of this journal, and the operator accepted the loss.
@@ -237,6 +239,12 @@ impl EventKind {
     pub fn is_of_contradiction(self) -> bool {
         self.name().starts_with("contradiction.")
     }
+
+    /// Whether it says what an agent received: each reader sees in it only what it may read.
+    #[must_use]
+    pub const fn is_of_work(self) -> bool {
+        matches!(self, Self::ContextBuilt | Self::AgentMemoryLoaded)
+    }
 }
 
 /// One event of a workspace's journal.
@@ -262,8 +270,8 @@ pub struct Event {
     /// The fields that changed, in `memory.updated`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Further data. `agent.memory.loaded` has `agent_id`, `memory_source`, `memory_size` (bytes)
-    /// and `timestamp`; `context.built` its figures; `store.loss_accepted` the last event that the
+    /// Further data. `context.built` and `agent.memory.loaded` have `agent_id`, `source`, and the
+    /// `ids`, `bytes` and `tokens` of the items that you may see; `store.loss_accepted` the last event that the
     /// store held (`stored`) and the last that was acknowledged (`marked`).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
@@ -372,4 +380,15 @@ pub struct EventRecord {
     pub event: Event,
     /// What decides who sees it.
     pub visibility: EventVisibility,
+}
+
+impl EventRecord {
+    /// The event as this sight sees it; `None` if it does not.
+    #[must_use]
+    pub fn shown_to(&self, sight: &Sight) -> Option<Event> {
+        sight.sees_event(&self.visibility).then(|| match &self.visibility.about {
+            EventSubject::Work(work) => told::narrowed(&self.event, sight, work),
+            _ => self.event.clone(),
+        })
+    }
 }

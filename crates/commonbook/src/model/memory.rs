@@ -8,6 +8,7 @@ mod review;
 mod save;
 mod subject;
 mod update;
+mod usage;
 
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
@@ -21,6 +22,7 @@ pub use review::{
 pub use save::{SaveMemories, SaveMemory, SaveOutcome, SaveResult};
 pub use subject::MemorySubject;
 pub use update::{UpdateMemory, UpdateResult, expect_revision};
+pub use usage::{MemoryUsage, UsageKind, UsagePosition};
 
 use std::collections::BTreeSet;
 
@@ -193,6 +195,9 @@ pub struct Memory {
     /// When it was deleted. It can be restored for 30 days.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deleted_at: Option<Timestamp>,
+    /// How often it reached readers, if it did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub usage: Option<MemoryUsage>,
 }
 
 impl Memory {

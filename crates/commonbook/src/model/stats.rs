@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::event::Event;
 use crate::model::workspace::Workspace;
 
 /// Counts the memories of the workspace that you may see: in total, by agent and by type.
@@ -34,6 +35,28 @@ pub struct WorkspaceStats {
     pub by_type: BTreeMap<String, u64>,
     /// Disk space of all workspaces together, in bytes.
     pub disk_bytes: u64,
+    /// The event streams, if a server answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<BusStats>,
+}
+
+/// The event streams of the server since it started: yours, or for the person all of the workspace.
+/// Only events that you may see count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BusStats {
+    /// Events of the journal.
+    pub published: u64,
+    /// Events sent, for each follower.
+    pub delivered: u64,
+    /// Events that the followers' filters left out.
+    pub filtered: u64,
+    /// Streams that broke or fell behind.
+    pub failed: u64,
+    /// Followers now.
+    pub followers: u64,
+    /// The last event of the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_event: Option<Event>,
 }
 
 /// Numbers of memories of one owner and type.

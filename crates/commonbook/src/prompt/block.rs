@@ -140,15 +140,19 @@ impl PromptBlock {
     /// The ids of all items.
     #[must_use]
     pub fn item_ids(&self) -> Vec<String> {
-        let entries = self.sections.iter().flat_map(|section| &section.entries);
-        let items = entries.filter_map(|entry| match entry {
-            PromptEntry::Item(item) => Some(&**item),
-            PromptEntry::Quote { .. } | PromptEntry::Line(_) => None,
-        });
-        items.flat_map(PromptItem::ids).collect()
+        self.items().flat_map(PromptItem::ids).collect()
     }
 
     /// Every item of the block.
+    pub fn items(&self) -> impl Iterator<Item = &PromptItem> {
+        let entries = self.sections.iter().flat_map(|section| &section.entries);
+        entries.filter_map(|entry| match entry {
+            PromptEntry::Item(item) => Some(&**item),
+            PromptEntry::Quote { .. } | PromptEntry::Line(_) => None,
+        })
+    }
+
+    /// Every item of the block, to be changed.
     pub fn items_mut(&mut self) -> impl Iterator<Item = &mut PromptItem> {
         let entries = self.sections.iter_mut().flat_map(|section| &mut section.entries);
         entries.filter_map(|entry| match entry {

@@ -8,10 +8,10 @@ mod requests;
 pub mod tell;
 
 pub use crate::model::standing::StandingLocation;
-pub use choose::{ContextDiagnostics, ContextReceipt};
+pub use choose::{ContextDiagnostics, ContextOrigin, ContextReceipt};
 pub use gather::CandidateBuilder;
 pub use preferences::{AgentPreference, ContextPreferences};
 pub use requests::{
-    AgentContext, ContextExplanation, ContextOptions, ContextRecord, ContextReplay, ExplainContext,
-    GetContext, ItemSummary, StandingSnapshot,
+    AgentContext, ContextExplanation, ContextFilter, ContextOptions, ContextRecord, ContextReplay,
+    ContextSummary, ExplainContext, GetContext, ItemSummary, ListContexts, StandingSnapshot,
 };

@@ -179,7 +179,8 @@ fn resume(ids: &CountingIds, text: &str) -> Output {
         }],
     };
     let wanted = ResumeOptions { mode: ResumeMode::Full, agent: None, budget: BUDGET };
-    let found = build_resume(text, None, &wanted, material, &HashMap::new(), &fence(), now());
+    let found =
+        build_resume(text, None, &wanted, material, &HashMap::new(), &fence(), now()).package;
     Output { name: "resume", text: found.text, max_tokens: BUDGET }
 }
 

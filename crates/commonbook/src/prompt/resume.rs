@@ -77,6 +77,15 @@ pub struct ResumePackage {
     pub metadata: ResumeMetadata,
 }
 
+/// A resumed session with the memories and handoffs that its text tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResumeText {
+    /// The session.
+    pub package: ResumePackage,
+    /// What its text tells.
+    pub told: Vec<PromptItem>,
+}
+
 /// Renders a session for the agent that resumes it. `handles` has the longer handles that some
 /// memories need, by id. If the budget does not hold everything, open handoffs, cases and history
 /// have up to an eighth each, entities a fifth, and the newest memories the rest; an entry that is
@@ -90,7 +99,7 @@ pub fn build_resume(
     handles: &HashMap<String, String>,
     fence: &Fence,
     now: Timestamp,
-) -> ResumePackage {
+) -> ResumeText {
     let material = select_for_mode(material, wanted);
     let mut block = resume_frame(checkpoint, now);
     let mut room = block.budget(wanted.budget, fence, now);
@@ -145,7 +154,8 @@ pub fn build_resume(
         collaborations: material.history.len(),
         tokens: rendered.tokens,
     };
-    ResumePackage {
+    let told = block.items().cloned().collect();
+    let package = ResumePackage {
         text: rendered.text,
         memories: material.memories.iter().map(|memory| memory.id).collect(),
         entities: material.entities.iter().map(|entity| entity.id).collect(),
@@ -153,7 +163,8 @@ pub fn build_resume(
         history: material.history,
         cases: material.cases,
         metadata,
-    }
+    };
+    ResumeText { package, told }
 }
 
 /// The parts of a session that a mode selects.

@@ -1,5 +1,7 @@
 //! The contract of a store for contexts: the memories that they are made of, and their receipts.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use crate::base::error::Result;
@@ -9,7 +11,7 @@ use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::prompt::context::ContextRecord;
+use crate::prompt::context::{ContextFilter, ContextRecord};
 
 /// The rows of contexts.
 pub trait ContextRows {
@@ -33,21 +35,27 @@ pub trait ContextRows {
         limit: u32,
     ) -> Result<Vec<(Case, u64)>>;
 
-    /// The context with this id, made for this agent.
-    fn context(
-        &self,
-        workspace: &Workspace,
-        agent: &Agent,
-        id: ContextId,
-    ) -> Result<Option<ContextRecord>>;
+    /// The context with this id in the first workspace of the sight, if the sight sees what its
+    /// agent received.
+    fn context(&self, sight: &Sight, id: ContextId) -> Result<Option<ContextRecord>>;
 
-    /// At most `limit` contexts made for this agent, newest first.
+    /// At most `limit` contexts in the first workspace of the sight, of agents whose work it sees,
+    /// that the filter admits: newest first, starting after `beyond`.
     fn contexts(
         &self,
-        workspace: &Workspace,
-        agent: &Agent,
+        sight: &Sight,
+        filter: &ContextFilter,
+        beyond: Option<ContextId>,
         limit: u32,
     ) -> Result<Vec<ContextRecord>>;
+
+    /// At most `limit` ids of the contexts of [`Self::contexts`] that have this ending.
+    fn context_ids_ending(&self, sight: &Sight, ending: &str, limit: u32)
+    -> Result<Vec<ContextId>>;
+
+    /// Those of these ids of memories and handoffs that are in sight. An id of neither counts as
+    /// one: it names a standing memory file.
+    fn items_in_sight(&self, sight: &Sight, ids: &BTreeSet<String>) -> Result<BTreeSet<String>>;
 
     /// Stores a context.
     fn put_context(&mut self, context: &ContextRecord) -> Result<()>;

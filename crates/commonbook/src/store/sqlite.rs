@@ -33,6 +33,7 @@ mod rows;
 mod session;
 mod standing;
 mod token;
+mod usage;
 mod workspace;
 mod writer;
 

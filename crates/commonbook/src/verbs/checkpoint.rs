@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::ops::handles::longer_handles;
 use super::ops::write_once::WriteScope;
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
+use super::told::{ToldText, record_told};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
 use crate::base::id::{CheckpointId, MemoryId, SessionId};
@@ -23,7 +24,8 @@ use crate::model::checkpoint::{
 use crate::model::event::EventKind;
 use crate::model::memory::fit_line;
 use crate::model::session::{Session, SessionFilter, SessionName};
-use crate::prompt::resume::{ResumePackage, build_resume};
+use crate::prompt::context::ContextOrigin;
+use crate::prompt::resume::{ResumePackage, ResumeText, build_resume};
 use crate::store::Transaction;
 use material::resume_material;
 
@@ -156,8 +158,16 @@ impl Commonbook {
             ))?;
             let handles = longer_handles(&*tx, &sight, &material.ids())?;
             let id = before.id.to_string();
-            let ResumePackage { text, memories, entities, handoffs, history, cases, metadata } =
+            let resumed =
                 build_resume(&id, from.as_ref(), &wanted, material, &handles, &fence, now);
+            let ResumeText { package, told: items } = resumed;
+            let ResumePackage { text, memories, entities, handoffs, history, cases, metadata } =
+                package;
+            let (origin, budget) = (ContextOrigin::Resume, wanted.budget);
+            let continued = Some(session.id.to_string());
+            let told =
+                ToldText { origin, task: &id, text: &text, session: continued, budget, items };
+            record_told(tx, scope, told)?;
             Ok(ResumeSessionResult {
                 session,
                 text,

@@ -7,33 +7,34 @@ mod briefing;
 mod replay;
 mod standing_parts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
 
 use super::memory::hide_heirs;
 use super::standing::StandingFile;
+use super::told::{UNUSED_NONCE, record_context};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{ContextId, MemoryId, SessionId};
 use crate::base::limits;
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::{self, Sight};
-use crate::model::caller::Caller;
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::case::{Case, CaseKey};
 use crate::model::contradiction::ContradictionMark;
-use crate::model::event::{EventKind, NewEvent};
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
-use crate::model::memory::{Memory, Sharing};
+use crate::model::memory::Memory;
 use crate::model::search::{IndexQuery, MemoryRef, SearchFilter};
 use crate::prompt::briefing::BriefedItem;
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
 };
 use crate::prompt::context::{
-    AgentContext, CandidateBuilder, ContextExplanation, ContextOptions, ContextReceipt,
-    ContextRecord, ExplainContext, GetContext, ItemSummary, StandingSnapshot,
+    AgentContext, CandidateBuilder, ContextExplanation, ContextOptions, ContextOrigin,
+    ContextReceipt, ContextRecord, ContextSummary, ExplainContext, GetContext, ItemSummary,
+    ListContexts, StandingSnapshot,
 };
 use crate::store::Transaction;
 use commonbook_text::fence::Fence;
@@ -56,9 +57,6 @@ const NEW_ENTRIES_MAX: u64 = 12;
 /// The handoffs take at most this fraction of a budget, and so does the standing memory while other
 /// candidates need the rest.
 const BUDGET_SHARE_DIVISOR: usize = 2;
-
-/// The nonce in the receipt of a context without text.
-const UNUSED_NONCE: &str = "000000000000";
 
 /// Receipts that one transaction of a sweep removes at most.
 const RECEIPT_SWEEP_MAX: u32 = 100;
@@ -102,24 +100,61 @@ impl Commonbook {
         })
     }
 
-    /// Explains why a context holds what it holds.
+    /// Explains why a context holds what it holds: to its agent, to the agents above it and to the
+    /// person, to these with the candidates alone that they may read.
     ///
     /// # Errors
-    /// `not_found` if no such context exists, or if it was made for another agent.
+    /// `not_found` if no such context is in sight; `forbidden` to replay another agent's, `invalid`
+    /// to replay a text that was not chosen.
     pub fn explain_context(
         &self,
         caller: &Caller,
         request: &ExplainContext,
     ) -> Result<ContextExplanation> {
-        Sight::reading(caller)?;
-        let id = request.context;
-        let kept = self.store.read(|tx| tx.context(&caller.workspace, &caller.agent, id))?;
+        let (sight, id) = (Sight::reading(caller)?, request.context);
+        let kept = self.store.read(|tx| {
+            let Some(kept) = tx.context(&sight, id)? else { return Ok(None) };
+            if kept.agent == caller.agent {
+                return Ok(Some(kept));
+            }
+            let seen = tx.items_in_sight(&sight, &kept.receipt.ids())?;
+            Ok(Some(kept.narrowed_to(|id| seen.contains(id))))
+        })?;
         let kept = kept.ok_or_else(|| {
-            Error::not_found(format!("no context {id} of yours exists"))
+            Error::not_found(format!("no context {id} exists that you may read"))
                 .hint("Use the agent that it was made for, in the same workspace, within 30 days.")
         })?;
         let replay = request.replay.then(|| self.replay(caller, &kept)).transpose()?;
         Ok(ContextExplanation { replay, ..kept.into() })
+    }
+
+    /// Lists what the caller and the agents below it received, newest first; to the person, what
+    /// all agents received. Each with the figures of the items alone that the caller may read.
+    ///
+    /// # Errors
+    /// `invalid` if the limit is out of range, or if the cursor or the agent's name is malformed.
+    pub fn list_contexts(
+        &self,
+        caller: &Caller,
+        request: &ListContexts,
+    ) -> Result<Page<ContextSummary>> {
+        let (sight, filter) = (Sight::reading(caller)?, request.filter()?);
+        let size = PageSize::of(request.limit)?;
+        let beyond = request.cursor.as_ref().map(PageCursor::id).transpose()?;
+        // All anonymous callers share one name: none sees what another received.
+        if caller.agent.is_anonymous() && !sight.is_person {
+            return Ok(Page { items: Vec::new(), next: None });
+        }
+        self.store.read(|tx| {
+            let found = tx.contexts(&sight, &filter, beyond, size.rows())?;
+            let ids: BTreeSet<String> = (found.iter())
+                .flat_map(|context| context.receipt.included())
+                .map(|candidate| candidate.id.clone())
+                .collect();
+            let seen = tx.items_in_sight(&sight, &ids)?;
+            let page = size.page(found, |context| PageCursor::after(context.id));
+            Ok(page.map(|context| context.summary(|id| seen.contains(id))))
+        })
     }
 
     /// Everything in the caller's sight that the context could include.
@@ -240,6 +275,11 @@ impl Commonbook {
         begun: Timestamp,
     ) -> ContextRecord {
         let (handoffs_left, receipt) = (material.handoffs_left, chosen.receipt.clone());
+        let origin = match caller.door {
+            EntryPoint::Hook => ContextOrigin::Delegation,
+            _ => ContextOrigin::Context,
+        };
+        let session = caller.session.clone();
         ContextRecord {
             id: ContextId::new(&*self.ids, begun),
             workspace: caller.workspace.clone(),
@@ -250,11 +290,12 @@ impl Commonbook {
             sha256: sha256(&chosen.text),
             nonce: Fence::nonce_of_block(&chosen.text).unwrap_or(UNUSED_NONCE).to_owned(),
             standing,
-            receipt: ContextReceipt { handoffs_left, ..receipt },
+            is_bound: caller.proof.is_bound(),
+            receipt: ContextReceipt { handoffs_left, origin, session, ..receipt },
         }
     }
 
-    /// Keeps a receipt, with the events that only its agent sees, and notes these items as told.
+    /// Keeps a receipt with its events, and notes these items as told.
     fn keep_context(
         &self,
         caller: &Caller,
@@ -264,17 +305,13 @@ impl Commonbook {
     ) -> Result<()> {
         let (caller, sight, kept) = (caller.clone(), sight.clone(), kept.clone());
         self.store.write(move |tx| {
-            tx.put_context(&kept)?;
             // All anonymous callers share one name, and would see each other's events.
             if caller.agent.is_anonymous() {
-                return Ok(());
+                return tx.put_context(&kept);
             }
             tx.note_agent_seen(&caller, kept.at)?;
             Self::note_context_items(tx, &caller, &sight, &items, kept.at)?;
-            for event in context_events(&kept) {
-                tx.append_event(&event)?;
-            }
-            Ok(())
+            record_context(tx, &kept)
         })
     }
 
@@ -423,33 +460,6 @@ fn unread_entries(
 
 fn case_mark(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
     tx.cursor(&caller.workspace, &caller.agent, Some(key))
-}
-
-/// The events that a context appends.
-fn context_events(kept: &ContextRecord) -> Vec<NewEvent> {
-    let (agent, at) = (&kept.agent, kept.at);
-    let event = |kind, subject: String| {
-        NewEvent::for_subject(kind, &kept.workspace, subject, agent, at, Sharing::Private)
-    };
-    let figures = &kept.receipt.diagnostics;
-    let built = event(EventKind::ContextBuilt, kept.id.to_string()).with_details(&[
-        ("candidate_count", json!(figures.candidate_count)),
-        ("injected_count", json!(figures.injected_count)),
-        ("tokens", json!(kept.receipt.tokens)),
-    ]);
-    let included = |candidate: &crate::prompt::context::choose::CandidateReceipt| {
-        candidate.source == ContextSource::Standing && candidate.taken
-    };
-    let loaded = kept.standing.as_ref().filter(|_| kept.receipt.candidates.iter().any(included));
-    let loaded = loaded.map(|file| {
-        event(EventKind::AgentMemoryLoaded, agent.to_string()).with_details(&[
-            ("agent_id", json!(agent)),
-            ("memory_source", json!(file.source)),
-            ("memory_size", json!(file.bytes)),
-            ("timestamp", json!(at)),
-        ])
-    });
-    [Some(built), loaded].into_iter().flatten().collect()
 }
 
 fn milliseconds_of(passed: SignedDuration) -> u64 {

@@ -15,7 +15,7 @@ use crate::model::case::CaseKey;
 use crate::model::cursor::{
     ChangeNotice, ChangesResponse, ChangesSince, MarkRead, ReadMark, may_mark, visible_beginning,
 };
-use crate::model::event::{EventFilter, JournalRange};
+use crate::model::event::{EventFilter, EventKind, JournalRange};
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice, Sharing, Trust};
 use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
@@ -122,7 +122,10 @@ fn journal_changes(
     let end = tx.journal_end(&caller.workspace)?;
     let after = start_position(tx, caller, None, request.after, end)?;
     let except = (!request.own).then(|| caller.agent.clone());
-    let filter = EventFilter { except, ..EventFilter::default() };
+    // That an agent below received something changes nothing.
+    let changing = EventKind::ALL.iter().copied().filter(|kind| !kind.is_of_work());
+    let kinds = if request.own { Vec::new() } else { changing.collect() };
+    let filter = EventFilter { except, kinds, ..EventFilter::default() };
     let stretch = |after: u64, places: u64| {
         let until = end.min(after.saturating_add(places));
         JournalRange { workspace: caller.workspace.clone(), after, until, filter: filter.clone() }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::Commonbook;
 use super::memory::keep_memory;
 use super::ops::handles::longer_handles;
+use super::told::{ToldText, record_told};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
@@ -23,9 +24,11 @@ use crate::model::handoff::{
     HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult, ListHandoffs, RejectHandoff,
     StepAttempt, WithdrawHandoff,
 };
-use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing};
+use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;
+use crate::prompt::context::ContextOrigin;
 use crate::prompt::handoff::{PackResult, pack};
+use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
@@ -72,7 +75,27 @@ impl Commonbook {
             let HandoffWarnings { cycle, deep: _ } = warnings;
             Ok(CreateHandoffResult { handoff: handoff.clone(), warning, cycle })
         })?;
+        if !once.repeated {
+            self.note_named_memories(caller, &request.memories)?;
+        }
         Ok(once.answer)
+    }
+
+    /// Notes that a handoff names these memories.
+    fn note_named_memories(&self, caller: &Caller, named: &[MemoryId]) -> Result<()> {
+        if named.is_empty() {
+            return Ok(());
+        }
+        let sight = Sight::consulting(caller)?;
+        let places = sight.workspaces.iter();
+        let places = places.flat_map(|place| named.iter().map(|id| (place.clone(), *id)));
+        let places: Vec<MemoryRef> = places.collect();
+        // The handoff exists, whether or not its memories can be counted.
+        if let Ok(found) = self.store.read(|tx| tx.memories_of(&sight, &places)) {
+            let found = found.iter().map(|memory| (&memory.workspace, memory.id));
+            self.note_usage(caller, UsageKind::Used, found);
+        }
+        Ok(())
     }
 
     /// Accepts a handoff to the caller and returns everything that the caller needs for it.
@@ -88,8 +111,28 @@ impl Commonbook {
     ) -> Result<AcceptHandoffResult> {
         let (id, now) = (request.handoff, self.clock.now());
         let once = self.write_once(caller, now, request, move |tx, scope| {
+            let waited = visible_handoff(tx, scope.sight, id)?.status == HandoffStatus::Pending;
             let handoff = take_step(tx, scope, id, HandoffStep::Accept, None)?;
-            let text = handoff_text(tx, scope.caller, &handoff)?;
+            let HandoffText { text, items } = handoff_text(tx, scope.caller, &handoff)?;
+            // To accept it again tells nothing new.
+            if waited {
+                let own = PromptItem::new(
+                    handoff.id,
+                    "handoff",
+                    &handoff.from,
+                    handoff.created_at,
+                    handoff.task.clone(),
+                );
+                let told = ToldText {
+                    origin: ContextOrigin::Handoff,
+                    task: &handoff.task,
+                    text: &text,
+                    session: scope.caller.session.clone(),
+                    budget: handoff.tokens as usize,
+                    items: [own].into_iter().chain(items).collect(),
+                };
+                record_told(tx, scope, told)?;
+            }
             Ok(AcceptHandoffResult { handoff, text })
         })?;
         Ok(once.answer)
@@ -200,8 +243,14 @@ impl Commonbook {
     }
 }
 
+/// The text of a handoff, and the items in it.
+struct HandoffText {
+    text: String,
+    items: Vec<PromptItem>,
+}
+
 /// The text of a handoff for the agent that accepts it.
-fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<String> {
+fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<HandoffText> {
     let mut package = tx.package(handoff)?;
     let sight = Sight::reading(caller)?;
     // The package is of then, and what contradicts its memories of now.
@@ -216,7 +265,8 @@ fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Res
     let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
     })?;
-    Ok(block.render(&fence, handoff.created_at))
+    let items = block.items().cloned().collect();
+    Ok(HandoffText { text: block.render(&fence, handoff.created_at), items })
 }
 
 /// The handoff with this id in sight.

@@ -22,9 +22,9 @@ use crate::model::standing::{
     AddOutcome, StandingAction, StandingDocument, StandingItem, section_of,
 };
 use crate::model::workspace::Workspace;
-use crate::prompt::context::CandidateBuilder;
 use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
+use crate::prompt::context::{CandidateBuilder, ContextFilter};
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::{WriteScope, fit_key};
 use commonbook_text::claims::compare::says_same;
@@ -250,7 +250,8 @@ fn recent_context_texts(
         return Ok(Vec::new());
     }
     let sight = Sight::consulting(caller)?;
-    let contexts = tx.contexts(&caller.workspace, &caller.agent, RECENT_CONTEXTS_MAX)?;
+    let own = ContextFilter { agent: Some(caller.agent.clone()), ..ContextFilter::default() };
+    let contexts = tx.contexts(&sight, &own, None, RECENT_CONTEXTS_MAX)?;
     let candidates = contexts.iter().flat_map(|context| &context.receipt.candidates);
     let ids: BTreeSet<MemoryId> = candidates
         .filter(|candidate| candidate.taken)

@@ -2,11 +2,12 @@
 
 use super::Commonbook;
 use super::memory::hide_heirs;
-use crate::base::error::Result;
+use super::usage::add_usage;
+use crate::base::error::{Error, Result};
 use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::memory::{ListMemories, ListOrder, Memory};
+use crate::model::memory::{ListMemories, ListOrder, Memory, UsageKind, UsagePosition};
 use crate::model::search::MemoryFilter;
 use crate::store::Store;
 
@@ -30,7 +31,33 @@ impl Commonbook {
             deleted: request.deleted,
         };
         let ListMemories { order, limit, cursor, .. } = request;
-        page_of(&*self.store, &sight, &filter, *order, *limit, cursor.as_ref())
+        let mut page = match request.sort {
+            None => page_of(&*self.store, &sight, &filter, *order, *limit, cursor.as_ref())?,
+            Some(_) if *order != ListOrder::Newest => {
+                return Err(Error::invalid("sort", "lists the most often first, whatever `order`")
+                    .hint("Leave `order` or `sort` out."));
+            }
+            Some(kind) => self.page_by_usage(&sight, &filter, kind, request)?,
+        };
+        self.store.read(|tx| add_usage(tx, &sight, &mut page.items))?;
+        Ok(page)
+    }
+
+    fn page_by_usage(
+        &self,
+        sight: &Sight,
+        filter: &MemoryFilter,
+        kind: UsageKind,
+        request: &ListMemories,
+    ) -> Result<Page<Memory>> {
+        let size = PageSize::of(request.limit)?;
+        let from = request.cursor.as_ref().map(UsagePosition::of_cursor).transpose()?;
+        self.store.read(|tx| {
+            let rows = tx.memories_by_usage(sight, filter, kind, from, size.rows())?;
+            let mut page = size.page(rows, |(position, _)| position.cursor()).map(|(_, item)| item);
+            hide_heirs(tx, sight, &mut page.items)?;
+            Ok(page)
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Commonbook;
 use super::ops::write_once::{WriteAnswer, WriteScope};
+use super::usage::add_usage;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -22,7 +23,7 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{
     DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
     PurgeResult, RestoreMemory, RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult,
-    UpdateMemory, UpdateResult, expect_revision,
+    UpdateMemory, UpdateResult, UsageKind, expect_revision,
 };
 use crate::store::Transaction;
 use write::{insert, judge_with_earlier, may_supersede, supersede};
@@ -111,8 +112,12 @@ impl Commonbook {
     /// `not_found` if no such memory is in sight, or if there was none at that time.
     pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
         let sight = Sight::reading(caller)?;
-        self.store.read(|tx| match request.at {
-            None => for_reader(tx, &sight, live_memory(tx, &sight, request.id)?),
+        let found = self.store.read(|tx| match request.at {
+            None => {
+                let mut memory = for_reader(tx, &sight, live_memory(tx, &sight, request.id)?)?;
+                add_usage(tx, &sight, [&mut memory])?;
+                Ok(memory)
+            }
             Some(at) => {
                 let then = revisions(tx, &sight, request.id)?.into_iter().rev();
                 let then = then
@@ -125,7 +130,11 @@ impl Commonbook {
                     })?;
                 for_reader(tx, &sight, then)
             }
-        })
+        })?;
+        if request.at.is_none() {
+            self.note_usage(caller, UsageKind::Used, [(&found.workspace, found.id)]);
+        }
+        Ok(found)
     }
 
     /// Reads one memory as it was at a time.

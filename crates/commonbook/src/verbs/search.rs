@@ -17,7 +17,7 @@ use crate::index::{SearchBudget, SearchWork};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::entity::{EntityRef, OwnTypes, query_name_ids};
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::{
     IndexHit, IndexQuery, IndexResponse, MemoryRef, SearchHit, SearchMemory, SearchResponse,
     SearchScope,
@@ -92,6 +92,8 @@ impl Commonbook {
                 Some(SearchHit { memory, score, relevance, matched, parts, contradictions })
             })
             .collect();
+        let found_memories = hits.iter().map(|hit| (&hit.memory.workspace, hit.memory.id));
+        self.note_usage(&caller, UsageKind::Found, found_memories);
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);

@@ -18,11 +18,12 @@ impl Commonbook {
         let sight = Sight::reading_at_home(caller)?;
         let disk_bytes = self.store.disk_bytes()?;
         let journal = JournalRange::entire_journal(caller.workspace.clone());
-        let (counts, events, unsummarised, contradictions) = self.store.read(|tx| {
+        let (counts, events, unsummarised, contradictions, bus) = self.store.read(|tx| {
             let events = tx.event_count(&sight, &journal)?;
             let (unsummarised, open) =
                 (tx.unsummarised_count(&sight)?, tx.contradiction_count(&sight)?);
-            Ok((tx.counts(&sight)?, events, unsummarised, open))
+            let bus = self.bus_stats(tx, &sight, &caller.workspace)?;
+            Ok((tx.counts(&sight)?, events, unsummarised, open, bus))
         })?;
         let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
         for count in counts.iter().filter(|count| count.standing > 0) {
@@ -39,6 +40,7 @@ impl Commonbook {
             by_agent,
             by_type,
             disk_bytes,
+            bus,
         })
     }
 

@@ -8,7 +8,9 @@ use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{ListOrder, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::MemoryFilter;
 use commonbook::prompt::briefing::{BriefedItem, BriefingKey, BriefingRecord};
-use commonbook::prompt::context::{ContextRecord, StandingLocation, StandingSnapshot};
+use commonbook::prompt::context::{
+    ContextFilter, ContextRecord, StandingLocation, StandingSnapshot,
+};
 use serde_json::json;
 
 use crate::{Fresh, caller, keep, memory, now};
@@ -42,6 +44,7 @@ fn context(ids: &CountingIds, agent: &str, workspace: &str, at: Timestamp) -> Co
             bytes: 12,
             sha256: "cd".to_owned(),
         }),
+        is_bound: false,
         receipt: serde_json::from_value(receipt).unwrap(),
     }
 }
@@ -58,13 +61,16 @@ pub(crate) fn a_receipt_is_stored_completely_for_its_agent_only_and_dropped_by_a
     store.write(move |tx| given.iter().try_for_each(|context| tx.put_context(context))).unwrap();
     let ann = caller("ann", "x");
     let of = |agent: &str, workspace: &str, id| {
-        let who = caller(agent, workspace);
-        store.read(|tx| tx.context(&who.workspace, &who.agent, id)).unwrap()
+        let sight = Sight::of(&caller(agent, workspace));
+        store.read(|tx| tx.context(&sight, id)).unwrap()
     };
     assert_eq!(of("ann", "x", all[0].id).as_ref(), Some(&all[0]));
     assert_eq!(of("bob", "x", all[0].id), None);
     assert_eq!(of("ann", "y", all[0].id), None);
-    let list = |limit| store.read(|tx| tx.contexts(&ann.workspace, &ann.agent, limit)).unwrap();
+    let list = |limit| {
+        let all = ContextFilter::default();
+        store.read(|tx| tx.contexts(&Sight::of(&ann), &all, None, limit)).unwrap()
+    };
     assert_eq!(list(2), [all[4].clone(), all[3].clone()]);
     let drop_old =
         |before, kept| store.write(move |tx| tx.drop_contexts(before, kept, 10)).unwrap();

@@ -125,7 +125,10 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
 fn now_shared(about: &EventSubject) -> Option<Sharing> {
     match about {
         EventSubject::Memory(reach) => Some(reach.sharing),
-        EventSubject::Gone | EventSubject::Both(_) | EventSubject::Other => None,
+        EventSubject::Gone
+        | EventSubject::Both(_)
+        | EventSubject::Work(_)
+        | EventSubject::Other => None,
     }
 }
 

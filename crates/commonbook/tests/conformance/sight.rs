@@ -6,7 +6,7 @@ use commonbook::base::error::Result;
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
-use commonbook::model::event::{EventFilter, EventKind, EventRecord, JournalRange, NewEvent};
+use commonbook::model::event::{EventFilter, EventKind, JournalRange, NewEvent};
 use commonbook::model::memory::{Importance, ListOrder, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::MemoryFilter;
 use commonbook::store::{Store, Transaction};
@@ -255,11 +255,8 @@ fn events_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
         let recorded = tx.event_records(workspace, 0, 100)?;
         for filter in event_filters() {
             let wanted = JournalRange { filter, ..journal.clone() };
-            let meant = |record: &&EventRecord| {
-                sight.sees_event(&record.visibility) && wanted.filter.admits(&record.event)
-            };
-            let meant: Vec<_> =
-                recorded.iter().filter(meant).map(|record| record.event.clone()).collect();
+            let shown = recorded.iter().filter_map(|record| record.shown_to(sight));
+            let meant: Vec<_> = shown.filter(|event| wanted.filter.admits(event)).collect();
             assert_eq!(tx.events(sight, &wanted, 100)?, meant, "{:?}", wanted.filter);
             assert_eq!(tx.event_count(sight, &wanted)?, meant.len() as u64);
         }

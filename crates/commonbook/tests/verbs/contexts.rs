@@ -2,7 +2,7 @@
 
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::handle;
-use commonbook::model::caller::Caller;
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::case::{AppendEntry, ReadCase};
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{Memory, SaveMemory};
@@ -181,12 +181,13 @@ fn the_receipt_explains_what_threshold_maximum_and_budget_leave_out() {
 }
 
 #[test]
-fn only_its_agent_reads_a_receipt() {
+fn its_agent_and_those_above_read_a_receipt() {
     let world = World::new();
     world.save("qa", "The parser fails on tabs");
     let context = world.context_for("claude/engineer", "Mend the parser");
     let ask = ExplainContext { context: context.id, replay: false };
-    for other in [caller("qa"), caller("claude"), elsewhere("claude/engineer", "y")] {
+    for other in [caller("qa"), caller("claude/engineer/below"), elsewhere("claude/engineer", "y")]
+    {
         let error = world.book.explain_context(&other, &ask).unwrap_err();
         assert_eq!(error.kind, ErrorKind::NotFound);
     }
@@ -225,7 +226,7 @@ fn a_context_is_rebuilt_unchanged_from_its_receipt() {
 }
 
 #[test]
-fn only_its_agent_sees_the_events_of_a_context() {
+fn its_agent_and_no_other_sees_the_events_of_a_context() {
     let world = World::new().at_home();
     world.write_standing("engineer", "- Tabs are four blanks\n");
     let context = world.context_for("engineer", "Mend the parser");
@@ -237,12 +238,16 @@ fn only_its_agent_sees_the_events_of_a_context() {
     );
     assert_eq!(events[0].subject, context.id.to_string());
     let details = serde_json::to_value(&events[1].details).unwrap();
-    let expected = json!({"agent_id": "engineer", "memory_source": "home", "memory_size": 23,
+    let tokens = details["tokens"].as_u64().unwrap();
+    let expected = json!({"agent_id": "engineer", "source": "home", "ids": ["engineer.md"],
+        "bytes": 22, "tokens": tokens, "memory_source": "home", "memory_size": 23,
         "timestamp": "2026-11-21T09:00:00Z"});
+    assert!(tokens > 5, "{details}");
     assert_eq!(details, expected);
     assert!(world.events("qa").is_empty());
     world.context_for("anonymous", "Mend the parser");
-    assert!(world.events("anonymous").is_empty());
+    let unnamed = Caller { door: EntryPoint::Rest, ..caller("anonymous") };
+    assert!(world.book.list_events(&unnamed, &all).unwrap().items.is_empty());
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod idempotency;
 mod import;
 mod journal;
 mod learn;
+mod observed;
 mod one_time;
 mod paired_homes;
 mod presence;

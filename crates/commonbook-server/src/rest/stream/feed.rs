@@ -143,6 +143,10 @@ pub(super) struct FeedChunk {
     pub(super) text: String,
     /// The sequence up to which the reader now has everything.
     pub(super) through: u64,
+    /// The number of these events.
+    pub(super) delivered: u64,
+    /// The number of events that the reader may see and did not want.
+    pub(super) filtered: u64,
 }
 
 /// The newest events of a journal, without a gap.
@@ -169,6 +173,9 @@ impl RecentEvents {
         }
         let same = |known: &&mut (EventRecord, String)| known.0.event.subject == new.event.subject;
         for (known, text) in self.events.iter_mut().filter(same) {
+            if matches!(known.visibility.about, EventSubject::Work(_)) {
+                continue;
+            }
             known.visibility.about.clone_from(&new.visibility.about);
             // A purge takes the topics out of the journal.
             if new.visibility.about == EventSubject::Gone {
@@ -186,16 +193,27 @@ impl RecentEvents {
 
     fn take(&self, after: u64, sight: &Sight, filter: &EventFilter) -> Option<FeedChunk> {
         let known = usize::try_from(after.checked_sub(self.floor)?).unwrap_or(usize::MAX);
-        let mut taken = FeedChunk { text: String::new(), through: after };
-        let mut count = 0;
+        let mut taken = FeedChunk { through: after, ..FeedChunk::default() };
         for (recorded, text) in self.events.iter().skip(known) {
-            if count == limits::STREAM_BUFFER {
+            if taken.delivered == limits::STREAM_BUFFER as u64 {
                 break;
             }
             taken.through = recorded.event.sequence;
-            if sight.sees_event(&recorded.visibility) && filter.admits(&recorded.event) {
-                taken.text.push_str(text);
-                count += 1;
+            if !sight.sees_event(&recorded.visibility) {
+                continue;
+            }
+            if !filter.admits(&recorded.event) {
+                taken.filtered += 1;
+                continue;
+            }
+            taken.delivered += 1;
+            // Each reader sees other items of what an agent received.
+            match recorded.visibility.about {
+                EventSubject::Work(_) => {
+                    let shown = recorded.shown_to(sight);
+                    taken.text.push_str(&shown.as_ref().map(event_frame).unwrap_or_default());
+                }
+                _ => taken.text.push_str(text),
             }
         }
         Some(taken)

@@ -166,6 +166,7 @@ mod tests {
             let user = USERS[user].map(str::to_owned);
             let sight = Sight {
                 agent: Agent::with_any_name(AGENTS[agent]).unwrap(), user, workspaces, reviews,
+                is_person: false,
             };
             for (class, visibility) in (0..).zip(reaches.into_iter().map(visibility)) {
                 let workspace = names.intern(visibility.workspace.as_str());

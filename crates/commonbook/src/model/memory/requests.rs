@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Importance, Memory, MemoryType, Trust};
+use super::{Importance, Memory, MemoryType, Trust, UsageKind};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, MemoryId};
 use crate::base::key::CaseKey;
 use crate::base::limits;
@@ -69,6 +69,9 @@ pub struct ListMemories {
     /// Sort order by time.
     #[serde(default)]
     pub order: ListOrder,
+    /// Sorts by how often each was found, told or used instead, the most often first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort: Option<UsageKind>,
     /// Number of memories per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]

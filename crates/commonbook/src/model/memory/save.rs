@@ -210,6 +210,7 @@ impl SaveMemory {
             valid_until: self.valid_until.map(whole_milliseconds),
             superseded_by: None,
             deleted_at: None,
+            usage: None,
         };
         memory.receive(None)?;
         memory.source.sha256 = sha256(&memory.text);

@@ -24,7 +24,7 @@ use commonbook_text::fence::{Fence, RULES_NOTE};
 use commonbook_text::tokens::{self, TokenBudget};
 use commonbook_text::{sanitize, string_enum};
 
-pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextReceipt};
+pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextReceipt};
 
 string_enum! {
     /// The source of something that a context can include, in the order in which sources get room.

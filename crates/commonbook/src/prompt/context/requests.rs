@@ -5,10 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choose::{
-    CandidateReceipt, ContextDiagnostics, ContextSettings, ContextSource, OmissionReason,
+    CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextSettings, ContextSource,
+    OmissionReason,
 };
 use crate::base::error::{Error, Result};
 use crate::base::id::ContextId;
+use crate::base::page::PageCursor;
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
@@ -142,16 +144,89 @@ impl ItemSummary {
 }
 
 /// Explains a context: lists every candidate with its score, whether the context includes it, and
-/// the reason if not. Only the agent of the context can read this.
+/// the reason if not. Its agent can read this, and the agents above it and the person, as far as
+/// they may read the candidates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainContext {
     /// The id of the context.
     pub context: ContextId,
     /// Whether to build the context again from the same candidates, each at its revision of then,
-    /// and compare the two.
+    /// and compare the two; for its agent alone.
     #[serde(default)]
     pub replay: bool,
+}
+
+/// Lists the contexts, briefings, handoffs and resumed sessions that you and the agents below you
+/// received, newest first. `explain_context` shows one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListContexts {
+    /// Only those of this agent.
+    #[serde(default, alias = "agent", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
+    pub owner: Option<String>,
+    /// Only those of this session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
+    pub session: Option<String>,
+    /// Only those since this time, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Number of contexts per page, 1 to 100; 20 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    pub limit: Option<u32>,
+    /// The `next` of the previous page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<PageCursor>,
+}
+
+impl ListContexts {
+    /// The filter of the list.
+    ///
+    /// # Errors
+    /// `invalid` if the agent's name is malformed.
+    pub fn filter(&self) -> Result<ContextFilter> {
+        Ok(ContextFilter {
+            agent: self.owner.as_deref().map(Agent::with_any_name).transpose()?,
+            session: self.session.clone(),
+            since: self.since,
+        })
+    }
+}
+
+/// Which contexts a list has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContextFilter {
+    /// Only those of this agent.
+    pub agent: Option<Agent>,
+    /// Only those of this session.
+    pub session: Option<String>,
+    /// Only those since this time.
+    pub since: Option<Timestamp>,
+}
+
+/// A context, with the figures of the items that you may read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextSummary {
+    /// Its id.
+    pub id: ContextId,
+    /// Its agent.
+    pub agent: Agent,
+    /// When it was built.
+    pub at: Timestamp,
+    /// What told it.
+    pub origin: ContextOrigin,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Items.
+    pub items: u64,
+    /// Tokens of the items.
+    pub tokens: u64,
+    /// Bytes of the items.
+    pub bytes: u64,
 }
 
 /// The explanation of a context.
@@ -169,7 +244,8 @@ pub struct ContextExplanation {
     pub sequence: u64,
     /// How long it took.
     pub milliseconds: u64,
-    /// The SHA-256 of its text.
+    /// The SHA-256 of its text. Only its agent sees it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
     /// The standing memory file that was read for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -227,8 +303,45 @@ pub struct ContextRecord {
     pub nonce: String,
     /// The standing memory file that was read for it.
     pub standing: Option<StandingSnapshot>,
+    /// Whether its reader may write in this workspace alone, and it waits to be counted: then what
+    /// it read of `global` counts nothing there.
+    pub is_bound: bool,
     /// The candidates and their outcomes.
     pub receipt: super::ContextReceipt,
+}
+
+impl ContextRecord {
+    /// The user that it was made for.
+    #[must_use]
+    pub fn user_id(&self) -> Option<&str> {
+        self.receipt.diagnostics.resolved_user_id.as_deref()
+    }
+
+    /// The same record for another reader than its agent, who sees these items of it alone.
+    #[must_use]
+    pub fn narrowed_to(self, sees: impl Fn(&str) -> bool) -> Self {
+        let receipt = self.receipt.narrowed_to(sees);
+        Self { sha256: String::new(), receipt, ..self }
+    }
+
+    /// The record as a list shows it to a reader who sees these items.
+    #[must_use]
+    pub fn summary(self, sees: impl Fn(&str) -> bool) -> ContextSummary {
+        let items: Vec<_> = self.receipt.included().filter(|item| sees(&item.id)).collect();
+        let sum = |figure: fn(&CandidateReceipt) -> Option<usize>| {
+            items.iter().filter_map(|item| figure(item)).sum::<usize>() as u64
+        };
+        ContextSummary {
+            id: self.id,
+            agent: self.agent,
+            at: self.at,
+            origin: self.receipt.origin,
+            session: self.receipt.session.clone(),
+            items: items.len() as u64,
+            tokens: sum(|item| item.tokens),
+            bytes: sum(|item| item.bytes),
+        }
+    }
 }
 
 impl From<ContextRecord> for ContextExplanation {

@@ -35,7 +35,7 @@ fn resume(
     wanted: &ResumeOptions,
     material: ResumeMaterial,
 ) -> ResumePackage {
-    build_resume(session, checkpoint, wanted, material, &HashMap::new(), &fence(), at(25))
+    build_resume(session, checkpoint, wanted, material, &HashMap::new(), &fence(), at(25)).package
 }
 
 fn edge(ids: &CountingIds, from: &str, to: &str) -> HandoffEdge {

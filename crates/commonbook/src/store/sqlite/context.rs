@@ -1,22 +1,41 @@
 //! The SQL of contexts.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::{ToSql, Type};
 
 use super::SqliteTransaction;
 use super::case;
+use super::handoff::SEEN_HANDOFF;
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::ContextId;
-use crate::model::access::Sight;
+use crate::model::access::{ItemKind, Sight};
 use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::prompt::context::ContextRecord;
+use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::ContextRows;
+
+/// The contexts of a sight: the index to read, and the rule of [`Sight::sees_work`] for a row `c`.
+/// The conformance suite proves the two equal. The person reads those of every agent; another
+/// reader seeks its own, and those of the agents below it.
+fn seen_contexts(sight: &Sight) -> (&'static str, String) {
+    let about = "c.workspace = (:workspaces ->> 0) \
+        AND (c.receipt ->> '$.diagnostics.resolved_user_id' IS NULL \
+            OR c.receipt ->> '$.diagnostics.resolved_user_id' = :user \
+            OR (:user IS NULL AND c.agent = :agent))";
+    if sight.is_person {
+        return ("", about.to_owned());
+    }
+    let below = "c.agent >= :agent AND c.agent < :agent || '0' \
+        AND (c.agent = :agent OR c.agent > :agent || '/')";
+    ("INDEXED BY context_agent", format!("{below} AND {about}"))
+}
 
 impl ContextRows for SqliteTransaction<'_> {
     fn memories_about(
@@ -65,31 +84,87 @@ impl ContextRows for SqliteTransaction<'_> {
         self.query_all(sql, params, |row| Ok((case::from_row(row)?, row.get("read")?)))
     }
 
-    fn context(
-        &self,
-        workspace: &Workspace,
-        agent: &Agent,
-        id: ContextId,
-    ) -> Result<Option<ContextRecord>> {
-        let sql = "SELECT * FROM context WHERE workspace = ?1 AND agent = ?2 AND id = ?3";
-        self.query_one(sql, (workspace.as_str(), agent.as_str(), id.to_string()), from_row)
+    fn context(&self, sight: &Sight, id: ContextId) -> Result<Option<ContextRecord>> {
+        let (_, seen) = seen_contexts(sight);
+        let sql = format!("SELECT * FROM context c WHERE {seen} AND c.id = :id");
+        self.seen_without_audiences(sight).first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
     fn contexts(
         &self,
-        workspace: &Workspace,
-        agent: &Agent,
+        sight: &Sight,
+        filter: &ContextFilter,
+        beyond: Option<ContextId>,
         limit: u32,
     ) -> Result<Vec<ContextRecord>> {
-        let sql = "SELECT * FROM context WHERE workspace = ?1 AND agent = ?2 \
-                   ORDER BY id DESC LIMIT ?3";
-        self.query_all(sql, (workspace.as_str(), agent.as_str(), limit), from_row)
+        let (index, seen) = seen_contexts(sight);
+        let sql = format!(
+            "SELECT * FROM context c {index} WHERE {seen} \
+                 AND (:beyond IS NULL OR c.id < :beyond) AND (:of IS NULL OR c.agent = :of) \
+                 AND (:since IS NULL OR c.at >= :since) \
+                 AND (:session IS NULL OR c.receipt ->> '$.session' = :session) \
+             ORDER BY c.id DESC LIMIT :limit"
+        );
+        let beyond = beyond.map(|id| id.to_string());
+        let of = filter.agent.as_ref().map(Agent::as_str);
+        let since = filter.since.map(Timestamp::as_millisecond);
+        let more: [(&str, &dyn ToSql); 5] = [
+            (":beyond", &beyond),
+            (":of", &of),
+            (":since", &since),
+            (":session", &filter.session),
+            (":limit", &limit),
+        ];
+        self.seen_without_audiences(sight).all(&sql, &more, from_row)
+    }
+
+    fn context_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<ContextId>> {
+        let (index, seen) = seen_contexts(sight);
+        let sql = format!(
+            "SELECT c.id FROM context c {index} WHERE substr(c.id, -length(:ending)) = :ending \
+                 AND {seen} ORDER BY c.id LIMIT :limit"
+        );
+        let more: [(&str, &dyn ToSql); 2] = [(":ending", &ending), (":limit", &limit)];
+        self.seen_without_audiences(sight).all(&sql, &more, |row| text(row, 0))
+    }
+
+    fn items_in_sight(&self, sight: &Sight, ids: &BTreeSet<String>) -> Result<BTreeSet<String>> {
+        let mut seen = BTreeSet::new();
+        let (mut memories, mut handoffs) = (Vec::new(), Vec::new());
+        for id in ids {
+            match ItemKind::of(id) {
+                ItemKind::Memory(_) => memories.push(id),
+                ItemKind::Handoff(_) => handoffs.push(id),
+                ItemKind::File => drop(seen.insert(id.clone())),
+            }
+        }
+        let rows = self.seen(sight)?;
+        let sql = format!(
+            "SELECT DISTINCT m.id FROM json_each(:ids) w \
+             CROSS JOIN memory m INDEXED BY memory_seen_id ON {} AND m.id = w.value",
+            rows.of("m")
+        );
+        let of = |row: &Row<'_>| row.get::<_, String>(0);
+        seen.extend(rows.all(&sql, &[(":ids", &encode_json(&memories)?)], of)?);
+        let sql = format!(
+            "SELECT h.id FROM json_each(:ids) w \
+             CROSS JOIN handoff h ON h.id = w.value AND {SEEN_HANDOFF}"
+        );
+        let rows = self.seen_without_audiences(sight);
+        seen.extend(rows.all(&sql, &[(":ids", &encode_json(&handoffs)?)], of)?);
+        Ok(seen)
     }
 
     fn put_context(&mut self, context: &ContextRecord) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO context (workspace, id, agent, at, sequence, milliseconds, \
-             sha256, nonce, standing, receipt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             sha256, nonce, standing, receipt, counted) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             (
                 context.workspace.as_str(),
                 context.id.to_string(),
@@ -101,6 +176,7 @@ impl ContextRows for SqliteTransaction<'_> {
                 &context.nonce,
                 context.standing.as_ref().map(encode_json).transpose()?,
                 encode_json(&context.receipt)?,
+                context.is_bound.then_some(0),
             ),
         )?;
         Ok(())
@@ -118,7 +194,7 @@ impl ContextRows for SqliteTransaction<'_> {
     }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<ContextRecord> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<ContextRecord> {
     let standing = match row.get_ref("standing")?.data_type() {
         Type::Null => None,
         _ => Some(json(row, "standing")?),
@@ -133,6 +209,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<ContextRecord> {
         sha256: row.get("sha256")?,
         nonce: row.get("nonce")?,
         standing,
+        is_bound: row.get::<_, Option<i64>>("counted")? == Some(0),
         receipt: json(row, "receipt")?,
     })
 }

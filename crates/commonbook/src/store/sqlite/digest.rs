@@ -221,6 +221,7 @@ mod tests {
         ("follower", "tells how far what is derived has come"),
         ("briefing", "tells what one session has heard, and lasts as long"),
         ("briefed_item", "as briefing: a lost row repeats an item in one session"),
+        ("usage", "counts without a claim about anybody: a wrong one changes no answer"),
         ("sqlite_sequence", "the engine's own: which number the last audience has"),
         ("refinery_schema_history", "has checksums of its own"),
     ];

@@ -8,11 +8,27 @@ use super::SqliteTransaction;
 use super::row::{encode_json, importance, json, optional_text, text, time};
 use super::rows::VisibleRows;
 use crate::base::error::Result;
-use crate::model::access::{EventSubject, EventVisibility, Sight, Visibility};
+use crate::model::access::{
+    EventSubject, EventVisibility, HandoffVisibility, ItemKind, ItemVisibility, Sight, ToldItem,
+    Visibility, WorkVisibility,
+};
 use crate::model::agent::Agent;
-use crate::model::event::{Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent};
+use crate::model::event::{
+    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, told_items, told_user,
+};
+use crate::model::memory::Sharing;
 use crate::model::workspace::Workspace;
 use crate::store::EventRows;
+
+/// Whether the event `e` lists items that an agent received.
+const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded') \
+    AND json_type(e.details, '$.items') IS NOT NULL)";
+
+/// The rule of [`Sight::sees_work`] for an event `e` that lists items.
+const SEEN_WORK: &str = "((e.owner = :agent OR :person \
+        OR (e.owner > :agent || '/' AND e.owner < :agent || '0')) \
+    AND (e.details ->> '$.user_id' IS NULL OR e.details ->> '$.user_id' = :user \
+        OR (:user IS NULL AND e.owner = :agent)))";
 
 /// The rule of [`Sight::sees_event`] for a row `e` of the table `event`. The conformance suite
 /// proves the two equal.
@@ -20,8 +36,9 @@ fn seen_events(seen: &VisibleRows<'_>) -> String {
     let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
     format!(
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
-         AND (e.owner = :agent OR e.told = :agent OR e.sharing = 'shared') \
-         AND (e.user_id IS NULL OR e.user_id = :user OR (:user IS NULL AND e.owner = :agent)) AND ( \
+         AND CASE WHEN {LISTS_ITEMS} THEN {SEEN_WORK} \
+             ELSE (e.owner = :agent OR e.told = :agent OR e.sharing = 'shared') \
+             AND (e.user_id IS NULL OR e.user_id = :user OR (:user IS NULL AND e.owner = :agent)) AND ( \
              (e.kind NOT LIKE 'memory.%' AND e.kind NOT LIKE 'contradiction.%') \
              OR (e.kind LIKE 'contradiction.%' AND EXISTS (SELECT 1 FROM contradiction c \
                  CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {seen_q} \
@@ -30,7 +47,7 @@ fn seen_events(seen: &VisibleRows<'_>) -> String {
              OR EXISTS (SELECT 1 FROM memory m WHERE e.kind LIKE 'memory.%' \
                      AND m.workspace = e.workspace AND m.id = e.subject AND {seen_m}) \
              OR (e.kind LIKE 'memory.%' AND e.owner = :agent AND NOT EXISTS \
-                    (SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject)))"
+                    (SELECT 1 FROM memory m WHERE m.workspace = e.workspace AND m.id = e.subject))) END"
     )
 }
 
@@ -78,7 +95,19 @@ impl EventRows for SqliteTransaction<'_> {
         );
         let mut more = wanted.parameters().to_vec();
         more.push((":limit", &limit));
-        seen.all(&sql, &more, from_row)
+        let found = seen.all(&sql, &more, from_row)?;
+        self.narrow_to_sight(sight, found)
+    }
+
+    fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>> {
+        let seen = self.seen(sight)?;
+        let sql = format!(
+            "SELECT e.* FROM event e WHERE e.workspace = :workspace AND {} \
+             ORDER BY e.sequence DESC LIMIT 1",
+            seen_events(&seen)
+        );
+        let found = seen.first(&sql, &[(":workspace", &workspace.as_str())], from_row)?;
+        Ok(self.narrow_to_sight(sight, found.into_iter().collect())?.pop())
     }
 
     fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64> {
@@ -111,8 +140,84 @@ impl EventRows for SqliteTransaction<'_> {
             LEFT JOIN memory n ON n.workspace = c.workspace AND n.id = c.newer \
             WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
         let unseen = self.unseen("each event is shown by `Sight::sees_event` alone");
-        unseen.all(sql, (workspace.as_str(), after, limit), |row| {
+        let mut records = unseen.all(sql, (workspace.as_str(), after, limit), |row| {
             Ok(EventRecord { event: from_row(row)?, visibility: visibility_from_row(row)? })
+        })?;
+        for record in &mut records {
+            if let Some(work) = self.work_visibility(&record.event)? {
+                record.visibility.about = EventSubject::Work(work);
+            }
+        }
+        Ok(records)
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// These events, which this sight sees, without the items that it does not see.
+    fn narrow_to_sight(&self, sight: &Sight, events: Vec<Event>) -> Result<Vec<Event>> {
+        let narrowed = events.into_iter().map(|event| {
+            let Some(work) = self.work_visibility(&event)? else { return Ok(Some(event)) };
+            let visibility = EventVisibility {
+                workspace: event.workspace.clone(),
+                owner: event.actor.clone(),
+                sharing: Sharing::Private,
+                addressee: None,
+                user_id: None,
+                about: EventSubject::Work(work),
+            };
+            Ok(EventRecord { event, visibility }.shown_to(sight))
+        });
+        Ok(narrowed.collect::<Result<Vec<Option<Event>>>>()?.into_iter().flatten().collect())
+    }
+
+    /// Who sees what an event says that an agent received; `None` if it lists no items.
+    fn work_visibility(&self, event: &Event) -> Result<Option<WorkVisibility>> {
+        let items = event.kind.is_of_work().then(|| told_items(&event.details)).flatten();
+        let Some(items) = items else { return Ok(None) };
+        let items = items.into_iter().map(|item| {
+            let visibility = self.item_visibility(&event.workspace, &item.id)?;
+            Ok(ToldItem { id: item.id, visibility })
+        });
+        let items = items.collect::<Result<_>>()?;
+        Ok(Some(WorkVisibility { user_id: told_user(&event.details), items }))
+    }
+
+    fn item_visibility(&self, workspace: &Workspace, id: &str) -> Result<ItemVisibility> {
+        Ok(match ItemKind::of(id) {
+            ItemKind::File => ItemVisibility::File,
+            ItemKind::Handoff(id) => {
+                let sql = "SELECT from_agent, to_agent, user_id FROM handoff \
+                           WHERE workspace = ?1 AND id = ?2";
+                let found = self.query_one(sql, (workspace.as_str(), id.to_string()), |row| {
+                    Ok(HandoffVisibility {
+                        workspace: workspace.clone(),
+                        from: text(row, 0)?,
+                        to: text(row, 1)?,
+                        user_id: row.get(2)?,
+                    })
+                })?;
+                found.map_or(ItemVisibility::Gone, ItemVisibility::Handoff)
+            }
+            ItemKind::Memory(id) => {
+                let sql = "SELECT workspace, owner, user_id, sharing, trust FROM memory \
+                           WHERE workspace IN (SELECT value FROM json_each(?1)) AND id = ?2";
+                let unseen = self.unseen("each item of an event is shown by `Sight::sees_item`");
+                let workspaces = encode_json(&workspace.with_global())?;
+                let found: Vec<Visibility> =
+                    unseen.all(sql, (workspaces, id.to_string()), |row| {
+                        Ok(Visibility {
+                            workspace: text(row, 0)?,
+                            owner: text(row, 1)?,
+                            user_id: row.get(2)?,
+                            sharing: text(row, 3)?,
+                            trust: text(row, 4)?,
+                        })
+                    })?;
+                match found.is_empty() {
+                    true => ItemVisibility::Gone,
+                    false => ItemVisibility::Memories(found),
+                }
+            }
         })
     }
 }

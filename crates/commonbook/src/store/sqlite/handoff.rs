@@ -22,7 +22,7 @@ use crate::prompt::handoff::{HandoffPackage, PackResult};
 use crate::store::{HandoffRows, SettledClockRows};
 
 /// The rule of [`Sight::can_see`] for a row `h`. The conformance suite proves the two equal.
-const SEEN_HANDOFF: &str = "\
+pub(super) const SEEN_HANDOFF: &str = "\
     h.workspace = (:workspaces ->> 0) AND (h.user_id IS NULL OR h.user_id = :user \
         OR (:user IS NULL AND :agent IN (h.from_agent, h.to_agent)))";
 

@@ -258,6 +258,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             self.move_mentions(after, sequence, left, audience)?;
             self.move_contradictions(after, audience)?;
             self.move_relations(after)?;
+            self.move_usage(after, audience)?;
             self.forget_audience(&after.workspace, left)?;
         }
         Ok(())
@@ -268,6 +269,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.forget_contradictions(memory)?;
         self.forget_claims(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
+        self.forget_usage(&memory.workspace, &id)?;
         self.execute(
             "DELETE FROM relation WHERE workspace = ?1 AND (origin = ?2 OR target = ?2)",
             (workspace, &id),
@@ -333,7 +335,10 @@ impl MemoryRows for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     /// The memories at these positions of their journals, in this order, each of its audience.
-    fn memories_at(&self, places: &[(u64, &VisibleAudience)]) -> Result<Vec<(u64, Memory)>> {
+    pub(super) fn memories_at(
+        &self,
+        places: &[(u64, &VisibleAudience)],
+    ) -> Result<Vec<(u64, Memory)>> {
         let mut memories = Vec::with_capacity(places.len());
         for (sequence, audience) in places {
             let name = audience.workspace().as_str();
@@ -448,5 +453,6 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
             Type::Null => None,
             _ => Some(json(row, 28)?),
         },
+        usage: None,
     })
 }

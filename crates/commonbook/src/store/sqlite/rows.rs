@@ -25,6 +25,7 @@ const PROTECTED_TABLES: &[(&str, Option<&str>)] = &[
     ("mention", Some("audience")),
     ("event", Some("sharing")),
     ("revision", None),
+    ("usage", Some("audience")),
 ];
 
 /// The access by which this thread's statement reads protected tables.
@@ -254,6 +255,7 @@ impl SqliteTransaction<'_> {
             parameters: vec![
                 (":agent", sight.agent.as_str().to_owned().into()),
                 (":user", sight.user.clone().into()),
+                (":person", sight.is_person.into()),
                 (":workspaces", serde_json::json!(sight.workspaces).to_string().into()),
             ],
             access: ReadAccess::Seen,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ContextChoice, ContextMaterial, context_events};
+use super::{ContextChoice, ContextMaterial};
 use crate::base::error::{Error, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
@@ -21,9 +21,12 @@ use crate::prompt::briefing::{
     belongs_to_beginning, belongs_to_prompt, quarantine_notices,
 };
 use crate::prompt::context::choose::{ContextCandidate, ContextSettings, ContextSource};
-use crate::prompt::context::{ContextOptions, ContextRecord, GetContext, ItemSummary};
+use crate::prompt::context::{
+    ContextOptions, ContextOrigin, ContextRecord, GetContext, ItemSummary,
+};
 use crate::prompt::news::{NEWS_ITEMS_MAX, news_of};
 use crate::store::{ContradictionFilter, Transaction};
+use crate::verbs::told::record_context;
 use crate::verbs::{Commonbook, cursor};
 use commonbook_text::fence::Fence;
 use commonbook_text::tokens;
@@ -228,10 +231,7 @@ impl Commonbook {
                 return Ok(false);
             }
             for record in &records {
-                tx.put_context(record)?;
-                for event in context_events(record) {
-                    tx.append_event(&event)?;
-                }
+                record_context(tx, record)?;
             }
             tx.note_agent_seen(&caller, now)?;
             tx.record_briefing(&key, Some(position), &items, now)?;
@@ -306,7 +306,9 @@ impl BriefingWriter<'_> {
         }
         let items = BriefedItem::all_of(&chosen);
         let standing = standing.map(|file| file.read);
-        let record = book.context_record(caller, &found.material, &chosen, standing, *now);
+        let mut record = book.context_record(caller, &found.material, &chosen, standing, *now);
+        record.receipt.origin = ContextOrigin::Briefing;
+        record.receipt.session = found.key.as_ref().map(|key| key.session.clone());
         self.draft.items.extend(ItemSummary::of(&record.receipt));
         self.draft.parts.push(chosen.text);
         self.draft.records.push(record);

@@ -15,7 +15,7 @@ use crate::prompt::context::choose::{
     OmissionReason,
 };
 use crate::prompt::context::{
-    CandidateBuilder, ContextOptions, ContextReceipt, ContextRecord, ContextReplay,
+    CandidateBuilder, ContextOptions, ContextOrigin, ContextReceipt, ContextRecord, ContextReplay,
 };
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
@@ -28,6 +28,7 @@ impl Commonbook {
     /// Rebuilds a context from the same candidates, each with its score and revision of then, with
     /// the same fence and at the same time.
     pub(super) fn replay(&self, caller: &Caller, kept: &ContextRecord) -> Result<ContextReplay> {
+        may_replay(caller, kept)?;
         let user = kept.receipt.diagnostics.resolved_user_id.as_deref();
         let caller = caller.clone().for_user(user)?;
         let sight = Sight::reading(&caller)?;
@@ -98,6 +99,26 @@ impl Commonbook {
         }
         Ok(ContextReplay { same, differences })
     }
+}
+
+/// Checks that this caller can have this context built again.
+///
+/// # Errors
+/// `forbidden` for the context of another agent, `invalid` for a text without a choice.
+fn may_replay(caller: &Caller, kept: &ContextRecord) -> Result<()> {
+    if kept.agent != caller.agent {
+        let message = format!("{} alone can replay what it received", kept.agent);
+        return Err(Error::new(ErrorKind::Forbidden, message)
+            .with_field("replay")
+            .hint("Leave `replay` out to read the receipt."));
+    }
+    if matches!(kept.receipt.origin, ContextOrigin::Handoff | ContextOrigin::Resume) {
+        let message = format!("is for chosen contexts; this one is a {}", kept.receipt.origin);
+        return Err(
+            Error::invalid("replay", message).hint("Leave `replay` out to read the receipt.")
+        );
+    }
+    Ok(())
 }
 
 /// The contradictions that a context showed; those of today may differ.

@@ -268,6 +268,7 @@ fn entity_offers(
         user: handoff.user_id.clone(),
         workspaces: handoff.workspace.with_global(),
         reviews: false,
+        is_person: false,
     };
     // An entity exists for the target if the target sees a memory that mentions it.
     let seen: BTreeMap<MemoryId, &Memory> = memories

@@ -162,14 +162,7 @@ fn ids_ending(
             }
             None => Ok(Vec::new()),
         },
-        "ctx_" => match home {
-            Some(home) => {
-                let contexts = tx.contexts(home, &sight.agent, u32::MAX)?;
-                let ids = texts(contexts.iter().map(|context| context.id));
-                Ok(ids.into_iter().filter(ends).collect())
-            }
-            None => Ok(Vec::new()),
-        },
+        "ctx_" => Ok(texts(tx.context_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         _ => Ok(Vec::new()),
     }
 }

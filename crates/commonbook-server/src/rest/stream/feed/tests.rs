@@ -135,7 +135,7 @@ fn a_feed_drops_the_oldest_events_and_limits_each_batch() {
     assert_eq!(first.through, floor + limits::STREAM_BUFFER as u64);
     assert_eq!(first.text.matches("event: memory.saved\n").count(), limits::STREAM_BUFFER);
     assert!(first.text.starts_with(&format!("id: {}\n", floor + 1)));
-    let nothing = FeedChunk { text: String::new(), through: end };
+    let nothing = FeedChunk { through: end, ..FeedChunk::default() };
     assert_eq!(recent.take(end, &sight, &filter), Some(nothing));
 }
 

@@ -2,12 +2,38 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::contradiction::ContradictionMark;
+use crate::prompt::item::PromptItem;
+use commonbook_text::string_enum;
 
 use super::{CandidateOutcome, ContextQuery, ContextSettings, ContextSource, OmissionReason};
+
+string_enum! {
+    /// What told an agent something.
+    ContextOrigin {
+        /// A call of `get_context`.
+        Context = "context",
+        /// A hook that delegates work.
+        Delegation = "delegation",
+        /// A briefing.
+        Briefing = "briefing",
+        /// An accepted handoff.
+        Handoff = "handoff",
+        /// A resumed session.
+        Resume = "resume",
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "the macro above makes the enum, for all alike")]
+impl Default for ContextOrigin {
+    fn default() -> Self {
+        Self::Context
+    }
+}
 
 /// The candidates of a context with their outcomes. It holds ids and figures,
 /// no texts: a reader without access to a memory learns nothing of it here.
@@ -15,6 +41,12 @@ use super::{CandidateOutcome, ContextQuery, ContextSettings, ContextSource, Omis
 pub struct ContextReceipt {
     /// The task or the prompt that the context was built for.
     pub query: String,
+    /// What told it.
+    #[serde(default)]
+    pub origin: ContextOrigin,
+    /// The session of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// The least score of a relevant memory.
     pub threshold: f64,
     /// The maximum number of memories and entries.
@@ -60,6 +92,9 @@ pub struct CandidateReceipt {
     /// Its tokens with its head, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tokens: Option<usize>,
+    /// Bytes of its text.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bytes: Option<usize>,
     /// Whether the context includes it.
     pub taken: bool,
     /// Why it was left out.
@@ -77,7 +112,7 @@ pub struct CandidateReceipt {
 }
 
 /// The figures of one context.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextDiagnostics {
     /// Whether contexts are on for the caller.
     pub auto_inject_enabled: bool,
@@ -101,6 +136,110 @@ pub struct ContextDiagnostics {
     pub resolved_user_id: Option<String>,
 }
 
+impl CandidateReceipt {
+    /// The receipt of an item of a text without a choice.
+    pub(crate) fn of_told(item: &PromptItem, source: ContextSource, now: Timestamp) -> Self {
+        Self {
+            id: item.id.clone(),
+            source,
+            memory_type: item.kind.clone(),
+            author: item.author.clone(),
+            revision: None,
+            score: None,
+            tokens: Some(item.tokens(now)),
+            bytes: Some(item.text.len()),
+            taken: true,
+            left_out: None,
+            instead: None,
+            with: None,
+            contradictions: Vec::new(),
+        }
+    }
+}
+
+impl ContextReceipt {
+    /// The receipt of a text without a choice.
+    pub(crate) fn of_told(
+        query: String,
+        candidates: Vec<CandidateReceipt>,
+        budget: usize,
+        tokens: usize,
+    ) -> Self {
+        Self {
+            query,
+            origin: ContextOrigin::Context,
+            session: None,
+            threshold: 0.0,
+            maximum: candidates.len(),
+            budget,
+            tokens,
+            handoffs_left: 0,
+            standing_left_out: 0,
+            diagnostics: ContextDiagnostics {
+                auto_inject_enabled: true,
+                prompt_tokens_after: tokens,
+                ..figures_of(&candidates)
+            },
+            candidates,
+        }
+    }
+
+    /// The included candidates.
+    pub fn included(&self) -> impl Iterator<Item = &CandidateReceipt> {
+        self.candidates.iter().filter(|candidate| candidate.taken)
+    }
+
+    /// The ids that it names: of the candidates, and of what replaced them or contradicts them.
+    #[must_use]
+    pub fn ids(&self) -> BTreeSet<String> {
+        let named = self.candidates.iter().flat_map(|candidate| {
+            let marks = candidate.contradictions.iter().map(|mark| mark.other.to_string());
+            let further = [candidate.instead.clone(), candidate.with.clone()].into_iter().flatten();
+            [candidate.id.clone()].into_iter().chain(further).chain(marks)
+        });
+        named.collect()
+    }
+
+    /// The receipt with the candidates that a reader sees, and the figures of these alone.
+    #[must_use]
+    pub fn narrowed_to(mut self, sees: impl Fn(&str) -> bool) -> Self {
+        self.candidates.retain(|candidate| sees(&candidate.id));
+        for candidate in &mut self.candidates {
+            candidate.instead.take_if(|id| !sees(id));
+            candidate.with.take_if(|id| !sees(id));
+            candidate.contradictions.retain(|mark| sees(&mark.other.to_string()));
+        }
+        self.tokens = self.included().filter_map(|candidate| candidate.tokens).sum();
+        self.handoffs_left = 0;
+        let diagnostics = figures_of(&self.candidates);
+        let before = self.diagnostics;
+        self.diagnostics = ContextDiagnostics {
+            auto_inject_enabled: before.auto_inject_enabled,
+            standing_left_out: before.standing_left_out,
+            prompt_tokens_before: before.prompt_tokens_before,
+            prompt_tokens_after: before.prompt_tokens_before + self.tokens,
+            resolved_user_id: before.resolved_user_id,
+            ..diagnostics
+        };
+        self
+    }
+}
+
+/// The figures of these candidates.
+fn figures_of(candidates: &[CandidateReceipt]) -> ContextDiagnostics {
+    let taken = || candidates.iter().filter(|candidate| candidate.taken);
+    let names = |name: fn(&CandidateReceipt) -> &String| {
+        taken().map(name).collect::<BTreeSet<_>>().into_iter().cloned().collect::<Vec<String>>()
+    };
+    ContextDiagnostics {
+        candidate_count: candidates.len(),
+        injected_count: taken().count(),
+        source_agents: names(|candidate| &candidate.author),
+        memory_types: names(|candidate| &candidate.memory_type),
+        ..ContextDiagnostics::default()
+    }
+}
+
 /// The receipt of the merged candidates, with the tokens of the prompt and of the context.
 pub(super) fn of(
     query: &ContextQuery<'_>,
@@ -111,23 +250,17 @@ pub(super) fn of(
 ) -> ContextReceipt {
     let candidates: Vec<CandidateReceipt> =
         merged.iter().map(|outcome| candidate_receipt(outcome, merged)).collect();
-    let taken = || candidates.iter().filter(|candidate| candidate.taken);
-    let names = |name: fn(&CandidateReceipt) -> &String| {
-        taken().map(name).collect::<BTreeSet<_>>().into_iter().cloned().collect::<Vec<String>>()
-    };
     let diagnostics = ContextDiagnostics {
         auto_inject_enabled: settings.auto_inject,
-        candidate_count: candidates.len(),
-        injected_count: taken().count(),
-        source_agents: names(|candidate| &candidate.author),
-        memory_types: names(|candidate| &candidate.memory_type),
-        standing_left_out: 0,
         prompt_tokens_before: prompt_tokens,
         prompt_tokens_after: prompt_tokens + tokens,
         resolved_user_id: query.user_id.map(str::to_owned),
+        ..figures_of(&candidates)
     };
     ContextReceipt {
         query: query.query.to_owned(),
+        origin: ContextOrigin::Context,
+        session: None,
         threshold: settings.threshold,
         maximum: settings.maximum,
         budget: settings.budget,
@@ -152,6 +285,7 @@ fn candidate_receipt(outcome: &CandidateOutcome, merged: &[CandidateOutcome]) ->
         revision: outcome.candidate.revision,
         score: outcome.candidate.score,
         tokens: outcome.tokens,
+        bytes: Some(item.text.len()),
         taken: left.is_none(),
         left_out: left.as_ref().map(|(why, _)| *why),
         instead: left.and_then(|(_, instead)| instead),

@@ -1,0 +1,131 @@
+//! The bus: figures of the event streams and subscriptions that one process serves.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Commonbook;
+use crate::base::error::Result;
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::event::JournalRange;
+use crate::model::stats::BusStats;
+use crate::model::workspace::Workspace;
+use crate::store::Transaction;
+
+/// The figures of all streams of a process. A process that serves none has none.
+#[derive(Default)]
+pub struct EventBus(Mutex<BusState>);
+
+#[derive(Default)]
+struct BusState {
+    /// The end of each journal when the process began to serve; `None` before.
+    begun: Option<BTreeMap<Workspace, u64>>,
+    figures: BTreeMap<FollowerKey, FollowerFigures>,
+}
+
+/// The workspace, the agent and the user of a follower.
+type FollowerKey = (Workspace, String, Option<String>);
+
+/// The figures of all followers of one agent.
+#[derive(Debug, Clone, Copy, Default)]
+struct FollowerFigures {
+    delivered: u64,
+    filtered: u64,
+    failed: u64,
+    followers: u64,
+}
+
+/// A stream or a subscription of a caller, counted until it is dropped.
+pub struct BusFollower {
+    bus: Arc<EventBus>,
+    key: FollowerKey,
+}
+
+impl EventBus {
+    fn lock(&self) -> MutexGuard<'_, BusState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a new follower with this caller.
+    #[must_use]
+    pub fn follow(self: &Arc<Self>, caller: &Caller) -> BusFollower {
+        let key = (caller.workspace.clone(), caller.agent.to_string(), caller.user.clone());
+        self.lock().figures.entry(key.clone()).or_default().followers += 1;
+        BusFollower { bus: Arc::clone(self), key }
+    }
+}
+
+impl BusFollower {
+    fn count(&self, change: impl FnOnce(&mut FollowerFigures)) {
+        change(self.bus.lock().figures.entry(self.key.clone()).or_default());
+    }
+
+    /// Counts events that were sent.
+    pub fn note_delivered(&self, events: u64) {
+        self.count(|figures| figures.delivered += events);
+    }
+
+    /// Counts events that the caller may see and its own filter left out.
+    pub fn note_filtered(&self, events: u64) {
+        self.count(|figures| figures.filtered += events);
+    }
+
+    /// Counts a delivery that failed: the stream ended, or fell behind.
+    pub fn note_failed(&self) {
+        self.count(|figures| figures.failed += 1);
+    }
+}
+
+impl Drop for BusFollower {
+    fn drop(&mut self) {
+        self.count(|figures| figures.followers = figures.followers.saturating_sub(1));
+    }
+}
+
+impl Commonbook {
+    /// Begins to count what this process delivers to followers.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub fn begin_bus(&self) -> Result<()> {
+        let ends = self.store.read(|tx| tx.journals())?;
+        self.bus.lock().begun.get_or_insert_with(|| ends.into_iter().collect());
+        Ok(())
+    }
+
+    /// The figures of the bus for this sight: of its own followers, and to the person those of all.
+    /// Only events in sight count. `None` if this process serves no followers.
+    pub(in crate::verbs) fn bus_stats(
+        &self,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        workspace: &Workspace,
+    ) -> Result<Option<BusStats>> {
+        let (after, figures) = {
+            let state = self.bus.lock();
+            let Some(begun) = &state.begun else { return Ok(None) };
+            let own = |(place, agent, user): &FollowerKey| {
+                let of_user = sight.user.is_none() || sight.user == *user;
+                place == workspace && (sight.is_person || agent == sight.agent.as_str()) && of_user
+            };
+            let mut sum = FollowerFigures::default();
+            for (_, figures) in state.figures.iter().filter(|(key, _)| own(key)) {
+                sum.delivered += figures.delivered;
+                sum.filtered += figures.filtered;
+                sum.failed += figures.failed;
+                sum.followers += figures.followers;
+            }
+            (begun.get(workspace).copied().unwrap_or(0), sum)
+        };
+        let journal = JournalRange::entire_journal(workspace.clone());
+        let last = tx.last_event(sight, workspace)?;
+        Ok(Some(BusStats {
+            published: tx.event_count(sight, &JournalRange { after, ..journal })?,
+            delivered: figures.delivered,
+            filtered: figures.filtered,
+            failed: figures.failed,
+            followers: figures.followers,
+            last_event: last,
+        }))
+    }
+}

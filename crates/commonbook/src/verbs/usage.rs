@@ -1,0 +1,107 @@
+//! Usage: counting how often each memory was found, told and used, without delaying a reader.
+//!
+//! What texts told is counted from the receipts, each once; what was found and used is noted in this
+//! process and written with the next batch.
+
+use std::sync::{Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use super::Commonbook;
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::model::access::{self, ItemKind, Sight};
+use crate::model::caller::Caller;
+use crate::model::memory::{Memory, UsageKind};
+use crate::model::search::MemoryRef;
+use crate::model::workspace::Workspace;
+use crate::store::{Transaction, UsageCounts};
+
+/// Memories whose counts wait for the next batch at most; counts of further ones are lost.
+const WAITING_MEMORIES_MAX: usize = 10_000;
+
+/// Receipts that one transaction counts at most, so that writers wait only briefly.
+const COUNTED_RECEIPTS_MAX: u32 = 50;
+
+/// The counts that are not written yet.
+#[derive(Default)]
+pub(in crate::verbs) struct UsageLog {
+    waiting: Mutex<UsageCounts>,
+    /// Held while counts are written: a second caller waits until they are stored.
+    writing: Mutex<()>,
+}
+
+impl Commonbook {
+    /// Notes that the caller found or used these memories; [`Self::record_usage`] writes it. A
+    /// caller whose token is bound to one workspace changes no count in another.
+    pub(in crate::verbs) fn note_usage<'m>(
+        &self,
+        caller: &Caller,
+        kind: UsageKind,
+        memories: impl IntoIterator<Item = (&'m Workspace, MemoryId)>,
+    ) {
+        let mut waiting = self.usage.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let writes = |workspace: &Workspace| access::may_write_in(caller, workspace).is_ok();
+        for (workspace, id) in memories.into_iter().filter(|(workspace, _)| writes(workspace)) {
+            if waiting.0.len() >= WAITING_MEMORIES_MAX {
+                tracing::debug!("too many memories wait to be counted");
+                return;
+            }
+            waiting.add(workspace, id, kind, Timestamp::UNIX_EPOCH);
+        }
+    }
+
+    /// Writes the counts that wait, and counts the receipts that are not counted yet, while
+    /// `proceed` says so. Background work calls it, and a command after its response.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot write; the counts that waited are lost then.
+    pub fn record_usage(&self, proceed: impl Fn() -> bool) -> Result<()> {
+        let _writing = self.usage.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting =
+            std::mem::take(&mut *self.usage.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        if !waiting.0.is_empty() {
+            self.store.write(move |tx| tx.add_usage(&waiting, false))?;
+        }
+        while proceed() && self.store.read(|tx| Ok(!tx.uncounted_contexts(1)?.is_empty()))? {
+            self.store.write(count_receipts)?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts the next receipts: each once, in the transaction that marks it as counted.
+fn count_receipts(tx: &mut dyn Transaction) -> Result<()> {
+    let contexts = tx.uncounted_contexts(COUNTED_RECEIPTS_MAX)?;
+    let (mut free, mut bound) = (UsageCounts::default(), UsageCounts::default());
+    for context in &contexts {
+        let counts = if context.is_bound { &mut bound } else { &mut free };
+        for candidate in context.receipt.included() {
+            if let ItemKind::Memory(id) = ItemKind::of(&candidate.id) {
+                counts.add(&context.workspace, id, UsageKind::Told, context.at);
+            }
+        }
+        tx.mark_counted(context)?;
+    }
+    tx.add_usage(&free, true)?;
+    tx.add_usage(&bound, false)
+}
+
+/// Adds to these memories, which the sight sees, how often they reached readers.
+pub(in crate::verbs) fn add_usage<'m>(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    memories: impl IntoIterator<Item = &'m mut Memory>,
+) -> Result<()> {
+    let mut memories: Vec<&mut Memory> = memories.into_iter().collect();
+    let refs: Vec<MemoryRef> =
+        memories.iter().map(|memory| (memory.workspace.clone(), memory.id)).collect();
+    for ((workspace, id), usage) in tx.usage(sight, &refs)? {
+        let found =
+            memories.iter_mut().find(|memory| memory.id == id && memory.workspace == workspace);
+        if let Some(memory) = found {
+            memory.usage = Some(usage.to_the_minute());
+        }
+    }
+    Ok(())
+}
