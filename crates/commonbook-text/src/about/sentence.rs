@@ -314,7 +314,10 @@ fn subject_terms(words: &[SentenceWord<'_>]) -> Option<usize> {
         || first.lower.chars().all(|c| c.is_ascii_digit())
         || first.weight() > 0
         || subject.get(1).is_some_and(|second| second.weight() > 0);
-    let has_clause = subject.iter().any(|word| CLAUSE_WORDS.contains(&word.lower.as_str()));
+    let begins_clause = |word: &SentenceWord<'_>| {
+        word.mark == Some(':') || CLAUSE_WORDS.contains(&word.lower.as_str())
+    };
+    let has_clause = subject.iter().any(begins_clause);
     (begins_well && !has_clause && !is_identity(verb)).then(|| terms(subject))
 }
 
