@@ -199,7 +199,7 @@ impl<'t> SentenceWord<'t> {
             let is_projects = next.is_some_and(|next| PROJECT_POSSESSIONS.contains(next));
             let is_person = PERSON_NOUNS.contains(owner) || USER_WORDS.contains(owner);
             let is_name = self.raw.starts_with(char::is_uppercase) && term_weight(owner) == 0;
-            return is_person && !is_projects || is_name && !is_projects;
+            return !is_projects && (is_person || is_name);
         }
         USER_WORDS.contains(&self.lower)
             || PERSON_NOUNS.contains(&self.lower)
