@@ -199,7 +199,7 @@ impl<'t> SentenceWord<'t> {
             let is_projects = next.is_some_and(|next| PROJECT_POSSESSIONS.contains(next));
             let is_person = PERSON_NOUNS.contains(owner) || USER_WORDS.contains(owner);
             let is_name = self.raw.starts_with(char::is_uppercase) && term_weight(owner) == 0;
-            return is_person && !is_projects || is_name && !is_projects;
+            return !is_projects && (is_person || is_name);
         }
         USER_WORDS.contains(&self.lower)
             || PERSON_NOUNS.contains(&self.lower)
@@ -314,7 +314,10 @@ fn subject_terms(words: &[SentenceWord<'_>]) -> Option<usize> {
         || first.lower.chars().all(|c| c.is_ascii_digit())
         || first.weight() > 0
         || subject.get(1).is_some_and(|second| second.weight() > 0);
-    let has_clause = subject.iter().any(|word| CLAUSE_WORDS.contains(&word.lower.as_str()));
+    let begins_clause = |word: &SentenceWord<'_>| {
+        word.mark == Some(':') || CLAUSE_WORDS.contains(&word.lower.as_str())
+    };
+    let has_clause = subject.iter().any(begins_clause);
     (begins_well && !has_clause && !is_identity(verb)).then(|| terms(subject))
 }
 
