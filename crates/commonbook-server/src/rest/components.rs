@@ -15,9 +15,10 @@ use crate::call::TypeReference;
 const SCHEMAS_PATH: &str = "/components/schemas";
 
 /// Types that have every field of another type and more: the type, and the other one.
-const EXTENSIONS: [(&str, &str); 5] = [
+const EXTENSIONS: [(&str, &str); 6] = [
     ("UpdateResult", "Memory"),
     ("EndSessionResult", "Session"),
+    ("EntityAttribute", "AttributeClaim"),
     ("StandingEdit", "StandingFileInfo"),
     ("StandingPage", "StandingFileInfo"),
     ("StandingSummary", "StandingFileInfo"),
@@ -82,6 +83,7 @@ impl SchemaComponents {
             extend_base(&mut schemas, extension, base);
         }
         name_next_cursor(&mut schemas);
+        schemas.insert("Id".to_owned(), id_type());
         schemas
     }
 
@@ -149,6 +151,31 @@ fn simplify_answer(schema: &mut Schema) {
     simplify(schema);
     omit_null(schema);
     omit_zero_bound(schema);
+    refer_to_id(schema);
+}
+
+/// The letters of an id behind its kind, as a pattern ends with them.
+const ID_LETTERS: &str = "_[0-7][0-9a-hjkmnp-tv-z]{25}$";
+
+/// The one type of every id in an answer.
+fn id_type() -> Value {
+    json!({
+        "type": "string",
+        "pattern": format!("^[a-z]{{3}}{ID_LETTERS}"),
+        "description": "An id: its kind, such as `mem`, and letters that sort by time.",
+    })
+}
+
+/// Makes a field that holds an id refer to the type of ids.
+fn refer_to_id(schema: &mut Schema) {
+    let pattern = schema.get("pattern").and_then(Value::as_str).unwrap_or_default();
+    let kind = pattern.strip_prefix('^').and_then(|pattern| pattern.strip_suffix(ID_LETTERS));
+    if kind.is_some_and(|kind| kind.len() == 3) {
+        schema.remove("pattern");
+        schema.remove("type");
+        schema.insert("$ref".into(), format!("#{SCHEMAS_PATH}/Id").into());
+    }
+    transform_subschemas(&mut refer_to_id, schema);
 }
 
 /// Removes the bound of numbers that cannot be negative: it says nothing to a reader.

@@ -65,14 +65,6 @@ pub(super) fn answer(name: &str) -> Option<Value> {
                 "prompt_tokens_before": 5, "prompt_tokens_after": 136,
             },
         }),
-        "get_briefing" => json!({
-            "agent": "claude-code", "text": EXAMPLE_MESSAGE, "tokens": 131,
-            "items": [{
-                "id": EXAMPLE_ID, "source": "relevant", "memory_type": "decision", "author": "claude-code",
-                "score": 0.9,
-            }],
-            "contexts": ["ctx_01m7y9c4dpeqkspxh7a865d434"],
-        }),
         "purge_memory" => json!({"id": EXAMPLE_ID}),
         "get_memory_stats" => json!({
             "workspace": "payments", "memories": 1, "deleted": 0, "events": 1, "unsummarised": 0,
@@ -191,7 +183,6 @@ mod tests {
     use commonbook::model::memory::{Memory, PurgeResult, SaveResult};
     use commonbook::model::search::SearchResponse;
     use commonbook::model::stats::WorkspaceStats;
-    use commonbook::prompt::briefing::Briefing;
     use commonbook::prompt::context::AgentContext;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -211,7 +202,6 @@ mod tests {
         check_example::<Memory>(&memory());
         check_example::<SearchResponse>(&of("search_memory"));
         check_example::<AgentContext>(&of("get_context"));
-        check_example::<Briefing>(&of("get_briefing"));
         check_example::<Contradiction>(&contradiction());
         check_example::<PurgeResult>(&of("purge_memory"));
         check_example::<WorkspaceStats>(&of("get_memory_stats"));

@@ -50,7 +50,7 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             {}, {"token": []}, {"agent": []}, {"workspace": []}, {"user": []}, {"session": []},
         ],
     });
-    join_lines(&mut document);
+    shorten_descriptions(&mut document);
     document
 }
 
@@ -67,8 +67,8 @@ fn describe(routes: &[RestRoute]) -> (Map<String, Value>, SchemaComponents) {
     (paths, components)
 }
 
-/// Moves what several operations have to the components of this section, under its name. Of different
-/// ones with one name, the first keeps the name and the others stay where they are.
+/// Moves what several operations have to the components of this section, under its name. Different ones
+/// with one name are numbered.
 fn share(
     values: Vec<&mut Value>,
     section: &str,
@@ -84,12 +84,13 @@ fn share(
         if counts[&value.to_string()] < 2 {
             continue;
         }
-        let component = shared[&name].take();
-        let is_same = component.is_null() || component == *value;
-        shared[&name] = if component.is_null() { value.clone() } else { component };
-        if is_same {
-            *value = json!({"$ref": format!("#/components/{section}/{name}")});
-        }
+        let numbered = (2..).map(|number| format!("{name}{number}"));
+        let is_free = |name: &String| shared[name].is_null() || shared[name] == *value;
+        let Some(name) = std::iter::once(name.clone()).chain(numbered).find(is_free) else {
+            continue;
+        };
+        shared[&name] = value.clone();
+        *value = json!({"$ref": format!("#/components/{section}/{name}")});
     }
 }
 
@@ -121,15 +122,24 @@ fn responses_of(paths: &mut Map<String, Value>) -> Vec<&mut Value> {
     lists.filter_map(Value::as_object_mut).flat_map(Map::values_mut).collect()
 }
 
-/// Writes the sentences of a description in one line; a list keeps its lines.
-fn join_lines(value: &mut Value) {
+/// Writes the sentences of each description in one line; a list keeps its lines. What only repeats the
+/// name that it describes is left out: "session: The session.".
+fn shorten_descriptions(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(join_lines),
+        Value::Array(items) => items.iter_mut().for_each(shorten_descriptions),
         Value::Object(fields) => {
+            if let Some(Value::Object(described)) = fields.get_mut("properties") {
+                for (name, field) in described {
+                    let about = field["description"].as_str().unwrap_or_default();
+                    if repeats_name(name, about) {
+                        field.as_object_mut().map(|field| field.remove("description"));
+                    }
+                }
+            }
             for (name, field) in fields {
                 match field {
                     Value::String(text) if name == "description" => *text = joined(text),
-                    field => join_lines(field),
+                    field => shorten_descriptions(field),
                 }
             }
         }
@@ -137,17 +147,42 @@ fn join_lines(value: &mut Value) {
     }
 }
 
+/// Words that say nothing beside a name.
+const EMPTY_WORDS: [&str; 18] = [
+    "a", "an", "the", "its", "it", "of", "this", "that", "is", "was", "were", "to", "for", "in",
+    "at", "by", "when", "belongs",
+];
+
+/// Whether a description has no word but those of the name.
+fn repeats_name(name: &str, description: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(|word| word.to_lowercase().trim_end_matches('s').to_owned()).collect()
+    };
+    let known = words(name);
+    let is_empty = |word: &String| {
+        known.contains(word) || EMPTY_WORDS.iter().any(|empty| empty.trim_end_matches('s') == word)
+    };
+    words(description).iter().all(is_empty)
+}
+
 fn joined(text: &str) -> String {
     let mut lines = text.lines();
     let mut joined = lines.next().unwrap_or_default().to_owned();
     let mut is_after_text = !joined.is_empty();
-    for line in lines {
+    for line in lines.filter(|line| !is_empty_line(line)) {
         let continues = is_after_text && !line.is_empty() && !line.starts_with(['-', '`', '|']);
         joined.push(if continues { ' ' } else { '\n' });
         joined.push_str(line);
         is_after_text = !line.is_empty();
     }
     joined
+}
+
+/// Whether a line of a list says of its value only its name: "- `memory.saved`: A memory was saved.".
+fn is_empty_line(line: &str) -> bool {
+    let item = line.strip_prefix("- `").and_then(|line| line.split_once("`: "));
+    item.is_some_and(|(name, about)| repeats_name(name, about))
 }
 
 /// The subjects of the document: a tag, its description, and the segments of the paths that it has.
@@ -303,7 +338,11 @@ fn body(
     if let Some(example) = examples::request(route.name) {
         content["example"] = example;
     }
-    json!({"required": required, "content": {"application/json": content}})
+    let mut body = json!({"content": {"application/json": content}});
+    if required {
+        body["required"] = true.into();
+    }
+    body
 }
 
 fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
@@ -315,7 +354,7 @@ fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
         None => single,
     };
     let mut success = json!({
-        "description": "Success.",
+        "description": "OK.",
         "content": {"application/json": {"schema": answer}},
     });
     if let Some(example) = examples::answer(route.name) {
@@ -336,7 +375,9 @@ fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
 
 /// Adds the errors of every operation.
 fn with_errors(mut responses: Value) -> Value {
-    responses["default"] = json!({"$ref": "#/components/responses/Error"});
+    for statuses in ["4XX", "5XX"] {
+        responses[statuses] = json!({"$ref": "#/components/responses/Error"});
+    }
     responses
 }
 

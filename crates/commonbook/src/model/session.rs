@@ -286,7 +286,7 @@ pub struct ListSessions {
     /// Only sessions that have ended without a summary although something was saved in them.
     #[serde(default)]
     pub unsummarised: bool,
-    /// Number of sessions per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,

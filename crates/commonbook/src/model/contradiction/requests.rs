@@ -50,7 +50,7 @@ pub struct DetectContradictions {
     /// Only contradictions with this status; `open` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ContradictionStatus>,
-    /// Number of contradictions per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,

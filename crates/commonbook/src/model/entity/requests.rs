@@ -96,7 +96,7 @@ pub struct ListEntities {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
-    /// Number of entities per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
@@ -111,7 +111,7 @@ pub struct ListEntities {
 pub struct EntityMentions {
     /// Its id, or its type and a name, as in `tool:TypeScript`.
     pub entity: EntityRef,
-    /// Number of mentions per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
@@ -168,7 +168,7 @@ pub struct UnmergeEntities {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListReviews {
-    /// Number of reviews per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,

@@ -159,7 +159,7 @@ pub struct ListHandoffs {
     /// Only handoffs of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Number of handoffs per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,

@@ -72,7 +72,7 @@ pub struct ListMemories {
     /// Sorts by how often each was found, told or used instead, the most often first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<UsageKind>,
-    /// Number of memories per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,

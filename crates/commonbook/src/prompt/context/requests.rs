@@ -173,7 +173,7 @@ pub struct ListContexts {
     /// Only those since this time, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Number of contexts per page, 1 to 100; 20 by default.
+    /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
