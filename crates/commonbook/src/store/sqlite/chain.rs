@@ -315,7 +315,11 @@ fn check_journal(connection: &Connection, workspace: &str, end: u64) -> Result<V
 /// What a purge erases of an event: its topics, and below them the user that it was about.
 fn erasable_text(row: &Row<'_>) -> rusqlite::Result<String> {
     let topics: String = row.get("topics")?;
-    let user: Option<String> = row.get("user_id")?;
+    let user: Option<String> = match row.get("user_id") {
+        // A row of a schema without the column was about nobody.
+        Err(rusqlite::Error::InvalidColumnName(_)) => None,
+        user => user?,
+    };
     Ok(match user {
         Some(user) => format!("{topics}\n{user}"),
         None => topics,
