@@ -170,7 +170,8 @@ fn id_type() -> Value {
 fn refer_to_id(schema: &mut Schema) {
     let pattern = schema.get("pattern").and_then(Value::as_str).unwrap_or_default();
     let kind = pattern.strip_prefix('^').and_then(|pattern| pattern.strip_suffix(ID_LETTERS));
-    if kind.is_some_and(|kind| kind.len() == 3) {
+    let is_text = schema.get("type").is_some_and(|kind| kind == "string");
+    if is_text && kind.is_some_and(|kind| kind.len() == 3) {
         schema.remove("pattern");
         schema.remove("type");
         schema.insert("$ref".into(), format!("#{SCHEMAS_PATH}/Id").into());

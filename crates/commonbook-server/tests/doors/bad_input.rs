@@ -196,6 +196,7 @@ fn of_contexts() -> Vec<Bad> {
             "not_found",
             None,
         ),
+        ("list_contexts", json!({"session": "s".repeat(129)}), "too_large", Some("session")),
         ("learn", json!({"message": " \n"}), "invalid", Some("message")),
         (
             "learn",

@@ -186,11 +186,13 @@ impl ListContexts {
     /// The filter of the list.
     ///
     /// # Errors
-    /// `invalid` if the agent's name is malformed.
+    /// `invalid` if the agent's name is malformed; `too_large` for a session that is too long.
     pub fn filter(&self) -> Result<ContextFilter> {
+        let session = self.session.as_deref();
+        let line = |session| input::line("session", session, limits::SESSION_CHARS);
         Ok(ContextFilter {
             agent: self.owner.as_deref().map(Agent::with_any_name).transpose()?,
-            session: self.session.clone(),
+            session: session.map(line).transpose()?,
             since: self.since,
         })
     }
