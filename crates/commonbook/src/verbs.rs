@@ -23,13 +23,13 @@ mod loss;
 mod memory;
 mod ops;
 mod recall;
+mod receipt;
 mod review;
 mod search;
 mod session;
 mod standing;
 mod stats;
 mod token;
-mod told;
 mod usage;
 
 use std::path::PathBuf;

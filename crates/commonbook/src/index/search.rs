@@ -91,7 +91,7 @@ impl Index {
 }
 
 /// Hits without a score of their own, in their order.
-struct Unranked<'m> {
+struct HitGroup<'m> {
     numbers: Vec<MemoryNumber>,
     matched: &'m [MatchReason],
     relevance: f64,
@@ -159,7 +159,7 @@ impl IndexState {
         let more = candidates.wordless_count();
         let total = matches.all().len() as u64 + more;
         let rest = deep.into_iter().filter(|number| !candidates.contains(*number)).collect();
-        let rest = Unranked { numbers: rest, matched: &[MatchReason::Words], relevance: 0.0 };
+        let rest = HitGroup { numbers: rest, matched: &[MatchReason::Words], relevance: 0.0 };
         Ok(self.build_result(ranked, rest, total, question.most))
     }
 
@@ -225,20 +225,20 @@ impl IndexState {
             all.truncate(most);
         }
         all.sort_unstable_by(newer);
-        let all = Unranked { numbers: all, matched: &[], relevance: 1.0 };
+        let all = HitGroup { numbers: all, matched: &[], relevance: 1.0 };
         self.build_result(Vec::new(), all, total, most)
     }
 
     fn build_result(
         &self,
         ranked: Vec<ScoredMemory>,
-        rest: Unranked<'_>,
+        rest: HitGroup<'_>,
         total: u64,
         most: usize,
     ) -> IndexResponse {
         let least = ranked.last().map_or(1.0, |(score, _)| *score);
         let parts = ScoreParts { author: 1.0, time: 1.0, standing: 1.0, ..ScoreParts::default() };
-        let Unranked { numbers, matched, relevance } = rest;
+        let HitGroup { numbers, matched, relevance } = rest;
         // Candidates that were not reranked follow in the order of their word scores.
         let below = numbers.into_iter().enumerate().map(|(place, number)| {
             let explanation =

@@ -34,7 +34,7 @@ use crate::model::workspace::Workspace;
 pub use audience::Audience;
 pub use policy::AccessPolicy;
 pub(crate) use work::ItemKind;
-pub use work::{HandoffVisibility, ItemVisibility, ToldItem, WorkVisibility};
+pub use work::{HandoffVisibility, ItemVisibility, WorkItem, WorkVisibility};
 
 /// What a caller may read: everything that a query needs to know about it.
 #[derive(Debug, Clone, PartialEq, Eq)]

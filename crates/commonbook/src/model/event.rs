@@ -1,10 +1,10 @@
 //! Events: what happened in a workspace, in one journal each. The journal is the audit log.
 
 mod follow;
-mod told;
+mod work;
 
 pub use follow::{EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents};
-pub(crate) use told::{ToldFigures, told_details, told_items, told_user};
+pub(crate) use work::{ItemFigures, work_details, work_items, work_user};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -387,7 +387,7 @@ impl EventRecord {
     #[must_use]
     pub fn shown_to(&self, sight: &Sight) -> Option<Event> {
         sight.sees_event(&self.visibility).then(|| match &self.visibility.about {
-            EventSubject::Work(work) => told::narrowed(&self.event, sight, work),
+            EventSubject::Work(work) => work::narrowed(&self.event, sight, work),
             _ => self.event.clone(),
         })
     }

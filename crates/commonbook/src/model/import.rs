@@ -65,12 +65,12 @@ impl ImportMemories {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ImportMemoriesResult {
     /// The results.
-    pub results: Vec<ImportedLine>,
+    pub results: Vec<ImportRecord>,
 }
 
 /// The result of one line: what happened, or why the line was not imported.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct ImportedLine {
+pub struct ImportRecord {
     /// Whether it was new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<SaveOutcome>,
@@ -82,7 +82,7 @@ pub struct ImportedLine {
     pub error: Option<ErrorDetail>,
 }
 
-impl From<Result<ImportLineResult>> for ImportedLine {
+impl From<Result<ImportLineResult>> for ImportRecord {
     fn from(result: Result<ImportLineResult>) -> Self {
         match result {
             Ok(ImportLineResult { outcome, quarantined }) => {
@@ -95,8 +95,8 @@ impl From<Result<ImportLineResult>> for ImportedLine {
     }
 }
 
-impl From<ImportedLine> for Result<ImportLineResult> {
-    fn from(line: ImportedLine) -> Self {
+impl From<ImportRecord> for Result<ImportLineResult> {
+    fn from(line: ImportRecord) -> Self {
         match (line.outcome, line.error) {
             (_, Some(error)) => Err(error.into()),
             (Some(outcome), None) => {

@@ -101,14 +101,14 @@ pub struct BriefingRecord {
 
 /// An item that a session has heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BriefedItem {
+pub struct BriefingItem {
     /// Its id.
     pub id: String,
     /// Its revision. What has no revisions has a fingerprint of its text.
     pub revision: u64,
 }
 
-impl BriefedItem {
+impl BriefingItem {
     /// A candidate at its present revision.
     #[must_use]
     pub fn of(candidate: &ContextCandidate) -> Self {

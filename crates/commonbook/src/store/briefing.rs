@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::memory::Memory;
-use crate::prompt::briefing::{BriefedItem, BriefingKey, BriefingRecord, MemoryCensus};
+use crate::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
 
 /// The rows of briefings.
 pub trait BriefingRows {
@@ -18,7 +18,7 @@ pub trait BriefingRows {
         &mut self,
         key: &BriefingKey,
         position: Option<u64>,
-        items: &[BriefedItem],
+        items: &[BriefingItem],
         at: Timestamp,
     ) -> Result<()>;
 

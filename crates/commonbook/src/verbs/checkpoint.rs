@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::ops::handles::longer_handles;
 use super::ops::write_once::WriteScope;
+use super::receipt::{TextDelivery, record_delivery};
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
-use super::told::{ToldText, record_told};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
 use crate::base::id::{CheckpointId, MemoryId, SessionId};
@@ -166,8 +166,8 @@ impl Commonbook {
             let (origin, budget) = (ContextOrigin::Resume, wanted.budget);
             let continued = Some(session.id.to_string());
             let told =
-                ToldText { origin, task: &id, text: &text, session: continued, budget, items };
-            record_told(tx, scope, told)?;
+                TextDelivery { origin, task: &id, text: &text, session: continued, budget, items };
+            record_delivery(tx, scope, told)?;
             Ok(ResumeSessionResult {
                 session,
                 text,

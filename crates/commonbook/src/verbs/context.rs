@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::memory::hide_heirs;
+use super::receipt::{UNUSED_NONCE, record_context};
 use super::standing::StandingFile;
-use super::told::{UNUSED_NONCE, record_context};
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
@@ -27,7 +27,7 @@ use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::Memory;
 use crate::model::search::{IndexQuery, MemoryRef, SearchFilter};
-use crate::prompt::briefing::BriefedItem;
+use crate::prompt::briefing::BriefingItem;
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
 };
@@ -86,7 +86,7 @@ impl Commonbook {
         let chosen = self.choose_from_material(&caller, choice)?;
         let read = standing.as_ref().map(|file| file.read.clone());
         let kept = self.context_record(&caller, &material, &chosen, read, begun);
-        self.keep_context(&caller, &sight, &kept, BriefedItem::all_of(&chosen))?;
+        self.keep_context(&caller, &sight, &kept, BriefingItem::all_of(&chosen))?;
         let warnings = standing.map(|file| self.standing_warnings(&caller, &file));
         let ContextRecord { id, agent, receipt, .. } = kept;
         Ok(AgentContext {
@@ -301,7 +301,7 @@ impl Commonbook {
         caller: &Caller,
         sight: &Sight,
         kept: &ContextRecord,
-        items: Vec<BriefedItem>,
+        items: Vec<BriefingItem>,
     ) -> Result<()> {
         let (caller, sight, kept) = (caller.clone(), sight.clone(), kept.clone());
         self.store.write(move |tx| {

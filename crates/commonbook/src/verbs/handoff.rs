@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::Commonbook;
 use super::memory::keep_memory;
 use super::ops::handles::longer_handles;
-use super::told::{ToldText, record_told};
+use super::receipt::{TextDelivery, record_delivery};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
@@ -123,7 +123,7 @@ impl Commonbook {
                     handoff.created_at,
                     handoff.task.clone(),
                 );
-                let told = ToldText {
+                let told = TextDelivery {
                     origin: ContextOrigin::Handoff,
                     task: &handoff.task,
                     text: &text,
@@ -131,7 +131,7 @@ impl Commonbook {
                     budget: handoff.tokens as usize,
                     items: [own].into_iter().chain(items).collect(),
                 };
-                record_told(tx, scope, told)?;
+                record_delivery(tx, scope, told)?;
             }
             Ok(AcceptHandoffResult { handoff, text })
         })?;

@@ -7,7 +7,7 @@ use crate::model::access::{self, require_scope};
 use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::import::{
-    ImportLine, ImportLineResult, ImportMemories, ImportMemoriesResult, ImportedLine,
+    ImportLine, ImportLineResult, ImportMemories, ImportMemoriesResult, ImportRecord,
 };
 use crate::model::memory::{Memory, QuarantineNotice, SaveOutcome};
 use crate::model::token::TokenScope;
@@ -26,7 +26,7 @@ impl Commonbook {
     ) -> Result<ImportMemoriesResult> {
         let into = (!request.by_line).then_some(&caller.workspace);
         let results = self.import_each(caller, into, request.parse_lines()?, admit)?;
-        Ok(ImportMemoriesResult { results: results.into_iter().map(ImportedLine::from).collect() })
+        Ok(ImportMemoriesResult { results: results.into_iter().map(ImportRecord::from).collect() })
     }
 
     /// Imports the memories of these lines in one transaction, each under its own author's name, in

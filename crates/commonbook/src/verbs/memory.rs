@@ -294,7 +294,7 @@ pub(super) struct MemoryDraft {
 
 /// A memory as one save left it.
 #[derive(Clone, Serialize, Deserialize)]
-struct SavedMemory {
+struct SaveRecord {
     #[serde(flatten)]
     memory: Memory,
     /// Whether its author had saved it before.
@@ -305,8 +305,8 @@ struct SavedMemory {
     superseded: Vec<MemoryId>,
 }
 
-fn save_results(once: WriteAnswer<Vec<SavedMemory>>, door: EntryPoint) -> Vec<SaveResult> {
-    let result = |saved: SavedMemory| {
+fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<SaveResult> {
+    let result = |saved: SaveRecord| {
         let outcome = match once.repeated || saved.is_known {
             true => SaveOutcome::Repeated,
             false => SaveOutcome::Created,
@@ -330,7 +330,7 @@ fn keep_all(
     caller: &Caller,
     drafts: &[MemoryDraft],
     now: Timestamp,
-) -> Result<Vec<SavedMemory>, (usize, Error)> {
+) -> Result<Vec<SaveRecord>, (usize, Error)> {
     let kept = drafts
         .iter()
         .enumerate()
@@ -343,7 +343,7 @@ fn keep_draft(
     caller: &Caller,
     draft: &MemoryDraft,
     now: Timestamp,
-) -> Result<SavedMemory> {
+) -> Result<SaveRecord> {
     let mut memory = judge_with_earlier(tx, &draft.memory)?;
     let in_field = |error: Error| error.with_field("supersedes");
     if let Some(old) = draft.supersedes {
@@ -357,18 +357,18 @@ fn keep_draft(
         if !memory.is_quarantined() {
             supersede(tx, caller, old, &memory, now).map_err(in_field)?;
         }
-        return Ok(SavedMemory { memory, is_known: false, superseded: Vec::new() });
+        return Ok(SaveRecord { memory, is_known: false, superseded: Vec::new() });
     }
     let earlier = find_earlier(tx, caller, &memory)?;
     if let Some(memory) = earlier.repeated {
-        return Ok(SavedMemory { memory, is_known: true, superseded: Vec::new() });
+        return Ok(SaveRecord { memory, is_known: true, superseded: Vec::new() });
     }
     insert(tx, &memory, now)?;
     for old in &earlier.corrected {
         replace(tx, caller, old, &memory, now)?;
     }
     let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
-    Ok(SavedMemory { memory, is_known: false, superseded })
+    Ok(SaveRecord { memory, is_known: false, superseded })
 }
 
 /// Purges a memory with its event, which names no topics.

@@ -7,7 +7,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{ListOrder, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::MemoryFilter;
-use commonbook::prompt::briefing::{BriefedItem, BriefingKey, BriefingRecord};
+use commonbook::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord};
 use commonbook::prompt::context::{
     ContextFilter, ContextRecord, StandingLocation, StandingSnapshot,
 };
@@ -179,8 +179,8 @@ pub(crate) fn what_a_session_was_told_is_kept_by_agent_and_session(fresh: &dyn F
     let record = |agent: &str, session: &str, position, items: &[(&str, u64)], at| {
         let key = session_of(agent, session);
         let item =
-            |(id, revision): &(&str, u64)| BriefedItem { id: (*id).into(), revision: *revision };
-        let items: Vec<BriefedItem> = items.iter().map(item).collect();
+            |(id, revision): &(&str, u64)| BriefingItem { id: (*id).into(), revision: *revision };
+        let items: Vec<BriefingItem> = items.iter().map(item).collect();
         store.write(move |tx| tx.record_briefing(&key, position, &items, at)).unwrap();
     };
     let read = |agent: &str, session: &str| {

@@ -11,13 +11,13 @@ mod handoffs;
 mod journal;
 mod memories;
 mod rebuilding;
+mod receipts;
 mod registry;
 mod search;
 mod sessions;
 mod sight;
 mod sqlite;
 mod standing;
-mod told;
 mod vectors;
 mod writes;
 
@@ -122,8 +122,8 @@ laws! {
     entities::an_entity_exists_only_for_callers_that_see_a_mention_of_it,
     standing::the_versions_of_a_file_are_its_own_and_the_oldest_go_first,
     sight::a_store_returns_exactly_what_the_permission_rule_allows,
-    told::what_an_agent_was_told_is_seen_by_it_those_above_it_and_the_person,
-    told::a_receipt_is_counted_once_and_counts_follow_the_permission_rule,
+    receipts::what_an_agent_was_told_is_seen_by_it_those_above_it_and_the_person,
+    receipts::a_receipt_is_counted_once_and_counts_follow_the_permission_rule,
     search::a_search_finds_what_any_process_saved_one_call_earlier,
     search::a_search_finds_new_words_and_forgets_old_ones,
     search::an_index_at_any_stage_finds_exactly_the_visible_memories,

@@ -38,12 +38,12 @@ pub struct WorkVisibility {
     /// The user that the agent worked for.
     pub user_id: Option<String>,
     /// The items, in order.
-    pub items: Vec<ToldItem>,
+    pub items: Vec<WorkItem>,
 }
 
 /// An item that an agent received, with its present visibility.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldItem {
+pub struct WorkItem {
     /// Its id.
     pub id: String,
     /// Who sees it now.

@@ -75,7 +75,7 @@ fn complete_blocks(code: &str) -> Vec<Learning> {
 
 /// The lines and blocks that learnings took.
 #[derive(Default)]
-struct TakenLines {
+struct LearningExtent {
     lines: usize,
     blocks: usize,
 }
@@ -87,14 +87,14 @@ fn learnings_of_line(
     index: usize,
     below: &[MarkdownBlock],
     found: &mut Vec<Learning>,
-) -> TakenLines {
+) -> LearningExtent {
     let MarkdownLine { text, masked } = &block.lines[index];
     let starts: Vec<usize> = sentences(masked).map(|s| offset_in(masked, s)).collect();
     let mark_at = |place: usize| {
         let start = *starts.get(place)?;
         learning_mark(&text[start..], &masked[start..], block)
     };
-    let mut taken = TakenLines::default();
+    let mut taken = LearningExtent::default();
     for place in 0..starts.len() {
         let Some(mark) = mark_at(place) else { continue };
         if place == 0 {
@@ -127,7 +127,7 @@ fn learnings_of_block(
     after: &[MarkdownLine],
     below: &[MarkdownBlock],
     found: &mut Vec<Learning>,
-) -> TakenLines {
+) -> LearningExtent {
     let is_start = |line: &&MarkdownLine| learning_mark(&line.text, &line.masked, block).is_some();
     let own = after.iter().take_while(|line| !is_start(line)).count();
     let (own, all_own) = (&after[..own], own == after.len());
@@ -146,16 +146,16 @@ fn learnings_of_block(
     let lines_below = below.iter().flat_map(|next| &next.lines);
     if let Some(learning) = fields(mark, own.iter().chain(lines_below)) {
         found.push(learning);
-        return TakenLines { lines: own.len() + 1, blocks: below.len() };
+        return LearningExtent { lines: own.len() + 1, blocks: below.len() };
     }
     if !mark.rest.is_empty() {
         let (text, lines) = with_wrapped_lines(mark.rest, own);
         found.extend(learning(mark, &text));
-        return TakenLines { lines, blocks: 0 };
+        return LearningExtent { lines, blocks: 0 };
     }
     if !own.is_empty() {
         found.extend(learning(mark, &joined(own)));
-        return TakenLines { lines: own.len() + 1, blocks: 0 };
+        return LearningExtent { lines: own.len() + 1, blocks: 0 };
     }
     if items > 0 {
         let items = below.iter().filter(|next| next.kind == BlockKind::Item);
@@ -163,7 +163,7 @@ fn learnings_of_block(
     } else if let Some(paragraph) = below.first() {
         found.extend(learning(mark, &joined(&paragraph.lines)));
     }
-    TakenLines { lines: 1, blocks: below.len() }
+    LearningExtent { lines: 1, blocks: below.len() }
 }
 
 /// The learning with this text; `None` for a question.

@@ -11,7 +11,7 @@ use super::memory::{self, MEMORY_COLUMNS};
 use crate::base::error::Result;
 use crate::model::access::{Audience, Sight};
 use crate::model::memory::Memory;
-use crate::prompt::briefing::{BriefedItem, BriefingKey, BriefingRecord, MemoryCensus};
+use crate::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
 use crate::store::BriefingRows;
 
 /// Current memories, as the index `memory_important` has them.
@@ -32,7 +32,7 @@ impl BriefingRows for SqliteTransaction<'_> {
         &mut self,
         key: &BriefingKey,
         position: Option<u64>,
-        items: &[BriefedItem],
+        items: &[BriefingItem],
         at: Timestamp,
     ) -> Result<()> {
         let [workspace, agent, session] = params(key);
@@ -43,7 +43,7 @@ impl BriefingRows for SqliteTransaction<'_> {
                  at = excluded.at",
             (workspace, agent, session, position, at.as_millisecond()),
         )?;
-        for BriefedItem { id, revision } in items {
+        for BriefingItem { id, revision } in items {
             self.execute(
                 "INSERT INTO briefed_item (workspace, agent, session, item, revision) \
                  VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (workspace, agent, session, item) \

@@ -9,12 +9,12 @@ use super::row::{encode_json, importance, json, optional_text, text, time};
 use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::model::access::{
-    EventSubject, EventVisibility, HandoffVisibility, ItemKind, ItemVisibility, Sight, ToldItem,
-    Visibility, WorkVisibility,
+    EventSubject, EventVisibility, HandoffVisibility, ItemKind, ItemVisibility, Sight, Visibility,
+    WorkItem, WorkVisibility,
 };
 use crate::model::agent::Agent;
 use crate::model::event::{
-    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, told_items, told_user,
+    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, work_items, work_user,
 };
 use crate::model::memory::Sharing;
 use crate::model::workspace::Workspace;
@@ -172,14 +172,14 @@ impl SqliteTransaction<'_> {
 
     /// Who sees what an event says that an agent received; `None` if it lists no items.
     fn work_visibility(&self, event: &Event) -> Result<Option<WorkVisibility>> {
-        let items = event.kind.is_of_work().then(|| told_items(&event.details)).flatten();
+        let items = event.kind.is_of_work().then(|| work_items(&event.details)).flatten();
         let Some(items) = items else { return Ok(None) };
         let items = items.into_iter().map(|item| {
             let visibility = self.item_visibility(&event.workspace, &item.id)?;
-            Ok(ToldItem { id: item.id, visibility })
+            Ok(WorkItem { id: item.id, visibility })
         });
         let items = items.collect::<Result<_>>()?;
-        Ok(Some(WorkVisibility { user_id: told_user(&event.details), items }))
+        Ok(Some(WorkVisibility { user_id: work_user(&event.details), items }))
     }
 
     fn item_visibility(&self, workspace: &Workspace, id: &str) -> Result<ItemVisibility> {

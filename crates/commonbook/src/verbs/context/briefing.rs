@@ -17,7 +17,7 @@ use crate::model::contradiction::ContradictionStatus;
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::prompt::briefing::{
-    BriefedItem, Briefing, BriefingKey, BriefingRecord, GetBriefing, MemoryCensus,
+    Briefing, BriefingItem, BriefingKey, BriefingRecord, GetBriefing, MemoryCensus,
     belongs_to_beginning, belongs_to_prompt, quarantine_notices,
 };
 use crate::prompt::context::choose::{ContextCandidate, ContextSettings, ContextSource};
@@ -26,7 +26,7 @@ use crate::prompt::context::{
 };
 use crate::prompt::news::{NEWS_ITEMS_MAX, news_of};
 use crate::store::{ContradictionFilter, Transaction};
-use crate::verbs::told::record_context;
+use crate::verbs::receipt::record_context;
 use crate::verbs::{Commonbook, cursor};
 use commonbook_text::fence::Fence;
 use commonbook_text::tokens;
@@ -81,7 +81,7 @@ struct BriefingDraft {
     parts: Vec<String>,
     records: Vec<ContextRecord>,
     items: Vec<ItemSummary>,
-    shown: Vec<BriefedItem>,
+    shown: Vec<BriefingItem>,
 }
 
 impl Commonbook {
@@ -247,7 +247,7 @@ impl Commonbook {
         tx: &mut dyn Transaction,
         caller: &Caller,
         sight: &Sight,
-        items: &[BriefedItem],
+        items: &[BriefingItem],
         now: Timestamp,
     ) -> Result<()> {
         let Some(session) = caller.session.as_deref().filter(|_| !items.is_empty()) else {
@@ -304,7 +304,7 @@ impl BriefingWriter<'_> {
         if chosen.text.is_empty() {
             return Ok(());
         }
-        let items = BriefedItem::all_of(&chosen);
+        let items = BriefingItem::all_of(&chosen);
         let standing = standing.map(|file| file.read);
         let mut record = book.context_record(caller, &found.material, &chosen, standing, *now);
         record.receipt.origin = ContextOrigin::Briefing;
@@ -328,7 +328,7 @@ impl BriefingWriter<'_> {
         let own = own.filter(|memory| self.is_of_session(memory));
         let own: Vec<String> = own.map(|memory| memory.id.to_string()).collect();
         for candidate in candidates.iter_mut() {
-            let BriefedItem { id, revision } = BriefedItem::of(candidate);
+            let BriefingItem { id, revision } = BriefingItem::of(candidate);
             candidate.repeated = heard.get(id.as_str()) == Some(&revision) || own.contains(&id);
         }
         let fresh = candidates.iter().filter(|candidate| {

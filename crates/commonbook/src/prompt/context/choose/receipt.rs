@@ -138,7 +138,7 @@ pub struct ContextDiagnostics {
 
 impl CandidateReceipt {
     /// The receipt of an item of a text without a choice.
-    pub(crate) fn of_told(item: &PromptItem, source: ContextSource, now: Timestamp) -> Self {
+    pub(crate) fn of_delivery(item: &PromptItem, source: ContextSource, now: Timestamp) -> Self {
         Self {
             id: item.id.clone(),
             source,
@@ -159,7 +159,7 @@ impl CandidateReceipt {
 
 impl ContextReceipt {
     /// The receipt of a text without a choice.
-    pub(crate) fn of_told(
+    pub(crate) fn of_delivery(
         query: String,
         candidates: Vec<CandidateReceipt>,
         budget: usize,

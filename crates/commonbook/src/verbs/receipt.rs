@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::hash::sha256;
 use crate::base::id::ContextId;
 use crate::model::access::ItemKind;
-use crate::model::event::{EventKind, NewEvent, ToldFigures, told_details};
+use crate::model::event::{EventKind, ItemFigures, NewEvent, work_details};
 use crate::model::memory::Sharing;
 use crate::prompt::context::choose::{CandidateReceipt, ContextSource};
 use crate::prompt::context::{ContextOrigin, ContextReceipt, ContextRecord};
@@ -21,7 +21,7 @@ use commonbook_text::tokens;
 pub(super) const UNUSED_NONCE: &str = "000000000000";
 
 /// A text that tells its reader all of these items: no choice was made for it.
-pub(super) struct ToldText<'t> {
+pub(super) struct TextDelivery<'t> {
     pub(super) origin: ContextOrigin,
     /// The task that it belongs to.
     pub(super) task: &'t str,
@@ -35,28 +35,28 @@ pub(super) struct ToldText<'t> {
 
 /// Stores the receipt of a text in the write that hands it out, with its event. Memories and
 /// handoffs alone are recorded: an entity is only what memories say of it.
-pub(super) fn record_told(
+pub(super) fn record_delivery(
     tx: &mut dyn Transaction,
     WriteScope { caller, now, ids, .. }: WriteScope<'_>,
-    told: ToldText<'_>,
+    delivery: TextDelivery<'_>,
 ) -> Result<()> {
     // All anonymous callers share one name, and would see each other's receipts.
     if caller.agent.is_anonymous() {
         return Ok(());
     }
-    let receipts = told.items.iter().filter_map(|item| {
+    let receipts = delivery.items.iter().filter_map(|item| {
         let source = match ItemKind::of(&item.id) {
             ItemKind::Memory(_) => ContextSource::Relevant,
             ItemKind::Handoff(_) => ContextSource::Handoff,
             ItemKind::File => return None,
         };
-        Some(CandidateReceipt::of_told(item, source, now))
+        Some(CandidateReceipt::of_delivery(item, source, now))
     });
-    let (task, candidates) = (told.task.to_owned(), receipts.collect());
-    let count = tokens::count(told.text);
-    let mut receipt = ContextReceipt::of_told(task, candidates, told.budget, count);
-    receipt.origin = told.origin;
-    receipt.session = told.session;
+    let (task, candidates) = (delivery.task.to_owned(), receipts.collect());
+    let count = tokens::count(delivery.text);
+    let mut receipt = ContextReceipt::of_delivery(task, candidates, delivery.budget, count);
+    receipt.origin = delivery.origin;
+    receipt.session = delivery.session;
     receipt.diagnostics.resolved_user_id.clone_from(&caller.user);
     let record = ContextRecord {
         id: ContextId::new(ids, now),
@@ -65,8 +65,8 @@ pub(super) fn record_told(
         at: now,
         sequence: tx.journal_end(&caller.workspace)?,
         milliseconds: 0,
-        sha256: sha256(told.text),
-        nonce: Fence::nonce_of_block(told.text).unwrap_or(UNUSED_NONCE).to_owned(),
+        sha256: sha256(delivery.text),
+        nonce: Fence::nonce_of_block(delivery.text).unwrap_or(UNUSED_NONCE).to_owned(),
         standing: None,
         is_bound: caller.proof.is_bound(),
         receipt,
@@ -90,8 +90,8 @@ fn context_events(record: &ContextRecord) -> Vec<NewEvent> {
         NewEvent::for_subject(kind, &record.workspace, subject, agent, at, Sharing::Private)
     };
     let details = |candidates: Vec<&CandidateReceipt>, further: &[_]| {
-        let items: Vec<ToldFigures> = candidates.into_iter().map(figures_of).collect();
-        told_details(&items, record.user_id(), further)
+        let items: Vec<ItemFigures> = candidates.into_iter().map(figures_of).collect();
+        work_details(&items, record.user_id(), further)
     };
     let built = NewEvent {
         details: details(
@@ -123,8 +123,8 @@ fn context_events(record: &ContextRecord) -> Vec<NewEvent> {
     [Some(built), loaded].into_iter().flatten().collect()
 }
 
-fn figures_of(candidate: &CandidateReceipt) -> ToldFigures {
-    ToldFigures {
+fn figures_of(candidate: &CandidateReceipt) -> ItemFigures {
+    ItemFigures {
         id: candidate.id.clone(),
         bytes: candidate.bytes.unwrap_or_default() as u64,
         tokens: candidate.tokens.unwrap_or_default() as u64,

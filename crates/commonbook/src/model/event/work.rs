@@ -18,7 +18,7 @@ const CANDIDATE_COUNT_FIELD: &str = "candidate_count";
 
 /// An item that an agent received, as the details store it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ToldFigures {
+pub(crate) struct ItemFigures {
     /// Its id.
     pub(crate) id: String,
     /// Bytes of its text.
@@ -28,8 +28,8 @@ pub(crate) struct ToldFigures {
 }
 
 /// The details that store these items.
-pub(crate) fn told_details(
-    items: &[ToldFigures],
+pub(crate) fn work_details(
+    items: &[ItemFigures],
     user: Option<&str>,
     further: &[(&str, Value)],
 ) -> Map<String, Value> {
@@ -40,23 +40,23 @@ pub(crate) fn told_details(
 }
 
 /// The items in stored details; `None` if they list none, as those of earlier versions.
-pub(crate) fn told_items(details: &Map<String, Value>) -> Option<Vec<ToldFigures>> {
+pub(crate) fn work_items(details: &Map<String, Value>) -> Option<Vec<ItemFigures>> {
     serde_json::from_value(details.get(ITEMS_FIELD)?.clone()).ok()
 }
 
 /// The user in stored details.
-pub(crate) fn told_user(details: &Map<String, Value>) -> Option<String> {
+pub(crate) fn work_user(details: &Map<String, Value>) -> Option<String> {
     details.get(USER_FIELD)?.as_str().map(str::to_owned)
 }
 
 /// The event with the ids and figures of those items that this sight sees.
 pub(super) fn narrowed(event: &Event, sight: &Sight, work: &WorkVisibility) -> Event {
-    let items = told_items(&event.details).unwrap_or_default();
-    let sees = |item: &&ToldFigures| {
+    let items = work_items(&event.details).unwrap_or_default();
+    let sees = |item: &&ItemFigures| {
         let known = work.items.iter().find(|known| known.id == item.id);
         known.is_some_and(|known| sight.sees_item(&known.visibility))
     };
-    let seen: Vec<&ToldFigures> = items.iter().filter(sees).collect();
+    let seen: Vec<&ItemFigures> = items.iter().filter(sees).collect();
     let mut details = event.details.clone();
     details.remove(ITEMS_FIELD);
     details.remove(USER_FIELD);
