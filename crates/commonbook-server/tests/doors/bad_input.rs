@@ -197,6 +197,7 @@ fn of_contexts() -> Vec<Bad> {
             None,
         ),
         ("list_contexts", json!({"session": "s".repeat(129)}), "too_large", Some("session")),
+        ("list_contexts", json!({"since": "some day"}), "invalid", Some("since")),
         ("learn", json!({"message": " \n"}), "invalid", Some("message")),
         (
             "learn",

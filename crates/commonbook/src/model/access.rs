@@ -170,9 +170,9 @@ impl Sight {
     #[must_use]
     pub fn sees_event(&self, visibility: &EventVisibility) -> bool {
         let own = visibility.owner == self.agent;
-        if let EventSubject::Work(work) = &visibility.about {
+        if let EventSubject::Work(_) = &visibility.about {
             return self.workspaces.contains(&visibility.workspace)
-                && self.sees_work(&visibility.owner, work.user_id.as_deref());
+                && self.sees_work(&visibility.owner, visibility.user_id.as_deref());
         }
         let still = match &visibility.about {
             EventSubject::Memory(now) => self.can_see(now),

@@ -4,7 +4,7 @@ mod follow;
 mod work;
 
 pub use follow::{EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents};
-pub(crate) use work::{ItemFigures, work_details, work_items, work_user};
+pub(crate) use work::{ItemFigures, narrowed, work_details, work_items};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -387,7 +387,7 @@ impl EventRecord {
     #[must_use]
     pub fn shown_to(&self, sight: &Sight) -> Option<Event> {
         sight.sees_event(&self.visibility).then(|| match &self.visibility.about {
-            EventSubject::Work(work) => work::narrowed(&self.event, sight, work),
+            EventSubject::Work(work) => narrowed(&self.event, sight, work),
             _ => self.event.clone(),
         })
     }

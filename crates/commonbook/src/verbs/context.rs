@@ -138,7 +138,7 @@ impl Commonbook {
         caller: &Caller,
         request: &ListContexts,
     ) -> Result<Page<ContextSummary>> {
-        let (sight, filter) = (Sight::reading(caller)?, request.filter()?);
+        let (sight, filter) = (Sight::reading(caller)?, request.filter(self.clock.now())?);
         let size = PageSize::of(request.limit)?;
         let beyond = request.cursor.as_ref().map(PageCursor::id).transpose()?;
         // All anonymous callers share one name: none sees what another received.

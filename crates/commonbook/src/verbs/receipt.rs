@@ -87,11 +87,15 @@ pub(super) fn record_context(tx: &mut dyn Transaction, record: &ContextRecord) -
 fn context_events(record: &ContextRecord) -> Vec<NewEvent> {
     let (agent, at, receipt) = (&record.agent, record.at, &record.receipt);
     let event = |kind, subject: String| {
-        NewEvent::for_subject(kind, &record.workspace, subject, agent, at, Sharing::Private)
+        let sharing = Sharing::Private;
+        NewEvent {
+            user_id: record.user_id().map(str::to_owned),
+            ..NewEvent::for_subject(kind, &record.workspace, subject, agent, at, sharing)
+        }
     };
     let details = |candidates: Vec<&CandidateReceipt>, further: &[_]| {
         let items: Vec<ItemFigures> = candidates.into_iter().map(figures_of).collect();
-        work_details(&items, record.user_id(), further)
+        work_details(&items, further)
     };
     let built = NewEvent {
         details: details(

@@ -56,13 +56,9 @@ fn event(record: &ContextRecord) -> NewEvent {
         .included()
         .map(|item| json!({"id": item.id, "bytes": item.bytes, "tokens": item.tokens}))
         .collect();
-    let details = [
-        ("agent_id", json!(record.agent)),
-        ("candidate_count", json!(9)),
-        ("items", json!(items)),
-        ("user_id", json!(record.user_id())),
-    ];
-    NewEvent::for_subject(
+    let details =
+        [("agent_id", json!(record.agent)), ("candidate_count", json!(9)), ("items", json!(items))];
+    let event = NewEvent::for_subject(
         EventKind::ContextBuilt,
         &record.workspace,
         record.id.to_string(),
@@ -70,7 +66,8 @@ fn event(record: &ContextRecord) -> NewEvent {
         now(),
         Sharing::Private,
     )
-    .with_details(&details)
+    .with_details(&details);
+    NewEvent { user_id: record.user_id().map(str::to_owned), ..event }
 }
 
 fn sights() -> Vec<Sight> {

@@ -35,8 +35,6 @@ impl Sight {
 /// What decides who sees the event of something that an agent received.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkVisibility {
-    /// The user that the agent worked for.
-    pub user_id: Option<String>,
     /// The items, in order.
     pub items: Vec<WorkItem>,
 }

@@ -10,9 +10,6 @@ use crate::model::access::{Sight, WorkVisibility};
 /// The field of the stored details that lists the items. No reader is shown it.
 const ITEMS_FIELD: &str = "items";
 
-/// The field of the stored details that names the user.
-const USER_FIELD: &str = "user_id";
-
 /// The field that counts all candidates of a context, which its agent alone sees.
 const CANDIDATE_COUNT_FIELD: &str = "candidate_count";
 
@@ -28,15 +25,10 @@ pub(crate) struct ItemFigures {
 }
 
 /// The details that store these items.
-pub(crate) fn work_details(
-    items: &[ItemFigures],
-    user: Option<&str>,
-    further: &[(&str, Value)],
-) -> Map<String, Value> {
-    let user = user.map(|user| (USER_FIELD.to_owned(), json!(user)));
+pub(crate) fn work_details(items: &[ItemFigures], further: &[(&str, Value)]) -> Map<String, Value> {
     let items = (ITEMS_FIELD.to_owned(), json!(items));
     let further = further.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-    further.chain(user).chain([items]).collect()
+    further.chain([items]).collect()
 }
 
 /// The items in stored details; `None` if they list none, as those of earlier versions.
@@ -44,13 +36,8 @@ pub(crate) fn work_items(details: &Map<String, Value>) -> Option<Vec<ItemFigures
     serde_json::from_value(details.get(ITEMS_FIELD)?.clone()).ok()
 }
 
-/// The user in stored details.
-pub(crate) fn work_user(details: &Map<String, Value>) -> Option<String> {
-    details.get(USER_FIELD)?.as_str().map(str::to_owned)
-}
-
 /// The event with the ids and figures of those items that this sight sees.
-pub(super) fn narrowed(event: &Event, sight: &Sight, work: &WorkVisibility) -> Event {
+pub(crate) fn narrowed(event: &Event, sight: &Sight, work: &WorkVisibility) -> Event {
     let items = work_items(&event.details).unwrap_or_default();
     let sees = |item: &&ItemFigures| {
         let known = work.items.iter().find(|known| known.id == item.id);
@@ -59,7 +46,6 @@ pub(super) fn narrowed(event: &Event, sight: &Sight, work: &WorkVisibility) -> E
     let seen: Vec<&ItemFigures> = items.iter().filter(sees).collect();
     let mut details = event.details.clone();
     details.remove(ITEMS_FIELD);
-    details.remove(USER_FIELD);
     if event.actor != sight.agent {
         details.remove(CANDIDATE_COUNT_FIELD);
     }

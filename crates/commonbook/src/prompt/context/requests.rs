@@ -14,6 +14,7 @@ use crate::base::page::PageCursor;
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
+use crate::model::search::period::{self, PeriodBound};
 use crate::model::standing::StandingLocation;
 use crate::model::workspace::Workspace;
 use commonbook_text::secrets;
@@ -170,9 +171,10 @@ pub struct ListContexts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
-    /// Only those since this time, RFC 3339.
+    /// Only those since this time: RFC 3339, a date, `yesterday`, or an age such as `7d`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<Timestamp>,
+    #[schemars(extend("anyOf" = period::time_schema()))]
+    pub since: Option<String>,
     /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
@@ -186,14 +188,16 @@ impl ListContexts {
     /// The filter of the list.
     ///
     /// # Errors
-    /// `invalid` if the agent's name is malformed; `too_large` for a session that is too long.
-    pub fn filter(&self) -> Result<ContextFilter> {
+    /// `invalid` if the agent's name or the time is malformed; `too_large` for a session that is too long.
+    pub fn filter(&self, now: Timestamp) -> Result<ContextFilter> {
+        let first =
+            |text: &String| period::parse_period_bound("since", text, PeriodBound::First, now);
         let session = self.session.as_deref();
         let line = |session| input::line("session", session, limits::SESSION_CHARS);
         Ok(ContextFilter {
             agent: self.owner.as_deref().map(Agent::with_any_name).transpose()?,
             session: session.map(line).transpose()?,
-            since: self.since,
+            since: self.since.as_ref().map(first).transpose()?,
         })
     }
 }

@@ -14,9 +14,8 @@ use crate::model::access::{
 };
 use crate::model::agent::Agent;
 use crate::model::event::{
-    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, work_items, work_user,
+    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, narrowed, work_items,
 };
-use crate::model::memory::Sharing;
 use crate::model::workspace::Workspace;
 use crate::store::EventRows;
 
@@ -27,8 +26,7 @@ const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded') \
 /// The rule of [`Sight::sees_work`] for an event `e` that lists items.
 const SEEN_WORK: &str = "((e.owner = :agent OR :person \
         OR (e.owner > :agent || '/' AND e.owner < :agent || '0')) \
-    AND (e.details ->> '$.user_id' IS NULL OR e.details ->> '$.user_id' = :user \
-        OR (:user IS NULL AND e.owner = :agent)))";
+    AND (e.user_id IS NULL OR e.user_id = :user OR (:user IS NULL AND e.owner = :agent)))";
 
 /// The rule of [`Sight::sees_event`] for a row `e` of the table `event`. The conformance suite
 /// proves the two equal.
@@ -155,19 +153,11 @@ impl EventRows for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// These events, which this sight sees, without the items that it does not see.
     fn narrow_to_sight(&self, sight: &Sight, events: Vec<Event>) -> Result<Vec<Event>> {
-        let narrowed = events.into_iter().map(|event| {
-            let Some(work) = self.work_visibility(&event)? else { return Ok(Some(event)) };
-            let visibility = EventVisibility {
-                workspace: event.workspace.clone(),
-                owner: event.actor.clone(),
-                sharing: Sharing::Private,
-                addressee: None,
-                user_id: None,
-                about: EventSubject::Work(work),
-            };
-            Ok(EventRecord { event, visibility }.shown_to(sight))
+        let narrowed_events = events.into_iter().map(|event| {
+            let work = self.work_visibility(&event)?;
+            Ok(work.map(|work| narrowed(&event, sight, &work)).unwrap_or(event))
         });
-        Ok(narrowed.collect::<Result<Vec<Option<Event>>>>()?.into_iter().flatten().collect())
+        narrowed_events.collect()
     }
 
     /// Who sees what an event says that an agent received; `None` if it lists no items.
@@ -179,7 +169,7 @@ impl SqliteTransaction<'_> {
             Ok(WorkItem { id: item.id, visibility })
         });
         let items = items.collect::<Result<_>>()?;
-        Ok(Some(WorkVisibility { user_id: work_user(&event.details), items }))
+        Ok(Some(WorkVisibility { items }))
     }
 
     fn item_visibility(&self, workspace: &Workspace, id: &str) -> Result<ItemVisibility> {
