@@ -34,7 +34,8 @@ fn every_door_shows_what_a_child_was_told_to_its_parent_and_to_no_stranger() {
     let doors: [&dyn Door; 3] = [&server, &cli, &mcp];
     let (shared, private, context) = told_child(&server);
     for (index, door) in doors.into_iter().enumerate() {
-        let list = |agent: &str| door.call(agent, "list_contexts", &json!({"since": "1h"})).unwrap();
+        let list =
+            |agent: &str| door.call(agent, "list_contexts", &json!({"since": "1h"})).unwrap();
         let explain =
             |agent: &str| door.call(agent, "explain_context", &json!({"context": context}));
         let events = |agent: &str| work_events(&door.call(agent, "list_events", &json!({})));
