@@ -23,16 +23,17 @@ function next({ system, said, tools, results }) {
   if (results.length >= steps.length) return { say: say ?? "DONE" };
   const [tool, given] = steps[results.length];
   const name = ownName(tools, tool);
-  return name ? { name, input: filled(given, results) } : { say: `NO TOOL ${tool} AMONG ${tools.join(" ")}` };
+  return name ? { name, input: filled(given, [system, said, ...results]) } : { say: `NO TOOL ${tool} AMONG ${tools.join(" ")}` };
 }
 
-/** The arguments with each `{{field}}` replaced by the last value of that field in a result. */
-function filled(input, results) {
-  const value = (_, field) => {
-    const found = [...results.join("\n").matchAll(new RegExp(`${field}\\\\?": ?\\\\?"([^"\\\\]+)`, "g"))];
-    return found.at(-1)?.[1] ?? "";
-  };
-  return JSON.parse(JSON.stringify(input).replace(/\{\{(\w+)\}\}/g, value));
+/** The arguments with each `{{field}}` replaced by the last value of that field in a result, and `{{#kind}}` by
+ *  the handle of the last item of that kind in a block of Commonbook. */
+function filled(input, texts) {
+  const seen = texts.join("\n");
+  const last = (pattern) => [...seen.matchAll(new RegExp(pattern, "g"))].at(-1)?.[1] ?? "";
+  const value = (_, mark, field) =>
+    mark ? last(`#(\\w{6,26}) [^\n]*, ${field}\\b`) : last(`${field}\\\\?": ?\\\\?"([^"\\\\]+)`);
+  return JSON.parse(JSON.stringify(input).replace(/\{\{(#?)(\w+)\}\}/g, value));
 }
 
 let count = 0;

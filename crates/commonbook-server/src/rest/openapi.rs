@@ -364,7 +364,7 @@ fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
         success["headers"] = json!({"ETag": {"$ref": "#/components/headers/ETag"}});
     }
     let mut responses = json!({ route.status.as_str(): success });
-    if !route.has_body() {
+    if !route.has_body() && has_long_text(&route.call.request) {
         responses["414"] = json!({"$ref": "#/components/responses/UrlTooLong"});
     }
     if route.supports_if_none_match() {
@@ -373,11 +373,18 @@ fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
     with_errors(responses)
 }
 
-/// Adds the errors of every operation.
+/// Characters of a field from which on a URL can be too long: a character has up to 12 in a URL.
+const LONG_TEXT_CHARS: u64 = 65_534 / 12;
+
+/// Whether a field of this request can by itself make a URL too long.
+fn has_long_text(request: &Value) -> bool {
+    let mut fields = request["properties"].as_object().into_iter().flatten();
+    fields.any(|(_, field)| field["maxLength"].as_u64() >= Some(LONG_TEXT_CHARS))
+}
+
+/// Adds the errors of every operation: every status that it does not name.
 fn with_errors(mut responses: Value) -> Value {
-    for statuses in ["4XX", "5XX"] {
-        responses[statuses] = json!({"$ref": "#/components/responses/Error"});
-    }
+    responses["default"] = json!({"$ref": "#/components/responses/Error"});
     responses
 }
 
