@@ -22,16 +22,16 @@ pub enum EventKind {
     /// A memory was saved.
     #[serde(rename = "memory.saved")]
     MemorySaved,
-    /// A memory was changed.
+    /// A memory was updated.
     #[serde(rename = "memory.updated")]
     MemoryUpdated,
-    /// A memory was replaced by another.
+    /// A memory was superseded.
     #[serde(rename = "memory.superseded")]
     MemorySuperseded,
     /// A memory was deleted; it can be restored.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted,
-    /// A deleted memory was restored.
+    /// A memory was restored.
     #[serde(rename = "memory.restored")]
     MemoryRestored,
     /// A memory was removed permanently.
@@ -61,16 +61,16 @@ pub enum EventKind {
     /// A waiting statement or merge was dropped.
     #[serde(rename = "entity.dismissed")]
     EntityDismissed,
-    /// Two memories contradict each other.
+    /// A contradiction was found.
     #[serde(rename = "contradiction.found")]
     ContradictionFound,
-    /// A contradiction between two memories was resolved.
+    /// A contradiction was resolved.
     #[serde(rename = "contradiction.resolved")]
     ContradictionResolved,
     /// A resolved contradiction was reopened, by an agent or because a text changed.
     #[serde(rename = "contradiction.reopened")]
     ContradictionReopened,
-    /// A relation between two entities was stated, or stated again.
+    /// A relation was added.
     #[serde(rename = "relation.added")]
     RelationAdded,
     /// A case was opened.
@@ -79,7 +79,7 @@ pub enum EventKind {
     /// Entries were appended to a case; each is a `memory.saved` too.
     #[serde(rename = "case.appended")]
     CaseAppended,
-    /// A case was closed: its work is done.
+    /// A case was closed.
     #[serde(rename = "case.closed")]
     CaseClosed,
     /// A case was archived.
@@ -100,7 +100,7 @@ pub enum EventKind {
     /// A session has ended.
     #[serde(rename = "session.ended")]
     SessionEnded,
-    /// A checkpoint was made of a session.
+    /// A checkpoint was created.
     #[serde(rename = "checkpoint.created")]
     CheckpointCreated,
     /// A session has ended with saved memories and without a summary.
@@ -112,7 +112,7 @@ pub enum EventKind {
     /// A handoff was accepted.
     #[serde(rename = "handoff.accepted")]
     HandoffAccepted,
-    /// The work of a handoff is done.
+    /// A handoff was completed.
     #[serde(rename = "handoff.completed")]
     HandoffCompleted,
     /// A handoff was rejected.
@@ -121,7 +121,7 @@ pub enum EventKind {
     /// A handoff was withdrawn.
     #[serde(rename = "handoff.withdrawn")]
     HandoffWithdrawn,
-    /// A handoff expired without being accepted.
+    /// A handoff expired.
     #[serde(rename = "handoff.expired")]
     HandoffExpired,
     /// A handoff was created that leads back to an earlier agent of its chain.
