@@ -21,6 +21,7 @@ fn candidate(ids: &CountingIds, found: f64) -> HandoffCandidate {
         since: now(),
         found,
         at_hand: false,
+        recent: false,
         entities: BTreeSet::new(),
         named: false,
         came_with: None,
@@ -290,6 +291,7 @@ fn entities_count_in_the_budget_and_belong_to_included_memories() {
         value: "x".to_owned(),
         in_task,
         inherited: came,
+        has_facts: true,
         tokens,
     };
     let list = [
