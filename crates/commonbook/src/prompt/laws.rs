@@ -146,6 +146,7 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
             found: 1.0,
             at_hand: true,
             recent: false,
+            shared_words: 0,
             entities: BTreeSet::new(),
             named: true,
             came_with: None,

@@ -41,6 +41,7 @@ use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
+use commonbook_text::terms::{query_terms, terms};
 
 /// Default minimum score of a memory: that of an old shared fact that just fits.
 pub const DEFAULT_THRESHOLD: f64 = 0.36;
@@ -51,6 +52,9 @@ pub const AT_HAND_FIT: f64 = 0.2;
 /// Match at which one of the source's recent memories answers the task: the task names its matter,
 /// and the others have to fit it too.
 pub const ANSWERING_MATCH: f64 = 0.5;
+
+/// Words that it has in common with the task.
+pub const ANSWERING_WORDS: usize = 2;
 
 /// Factor for the score of a memory that a further handoff inherits.
 pub const CARRY_FACTOR: f64 = 0.9;
@@ -198,6 +202,8 @@ pub struct HandoffCandidate {
     pub at_hand: bool,
     /// Whether the source saved it in the last hours.
     pub recent: bool,
+    /// The words that a recent one has in common with the task.
+    pub shared_words: usize,
     /// The entities that it mentions.
     pub entities: BTreeSet<EntityId>,
     /// Whether the source named it.
@@ -246,10 +252,21 @@ impl HandoffCandidate {
     }
 }
 
-/// Marks the source's recent memories as at hand, unless one of them answers the task.
+/// The number of words of a task that a text has.
+#[must_use]
+pub fn shared_words(task: &str, text: &str) -> usize {
+    let text: BTreeSet<String> = terms(text).into_iter().collect();
+    query_terms(task).iter().filter(|word| text.contains(*word)).count()
+}
+
+/// Marks the source's recent memories as at hand, unless one of them answers the task. One word in
+/// common is no answer: among few memories the "take" of "Take over" is rare.
 pub fn mark_recent(candidates: &mut [HandoffCandidate]) {
     let answers = |candidate: &HandoffCandidate| {
-        candidate.recent && candidate.found >= ANSWERING_MATCH && !candidate.private
+        candidate.recent
+            && candidate.found >= ANSWERING_MATCH
+            && candidate.shared_words >= ANSWERING_WORDS
+            && !candidate.private
     };
     if candidates.iter().any(answers) {
         return;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::choose::HandoffSettings;
 use super::*;
-use crate::base::error::ErrorKind;
+use crate::base::error::{ErrorKind, Result};
 use crate::base::id::CountingIds;
 use crate::base::page::PageCursor;
 

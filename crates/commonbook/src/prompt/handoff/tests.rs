@@ -52,6 +52,7 @@ fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> MemoryOffer
         found,
         at_hand: true,
         recent: false,
+        shared_words: 0,
         entities: BTreeSet::new(),
         named: false,
         came_with: None,

@@ -16,7 +16,7 @@ use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::entity::{MentionLink, OwnTypes, query_name_ids};
 use crate::model::handoff::choose::{
-    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX,
+    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX, shared_words,
 };
 use crate::model::handoff::{
     ChainPosition, Handoff, HandoffDraft, HandoffOrigin, HandoffStatus, ReceivedHandoffs,
@@ -338,6 +338,10 @@ impl OfferPool {
                 found: offered.found,
                 at_hand: offered.at_hand,
                 recent: offered.recent,
+                shared_words: match offered.recent {
+                    true => shared_words(&draft.task, &memory.text),
+                    false => 0,
+                },
                 entities: mentioned.get(&memory.id).cloned().unwrap_or_default(),
                 named: offered.named,
                 came_with: offered.inherited.map(|(score, _)| score),

@@ -1,7 +1,7 @@
 -- The position of the event that accepted or completed a handoff last: work goes on from there.
 ALTER TABLE handoff ADD COLUMN moved INTEGER;
-UPDATE handoff SET moved = accepted;
-UPDATE handoff SET moved = e.sequence
+UPDATE handoff SET moved = accepted, digest = zeroblob(24) WHERE accepted IS NOT NULL;
+UPDATE handoff SET moved = e.sequence, digest = zeroblob(24)
 FROM (SELECT workspace, subject, max(sequence) AS sequence FROM event
       WHERE kind = 'handoff.completed' GROUP BY workspace, subject) e
 WHERE e.workspace = handoff.workspace AND e.subject = handoff.id AND handoff.status = 'completed';
