@@ -2,13 +2,16 @@
 
 use commonbook::base::page::Page;
 use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
-use commonbook::model::handoff::{AcceptHandoffResult, Handoff, HandoffReceipt, HandoffStepResult};
+use commonbook::model::handoff::{
+    AcceptHandoffResult, ChainLink, Handoff, HandoffReceipt, HandoffStepResult,
+};
 use serde_json::{Value, json};
 
 use super::layout::{
     beginning, minute, print_facts, print_next_page, print_record, print_table, second, short, show,
 };
 use super::lookup::ViewLookup;
+use crate::hint::{HintDoor, translate};
 use crate::output::{count_text, print_line, print_note};
 
 /// Characters of a task in a list.
@@ -20,6 +23,9 @@ pub(super) fn show_new_handoff(response: &Value) {
         print_line(&package_line(&created.handoff));
         if let Some(warning) = &created.warning {
             print_note(warning);
+        }
+        if let Some(hint) = &created.hint {
+            print_note(&translate(hint, HintDoor::CommandLine("commonbook handoff create")));
         }
     });
 }
@@ -86,7 +92,34 @@ pub(super) fn receipt(response: &Value) {
         if !left_out.is_empty() {
             print_table(&["left out", "score", "reason"], left_out);
         }
+        let changed: Vec<_> = receipt
+            .changed
+            .iter()
+            .map(|memory| {
+                let by = memory.by.as_ref().map(short).unwrap_or_default();
+                vec![short(&memory.id), memory.change.to_string(), by]
+            })
+            .collect();
+        if !changed.is_empty() {
+            print_table(&["changed since", "how", "by"], changed);
+        }
+        let earlier: Vec<_> = receipt.earlier.iter().map(earlier_row).collect();
+        if !earlier.is_empty() {
+            print_table(&["earlier", "from", "to", "task", "result"], earlier);
+        }
     });
+}
+
+/// An earlier handoff of the chain as a row.
+fn earlier_row(link: &ChainLink) -> Vec<String> {
+    let note = link.note.as_deref().unwrap_or_default();
+    vec![
+        short(&link.handoff),
+        link.from.to_string(),
+        link.to.to_string(),
+        beginning(&link.task, TASK_CHARS_MAX),
+        beginning(note, TASK_CHARS_MAX),
+    ]
 }
 
 pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {

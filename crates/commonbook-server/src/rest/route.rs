@@ -19,7 +19,7 @@ use crate::body::{BodyBudget, WholeBody};
 use crate::call::{JsonVerb, run_cancellable};
 use crate::caller::{HttpCallerSource, header_text as text_of, resolve_http_caller};
 use crate::config::Config;
-use crate::hint::{HintDoor, for_door};
+use crate::hint::{HintDoor, for_door, translate};
 use crate::rate::AgentRateLimits;
 use crate::verb::{self, ListBody, Verb, VerbRoute};
 
@@ -202,7 +202,7 @@ impl RestRoute {
         let workspace = HeaderValue::from_bytes(caller.workspace.as_str().as_bytes());
         let run = move |caller: &Caller| call.run(&door.book, caller, fields.into());
         let response = run_cancellable(caller, run).await?;
-        let mut response = self.build_response(&response, &parts);
+        let mut response = self.build_response(&with_translated_hint(response), &parts);
         if let Ok(workspace) = workspace {
             response.headers_mut().insert(WORKSPACE_HEADER, workspace);
         }
@@ -247,6 +247,14 @@ impl RestRoute {
         }
         response
     }
+}
+
+/// The response with its hint in the language of this door.
+fn with_translated_hint(mut response: Value) -> Value {
+    if let Some(Value::String(hint)) = response.get_mut("hint") {
+        *hint = translate(hint, HintDoor::Rest);
+    }
+    response
 }
 
 /// The response to a request that failed. Logs the cause.

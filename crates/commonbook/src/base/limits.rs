@@ -72,6 +72,16 @@ pub const DIGEST_ENTRIES: usize = 20;
 pub const DIGEST_ENTRY_SECONDS: u64 = 20;
 /// Seconds that the digest writer may take for all entries of a digest.
 pub const DIGEST_SECONDS: u64 = 60;
+/// Hours in which the source's newest memories count as its present work in a handoff.
+pub const HANDOFF_RECENT_HOURS: i64 = 8;
+/// Hours in which a completed handoff is continued by default.
+pub const CHAIN_HOURS: i64 = 12;
+/// Earlier handoffs of a chain that a handoff tells of.
+pub const HANDOFF_EARLIER: usize = 20;
+/// Hours in which the source of a handoff is told that it ended.
+pub const HANDOFF_RESULT_HOURS: i64 = 72;
+/// Ended handoffs that one context tells their source of, the latest.
+pub const HANDOFF_RESULTS: u32 = 3;
 /// The latest accepted handoffs that an agent can continue.
 pub const HANDOFFS_RECEIVED: u32 = 200;
 /// The latest handoffs that the collaboration graph shows.

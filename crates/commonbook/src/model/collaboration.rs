@@ -111,6 +111,9 @@ pub struct CreateHandoffResult {
     /// The cycle that it closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<HandoffCycle>,
+    /// Why no memory goes along, what of the text has no room, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// A directed graph of agents that hand work to each other.

@@ -6,23 +6,26 @@
 //! that expires becomes an ordinary memory. The next status depends only on the status and the step
 //! ([`next_status`]).
 
+mod chain;
 pub mod choose;
 mod lifecycle;
 mod requests;
 mod responses;
 
+pub use chain::{ChainLink, ChainPosition, ReceivedHandoffs};
 pub use lifecycle::{HandoffSide, HandoffStep, StepActor, StepAttempt, next_status};
 pub use requests::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, GetHandoff, HandoffDraft, ListHandoffs,
-    RejectHandoff, WithdrawHandoff,
+    RejectHandoff, SearchText, WithdrawHandoff,
 };
-pub use responses::{AcceptHandoffResult, HandoffReceipt, HandoffStepResult};
+pub use responses::{
+    AcceptHandoffResult, HandoffMemoryChange, HandoffReceipt, HandoffStepResult, MemoryChangeKind,
+};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
 use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::limits;
 use crate::model::access::Visibility;
@@ -220,83 +223,6 @@ pub struct Handoff {
     pub ended_at: Option<Timestamp>,
     /// Number of its changes, from 1.
     pub version: u64,
-}
-
-/// The position of a new handoff in its chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChainPosition {
-    /// The handoffs that it continues.
-    pub follows: Vec<HandoffId>,
-    /// The first handoff of the chain.
-    pub chain: HandoffId,
-    /// Its depth in the chain.
-    pub depth: u32,
-}
-
-impl ChainPosition {
-    /// The position of a handoff `id` that `from` creates.
-    ///
-    /// `received` are the handoffs that `from` has accepted, also completed ones, in order of
-    /// acceptance by the journal, not by the clock. If the request names none of them, the new one
-    /// continues the last that is still open and not of another case; else the last that was
-    /// completed in the same session or case.
-    ///
-    /// # Errors
-    /// `invalid` if a named handoff was not sent to `from` or not accepted, or if several are named
-    /// and the kind is not `join`.
-    pub fn of(
-        id: HandoffId,
-        draft: &HandoffDraft,
-        from: &Agent,
-        received: &[Handoff],
-    ) -> Result<Self> {
-        let is_received = |handoff: &&Handoff| {
-            handoff.to == *from && handoff.accepted_at.is_some() && handoff.status.passes_work()
-        };
-        let mut before = Vec::new();
-        for (place, named) in draft.follows.iter().enumerate() {
-            let found = received.iter().filter(is_received).find(|handoff| handoff.id == *named);
-            before.push(found.ok_or_else(|| {
-                let field = format!("follows[{place}]");
-                Error::invalid(&field, format!("{named} is not a handoff that you have accepted"))
-                    .hint("Accept it first, or leave follows out to continue the latest one.")
-            })?);
-        }
-        if before.is_empty() {
-            before.extend(latest_received(draft, received.iter().filter(is_received)));
-        }
-        if before.len() > 1 && draft.kind != HandoffKind::Join {
-            return Err(Error::invalid("follows", "several handoffs given; expected kind join")
-                .hint("Set `kind` to join, or name one handoff."));
-        }
-        let depth = before.iter().map(|handoff| handoff.depth).max().unwrap_or(0).saturating_add(1);
-        Ok(Self {
-            follows: before.iter().map(|handoff| handoff.id).collect(),
-            chain: before.first().map_or(id, |handoff| handoff.chain),
-            depth,
-        })
-    }
-}
-
-/// The handoff that work continues by default.
-fn latest_received<'a>(
-    draft: &HandoffDraft,
-    received: impl DoubleEndedIterator<Item = &'a Handoff> + Clone,
-) -> Option<&'a Handoff> {
-    let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
-    let other_case = |handoff: &Handoff| {
-        handoff.case.is_some() && draft.case.is_some() && handoff.case != draft.case
-    };
-    let near = |handoff: &Handoff| {
-        same(&handoff.accepted_in, &draft.session)
-            || same(&handoff.session, &draft.session)
-            || same(&handoff.case, &draft.case)
-    };
-    let mut newest = received.rev().filter(|handoff| !other_case(handoff));
-    let open = newest.clone().find(|handoff| handoff.status == HandoffStatus::Accepted);
-    open.or_else(|| {
-        newest.find(|handoff| handoff.status == HandoffStatus::Completed && near(handoff))
-    })
 }
 
 /// The origin of a handoff.

@@ -181,6 +181,7 @@ pub const fn belongs_to_beginning(source: ContextSource) -> bool {
     matches!(
         source,
         ContextSource::Handoff
+            | ContextSource::Result
             | ContextSource::Standing
             | ContextSource::Profile
             | ContextSource::TaskContext

@@ -1,8 +1,12 @@
 //! The package: a handoff as text for its target, within its budget.
 //!
-//! The source's own text comes first, then the memories and entities of the handoff. All of it is
-//! written once, when the handoff is made, so that accepting it twice returns the same text.
+//! The source's own text comes first, then the earlier handoffs of its chain ([`earlier`]), then the
+//! memories and entities of the handoff. It is written when the handoff is made, so that accepting it
+//! twice returns the same text, apart from what has changed since ([`changed`]). Whatever has no room
+//! is counted in the text.
 
+pub mod changed;
+mod earlier;
 pub mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,22 +17,26 @@ use crate::base::id::{EntityId, HandoffId, MemoryId, handle};
 use crate::base::limits;
 use crate::model::handoff::choose::{
     EntityCandidate, ExclusionReason, HandoffCandidate, HandoffSelection, HandoffSettings,
-    MemoryExclusion, saturating_tokens, select_for_handoff,
+    MemoryExclusion, empty_hint, left_out_count, mark_recent, saturating_tokens,
+    select_for_handoff,
 };
-use crate::model::handoff::{Handoff, HandoffEntity, HandoffMemory, InclusionReason};
+use crate::model::handoff::{ChainLink, Handoff, HandoffMemory, InclusionReason};
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::take_quote;
 use crate::prompt::item::{
     EntitySummary, MemorySummary, PromptEntry, PromptItem, memory_tokens_max,
 };
 use commonbook_text::fence::Fence;
-use commonbook_text::tokens::TokenBudget;
+use commonbook_text::tokens::{self, TokenBudget};
 
 /// Tokens that one entity has at most.
-const ENTITY_TOKENS_MAX: usize = 80;
+const ENTITY_TOKENS_MAX: usize = 160;
 
-/// Tokens of the headings above memories and entities.
-const LISTS_TOKENS: usize = 16;
+/// Tokens of the headings above memories and entities, with the number of those left out.
+const LISTS_TOKENS: usize = 40;
+
+/// The earlier handoffs of a chain have at most this fraction of the room if the memories need it.
+const EARLIER_SHARE_DIVISOR: usize = 3;
 
 /// A memory that the handoff may carry.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +69,10 @@ pub struct HandoffOffers {
     pub entities: Vec<EntityOffer>,
     /// The entities that the task mentions.
     pub task: BTreeSet<EntityId>,
+    /// The earlier handoffs of the chain that the target sees, nearest first.
+    pub earlier: Vec<ChainLink>,
+    /// The number of memories about a user for whom the source does not work.
+    pub about_others: usize,
 }
 
 /// The text of a handoff in parts, written when the handoff is made. Parts that the target may not
@@ -78,6 +90,16 @@ pub struct HandoffPackage {
     /// The memories of the handoff; a purge removes one of them without reading the others.
     #[serde(skip)]
     pub memories: BTreeMap<MemoryId, PromptItem>,
+    /// The revision of each memory when the handoff was made.
+    #[serde(skip)]
+    pub revisions: BTreeMap<MemoryId, u64>,
+    /// Tokens for the earlier handoffs of the chain, which are read when the target accepts: their
+    /// results may come later.
+    #[serde(default)]
+    pub earlier_tokens: u32,
+    /// The number of fitting memories for which there was no room.
+    #[serde(default)]
+    pub left_out_count: u32,
 }
 
 /// A part of the source's own text.
@@ -91,35 +113,47 @@ pub struct BriefSection {
 
 impl BriefSection {
     fn to_entry(&self) -> PromptEntry {
-        PromptEntry::Quote { heading: self.heading.clone(), text: self.text.clone() }
+        match self.text.is_empty() {
+            true => PromptEntry::Line(self.heading.clone()),
+            false => PromptEntry::Quote { heading: self.heading.clone(), text: self.text.clone() },
+        }
     }
 }
 
 impl HandoffPackage {
     /// The block for the target, with the memories and entities that the handoff names and this
-    /// package still has.
+    /// package still has, and these earlier handoffs of the chain.
     #[must_use]
-    pub fn block(&self, handoff: &Handoff) -> PromptBlock {
-        self.block_of(handoff, &handoff.memories, &handoff.entities)
-    }
-
-    fn block_of(
-        &self,
-        handoff: &Handoff,
-        memories: &[HandoffMemory],
-        entities: &[HandoffEntity],
-    ) -> PromptBlock {
+    pub fn block(&self, handoff: &Handoff, earlier: &[ChainLink]) -> PromptBlock {
         let brief = self.brief.iter().map(BriefSection::to_entry).collect();
-        let memories = memories.iter().filter_map(|memory| self.memories.get(&memory.id));
-        let entities = entities.iter().filter_map(|entity| self.entities.get(&entity.id));
-        let entries = |items: Vec<&PromptItem>| {
-            items.into_iter().map(|item| PromptEntry::from(item.clone())).collect()
-        };
+        let memories = handoff.memories.iter();
+        let memories = memories.filter_map(|memory| self.memories.get(&memory.id)).cloned();
+        let entities = handoff.entities.iter();
+        let entities = entities.filter_map(|entity| self.entities.get(&entity.id)).cloned();
+        let room = TokenBudget::new(self.earlier_tokens as usize);
         let mut block = handoff_frame(handoff);
         block.sections.push(PromptSection::new("", brief));
-        block.sections.push(PromptSection::new("Memories", entries(memories.collect())));
-        block.sections.push(PromptSection::new("Entities", entries(entities.collect())));
+        block.sections.push(earlier::section(earlier, room, handoff.created_at).0);
+        block.sections.push(self.memory_section(memories.map(PromptEntry::from).collect()));
+        let entities = entities.map(PromptEntry::from).collect();
+        block.sections.push(PromptSection::new("Entities", entities));
         block
+    }
+
+    /// The memories, with the number of those left out.
+    fn memory_section(&self, entries: Vec<PromptEntry>) -> PromptSection {
+        let heading = match self.left_out_count {
+            0 => "Memories".to_owned(),
+            count if entries.is_empty() => {
+                let line =
+                    format!("{count} fitting memories are left out: search_memory finds them");
+                return PromptSection::new("", vec![PromptEntry::Line(line)]);
+            }
+            count => {
+                format!("Memories ({count} more that fit are left out: search_memory finds them)")
+            }
+        };
+        PromptSection::new(&heading, entries)
     }
 }
 
@@ -132,6 +166,8 @@ pub struct PackResult {
     pub package: HandoffPackage,
     /// The candidates that were left out.
     pub left_out: Vec<MemoryExclusion>,
+    /// What the source should know: why no memory goes along, and what of its text has no room.
+    pub hint: Option<String>,
 }
 
 /// Chooses what a handoff carries within its budget, and writes its text.
@@ -153,8 +189,9 @@ pub fn pack(
         entities.push(entity_candidate(offer, item.tokens(now)));
         package.entities.insert(offer.summary.id, item);
     }
-    let candidates: Vec<HandoffCandidate> =
+    let mut candidates: Vec<HandoffCandidate> =
         offers.memories.iter().map(|offer| offer.candidate.clone()).collect();
+    mark_recent(&mut candidates);
     let mut items = OfferItems::new(&handoff, &offers.memories, memory_tokens_max(budget));
     let mut choose = |room| {
         let tokens = |candidate: &HandoffCandidate| items.tokens(candidate.id);
@@ -166,23 +203,56 @@ pub fn pack(
     let wanted = choose(TokenBudget::new(usize::MAX));
     let memories = wanted.memories.iter().map(|memory| memory.tokens as usize);
     let wanted: usize = memories.chain(entities.iter().map(|entity| entity.tokens)).sum();
+    let earlier = earlier::tokens_wanted(&offers.earlier, now);
     // If the handoff carries little, the source's own text gets more than half of the room.
-    let share = (room.left() / 2).max(room.left().saturating_sub(wanted));
+    let share = (room.left() / 2).max(room.left().saturating_sub(wanted + earlier));
     let mut brief_room = TokenBudget::new(share);
-    package.brief = brief(&handoff, &mut brief_room);
+    let brief = brief(&handoff, &mut brief_room);
+    package.brief = brief.sections;
     room.take(share - brief_room.left());
+    let share =
+        (room.left() / EARLIER_SHARE_DIVISOR).max(room.left().saturating_sub(wanted)).min(earlier);
+    package.earlier_tokens = saturating_tokens(share);
+    room.take(share);
     let mut chosen = choose(room);
     package.memories = items.items.into_iter().map(|(id, (item, _))| (id, item)).collect();
-    let mut block = package.block_of(&handoff, &chosen.memories, &chosen.entities);
-    let rendered = block.render_within(budget, fence, now);
-    for entry in rendered.dropped {
-        drop_chosen(&mut chosen, &entry);
-    }
-    let tokens = saturating_tokens(rendered.tokens);
+    let (handoff, tokens) =
+        fit_budget(handoff, &mut package, &mut chosen, &offers.earlier, budget, fence);
+    let hints = [empty_hint(&chosen, settings, offers.about_others), brief.hint];
+    let hints: Vec<String> = hints.into_iter().flatten().collect();
+    let hint = Some(hints.join(" ")).filter(|hint| !hint.is_empty());
     let HandoffSelection { memories, entities, left_out } = chosen;
     package.memories.retain(|id, _| memories.iter().any(|memory| memory.id == *id));
     package.entities.retain(|id, _| entities.iter().any(|entity| entity.id == *id));
-    PackResult { handoff: Handoff { memories, entities, tokens, ..handoff }, package, left_out }
+    let handoff = Handoff { memories, entities, tokens, ..handoff };
+    PackResult { handoff, package, left_out, hint }
+}
+
+/// Removes chosen entries until the text is within the budget; returns its tokens.
+fn fit_budget(
+    handoff: Handoff,
+    package: &mut HandoffPackage,
+    chosen: &mut HandoffSelection,
+    earlier: &[ChainLink],
+    budget: usize,
+    fence: &Fence,
+) -> (Handoff, u32) {
+    let mut handoff = handoff;
+    loop {
+        package.left_out_count = left_out_count(&chosen.left_out);
+        handoff.memories.clone_from(&chosen.memories);
+        handoff.entities.clone_from(&chosen.entities);
+        let mut block = package.block(&handoff, earlier);
+        let rendered = block.render_within(budget, fence, handoff.created_at);
+        let count = chosen.memories.len() + chosen.entities.len();
+        for entry in &rendered.dropped {
+            drop_chosen(chosen, entry);
+        }
+        // Each round removes an entry, so the number of those left out in the text is right.
+        if chosen.memories.len() + chosen.entities.len() == count {
+            return (handoff, saturating_tokens(rendered.tokens));
+        }
+    }
 }
 
 /// The memories that the handoff may carry, each rendered when its tokens are needed.
@@ -230,6 +300,7 @@ fn entity_candidate(offer: &EntityOffer, tokens: usize) -> EntityCandidate {
         value: offer.summary.value.clone(),
         in_task: offer.in_task,
         inherited: offer.received,
+        has_facts: offer.summary.has_facts(),
         tokens,
     }
 }
@@ -243,9 +314,16 @@ fn inclusion_note(handoff: &Handoff, offer: &MemoryOffer) -> Option<String> {
     }
 }
 
+/// The source's own text within its room.
+struct Brief {
+    sections: Vec<BriefSection>,
+    /// What of it has no room.
+    hint: Option<String>,
+}
+
 /// The source's own text, in reading order. If it is too long, the context is cut first, then
-/// files, decisions and steps, and the task last.
-fn brief(handoff: &Handoff, room: &mut TokenBudget) -> Vec<BriefSection> {
+/// files, decisions and steps, and the task last; the heading says how much is left out.
+fn brief(handoff: &Handoff, room: &mut TokenBudget) -> Brief {
     let list = |lines: &[String]| {
         lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
     };
@@ -259,13 +337,60 @@ fn brief(handoff: &Handoff, room: &mut TokenBudget) -> Vec<BriefSection> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|index| parts[*index].2);
     let mut written = [const { None }; 5];
+    let mut cut = Vec::new();
     for index in order {
         let (heading, text, _) = &parts[index];
-        if let Some(PromptEntry::Quote { heading, text }) = take_quote(room, heading, text) {
-            written[index] = Some(BriefSection { heading, text });
+        if text.is_empty() {
+            continue;
         }
+        let BriefPart { section, left_out } = take_part(room, heading, text);
+        if left_out > 0 {
+            cut.push(format!(
+                "{left_out} tokens of `{}`",
+                heading.to_lowercase().replace(' ', "_")
+            ));
+        }
+        written[index] = Some(section);
     }
-    written.into_iter().flatten().collect()
+    let hint = (!cut.is_empty()).then(|| {
+        format!(
+            "The other agent reads your text without {}: they exceed the budget. Raise `budget`, or \
+             save them as memories and name the ids in `memories`.",
+            cut.join(" and ")
+        )
+    });
+    Brief { sections: written.into_iter().flatten().collect(), hint }
+}
+
+/// A part of the source's text, and the tokens of it that have no room.
+struct BriefPart {
+    section: BriefSection,
+    left_out: usize,
+}
+
+/// As much of a part as fits. Its heading tells what is left out.
+fn take_part(room: &mut TokenBudget, heading: &str, text: &str) -> BriefPart {
+    let mut whole_room = *room;
+    if let Some(PromptEntry::Quote { heading, text: taken }) =
+        take_quote(&mut whole_room, heading, text)
+        && taken == text
+    {
+        *room = whole_room;
+        return BriefPart { section: BriefSection { heading, text: taken }, left_out: 0 };
+    }
+    let all = tokens::count(text);
+    let noted = |left: usize| {
+        format!("{heading} ({left} of {all} tokens are left out: get_handoff has all of it)")
+    };
+    let taken = match take_quote(room, &noted(all), text) {
+        Some(PromptEntry::Quote { text, .. }) => text,
+        _ => {
+            room.take(tokens::count(&noted(all)).min(room.left()));
+            String::new()
+        }
+    };
+    let left_out = all.saturating_sub(tokens::count(taken.trim_end_matches(tokens::CUT_MARK)));
+    BriefPart { section: BriefSection { heading: noted(left_out), text: taken }, left_out }
 }
 
 /// The block of a handoff without memories and entities.

@@ -9,7 +9,7 @@ use crate::base::id::{
     DELETION_HANDLE_CHARS_MIN, EntityId, Id, IdKind, MemoryId, handle, handle_of_length,
 };
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
-use crate::model::entity::Entity;
+use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
 use crate::model::memory::{Importance, Memory};
 use commonbook_text::day::day;
 use commonbook_text::fence::{CONTRADICTION_NOTE, HEADING_MARK, ITEM_MARK};
@@ -285,6 +285,8 @@ pub struct EntitySummary {
     pub value: String,
     /// What was stated about it.
     pub context: Option<String>,
+    /// Its attributes with their authors and conflicting claims, a line each.
+    pub attributes: Vec<String>,
     /// The agent that mentioned it last.
     pub agent: crate::model::agent::Agent,
     /// When it was last mentioned.
@@ -293,7 +295,9 @@ pub struct EntitySummary {
 
 impl From<Entity> for EntitySummary {
     fn from(entity: Entity) -> Self {
+        let attributes = entity.attributes.iter();
         Self {
+            attributes: attributes.map(|(name, held)| attribute_line(name, held)).collect(),
             id: entity.id,
             kind: entity.entity_type.to_string(),
             value: entity.value,
@@ -304,12 +308,35 @@ impl From<Entity> for EntitySummary {
     }
 }
 
+/// `port: 5432 (analyst); 5433 says developer`
+fn attribute_line(name: &str, attribute: &EntityAttribute) -> String {
+    let value = |claim: &AttributeClaim| match &claim.value {
+        serde_json::Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let agreed = attribute.agreed.iter().map(|agent| format!(", {agent}"));
+    let held = &attribute.held;
+    let mut line =
+        format!("{name}: {} ({}{})", value(held), held.agent, agreed.collect::<String>());
+    for claim in &attribute.conflicts {
+        line += &format!("; {} says {}", claim.agent, value(claim));
+    }
+    line
+}
+
 impl EntitySummary {
+    /// Whether more is known about it than its name.
+    #[must_use]
+    pub fn has_facts(&self) -> bool {
+        self.context.is_some() || !self.attributes.is_empty()
+    }
+
     /// The entity as an item of at most `max_tokens`.
     #[must_use]
     pub fn to_item(&self, max_tokens: usize) -> PromptItem {
         let context = self.context.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-        let text = format!("{}{context}", self.value);
+        let attributes = self.attributes.iter().map(|line| format!("\n{line}"));
+        let text = format!("{}{context}{}", self.value, attributes.collect::<String>());
         PromptItem::new(self.id, &self.kind, &self.agent, self.at, text).shortened(max_tokens, None)
     }
 }

@@ -13,7 +13,9 @@ use crate::model::case::{Case, CaseEntry};
 use crate::model::checkpoint::{CasePosition, OpenHandoff, ResumeMode, ResumeOptions};
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource, id_of};
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
-use crate::model::handoff::{ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus};
+use crate::model::handoff::{
+    ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus, ReceivedHandoffs,
+};
 use crate::model::memory::{Memory, SaveMemory, Sharing, Trust};
 use crate::model::search::{MatchReason, ScoreParts, SearchHit, SearchResponse};
 use crate::prompt::case::CaseTextBuilder;
@@ -108,6 +110,7 @@ fn entity(ids: &CountingIds, text: &str) -> EntitySummary {
         kind: text.to_owned(),
         value: text.to_owned(),
         context: Some(text.to_owned()),
+        attributes: Vec::new(),
         agent: agent("bob"),
         at: now(),
     }
@@ -120,7 +123,8 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
     let from = agent("developer");
     let draft = request.check(&from, None, settings).expect("a draft");
     let id = HandoffId::new(ids, now());
-    let position = ChainPosition::of(id, &draft, &from, &[]).expect("a position");
+    let position =
+        ChainPosition::of(id, &draft, &from, ReceivedHandoffs::default()).expect("a position");
     let origin =
         HandoffOrigin { workspace: "w".parse().expect("a workspace"), from, user_id: None };
     let handoff = Handoff {
@@ -141,6 +145,8 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
             since: now(),
             found: 1.0,
             at_hand: true,
+            recent: false,
+            shared_words: 0,
             entities: BTreeSet::new(),
             named: true,
             came_with: None,
@@ -151,9 +157,10 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
         memories: vec![offer(text), offer("plain")],
         entities: vec![EntityOffer { summary: entity(ids, text), in_task: true, received: false }],
         task: BTreeSet::new(),
+        ..HandoffOffers::default()
     };
     let packed = pack(handoff, &offers, &settings, &fence());
-    let text = packed.package.block(&packed.handoff).render(&fence(), now());
+    let text = packed.package.block(&packed.handoff, &[]).render(&fence(), now());
     Output { name: "handoff", text, max_tokens: BUDGET }
 }
 

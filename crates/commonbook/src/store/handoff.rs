@@ -11,6 +11,7 @@ use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
 use crate::model::handoff::{Handoff, HandoffFilter};
+use crate::model::workspace::Workspace;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 
 /// The rows of handoffs. [`Sight::can_see`] decides by its visibility who sees one. It names the
@@ -49,8 +50,22 @@ pub trait HandoffRows {
         limit: u32,
     ) -> Result<Vec<(u64, OpenHandoff)>>;
 
-    /// The last `limit` handoffs in sight that this agent accepted, in the order of acceptance.
+    /// The last `limit` handoffs in sight that this agent accepted, in the order in which each was
+    /// accepted or completed last.
     fn received_handoffs(&self, sight: &Sight, agent: &Agent, limit: u32) -> Result<Vec<Handoff>>;
+
+    /// Those of these handoffs to an agent whose work it has handed on, alone or with others.
+    fn handed_on(&self, workspace: &Workspace, ids: &[HandoffId]) -> Result<Vec<HandoffId>>;
+
+    /// At most `limit` handoffs in sight by this agent that were completed or rejected since this
+    /// time, ended last first.
+    fn ended_handoffs(
+        &self,
+        sight: &Sight,
+        agent: &Agent,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Handoff>>;
 
     /// The last `limit` handoffs in sight that a filter admits, as edges, in the order of creation.
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>>;

@@ -174,7 +174,8 @@ impl Commonbook {
         };
         self.follow_contradictions_once(caller)?;
         self.store.read(|tx| {
-            let mut material = self.context_material(tx, caller, sight, case, &hits)?;
+            let mut material = self.context_material(tx, caller, sight, case, &hits, now)?;
+            briefing::drop_heard_results(tx, caller, sight, &mut material.results, now)?;
             material.contradictions = tx.contradicting_pairs(sight, &material.memory_refs())?;
             material.marks = tx.contradiction_marks(sight, &material.memory_refs())?;
             Ok(material)
@@ -189,6 +190,7 @@ impl Commonbook {
         sight: &Sight,
         case: Option<&CaseKey>,
         hits: &BTreeMap<MemoryRef, f64>,
+        now: Timestamp,
     ) -> Result<ContextMaterial> {
         let places: Vec<MemoryRef> = hits.keys().cloned().collect();
         let mut memories = tx.memories_of(sight, &places)?;
@@ -204,6 +206,7 @@ impl Commonbook {
         Ok(ContextMaterial {
             handoffs,
             handoffs_left,
+            results: ended_handoffs(tx, caller, sight, now)?,
             profile: about("profile")?,
             task_context: about("task_context")?,
             entries: unread_entries(tx, caller, sight, case)?,
@@ -245,6 +248,7 @@ impl Commonbook {
         };
         let mut candidates = Vec::new();
         candidates.extend(handoff_candidates(gathering, material, settings));
+        candidates.extend(material.results.iter().map(|handoff| gathering.result(handoff)));
         let sources = [
             (ContextSource::Profile, &material.profile),
             (ContextSource::TaskContext, &material.task_context),
@@ -337,6 +341,8 @@ struct ContextMaterial {
     handoffs: Vec<Handoff>,
     /// Handoffs that wait besides these.
     handoffs_left: u64,
+    /// Handoffs of the caller that ended lately.
+    results: Vec<Handoff>,
     profile: Vec<Memory>,
     task_context: Vec<Memory>,
     entries: Vec<(Case, Memory)>,
@@ -394,6 +400,21 @@ fn waiting_handoffs(
     let found = tx.handoffs(sight, &in_turn, None, WAITING_HANDOFFS_MAX)?;
     let left = tx.handoff_count(sight, &filter)?.saturating_sub(found.len() as u64);
     Ok((found.into_iter().map(|(_, handoff)| handoff).collect(), left))
+}
+
+/// The handoffs of the caller that were completed or rejected lately.
+fn ended_handoffs(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    now: Timestamp,
+) -> Result<Vec<Handoff>> {
+    if caller.agent.is_anonymous() {
+        return Ok(Vec::new());
+    }
+    let hours = SignedDuration::from_hours(limits::HANDOFF_RESULT_HOURS);
+    let since = now.checked_sub(hours).unwrap_or(Timestamp::MIN);
+    tx.ended_handoffs(sight, &caller.agent, since, limits::HANDOFF_RESULTS)
 }
 
 /// The waiting handoffs as candidates. Together they take at most half of the budget, so that no

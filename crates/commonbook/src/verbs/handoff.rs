@@ -1,14 +1,14 @@
 //! Handing work over, accepting it, and ending it.
 
 mod offers;
+mod text;
 
 use jiff::Timestamp;
 
 use super::Commonbook;
 use super::memory::keep_memory;
-use super::ops::handles::longer_handles;
 use super::receipt::{TextDelivery, record_delivery};
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
 use crate::base::page::{Page, PageCursor, PageSize};
@@ -32,7 +32,7 @@ use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
-use commonbook_text::fence::Fence;
+use text::{HandoffText, earlier_links, handoff_text, present_memories};
 
 /// Handoffs that one transaction of a sweep expires at most.
 const HANDOFF_EXPIRY_MAX: u32 = 100;
@@ -73,7 +73,8 @@ impl Commonbook {
             }
             let warning = warnings.warning_text();
             let HandoffWarnings { cycle, deep: _ } = warnings;
-            Ok(CreateHandoffResult { handoff: handoff.clone(), warning, cycle })
+            let hint = packed.hint.clone();
+            Ok(CreateHandoffResult { handoff: handoff.clone(), warning, cycle, hint })
         })?;
         if !once.repeated {
             self.note_named_memories(caller, &request.memories)?;
@@ -206,7 +207,20 @@ impl Commonbook {
                 true => tx.left_out(&sight, handoff.id)?,
                 false => Vec::new(),
             };
-            Ok(HandoffReceipt { handoff, left_out })
+            let earlier = earlier_links(tx, &sight, &handoff)?;
+            if !handoff.is_between(&caller.agent) {
+                let (left_out_count, changed) = (0, Vec::new());
+                return Ok(HandoffReceipt { handoff, left_out, left_out_count, earlier, changed });
+            }
+            let package = tx.package(&handoff)?;
+            let changed = present_memories(tx, &sight, &package)?.into_iter();
+            Ok(HandoffReceipt {
+                handoff,
+                left_out,
+                left_out_count: package.left_out_count,
+                earlier,
+                changed: changed.map(|present| present.change).collect(),
+            })
         })
     }
 
@@ -241,32 +255,6 @@ impl Commonbook {
             }
         }
     }
-}
-
-/// The text of a handoff, and the items in it.
-struct HandoffText {
-    text: String,
-    items: Vec<PromptItem>,
-}
-
-/// The text of a handoff for the agent that accepts it.
-fn handoff_text(tx: &dyn Transaction, caller: &Caller, handoff: &Handoff) -> Result<HandoffText> {
-    let mut package = tx.package(handoff)?;
-    let sight = Sight::reading(caller)?;
-    // The package is of then, and what contradicts its memories of now.
-    let memories: Vec<MemoryRef> =
-        package.memories.keys().map(|id| (handoff.workspace.clone(), *id)).collect();
-    let marks = tx.contradiction_marks(&sight, &memories)?;
-    for item in package.memories.values_mut() {
-        *item = item.clone().with_contradictions(&marks);
-    }
-    let mut block = package.block(handoff);
-    block.set_handles(&longer_handles(tx, &sight, &block.item_ids())?);
-    let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
-        Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
-    })?;
-    let items = block.items().cloned().collect();
-    Ok(HandoffText { text: block.render(&fence, handoff.created_at), items })
 }
 
 /// The handoff with this id in sight.

@@ -9,7 +9,7 @@ use commonbook::model::event::EventKind;
 use commonbook::model::handoff::choose::{ExclusionReason, MemoryExclusion};
 use commonbook::model::handoff::{
     ChainPosition, CreateHandoff, Handoff, HandoffFilter, HandoffMemory, HandoffOrigin,
-    HandoffSide, HandoffStatus, InclusionReason,
+    HandoffSide, HandoffStatus, InclusionReason, ReceivedHandoffs,
 };
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::prompt::handoff::{HandoffPackage, PackResult};
@@ -35,14 +35,14 @@ fn handoff(ids: &CountingIds, from: &str, to: &str, user: Option<&str>) -> Hando
     let settings = commonbook::model::handoff::choose::HandoffSettings::default();
     let asked = request.check(&from.agent, Some("ses"), settings).unwrap();
     let id = HandoffId::new(ids, now());
-    let place = ChainPosition::of(id, &asked, &from.agent, &[]).unwrap();
+    let place = ChainPosition::of(id, &asked, &from.agent, ReceivedHandoffs::default()).unwrap();
     let user_id = user.map(str::to_owned);
     let origin = HandoffOrigin { workspace: from.workspace, from: from.agent, user_id };
     Handoff::new(id, &asked, origin, place, now())
 }
 
 fn packed(handoff: Handoff) -> PackResult {
-    PackResult { handoff, package: HandoffPackage::default(), left_out: Vec::new() }
+    PackResult { handoff, package: HandoffPackage::default(), left_out: Vec::new(), hint: None }
 }
 
 fn make(store: &dyn Store, packed: PackResult) {

@@ -8,6 +8,7 @@ mod briefings;
 mod budget;
 mod bulk;
 mod cases;
+mod chains;
 mod changing;
 mod checkpoints;
 mod context_order;

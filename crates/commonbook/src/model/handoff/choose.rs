@@ -13,15 +13,21 @@
 //!   because they would count twice.
 //! * **At hand**: the source saved it in the session or case that is handed over. That alone counts
 //!   [`AT_HAND_FIT`]: with any tier but conversation it reaches the threshold while fresh, and as a
-//!   shared fact at any age.
+//!   shared fact at any age. So are the newest that it saved elsewhere in the last hours, unless one of
+//!   these answers the task ([`mark_recent`]).
 //!
 //! Both combine as `1 − (1 − match) (1 − hand)`, so that memories at hand are still ranked by the
 //! task. Freshness and tier alone give 0.5 to anything saved today, so a memory must also fit by
 //! [`limits::RELEVANCE_MIN`]: the nearest memories of a collection that holds nothing about the task
 //! are not included.
+//!
+//! Memories that are only at hand and those that fit by themselves take turns, so that neither kind
+//! crowds out the other.
 
+mod outcome;
 mod select;
 
+pub use outcome::{empty_hint, left_out_count};
 pub use select::saturating_tokens;
 pub use select::{ExclusionReason, HandoffSelection, MemoryExclusion, select_for_handoff};
 
@@ -35,12 +41,20 @@ use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
+use commonbook_text::terms::{query_terms, terms};
 
 /// Default minimum score of a memory: that of an old shared fact that just fits.
 pub const DEFAULT_THRESHOLD: f64 = 0.36;
 
 /// Fit of a memory that belongs to the work, whatever its text.
 pub const AT_HAND_FIT: f64 = 0.2;
+
+/// Match at which one of the source's recent memories answers the task: the task names its matter,
+/// and the others have to fit it too.
+pub const ANSWERING_MATCH: f64 = 0.5;
+
+/// Words that it has in common with the task.
+pub const ANSWERING_WORDS: usize = 2;
 
 /// Factor for the score of a memory that a further handoff inherits.
 pub const CARRY_FACTOR: f64 = 0.9;
@@ -186,6 +200,10 @@ pub struct HandoffCandidate {
     pub found: f64,
     /// Whether the source saved it in the session or case that is handed over.
     pub at_hand: bool,
+    /// Whether the source saved it in the last hours.
+    pub recent: bool,
+    /// The words that a recent one has in common with the task.
+    pub shared_words: usize,
     /// The entities that it mentions.
     pub entities: BTreeSet<EntityId>,
     /// Whether the source named it.
@@ -207,6 +225,8 @@ pub struct EntityCandidate {
     pub in_task: bool,
     /// Whether an earlier handoff included it.
     pub inherited: bool,
+    /// Whether more is known about it than its name.
+    pub has_facts: bool,
     /// Its length in the text, in tokens.
     pub tokens: usize,
 }
@@ -229,6 +249,30 @@ impl HandoffCandidate {
         // A memory that an earlier task needed stays relevant, even if this task is worded
         // differently.
         own.max(self.came_with.map_or(0.0, |score| CARRY_FACTOR * score)).clamp(0.0, 1.0)
+    }
+}
+
+/// The number of words of a task that a text has.
+#[must_use]
+pub fn shared_words(task: &str, text: &str) -> usize {
+    let text: BTreeSet<String> = terms(text).into_iter().collect();
+    query_terms(task).iter().filter(|word| text.contains(*word)).count()
+}
+
+/// Marks the source's recent memories as at hand, unless one of them answers the task. One word in
+/// common is no answer: among few memories the "take" of "Take over" is rare.
+pub fn mark_recent(candidates: &mut [HandoffCandidate]) {
+    let answers = |candidate: &HandoffCandidate| {
+        candidate.recent
+            && candidate.found >= ANSWERING_MATCH
+            && candidate.shared_words >= ANSWERING_WORDS
+            && !candidate.private
+    };
+    if candidates.iter().any(answers) {
+        return;
+    }
+    for candidate in candidates.iter_mut().filter(|candidate| candidate.recent) {
+        candidate.at_hand = true;
     }
 }
 

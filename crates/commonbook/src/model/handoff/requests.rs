@@ -52,7 +52,7 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_MEMORIES_MAX))]
     pub memories: Vec<MemoryId>,
-    /// The handoffs that this one continues. By default the one that you accepted last.
+    /// The handoffs that this one continues. By default the one that you accepted or completed last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_FOLLOWS))]
     pub follows: Vec<HandoffId>,
@@ -238,6 +238,21 @@ pub struct HandoffDraft {
     pub expires_hours: u32,
 }
 
+/// A text by which a handoff searches its memories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchText {
+    /// The text.
+    pub text: String,
+    /// The factor for the relevance of what it finds.
+    pub weight: f64,
+}
+
+/// The factor for memories that fit the decisions, next steps or files of a handoff.
+const LINES_WEIGHT: f64 = 0.8;
+
+/// A context longer than this is searched by besides the task, not only with it.
+const LONG_CONTEXT_BYTES: usize = 400;
+
 impl CreateHandoff {
     /// Validates the request of `from` in `session`. `defaults` are the settings of the workspace.
     ///
@@ -324,16 +339,37 @@ impl CreateHandoff {
 }
 
 impl HandoffDraft {
-    /// The text to search memories by: the task, and what the source wrote about the work.
+    /// All that the source wrote about the work.
     #[must_use]
-    pub fn search_text(&self) -> String {
-        let lines = self.next_steps.iter().chain(&self.decisions_made).chain(&self.active_files);
-        let parts = [&self.task].into_iter().chain(&self.context).chain(lines);
+    pub fn whole_text(&self) -> String {
+        let parts = [&self.task].into_iter().chain(&self.context).chain(self.lines());
         parts.map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
+    /// The texts to search memories by. A memory counts by the one that it fits best: in one text, a
+    /// long decision or context would hide what the task is about.
+    #[must_use]
+    pub fn search_texts(&self) -> Vec<SearchText> {
+        let task = SearchText { text: self.task.clone(), weight: 1.0 };
+        let context = self
+            .context
+            .as_ref()
+            .map(|context| SearchText { text: format!("{}\n{context}", self.task), weight: 1.0 });
+        let is_long =
+            self.context.as_ref().is_some_and(|context| context.len() > LONG_CONTEXT_BYTES);
+        let lines: Vec<&str> = self.lines().map(String::as_str).collect();
+        let lines = SearchText { text: lines.join("\n"), weight: LINES_WEIGHT };
+        let task = Some(task).filter(|_| context.is_none() || is_long);
+        let texts = task.into_iter().chain(context).chain([lines]);
+        texts.filter(|search| !search.text.is_empty()).collect()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &String> {
+        self.next_steps.iter().chain(&self.decisions_made).chain(&self.active_files)
+    }
+
     fn check_whole(&self, max_memories: Option<u32>) -> Result<()> {
-        let bytes = self.search_text().len();
+        let bytes = self.whole_text().len();
         if bytes > limits::HANDOFF_BYTES {
             return Err(Error::too_large(
                 "context",

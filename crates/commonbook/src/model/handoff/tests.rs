@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::choose::HandoffSettings;
 use super::*;
-use crate::base::error::ErrorKind;
+use crate::base::error::{ErrorKind, Result};
 use crate::base::id::CountingIds;
 use crate::base::page::PageCursor;
 
@@ -34,6 +34,7 @@ fn made(ids: &CountingIds, from: &str, request: &CreateHandoff, received: &[Hand
     let draft =
         request.check(&from, Some("s1"), HandoffSettings::default()).expect("the request is valid");
     let id = HandoffId::new(ids, at(0));
+    let received = ReceivedHandoffs { handoffs: received, ..ReceivedHandoffs::default() };
     let place = ChainPosition::of(id, &draft, &from, received).expect("a place");
     let workspace = "w".parse().expect("a workspace");
     let origin = HandoffOrigin { workspace, from, user_id: None };
@@ -261,7 +262,7 @@ fn a_request_in_the_original_format_is_accepted() {
     let draft = checked(&request).expect("the request is valid");
     assert_eq!(draft.to, agent("gemini-cli"));
     assert_eq!(draft.task, "Working on the code review.");
-    assert!(draft.search_text().ends_with("src/engram/server.py (modified)"));
+    assert!(draft.whole_text().ends_with("src/engram/server.py (modified)"));
     let unknown = serde_json::json!({"to": "qa", "task": "x", "from": "boss"});
     assert!(crate::base::input::from_value::<CreateHandoff>(unknown).is_err());
 }
@@ -346,38 +347,108 @@ fn a_handoff_continues_the_last_accepted_one() {
     }
     let alone = followed("b", &ids, std::slice::from_ref(&waiting), &to_c(None, vec![]));
     assert_eq!((alone.follows, alone.chain, alone.depth), (vec![], alone.id, 1));
+    let of = |handoffs| ReceivedHandoffs { handoffs, ..ReceivedHandoffs::default() };
     let both =
         to_c(None, vec![first.id, second.id]).check(&agent("b"), None, HandoffSettings::default());
     let id = HandoffId::new(&ids, at(0));
-    let error = ChainPosition::of(id, &both.expect("the request is valid"), &agent("b"), &received);
+    let error =
+        ChainPosition::of(id, &both.expect("the request is valid"), &agent("b"), of(&received));
     assert_eq!(error.map_err(|error| error.field), Err(Some("follows".to_owned())));
     let rejected = after(&first, HandoffStep::Reject, "b");
     let received = [rejected.clone(), second.clone(), waiting.clone(), others.clone()];
     for wrong in [vec![waiting.id], vec![others.id], vec![rejected.id]] {
         let draft = to_c(None, wrong).check(&agent("b"), None, HandoffSettings::default());
         let id = HandoffId::new(&ids, at(0));
-        let error =
-            ChainPosition::of(id, &draft.expect("the request is valid"), &agent("b"), &received);
+        let error = ChainPosition::of(
+            id,
+            &draft.expect("the request is valid"),
+            &agent("b"),
+            of(&received),
+        );
         assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Invalid));
     }
 }
 
+/// What a new handoff of `b` could continue, and whether it does.
+struct Continuation {
+    what: &'static str,
+    session: Option<&'static str>,
+    case: Option<&'static str>,
+    user: Option<&'static str>,
+    hours: i64,
+    handed_on: bool,
+    continues: bool,
+}
+
 #[test]
-fn a_completed_handoff_is_continued_in_the_same_work_only() {
+fn a_completed_handoff_is_continued_in_its_work_or_for_some_hours_once() {
+    let plain = Continuation {
+        what: "an hour later, nothing named",
+        session: None,
+        case: None,
+        user: None,
+        hours: 2,
+        handed_on: false,
+        continues: true,
+    };
+    let table = [
+        Continuation { what: "in another session, an hour later", session: Some("s9"), ..plain },
+        Continuation { what: "at the last hour", hours: 1 + limits::CHAIN_HOURS, ..plain },
+        Continuation {
+            what: "too late",
+            hours: 2 + limits::CHAIN_HOURS,
+            continues: false,
+            ..plain
+        },
+        Continuation { what: "handed on before", handed_on: true, continues: false, ..plain },
+        Continuation {
+            what: "in the session that accepted it, days later, handed on before",
+            session: Some("s2"),
+            hours: 99,
+            handed_on: true,
+            ..plain
+        },
+        Continuation { what: "in its case, days later", case: Some("k1"), hours: 99, ..plain },
+        Continuation { what: "in another case", case: Some("k2"), continues: false, ..plain },
+        Continuation { what: "for its user", user: Some("u1"), ..plain },
+        Continuation { what: "the clock was set back", hours: -30, ..plain },
+        plain,
+    ];
+    let ids = CountingIds::default();
+    for row in table {
+        let case = row.case.map(|_| "k1".to_owned());
+        let to_b = CreateHandoff { to: "b".into(), case, ..request() };
+        let accepted = after(&made(&ids, "a", &to_b, &[]), HandoffStep::Accept, "b");
+        let done = after(&accepted, HandoffStep::Complete, "b");
+        let done = [Handoff { session: None, user_id: row.user.map(str::to_owned), ..done }];
+        let case = row.case.map(str::to_owned);
+        let to_c = CreateHandoff { to: "c".into(), case, ..request() };
+        let draft = to_c.check(&agent("b"), row.session, HandoffSettings::default());
+        let received = ReceivedHandoffs {
+            handoffs: &done,
+            handed_on: if row.handed_on { &[done[0].id] } else { &[] },
+            user: row.user,
+            now: at(row.hours),
+        };
+        let id = HandoffId::new(&ids, at(0));
+        let draft = draft.expect("the request is valid");
+        let place = ChainPosition::of(id, &draft, &agent("b"), received).expect("a place");
+        assert_eq!(place.depth == 2, row.continues, "{}", row.what);
+        let for_others = ReceivedHandoffs { user: Some("u9"), ..received };
+        let place = ChainPosition::of(id, &draft, &agent("b"), for_others).expect("a place");
+        assert_eq!(place.depth == 2, row.continues && row.user.is_none(), "{}", row.what);
+    }
+}
+
+#[test]
+fn work_goes_on_from_the_handoff_accepted_or_completed_last() {
     let ids = CountingIds::default();
     let to_b = CreateHandoff { to: "b".into(), ..request() };
-    let mut done = after(&made(&ids, "a", &to_b, &[]), HandoffStep::Accept, "b");
-    done = after(&done, HandoffStep::Complete, "b");
-    let to_c = CreateHandoff { to: "c".into(), ..request() };
-    // It was accepted in s2.
-    for (session, depth) in [(Some("s2"), 2), (Some("s9"), 1), (None, 1)] {
-        done.session = None;
-        let draft = to_c
-            .check(&agent("b"), session, HandoffSettings::default())
-            .expect("the request is valid");
-        let id = HandoffId::new(&ids, at(0));
-        let place = ChainPosition::of(id, &draft, &agent("b"), &[done.clone()]).expect("a place");
-        assert_eq!(place.depth, depth, "{session:?}");
+    let taken = || after(&made(&ids, "a", &to_b, &[]), HandoffStep::Accept, "b");
+    let (open, done) = (taken(), after(&taken(), HandoffStep::Complete, "b"));
+    for received in [[open.clone(), done.clone()], [done, open]] {
+        let next = made(&ids, "b", &CreateHandoff { to: "c".into(), ..request() }, &received);
+        assert_eq!(next.follows, [received[1].id]);
     }
 }
 

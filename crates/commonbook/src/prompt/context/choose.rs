@@ -1,8 +1,8 @@
 //! Choosing the candidates that a context includes, within a budget, with a reason for each
 //! omission.
 //!
-//! The sources get their room in the order of [`ContextSource`]: pending handoffs, the standing
-//! memory, profiles, the state of the task and so on. Threshold, maximum and budget apply after the
+//! The sources get their room in the order of [`ContextSource`]: pending handoffs, the results of ended
+//! ones, the standing memory, profiles, the state of the task and so on. Threshold, maximum and budget apply after the
 //! sources are merged, so that no source gets more room than another by accident. A candidate that
 //! is too large is left out, and smaller ones behind it may still fit. The text has another order:
 //! what seldom changes stands first.
@@ -31,6 +31,8 @@ string_enum! {
     ContextSource {
         /// Work that was handed to the caller and that it has not accepted.
         Handoff = "handoff",
+        /// What became of work that the caller handed to another agent.
+        Result = "result",
         /// The caller's standing memory file.
         Standing = "standing",
         /// Memories about the user.
@@ -51,12 +53,13 @@ string_enum! {
 }
 
 /// The order of the sources in a text: what is the same from turn to turn stands first.
-const TEXT_ORDER: [ContextSource; 9] = [
+const TEXT_ORDER: [ContextSource; 10] = [
     ContextSource::Standing,
     ContextSource::Profile,
     ContextSource::Important,
     ContextSource::TaskContext,
     ContextSource::Handoff,
+    ContextSource::Result,
     ContextSource::Entry,
     ContextSource::Contradiction,
     ContextSource::Relevant,
@@ -68,6 +71,9 @@ const ITEM_SHARE_DIVISOR: usize = 3;
 
 /// Tokens of an important memory, which no task asked for.
 const IMPORTANT_TOKENS_MAX: usize = 100;
+
+/// Tokens of what became of a handoff; `get_handoff` returns all of it.
+const RESULT_TOKENS_MAX: usize = 120;
 
 /// The place of a source in a text.
 fn text_place(source: ContextSource) -> usize {
@@ -326,6 +332,7 @@ fn shorten_candidate(mut candidate: ContextCandidate, budget: usize) -> ContextC
     let max_tokens = match candidate.source {
         ContextSource::Handoff | ContextSource::Standing => return candidate,
         ContextSource::Important => IMPORTANT_TOKENS_MAX,
+        ContextSource::Result => RESULT_TOKENS_MAX,
         _ => limits::CONTEXT_ITEM_TOKENS,
     };
     let max_tokens = max_tokens.min(budget / ITEM_SHARE_DIVISOR);
@@ -335,7 +342,7 @@ fn shorten_candidate(mut candidate: ContextCandidate, budget: usize) -> ContextC
 
 /// Whether candidates of this source count towards the maximum: memories and entries do.
 const fn counts_to_maximum(source: ContextSource) -> bool {
-    !matches!(source, ContextSource::Handoff | ContextSource::Standing)
+    !matches!(source, ContextSource::Handoff | ContextSource::Result | ContextSource::Standing)
 }
 
 /// The better score first, for sources with scores.

@@ -82,6 +82,17 @@ impl CandidateBuilder<'_> {
         ContextCandidate::of(item, ContextSource::Handoff)
     }
 
+    /// What became of a handoff of the agent, in the words of its target.
+    #[must_use]
+    pub fn result(&self, handoff: &Handoff) -> ContextCandidate {
+        let text = tell::handoff_result(&handoff.task, handoff.status, handoff.note.as_deref());
+        let at = handoff.ended_at.unwrap_or(handoff.created_at);
+        let item = PromptItem::new(handoff.id, "handoff", &handoff.to, at, text);
+        let item = item.with_note(format!("{} your handoff", handoff.status));
+        let candidate = ContextCandidate::of(item, ContextSource::Result);
+        ContextCandidate { revision: Some(handoff.version), ..candidate }
+    }
+
     /// A part of a standing memory file, by its author.
     #[must_use]
     pub fn standing(

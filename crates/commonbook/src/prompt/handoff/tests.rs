@@ -7,7 +7,7 @@ use super::*;
 use crate::base::id::{CountingIds, handle};
 use crate::model::agent::Agent;
 use crate::model::handoff::choose::MemoryTier;
-use crate::model::handoff::{ChainPosition, CreateHandoff, HandoffOrigin};
+use crate::model::handoff::{ChainPosition, CreateHandoff, HandoffOrigin, ReceivedHandoffs};
 use commonbook_text::tokens;
 
 fn now() -> Timestamp {
@@ -22,7 +22,7 @@ fn handoff(request: &CreateHandoff, settings: HandoffSettings) -> Handoff {
     let from = agent("developer");
     let asked = request.check(&from, None, settings).expect("the request is valid");
     let id = HandoffId::new(&CountingIds::default(), now());
-    let place = ChainPosition::of(id, &asked, &from, &[]).expect("a place");
+    let place = ChainPosition::of(id, &asked, &from, ReceivedHandoffs::default()).expect("a place");
     let origin =
         HandoffOrigin { workspace: "w".parse().expect("a workspace"), from, user_id: None };
     Handoff::new(id, &asked, origin, place, now())
@@ -51,6 +51,8 @@ fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> MemoryOffer
         since,
         found,
         at_hand: true,
+        recent: false,
+        shared_words: 0,
         entities: BTreeSet::new(),
         named: false,
         came_with: None,
@@ -66,6 +68,7 @@ fn entity(ids: &CountingIds, value: &str, context: &str) -> EntityOffer {
         kind: "tool".into(),
         value: value.into(),
         context: Some(context.into()),
+        attributes: Vec::new(),
         agent: agent("analyst"),
         at: now() - SignedDuration::from_hours(1),
     };
@@ -77,7 +80,7 @@ fn fence() -> Fence {
 }
 
 fn text(packed: &PackResult) -> String {
-    packed.package.block(&packed.handoff).render(&fence(), now())
+    packed.package.block(&packed.handoff, &[]).render(&fence(), now())
 }
 
 #[test]
@@ -99,10 +102,11 @@ fn a_package_has_everything_with_its_author_handle_and_day() {
         memories: vec![received, own, named],
         entities: vec![tool],
         task: BTreeSet::new(),
+        ..HandoffOffers::default()
     };
     let packed = pack(handoff, &offers, &settings, &fence());
     let whole = text(&packed);
-    let PackResult { handoff: packed, package, left_out } = packed;
+    let PackResult { handoff: packed, package, left_out, .. } = packed;
     let ([first, second, third], id) = (handles, packed.id);
     let expected = format!(
         "<commonbook-000000000007>\n\
@@ -127,7 +131,7 @@ fn a_package_has_everything_with_its_author_handle_and_day() {
     assert_eq!((packed.memories.len(), packed.entities.len(), left_out.len()), (3, 1, 0));
     // Memories that the target no longer sees are left out, and the rest stays.
     let fewer = Handoff { memories: packed.memories[1..].to_vec(), ..packed };
-    let text = package.block(&fewer).render(&fence(), now());
+    let text = package.block(&fewer, &[]).render(&fence(), now());
     assert!(!text.contains("qa7") && text.contains(&format!("#{second} developer")), "{text}");
 }
 
@@ -226,7 +230,7 @@ proptest! {
         let memories: Vec<MemoryOffer> =
             texts.iter().map(|text| offer(&ids, "analyst", text, 0.9)).collect();
         let entities = values.iter().map(|value| entity(&ids, value, "known to all")).collect();
-        let offers = HandoffOffers { memories, entities, task: BTreeSet::new() };
+        let offers = HandoffOffers { memories, entities, ..HandoffOffers::default() };
         let given = offers.memories.len();
         let packed = pack(handoff(&long, settings), &offers, &settings, &fence());
         let text = text(&packed);

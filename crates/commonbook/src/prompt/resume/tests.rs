@@ -20,6 +20,7 @@ fn entity(ids: &CountingIds, author: &str, value: &str) -> EntitySummary {
         kind: "tool".into(),
         value: value.into(),
         context: None,
+        attributes: Vec::new(),
         agent: agent(author),
         at: at(0),
     }

@@ -1,5 +1,7 @@
 //! The SQL of handoffs, and of the settled clock.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::ToSql;
@@ -190,13 +192,42 @@ impl HandoffRows for SqliteTransaction<'_> {
     fn received_handoffs(&self, sight: &Sight, agent: &Agent, limit: u32) -> Result<Vec<Handoff>> {
         let sql = format!(
             "SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.to_agent = :to \
-                 AND h.accepted IS NOT NULL ORDER BY h.accepted DESC LIMIT :limit"
+                 AND h.moved IS NOT NULL ORDER BY h.moved DESC LIMIT :limit"
         );
         let (seen, to) = (self.seen_without_audiences(sight), agent.as_str());
         let more: [(&str, &dyn ToSql); 2] = [(":to", &to), (":limit", &limit)];
         let mut found = seen.all(&sql, &more, from_row)?;
         found.reverse();
         self.with_memories(sight, found)
+    }
+
+    fn handed_on(&self, workspace: &Workspace, ids: &[HandoffId]) -> Result<Vec<HandoffId>> {
+        let sql = "SELECT DISTINCT h.id FROM json_each(?2) w \
+             CROSS JOIN handoff h ON h.workspace = ?1 AND h.id = w.value \
+             CROSS JOIN handoff n INDEXED BY handoff_chain ON n.workspace = ?1 AND n.chain = h.chain \
+                 AND n.from_agent = h.to_agent AND n.kind IN ('sequential', 'join') \
+                 AND n.status IN ('pending', 'accepted', 'completed') \
+             CROSS JOIN json_each(n.follows) f WHERE f.value = h.id";
+        self.query_all(sql, (workspace.as_str(), encode_json(&ids)?), |row| text(row, 0))
+    }
+
+    fn ended_handoffs(
+        &self,
+        sight: &Sight,
+        agent: &Agent,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Handoff>> {
+        let sql = format!(
+            "SELECT h.* FROM handoff h INDEXED BY handoff_ended WHERE {SEEN_HANDOFF} \
+                 AND h.from_agent = :from AND h.status IN ('completed', 'rejected') \
+                 AND h.ended_at >= :since ORDER BY h.ended_at DESC, h.sequence DESC LIMIT :limit"
+        );
+        let (seen, from) = (self.seen_without_audiences(sight), agent.as_str());
+        let since = since.as_millisecond();
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":from", &from), (":since", &since), (":limit", &limit)];
+        seen.all(&sql, &more, from_row)
     }
 
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>> {
@@ -242,13 +273,16 @@ impl HandoffRows for SqliteTransaction<'_> {
         let sql = "SELECT package FROM handoff WHERE workspace = ?1 AND id = ?2";
         let package: HandoffPackage =
             self.query_one(sql, key, |row| json(row, 0))?.unwrap_or_default();
-        let sql = "SELECT memory, told FROM handoff_memory WHERE workspace = ?1 AND handoff = ?2";
-        let items = self.query_all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?)))?;
-        let read = |(id, stored): (MemoryId, String)| {
-            Some((id, read_memory(id, &stored, handoff.created_at)?))
-        };
-        let memories = items.into_iter().filter_map(read).collect();
-        Ok(HandoffPackage { memories, ..package })
+        let sql = "SELECT memory, told, revision FROM handoff_memory WHERE workspace = ?1 AND handoff = ?2";
+        let rows = self.query_all(sql, key, |row| Ok((text(row, 0)?, row.get(1)?, row.get(2)?)))?;
+        let (mut memories, mut revisions) = (BTreeMap::new(), BTreeMap::new());
+        for (id, stored, revision) in rows {
+            let (id, stored): (MemoryId, String) = (id, stored);
+            let Some(item) = read_memory(id, &stored, handoff.created_at) else { continue };
+            memories.insert(id, item);
+            revisions.extend(Option::<u64>::map(revision, |revision| (id, revision)));
+        }
+        Ok(HandoffPackage { memories, revisions, ..package })
     }
 
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>> {
@@ -270,7 +304,7 @@ impl HandoffRows for SqliteTransaction<'_> {
     }
 
     fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()> {
-        let PackResult { handoff, package, left_out } = packed;
+        let PackResult { handoff, package, left_out, .. } = packed;
         let details = HandoffDetails {
             context: handoff.context.clone(),
             active_files: handoff.active_files.clone(),
@@ -317,8 +351,8 @@ impl HandoffRows for SqliteTransaction<'_> {
             let unseen = self.unseen("a verb has chosen what goes along; this finds its workspace");
             unseen.execute(
                 "INSERT INTO handoff_memory \
-                 (workspace, handoff, place, origin, memory, passed, private, told) \
-                 SELECT ?1, ?2, ?3, m.workspace, m.id, ?5, ?6, ?7 FROM memory m \
+                 (workspace, handoff, place, origin, memory, passed, private, told, revision) \
+                 SELECT ?1, ?2, ?3, m.workspace, m.id, ?5, ?6, ?7, m.revision FROM memory m \
                  WHERE m.id = ?4 AND m.workspace IN (?1, ?8) ORDER BY m.workspace <> ?1 LIMIT 1",
                 (
                     handoff.workspace.as_str(),
@@ -337,9 +371,12 @@ impl HandoffRows for SqliteTransaction<'_> {
 
     fn step_handoff(&mut self, handoff: &Handoff, sequence: u64) -> Result<()> {
         let accepted = (handoff.status == HandoffStatus::Accepted).then_some(sequence);
+        let is_moved = matches!(handoff.status, HandoffStatus::Accepted | HandoffStatus::Completed);
+        let moved = is_moved.then_some(sequence);
         self.execute(
             "UPDATE handoff SET status = ?3, note = ?4, accepted_at = ?5, accepted_in = ?6, \
-             ended_at = ?7, version = ?8, accepted = coalesce(?9, accepted) \
+             ended_at = ?7, version = ?8, accepted = coalesce(?9, accepted), \
+             moved = coalesce(?10, moved) \
              WHERE workspace = ?1 AND id = ?2",
             (
                 handoff.workspace.as_str(),
@@ -351,6 +388,7 @@ impl HandoffRows for SqliteTransaction<'_> {
                 handoff.ended_at.map(Timestamp::as_millisecond),
                 handoff.version,
                 accepted,
+                moved,
             ),
         )?;
         Ok(())

@@ -14,6 +14,7 @@ use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, session_id};
 use crate::model::contradiction::ContradictionStatus;
+use crate::model::handoff::Handoff;
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::prompt::briefing::{
@@ -132,7 +133,7 @@ impl Commonbook {
             let end = tx.journal_end(&caller.workspace)?;
             let position = earlier.position.map_or_else(|| first_position(tx, caller, end), Ok)?;
             let begins = earlier.position.is_none();
-            let mut material = self.context_material(tx, caller, sight, None, &hits)?;
+            let mut material = self.context_material(tx, caller, sight, None, &hits, now)?;
             if begins || options.prompt.is_none() {
                 material.important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
             }
@@ -347,6 +348,25 @@ impl BriefingWriter<'_> {
             && memory.session.is_some()
             && memory.session == self.found.own_session
     }
+}
+
+/// Removes the ended handoffs that the caller's session has heard of. A context repeats what its task
+/// needs, but these are news.
+pub(super) fn drop_heard_results(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    results: &mut Vec<Handoff>,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(session) = caller.session.as_deref().filter(|_| !results.is_empty()) else {
+        return Ok(());
+    };
+    if let Some(key) = briefing_key(tx, caller, sight, Some(session), now)? {
+        let heard = tx.briefing(&key)?.items;
+        results.retain(|handoff| heard.get(&handoff.id.to_string()) != Some(&handoff.version));
+    }
+    Ok(())
 }
 
 fn briefing_options(request: &GetBriefing, settings: ContextSettings) -> Result<BriefingOptions> {

@@ -70,6 +70,15 @@ impl Commonbook {
                     }
                     continue;
                 }
+                if let (ContextSource::Result, Ok(id)) =
+                    (candidate.source, candidate.id.parse::<HandoffId>())
+                {
+                    match tx.handoff(&sight, id)? {
+                        Some(handoff) => candidates.push(gathering.result(&handoff)),
+                        None => differences.push(gone_message(candidate)),
+                    }
+                    continue;
+                }
                 match rebuild_candidate(tx, &sight, &caller, gathering, candidate)? {
                     Some(candidate) => candidates.push(candidate),
                     None if candidate.source == ContextSource::Standing => {}

@@ -3,24 +3,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::super::Commonbook;
 use super::super::memory::live_memory;
+use super::text::earlier_links;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::id::{EntityId, HandoffId, MemoryId};
+use crate::base::id::{EntityId, HandoffId, MemoryId, SessionId};
 use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::entity::{MentionLink, OwnTypes, query_name_ids};
 use crate::model::handoff::choose::{
-    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX,
+    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX, shared_words,
 };
-use crate::model::handoff::{ChainPosition, Handoff, HandoffDraft, HandoffOrigin};
+use crate::model::handoff::{
+    ChainPosition, Handoff, HandoffDraft, HandoffOrigin, HandoffStatus, ReceivedHandoffs,
+    SearchText,
+};
 use crate::model::memory::{ListOrder, Memory, Sharing};
-use crate::model::search::{IndexQuery, MemoryFilter, SearchFilter};
-use crate::model::workspace::Workspace;
+use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
+use crate::model::session::SessionStatus;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
 use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
@@ -44,13 +48,14 @@ impl Commonbook {
             }
             let most = limits::HANDOFFS_RECEIVED;
             let received = tx.received_handoffs(&sight, &caller.agent, most)?;
-            let place = ChainPosition::of(id, draft, &caller.agent, &received)?;
+            let place = chain_position(tx, caller, id, draft, &received, now)?;
             let before = |handoff: &&Handoff| place.follows.contains(&handoff.id);
             let followed: Vec<&Handoff> = received.iter().filter(before).collect();
             let mut gathered = OfferPool::default();
             gathered.add_named(tx, &sight, caller, draft)?;
             gathered.add_hits(tx, &sight, &found)?;
             gathered.add_at_hand(tx, &sight, caller, draft)?;
+            gathered.add_recent(tx, &sight, caller, now)?;
             gathered.add_inherited(tx, &sight, &followed)?;
             let origin = HandoffOrigin {
                 workspace: caller.workspace.clone(),
@@ -65,38 +70,74 @@ impl Commonbook {
                 .collect();
             let offers =
                 gathered.into_offers(tx, &sight, &self.own_types, &handoff, draft, &inherited)?;
-            Ok((handoff, offers))
+            let earlier = earlier_links(tx, &target_sight(&handoff), &handoff)?;
+            Ok((handoff, HandoffOffers { earlier, ..offers }))
         })
     }
 
-    /// The memories that a search for the task finds, each with its score from 0 to 1, best first.
+    /// The memories that searches for the task and for the source's lines find, each with its best
+    /// score from 0 to 1.
     fn search_task(
         &self,
         caller: &Caller,
         sight: &Sight,
         draft: &HandoffDraft,
         now: Timestamp,
-    ) -> Result<Vec<TaskHit>> {
-        // Not parsed as a query: the task may contain `-without` or `type:x`.
-        let question =
-            IndexQuery::from_plain_text(draft.search_text(), SearchFilter::default(), now);
-        let question = IndexQuery { most: SEARCH_CANDIDATES_MAX as usize, ..question };
-        let found = self.search_index(caller, sight, &question)?.0;
-        Ok((found.ranked.into_iter()).map(|hit| (hit.workspace, hit.id, hit.relevance)).collect())
+    ) -> Result<BTreeMap<MemoryRef, f64>> {
+        let mut scores: BTreeMap<MemoryRef, f64> = BTreeMap::new();
+        for SearchText { text, weight } in draft.search_texts() {
+            // Not parsed as a query: the task may contain `-without` or `type:x`.
+            let question = IndexQuery::from_plain_text(text, SearchFilter::default(), now);
+            let question = IndexQuery { most: SEARCH_CANDIDATES_MAX as usize, ..question };
+            for hit in self.search_index(caller, sight, &question)?.0.ranked {
+                let best = scores.entry((hit.workspace, hit.id)).or_default();
+                *best = best.max(weight * hit.relevance);
+            }
+        }
+        Ok(scores)
+    }
+}
+
+/// The position of a new handoff in its chain.
+fn chain_position(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    id: HandoffId,
+    draft: &HandoffDraft,
+    received: &[Handoff],
+    now: Timestamp,
+) -> Result<ChainPosition> {
+    let completed = received.iter().filter(|handoff| handoff.status == HandoffStatus::Completed);
+    let completed: Vec<HandoffId> = completed.map(|handoff| handoff.id).collect();
+    let handed_on = match completed.is_empty() {
+        true => Vec::new(),
+        false => tx.handed_on(&caller.workspace, &completed)?,
+    };
+    let user = caller.user.as_deref();
+    let received = ReceivedHandoffs { handoffs: received, handed_on: &handed_on, user, now };
+    ChainPosition::of(id, draft, &caller.agent, received)
+}
+
+/// The sight of a handoff's target in its work.
+fn target_sight(handoff: &Handoff) -> Sight {
+    Sight {
+        agent: handoff.to.clone(),
+        user: handoff.user_id.clone(),
+        workspaces: handoff.workspace.with_global(),
+        reviews: false,
+        is_person: false,
     }
 }
 
 /// Entities named in the task, and by no memory of the handoff, that are looked up at most.
 const TASK_ENTITIES_MAX: usize = 5;
 
-/// A memory that a search found, with its score.
-type TaskHit = (Workspace, MemoryId, f64);
-
 /// A memory that the handoff may carry, and why.
 struct OfferCandidate {
     memory: Memory,
     found: f64,
     at_hand: bool,
+    recent: bool,
     named: bool,
     inherited: Option<(f64, HandoffId)>,
 }
@@ -114,8 +155,14 @@ impl OfferPool {
         }
         let existing = self.0.iter().position(|candidate| candidate.memory.id == memory.id);
         let place = existing.unwrap_or_else(|| {
-            let (found, at_hand, named, inherited) = (0.0, false, false, None);
-            self.0.push(OfferCandidate { memory, found, at_hand, named, inherited });
+            self.0.push(OfferCandidate {
+                memory,
+                found: 0.0,
+                at_hand: false,
+                recent: false,
+                named: false,
+                inherited: None,
+            });
             self.0.len() - 1
         });
         self.0.get_mut(place)
@@ -148,15 +195,18 @@ impl OfferPool {
         Ok(())
     }
 
-    /// Adds the memories that a search for the task found.
-    fn add_hits(&mut self, tx: &dyn Transaction, sight: &Sight, hits: &[TaskHit]) -> Result<()> {
-        let wanted: Vec<_> =
-            hits.iter().map(|(workspace, id, _)| (workspace.clone(), *id)).collect();
-        let fits: BTreeMap<MemoryId, f64> = hits.iter().map(|(_, id, fit)| (*id, *fit)).collect();
+    /// Adds the memories that searches found.
+    fn add_hits(
+        &mut self,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        hits: &BTreeMap<MemoryRef, f64>,
+    ) -> Result<()> {
+        let wanted: Vec<MemoryRef> = hits.keys().cloned().collect();
         for memory in tx.memories_of(sight, &wanted)? {
-            let fit = fits.get(&memory.id).copied().unwrap_or(0.0);
+            let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
             if let Some(candidate) = self.add(memory) {
-                candidate.found = fit;
+                candidate.found = score.unwrap_or(0.0);
             }
         }
         Ok(())
@@ -190,6 +240,50 @@ impl OfferPool {
         Ok(())
     }
 
+    /// Adds the newest memories that the source saved in the last hours; if it works in a session,
+    /// without those of its other sessions that have not ended.
+    fn add_recent(
+        &mut self,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<()> {
+        let at_hand = self.0.iter().filter(|candidate| candidate.at_hand).count();
+        let room = (AT_HAND_CANDIDATES_MAX as usize).saturating_sub(at_hand);
+        if room == 0 {
+            return Ok(());
+        }
+        let here = Sight { workspaces: vec![caller.workspace.clone()], ..sight.clone() };
+        let owner = Some(caller.agent.to_string());
+        let filter = MemoryFilter { owner, ..MemoryFilter::default() };
+        let hours = SignedDuration::from_hours(limits::HANDOFF_RECENT_HOURS);
+        let since = now.checked_sub(hours).unwrap_or(Timestamp::MIN);
+        let newest =
+            tx.memories(&here, &filter, ListOrder::Newest, None, AT_HAND_CANDIDATES_MAX)?;
+        let mut other_work: BTreeMap<String, bool> = BTreeMap::new();
+        let mut added = 0;
+        for (_, memory) in newest {
+            if memory.recorded_at < since || added == room {
+                break;
+            }
+            let other = memory.session.clone().filter(|_| caller.session.is_some());
+            if let Some(other) = other.filter(|other| caller.session.as_ref() != Some(other)) {
+                let known = other_work.get(&other).copied();
+                let is_open = known.map_or_else(|| is_open_session(tx, &here, &other), Ok)?;
+                other_work.insert(other, is_open);
+                if is_open {
+                    continue;
+                }
+            }
+            if let Some(candidate) = self.add(memory) {
+                candidate.recent = true;
+                added += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the memories that the source received by the handoffs that this one continues.
     fn add_inherited(
         &mut self,
@@ -218,7 +312,9 @@ impl OfferPool {
     ) -> Result<HandoffOffers> {
         // A memory about a user goes along only while the work is for that user.
         let about = |memory: &Memory| memory.user_id.is_none() || memory.user_id == handoff.user_id;
+        let all = self.0.len();
         self.0.retain(|candidate| about(&candidate.memory));
+        let about_others = all - self.0.len();
         let workspace = &handoff.workspace;
         let ids: Vec<MemoryId> = self.0.iter().map(|candidate| candidate.memory.id).collect();
         let mentions = tx.entities_mentioned_in(sight, workspace, &ids)?;
@@ -226,7 +322,7 @@ impl OfferPool {
         for mention in &mentions {
             mentioned.entry(mention.memory).or_default().insert(mention.entity);
         }
-        let names = query_name_ids(workspace, &draft.search_text(), own);
+        let names = query_name_ids(workspace, &draft.whole_text(), own);
         let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
         let memories: Vec<&Memory> = self.0.iter().map(|candidate| &candidate.memory).collect();
         let entities = entity_offers(tx, handoff, draft, &memories, &mentions, &task, inherited)?;
@@ -241,6 +337,11 @@ impl OfferPool {
                 since: memory.valid_from.unwrap_or(memory.recorded_at),
                 found: offered.found,
                 at_hand: offered.at_hand,
+                recent: offered.recent,
+                shared_words: match offered.recent {
+                    true => shared_words(&draft.task, &memory.text),
+                    false => 0,
+                },
                 entities: mentioned.get(&memory.id).cloned().unwrap_or_default(),
                 named: offered.named,
                 came_with: offered.inherited.map(|(score, _)| score),
@@ -248,7 +349,8 @@ impl OfferPool {
             let received_by = offered.inherited.map(|(_, by)| by);
             MemoryOffer { candidate, summary: memory.into(), received_by }
         };
-        Ok(HandoffOffers { memories: self.0.into_iter().map(offer).collect(), entities, task })
+        let memories = self.0.into_iter().map(offer).collect();
+        Ok(HandoffOffers { memories, entities, task, about_others, earlier: Vec::new() })
     }
 }
 
@@ -263,13 +365,7 @@ fn entity_offers(
     task: &BTreeSet<EntityId>,
     inherited: &BTreeSet<EntityId>,
 ) -> Result<Vec<EntityOffer>> {
-    let target = Sight {
-        agent: handoff.to.clone(),
-        user: handoff.user_id.clone(),
-        workspaces: handoff.workspace.with_global(),
-        reviews: false,
-        is_person: false,
-    };
+    let target = target_sight(handoff);
     // An entity exists for the target if the target sees a memory that mentions it.
     let seen: BTreeMap<MemoryId, &Memory> = memories
         .iter()
@@ -302,6 +398,14 @@ fn entity_offers(
         EntityOffer { summary, in_task, received }
     };
     Ok(ranked.into_iter().map(offer).collect())
+}
+
+/// Whether a session has not ended. One that was never started by its id counts as not ended: nobody
+/// says that its work is over.
+fn is_open_session(tx: &dyn Transaction, sight: &Sight, session: &str) -> Result<bool> {
+    let Some(id) = SessionId::parse(session) else { return Ok(true) };
+    let found = tx.session(sight, id)?;
+    Ok(found.is_none_or(|found| found.status != SessionStatus::Completed))
 }
 
 fn case_key(case: &str) -> Result<CaseKey> {

@@ -169,6 +169,7 @@ pub(in crate::verbs) fn mentioned_items<'m>(
                 kind: entity_type.to_string(),
                 value: value.clone(),
                 context: None,
+                attributes: Vec::new(),
                 agent: memory.owner.clone(),
                 at: memory.valid_from.unwrap_or(memory.recorded_at),
             },

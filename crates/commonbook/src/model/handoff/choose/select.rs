@@ -1,6 +1,6 @@
 //! Selection: takes the best candidates within the budget, and records why others are left out.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -55,9 +55,11 @@ pub struct HandoffSelection {
 /// Selects for a task that mentions these entities.
 ///
 /// Named memories come first, in the order given; then all others by score, inherited ones with the
-/// score of their earlier handoff. A memory that is longer than the tokens left is skipped, and the
+/// score of their earlier handoff. Those that are only at hand and the rest take turns; the result is
+/// by score. A memory that is longer than the tokens left is skipped, and the
 /// next is tried. A private memory is included only if it is named. An entity is included if the
-/// task or an included memory mentions it, or an earlier handoff included it. `tokens` returns the
+/// task or an included memory mentions it, or an earlier handoff included it; not if these tell its
+/// name and nothing more is known about it. `tokens` returns the
 /// length of a memory in the text; it is called only for memories that nothing else excludes.
 #[must_use]
 pub fn select_for_handoff(
@@ -74,7 +76,8 @@ pub fn select_for_handoff(
     let kept = needed.min(room.left() / ENTITY_ROOM_DIVISOR);
     let mut left = TokenBudget::new(room.left() - kept);
     let mut counted = 0;
-    for (score, candidate) in rank_candidates(candidates, settings, task, now) {
+    let ranked = rank_candidates(candidates, settings, task, now);
+    for (score, candidate) in take_turns(ranked, settings) {
         let why = inclusion_reason(candidate);
         let reason = match why {
             InclusionReason::Chosen | InclusionReason::Inherited if candidate.private => {
@@ -108,6 +111,15 @@ pub fn select_for_handoff(
             tokens: saturating_tokens(tokens),
         });
     }
+    chosen.memories.sort_by(|a, b| {
+        let is_named = |memory: &HandoffMemory| memory.why == InclusionReason::Named;
+        let by_score = || b.score.total_cmp(&a.score);
+        is_named(b).cmp(&is_named(a)).then_with(|| match is_named(a) {
+            true => Ordering::Equal,
+            false => by_score(),
+        })
+    });
+    chosen.left_out.sort_by(|a, b| b.score.total_cmp(&a.score));
     let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();
     let included = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
     chosen.entities =
@@ -137,7 +149,7 @@ fn rank_candidates<'a>(
     ranked.sort_by(|(a, x), (b, y)| {
         let order = || b.total_cmp(a).then(y.since.cmp(&x.since)).then(y.id.cmp(&x.id));
         match (x.named, y.named) {
-            (true, true) => std::cmp::Ordering::Equal,
+            (true, true) => Ordering::Equal,
             (false, false) => order(),
             (x, y) => y.cmp(&x),
         }
@@ -145,6 +157,31 @@ fn rank_candidates<'a>(
     let mut seen = BTreeSet::new();
     ranked.retain(|(_, candidate)| seen.insert(candidate.id));
     ranked
+}
+
+/// Named candidates, then those that are only at hand and the others by turns, each kind in its
+/// order, the kind of the best first.
+fn take_turns<'a>(
+    ranked: Vec<(f64, &'a HandoffCandidate)>,
+    settings: &HandoffSettings,
+) -> Vec<(f64, &'a HandoffCandidate)> {
+    let only_at_hand = |candidate: &HandoffCandidate| {
+        candidate.at_hand && candidate.came_with.is_none() && candidate.found < settings.least_fit
+    };
+    let (mut ordered, rest): (Vec<_>, Vec<_>) =
+        ranked.into_iter().partition(|(_, candidate)| candidate.named);
+    let best_is_at_hand = rest.first().is_some_and(|(_, candidate)| only_at_hand(candidate));
+    let (at_hand, others): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|(_, candidate)| only_at_hand(candidate));
+    let (first, second) = if best_is_at_hand { (at_hand, others) } else { (others, at_hand) };
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
+    loop {
+        let turn = [first.next(), second.next()];
+        if turn.iter().all(Option::is_none) {
+            return ordered;
+        }
+        ordered.extend(turn.into_iter().flatten());
+    }
 }
 
 fn choose_entities<'a>(
@@ -159,7 +196,11 @@ fn choose_entities<'a>(
     }
     let weight =
         |entity: &EntityCandidate| (entity.in_task, mentions.get(&entity.id).copied().unwrap_or(0));
-    let wanted = |entity: &&EntityCandidate| entity.inherited || weight(entity) != (false, 0);
+    // Memories and task tell the name of what they mention.
+    let wanted = |entity: &&EntityCandidate| match weight(entity) {
+        (false, 0) => entity.inherited,
+        _ => entity.has_facts,
+    };
     let mut ranked: Vec<&EntityCandidate> = entities.iter().filter(wanted).collect();
     ranked.sort_by_key(|entity| (Reverse(weight(entity)), entity.id));
     ranked.dedup_by_key(|entity| entity.id);

@@ -21,6 +21,8 @@ fn candidate(ids: &CountingIds, found: f64) -> HandoffCandidate {
         since: now(),
         found,
         at_hand: false,
+        recent: false,
+        shared_words: 0,
         entities: BTreeSet::new(),
         named: false,
         came_with: None,
@@ -92,6 +94,90 @@ fn a_score_is_the_weighted_sum() {
     for (what, candidate, expected) in table {
         let score = candidate.score(ScoreWeights::default(), &shared, now());
         assert!((score - expected).abs() < 1e-9, "{what}: {score}, not {expected}");
+    }
+}
+
+#[test]
+fn recent_memories_are_at_hand_unless_one_answers_the_task() {
+    let ids = CountingIds::default();
+    let recent =
+        |found| HandoffCandidate { recent: true, shared_words: 2, ..candidate(&ids, found) };
+    let one_word = |found| HandoffCandidate { shared_words: 1, ..recent(found) };
+    let private = |found| HandoffCandidate { private: true, ..recent(found) };
+    let table = [
+        ("none answers", vec![recent(0.2), recent(0.0)], 2),
+        ("one answers", vec![recent(0.7), recent(0.0)], 1),
+        ("an old one answers", vec![candidate(&ids, 0.7), recent(0.0)], 2),
+        ("a private one does not go along", vec![private(0.7), recent(0.0)], 1),
+        ("one word in common", vec![one_word(0.7), recent(0.0)], 2),
+    ];
+    for (what, mut candidates, count) in table {
+        mark_recent(&mut candidates);
+        let found = chosen(&candidates, &HandoffSettings::default(), 5_000);
+        assert_eq!(found.memories.len(), count, "{what}: {found:?}");
+    }
+    assert_eq!(shared_words("Take over from here", "It takes nine seconds"), 1);
+    assert_eq!(shared_words("Fix the slow queries of orders", "Each order runs one query"), 2);
+}
+
+#[test]
+fn what_is_at_hand_and_what_fits_do_not_crowd_out_each_other() {
+    let ids = CountingIds::default();
+    let old = now() - SignedDuration::from_hours(90 * 24);
+    let at_hand = |_| HandoffCandidate { at_hand: true, ..candidate(&ids, 0.0) };
+    let fitting = |_| HandoffCandidate { since: old, ..candidate(&ids, 0.4) };
+    for (hands, fits, expected) in
+        [(20, 3, (7, 3)), (3, 20, (3, 7)), (20, 20, (5, 5)), (4, 4, (4, 4))]
+    {
+        let list: Vec<HandoffCandidate> =
+            (0..hands).map(at_hand).chain((0..fits).map(fitting)).collect();
+        for room in [50 * 10, 5_000] {
+            let found = chosen(&list, &HandoffSettings::default(), room);
+            let kept = passed(&found);
+            let of = |fits: bool| {
+                list.iter().filter(|c| (c.found > 0.0) == fits && kept.contains(&c.id)).count()
+            };
+            assert_eq!((of(false), of(true)), expected, "{hands} {fits} {room}");
+            assert!(found.memories.is_sorted_by(|a, b| a.score >= b.score));
+        }
+    }
+}
+
+#[test]
+fn an_entity_of_which_only_the_told_name_is_known_is_left_out() {
+    let ids = CountingIds::default();
+    let entity = |in_task, inherited, has_facts| EntityCandidate {
+        id: EntityId::new(&ids, now()),
+        kind: "tool".to_owned(),
+        value: "x".to_owned(),
+        in_task,
+        inherited,
+        has_facts,
+        tokens: 10,
+    };
+    // In the task, inherited, with facts, mentioned; whether it goes along.
+    let table = [
+        (entity(true, false, false), false, false),
+        (entity(true, false, true), false, true),
+        (entity(false, false, false), true, false),
+        (entity(false, false, true), true, true),
+        (entity(false, true, false), false, true),
+        (entity(false, true, false), true, false),
+        (entity(false, false, true), false, false),
+    ];
+    for (entity, mentioned, expected) in table {
+        let entities = if mentioned { [entity.id].into() } else { BTreeSet::new() };
+        let memory = HandoffCandidate { entities, ..candidate(&ids, 1.0) };
+        let found = select_for_handoff(
+            &[memory],
+            std::slice::from_ref(&entity),
+            &BTreeSet::new(),
+            &HandoffSettings::default(),
+            TokenBudget::new(1_000),
+            now(),
+            |_| 50,
+        );
+        assert_eq!(found.entities.len(), usize::from(expected), "{entity:?}, {mentioned}");
     }
 }
 
@@ -290,6 +376,7 @@ fn entities_count_in_the_budget_and_belong_to_included_memories() {
         value: "x".to_owned(),
         in_task,
         inherited: came,
+        has_facts: true,
         tokens,
     };
     let list = [

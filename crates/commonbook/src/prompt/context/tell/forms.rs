@@ -1,6 +1,7 @@
 //! Forms: the sentences of a handoff, an entry of a case and a learning.
 
 use super::value::{capitalise, sentence};
+use crate::model::handoff::HandoffStatus;
 
 /// The parts of a handoff that its target reads.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,6 +49,26 @@ pub fn handoff(summary: &HandoffSummary<'_>) -> String {
         whole = format!("{whole}\n{text}");
     }
     whole
+}
+
+/// Characters of a task that say which handoff ended.
+const TASK_CHARS_MAX: usize = 160;
+
+/// What became of a handoff in sentences: the answer first, then the task.
+#[must_use]
+pub fn handoff_result(task: &str, status: HandoffStatus, note: Option<&str>) -> String {
+    let task = task.trim();
+    let end = task.char_indices().nth(TASK_CHARS_MAX).map(|(end, _)| end);
+    let task = end.map_or_else(|| task.to_owned(), |end| format!("{} …", &task[..end]));
+    let (lead, without_note) = match status {
+        HandoffStatus::Rejected => ("Rejected", "No reason was given"),
+        _ => ("Result", "Done, without a result"),
+    };
+    let answer = match note.map(str::trim).filter(|note| !note.is_empty()) {
+        Some(note) => sentence(&format!("{lead}: {note}")),
+        None => sentence(without_note),
+    };
+    format!("{answer} {}", sentence(&format!("The task was: {task}")))
 }
 
 /// An entry of a case, by its position.

@@ -1,0 +1,171 @@
+//! Chains: which handoff a new one continues, and what it tells of the earlier ones.
+//!
+//! Work goes on from the handoff that its agent accepted or completed last. Another case or another
+//! user is another chain. A completed handoff is continued in its session or case, and elsewhere for
+//! [`limits::CHAIN_HOURS`] until its work has gone on to another agent once
+//! (`docs/decisions/0035-chains.md`).
+
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Handoff, HandoffDraft, HandoffKind, HandoffStatus};
+use crate::base::error::{Error, Result};
+use crate::base::id::HandoffId;
+use crate::base::limits;
+use crate::model::agent::Agent;
+
+/// The position of a new handoff in its chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainPosition {
+    /// The handoffs that it continues.
+    pub follows: Vec<HandoffId>,
+    /// The first handoff of the chain.
+    pub chain: HandoffId,
+    /// Its depth in the chain.
+    pub depth: u32,
+}
+
+/// The handoffs that an agent has accepted, and what decides which of them it continues.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReceivedHandoffs<'r> {
+    /// Accepted and completed ones, in the order in which each was accepted or completed last, by
+    /// the journal, not by the clock.
+    pub handoffs: &'r [Handoff],
+    /// Those whose work the agent has already handed on.
+    pub handed_on: &'r [HandoffId],
+    /// The user that the agent works for.
+    pub user: Option<&'r str>,
+    /// The present time.
+    pub now: Timestamp,
+}
+
+impl ChainPosition {
+    /// The position of a handoff `id` that `from` creates. If the request names no received handoff,
+    /// the new one continues the one that [`ReceivedHandoffs`] has last.
+    ///
+    /// # Errors
+    /// `invalid` if a named handoff was not sent to `from` or not accepted, or if several are named
+    /// and the kind is not `join`.
+    pub fn of(
+        id: HandoffId,
+        draft: &HandoffDraft,
+        from: &Agent,
+        received: ReceivedHandoffs<'_>,
+    ) -> Result<Self> {
+        let mut before = Vec::new();
+        for (place, named) in draft.follows.iter().enumerate() {
+            let found = received.accepted_by(from).find(|handoff| handoff.id == *named);
+            before.push(found.ok_or_else(|| {
+                let field = format!("follows[{place}]");
+                Error::invalid(&field, format!("{named} is not a handoff that you have accepted"))
+                    .hint("Accept it first, or leave follows out to continue the latest one.")
+            })?);
+        }
+        if before.is_empty() {
+            before.extend(received.latest(draft, from));
+        }
+        if before.len() > 1 && draft.kind != HandoffKind::Join {
+            return Err(Error::invalid("follows", "several handoffs given; expected kind join")
+                .hint("Set `kind` to join, or name one handoff."));
+        }
+        let depth = before.iter().map(|handoff| handoff.depth).max().unwrap_or(0).saturating_add(1);
+        Ok(Self {
+            follows: before.iter().map(|handoff| handoff.id).collect(),
+            chain: before.first().map_or(id, |handoff| handoff.chain),
+            depth,
+        })
+    }
+}
+
+impl<'r> ReceivedHandoffs<'r> {
+    fn accepted_by(self, agent: &Agent) -> impl DoubleEndedIterator<Item = &'r Handoff> {
+        self.handoffs.iter().filter(move |handoff| {
+            handoff.to == *agent && handoff.accepted_at.is_some() && handoff.status.passes_work()
+        })
+    }
+
+    /// The handoff that work continues by default.
+    fn latest(self, draft: &HandoffDraft, from: &Agent) -> Option<&'r Handoff> {
+        self.accepted_by(from).rev().find(|handoff| self.continues(handoff, draft))
+    }
+
+    /// Whether the new handoff continues this one.
+    fn continues(self, handoff: &Handoff, draft: &HandoffDraft) -> bool {
+        let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
+        let other_case =
+            handoff.case.is_some() && draft.case.is_some() && handoff.case != draft.case;
+        let other_user = handoff.user_id.is_some() && handoff.user_id.as_deref() != self.user;
+        if other_case || other_user {
+            return false;
+        }
+        let is_near = same(&handoff.accepted_in, &draft.session)
+            || same(&handoff.session, &draft.session)
+            || same(&handoff.case, &draft.case);
+        match handoff.status {
+            HandoffStatus::Accepted => true,
+            HandoffStatus::Completed => {
+                is_near || (self.ended_lately(handoff) && !self.handed_on.contains(&handoff.id))
+            }
+            _ => false,
+        }
+    }
+
+    fn ended_lately(self, handoff: &Handoff) -> bool {
+        let span = SignedDuration::from_hours(limits::CHAIN_HOURS);
+        handoff.ended_at.is_some_and(|ended| self.now.duration_since(ended) <= span)
+    }
+}
+
+/// An earlier handoff of a chain, as later agents of the chain read it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChainLink {
+    /// The handoff.
+    pub handoff: HandoffId,
+    /// Its depth in the chain, from 1.
+    pub depth: u32,
+    /// The agent that wrote task, decisions, files and next steps.
+    pub from: Agent,
+    /// The agent that wrote the result.
+    pub to: Agent,
+    /// Its status.
+    pub status: HandoffStatus,
+    /// The work that was to be done.
+    pub task: String,
+    /// The decisions made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions_made: Vec<String>,
+    /// The next steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next_steps: Vec<String>,
+    /// The files that were being worked on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub active_files: Vec<String>,
+    /// Its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+impl From<Handoff> for ChainLink {
+    fn from(handoff: Handoff) -> Self {
+        Self {
+            handoff: handoff.id,
+            depth: handoff.depth,
+            from: handoff.from,
+            to: handoff.to,
+            status: handoff.status,
+            task: handoff.task,
+            decisions_made: handoff.decisions_made,
+            next_steps: handoff.next_steps,
+            active_files: handoff.active_files,
+            note: handoff.note,
+            created_at: handoff.created_at,
+            ended_at: handoff.ended_at,
+        }
+    }
+}

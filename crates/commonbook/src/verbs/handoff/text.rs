@@ -1,0 +1,134 @@
+//! The text of a handoff for the agent that accepts it: the package of then, with what has changed
+//! since, and the earlier handoffs of its chain.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::HandoffId;
+use crate::base::limits;
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::model::handoff::{ChainLink, Handoff, HandoffMemoryChange, MemoryChangeKind};
+use crate::model::memory::Memory;
+use crate::model::search::MemoryRef;
+use crate::prompt::handoff::HandoffPackage;
+use crate::prompt::handoff::changed::{PresentMemory, show_changes};
+use crate::prompt::item::PromptItem;
+use crate::store::Transaction;
+use crate::verbs::ops::handles::longer_handles;
+use commonbook_text::fence::Fence;
+
+/// Successors of one memory that are followed.
+const SUCCESSORS_MAX: usize = 20;
+
+/// The text of a handoff, and the items in it.
+pub(super) struct HandoffText {
+    pub(super) text: String,
+    pub(super) items: Vec<PromptItem>,
+}
+
+/// The text of a handoff for the agent that accepts it.
+pub(super) fn handoff_text(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    handoff: &Handoff,
+) -> Result<HandoffText> {
+    let mut package = tx.package(handoff)?;
+    let sight = Sight::reading(caller)?;
+    // The package is of then, and what contradicts its memories of now.
+    let memories: Vec<MemoryRef> =
+        package.memories.keys().map(|id| (handoff.workspace.clone(), *id)).collect();
+    let marks = tx.contradiction_marks(&sight, &memories)?;
+    for item in package.memories.values_mut() {
+        *item = item.clone().with_contradictions(&marks);
+    }
+    let mut block = package.block(handoff, &earlier_links(tx, &sight, handoff)?);
+    show_changes(&mut block, &present_memories(tx, &sight, &package)?);
+    block.set_handles(&longer_handles(tx, &sight, &block.item_ids())?);
+    let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
+        Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
+    })?;
+    // An earlier handoff and its result are one item with one id.
+    let mut seen = BTreeSet::new();
+    let items = block.items().filter(|item| seen.insert(item.id.clone())).cloned().collect();
+    Ok(HandoffText { text: block.render(&fence, handoff.created_at), items })
+}
+
+/// The earlier handoffs of its chain in this sight, nearest first.
+pub(super) fn earlier_links(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    handoff: &Handoff,
+) -> Result<Vec<ChainLink>> {
+    let mut next: VecDeque<HandoffId> = handoff.follows.iter().copied().collect();
+    let (mut seen, mut links) = (BTreeSet::from([handoff.id]), Vec::new());
+    while let Some(id) = next.pop_front() {
+        if !seen.insert(id) || links.len() == limits::HANDOFF_EARLIER {
+            continue;
+        }
+        let Some(link) = tx.handoff(sight, id)? else { continue };
+        next.extend(&link.follows);
+        links.push(ChainLink::from(link));
+    }
+    links.sort_by_key(|link| std::cmp::Reverse(link.depth));
+    Ok(links)
+}
+
+/// The memories of a package that have changed since it was made, as this sight shows them. Of one
+/// that was hidden since, nothing is told.
+pub(super) fn present_memories(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    package: &HandoffPackage,
+) -> Result<Vec<PresentMemory>> {
+    let mut present = Vec::new();
+    for id in package.memories.keys() {
+        let Some(memory) = tx.memory(sight, *id)? else { continue };
+        let owner = memory.owner.clone();
+        let change = |change, by| HandoffMemoryChange { id: *id, owner: owner.clone(), change, by };
+        if memory.deleted_at.is_some() {
+            let change = change(MemoryChangeKind::Deleted, None);
+            present.push(PresentMemory { change, memory: None });
+        } else if let Some(heir) = successor(tx, sight, &memory)? {
+            let change = change(MemoryChangeKind::Superseded, Some(heir.id));
+            present.push(PresentMemory { change, memory: Some(heir) });
+        } else if was_corrected(tx, sight, package, &memory)? {
+            let change = change(MemoryChangeKind::Corrected, None);
+            present.push(PresentMemory { change, memory: Some(memory) });
+        }
+    }
+    Ok(present)
+}
+
+/// The last successor of a memory in sight.
+fn successor(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Option<Memory>> {
+    let mut last = None;
+    let mut next = memory.superseded_by;
+    for _ in 0..SUCCESSORS_MAX {
+        let Some(heir) = next.map(|id| tx.memory(sight, id)).transpose()?.flatten() else { break };
+        if heir.deleted_at.is_some() || heir.is_quarantined() {
+            break;
+        }
+        next = heir.superseded_by;
+        last = Some(heir);
+    }
+    Ok(last)
+}
+
+/// Whether the text of a memory was changed since the package was made.
+fn was_corrected(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    package: &HandoffPackage,
+    memory: &Memory,
+) -> Result<bool> {
+    let then = package.revisions.get(&memory.id).copied();
+    if then.is_none_or(|revision| revision == memory.revision) {
+        return Ok(false);
+    }
+    let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() };
+    let earlier = tx.earlier_revisions(&there, memory.id)?;
+    let earlier = earlier.iter().find(|earlier| Some(earlier.revision) == then);
+    Ok(earlier
+        .is_none_or(|earlier| (&earlier.text, &earlier.title) != (&memory.text, &memory.title)))
+}
