@@ -132,7 +132,13 @@ impl Commonbook {
             let end = tx.journal_end(&caller.workspace)?;
             let position = earlier.position.map_or_else(|| first_position(tx, caller, end), Ok)?;
             let begins = earlier.position.is_none();
-            let mut material = self.context_material(tx, caller, sight, None, &hits)?;
+            let mut material =
+                self.context_material(tx, caller, sight, None, &hits, &earlier.items)?;
+            let found = material.handoffs.len();
+            material
+                .handoffs
+                .retain(|waiting| !earlier.items.contains_key(&waiting.id.to_string()));
+            material.handoffs_left += (found - material.handoffs.len()) as u64;
             if begins || options.prompt.is_none() {
                 material.important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
             }
@@ -368,6 +374,19 @@ fn briefing_options(request: &GetBriefing, settings: ContextSettings) -> Result<
         prompt: prompt.transpose()?,
         restart: request.restart,
     })
+}
+
+/// What the session of a caller has heard, by id; nothing if the caller names none.
+pub(super) fn heard_in_session(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    now: Timestamp,
+) -> Result<HashMap<String, u64>> {
+    let Some(session) = caller.session.as_deref() else { return Ok(HashMap::new()) };
+    let key = briefing_key(tx, caller, sight, Some(session), now)?;
+    let record = key.map(|key| tx.briefing(&key)).transpose()?;
+    Ok(record.unwrap_or_default().items)
 }
 
 /// The session of the caller; `None` for an anonymous one. A session of ours goes by the client's own
