@@ -1,5 +1,7 @@
 //! `bench collaboration`: durations of handoffs, resumes, cycle checks, appends and catching up, in
-//! a large store.
+//! a large store; and a simulation of a team.
+
+mod simulation;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +28,7 @@ use crate::synthetic::MAIN_WORKSPACE;
 use commonbook_server::config::Config;
 use commonbook_server::follow;
 use commonbook_server::output::{self, print_line};
+use simulation::{SimulationReport, simulate};
 
 /// Memories of the session that is resumed.
 const SESSION_MEMORIES: usize = 100;
@@ -42,6 +45,12 @@ pub(super) struct CollaborationBench {
     /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
+    /// Handoffs of the simulation
+    #[arg(long, default_value_t = 10_000)]
+    handoffs: usize,
+    /// Run the simulation alone
+    #[arg(long)]
+    simulation: bool,
     #[command(flatten)]
     by: EmbedderChoice,
 }
@@ -54,15 +63,25 @@ struct CollaborationReport {
     embedder: String,
     passed: String,
     rows: Vec<TimingRow>,
+    simulation: SimulationReport,
     machine: MachineProfile,
 }
 
 impl CollaborationBench {
-    /// Fills a store; hands over, resumes, closes cycles, appends and catches up.
+    /// Fills a store; hands over, resumes, closes cycles, appends and catches up; simulates a team.
     ///
     /// # Errors
-    /// The error of the failing step.
+    /// The error of the failing step; `internal` if the simulation finds what must not be.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
+        if self.simulation {
+            let simulation = self.simulate()?;
+            if as_json {
+                output::print_json(&json!(simulation));
+            } else {
+                simulation.print();
+            }
+            return simulation.check();
+        }
         let folder = super::bench_folder(self.folder.as_ref())?;
         fill(folder.path(), self.memories, 1)?;
         let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
@@ -82,6 +101,7 @@ impl CollaborationBench {
             embedder: self.by.name(config).to_owned(),
             passed,
             rows,
+            simulation: self.simulate()?,
             machine: MachineProfile::detect_machine(),
         };
         if as_json {
@@ -89,7 +109,13 @@ impl CollaborationBench {
         } else {
             report.print();
         }
-        Ok(())
+        report.simulation.check()
+    }
+
+    /// Simulates a team in a home of its own.
+    fn simulate(&self) -> Result<SimulationReport> {
+        let folder = super::bench_folder(self.folder.as_ref())?;
+        simulate(folder.path(), self.handoffs)
     }
 
     fn time_calls(
@@ -237,6 +263,7 @@ impl CollaborationReport {
         print_line(&format!("passed    {passed} went along"));
         self.machine.print();
         rows::print_rows(&self.rows);
+        self.simulation.print();
     }
 }
 

@@ -9,6 +9,7 @@ use commonbook::model::collaboration::CollaborationSettings;
 use commonbook::model::entity::{EntitySettings, OwnTypes};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
+use commonbook_text::nearest::nearest_name;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -390,14 +391,6 @@ const CLIENT_FOLDERS: [(&str, &str, &[&str]); 5] = [
 
 fn default_home(user: Option<&Path>) -> Option<PathBuf> {
     Some(user?.join(".commonbook"))
-}
-
-/// The name that a person probably meant by an unknown one.
-pub(crate) fn nearest_name<'n>(unknown: &str, known: &[&'n str]) -> Option<&'n str> {
-    let distance = |name: &str| strsim::damerau_levenshtein(&unknown.to_lowercase(), name);
-    let nearest = known.iter().min_by_key(|name| distance(name))?;
-    // A third of the letters may differ.
-    (distance(nearest) * 3 <= nearest.chars().count().max(3)).then_some(nearest)
 }
 
 /// The message of an unknown field with the nearest known one. Serde quotes the unknown field first,

@@ -10,6 +10,7 @@ pub mod echo;
 pub mod entities;
 pub mod fence;
 pub mod injection;
+pub mod nearest;
 pub mod prefilter;
 pub mod sanitize;
 pub mod secrets;

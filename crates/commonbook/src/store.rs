@@ -309,6 +309,9 @@ pub trait AgentRows {
     /// Every agent of the workspace by name, with the number of its memories in sight.
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>>;
 
+    /// The names of every agent of the workspace, last seen first.
+    fn agent_names(&self, workspace: &Workspace) -> Result<Vec<Agent>>;
+
     /// The agents below this one that were seen in a workspace, last seen first.
     fn agents_below(&self, workspace: &Workspace, agent: &Agent, limit: u32) -> Result<Vec<Agent>>;
 }

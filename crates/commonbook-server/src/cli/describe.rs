@@ -76,6 +76,7 @@ fn done(kind: EventKind) -> &'static str {
         EventKind::SessionUnsummarised => "ended without a summary",
         EventKind::HandoffExpired => "let expire",
         EventKind::HandoffCycleFound => "closed a cycle with",
+        EventKind::HandoffRefused => "was refused another round of",
         EventKind::CaseAppended => "appended to",
         EventKind::MemoryAppealed => "asked to release",
         EventKind::EntityCreated => "stated",

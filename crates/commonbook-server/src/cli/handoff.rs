@@ -1,9 +1,10 @@
 //! How people read handoffs and the graph of who hands work to whom.
 
 use commonbook::base::page::Page;
-use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
+use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult, HandoffCycle};
+use commonbook::model::handoff::choose::MemoryExclusion;
 use commonbook::model::handoff::{
-    AcceptHandoffResult, ChainLink, Handoff, HandoffReceipt, HandoffStepResult,
+    AcceptHandoffResult, ChainLink, Handoff, HandoffMemoryChange, HandoffReceipt, HandoffStepResult,
 };
 use serde_json::{Value, json};
 
@@ -19,8 +20,15 @@ const TASK_CHARS_MAX: usize = 160;
 
 pub(super) fn show_new_handoff(response: &Value) {
     show(response, |created: &CreateHandoffResult| {
+        if created.dry_run {
+            print_note("This is a dry run: nothing was handed over");
+        }
         print_handoff(&created.handoff);
         print_line(&package_line(&created.handoff));
+        if created.dry_run {
+            print_passed(&created.handoff);
+            print_left_out(&created.left_out);
+        }
         if let Some(warning) = &created.warning {
             print_note(warning);
         }
@@ -33,7 +41,15 @@ pub(super) fn show_new_handoff(response: &Value) {
 fn print_handoff(handoff: &Handoff) {
     let Handoff { id, status, kind, depth, created_at, .. } = handoff;
     let chain = if *depth > 1 { format!("number {depth} of its chain") } else { String::new() };
-    let facts = [short(id), status.to_string(), kind.to_string(), minute(*created_at), chain];
+    let position = handoff.position.map(|place| format!("number {place} in the queue"));
+    let facts = [
+        short(id),
+        status.to_string(),
+        kind.to_string(),
+        minute(*created_at),
+        chain,
+        position.unwrap_or_default(),
+    ];
     print_record(&transfer(handoff), &facts);
 }
 
@@ -65,44 +81,16 @@ pub(super) fn receipt(response: &Value) {
         print_facts(&[
             ("id", handoff.id.to_string()),
             ("task", handoff.task.clone()),
+            ("role", handoff.role.as_ref().map(ToString::to_string).unwrap_or_default()),
+            ("cycle", handoff.cycle.as_ref().map(HandoffCycle::cycle_text).unwrap_or_default()),
             ("accepted", handoff.accepted_at.map(second).unwrap_or_default()),
             ("ended", handoff.ended_at.map(second).unwrap_or_default()),
             ("note", handoff.note.clone().unwrap_or_default()),
         ]);
         print_line(&package_line(handoff));
-        let passed: Vec<_> = handoff
-            .memories
-            .iter()
-            .map(|memory| {
-                let (id, author) = (short(&memory.id), memory.author.to_string());
-                vec![id, author, memory.why.to_string(), format!("{:.2}", memory.score)]
-            })
-            .collect();
-        if !passed.is_empty() {
-            print_table(&["memory", "author", "why", "score"], passed);
-        }
-        let left_out: Vec<_> = receipt
-            .left_out
-            .iter()
-            .map(|memory| {
-                let (id, reason) = (short(&memory.id), memory.reason.to_string());
-                vec![id, format!("{:.2}", memory.score), reason]
-            })
-            .collect();
-        if !left_out.is_empty() {
-            print_table(&["left out", "score", "reason"], left_out);
-        }
-        let changed: Vec<_> = receipt
-            .changed
-            .iter()
-            .map(|memory| {
-                let by = memory.by.as_ref().map(short).unwrap_or_default();
-                vec![short(&memory.id), memory.change.to_string(), by]
-            })
-            .collect();
-        if !changed.is_empty() {
-            print_table(&["changed since", "how", "by"], changed);
-        }
+        print_passed(handoff);
+        print_left_out(&receipt.left_out);
+        print_changed(&receipt.changed);
         let earlier: Vec<_> = receipt.earlier.iter().map(earlier_row).collect();
         if !earlier.is_empty() {
             print_table(&["earlier", "from", "to", "task", "result"], earlier);
@@ -120,6 +108,42 @@ fn earlier_row(link: &ChainLink) -> Vec<String> {
         beginning(&link.task, TASK_CHARS_MAX),
         beginning(note, TASK_CHARS_MAX),
     ]
+}
+
+/// The memories that go along.
+fn print_passed(handoff: &Handoff) {
+    let passed = handoff.memories.iter().map(|memory| {
+        let (id, author) = (short(&memory.id), memory.author.to_string());
+        vec![id, author, memory.why.to_string(), format!("{:.2}", memory.score)]
+    });
+    let passed: Vec<_> = passed.collect();
+    if !passed.is_empty() {
+        print_table(&["memory", "author", "why", "score"], passed);
+    }
+}
+
+/// The memories that stay, and why.
+fn print_left_out(left_out: &[MemoryExclusion]) {
+    let left_out = left_out.iter().map(|memory| {
+        let (id, reason) = (short(&memory.id), memory.reason.to_string());
+        vec![id, format!("{:.2}", memory.score), reason]
+    });
+    let left_out: Vec<_> = left_out.collect();
+    if !left_out.is_empty() {
+        print_table(&["left out", "score", "reason"], left_out);
+    }
+}
+
+/// The memories that are not as they were when the handoff was created.
+fn print_changed(changed: &[HandoffMemoryChange]) {
+    let changed = changed.iter().map(|memory| {
+        let by = memory.by.as_ref().map(short).unwrap_or_default();
+        vec![short(&memory.id), memory.change.to_string(), by]
+    });
+    let changed: Vec<_> = changed.collect();
+    if !changed.is_empty() {
+        print_table(&["changed since", "how", "by"], changed);
+    }
 }
 
 pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {

@@ -89,7 +89,8 @@ const WRITTEN_MEMORY_FIELDS: [&str; 7] =
     ["id", "about", "revision", "trust", "redacted", "superseded_by", "deleted_at"];
 
 /// What an answer to a write shows of a handoff.
-const WRITTEN_HANDOFF_FIELDS: [&str; 6] = ["id", "from", "to", "status", "expires_at", "case"];
+const WRITTEN_HANDOFF_FIELDS: [&str; 7] =
+    ["id", "from", "to", "role", "status", "expires_at", "case"];
 
 /// Values that need no mention: most things have them.
 const USUAL_VALUES: [(&str, &str); 5] = [
@@ -120,7 +121,11 @@ pub(super) fn result(
         }
         name if TEXT_VERBS.contains(&name) => text_of(response),
         name if name.starts_with("get_") => response.to_string(),
-        name => lean(response, WRITING_VERBS.contains(&name), tools).to_string(),
+        name => {
+            // A dry run has written nothing: its answer says what would go along.
+            let is_written = WRITING_VERBS.contains(&name) && response["dry_run"] != true;
+            lean(response, is_written, tools).to_string()
+        }
     };
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
 }

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook_text::nearest::nearest_name;
 use serde_json::{Map, Value};
 
-use crate::config::{Config, nearest_name};
+use crate::config::Config;
 
 /// The settings of a project, below its root.
 const PROJECT_FILE: &str = ".commonbook/config.json";

@@ -25,6 +25,17 @@ const FILE_ENDINGS: [&str; 13] = [
     "md", "mdc", "mdx", "markdown", "txt", "json", "jsonc", "yaml", "yml", "toml", "py", "js", "ts",
 ];
 
+/// The names of each client: the usual one first, then those of its hooks and its MCP connection, and
+/// what people call it.
+const CLIENT_NAMES: [&[&str]; 6] = [
+    &["claude-code", "claude"],
+    &["codex", "codex-cli", "codex-mcp-client"],
+    &["gemini-cli", "gemini", "gemini-cli-mcp-client"],
+    &["copilot-cli", "copilot", "github-copilot", "github-copilot-developer"],
+    &["opencode", "opencode-cli"],
+    &["cursor", "cursor-agent", "cursor-vscode"],
+];
+
 /// The name of an agent: a path of slugs, such as `claude-code` or `claude-code/engineer`.
 ///
 /// Two names that normalise to the same path are the same agent.
@@ -100,6 +111,42 @@ impl Agent {
     #[must_use]
     pub fn role(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The other names of the same client: `gemini-cli` for `gemini`, and `claude-code/qa` for
+    /// `claude/qa`.
+    #[must_use]
+    pub fn aliases(&self) -> Vec<Self> {
+        self.client_names().into_iter().filter(|name| name != self).collect()
+    }
+
+    /// The usual name of the same client; this name if it is not that of a client.
+    #[must_use]
+    pub fn usual_name(&self) -> Self {
+        self.client_names().into_iter().next().unwrap_or_else(|| self.clone())
+    }
+
+    /// All names of the same client, the usual one first; empty if the name is not that of a client.
+    fn client_names(&self) -> Vec<Self> {
+        let root = self.root();
+        let names = CLIENT_NAMES.iter().find(|names| names.contains(&root));
+        let names = names.into_iter().flat_map(|names| names.iter());
+        names.map(|name| Self(format!("{name}{}", &self.0[root.len()..]))).collect()
+    }
+
+    /// The roles that a handoff to this agent may name: the last part of its path, and the aliases of
+    /// that name.
+    #[must_use]
+    pub fn roles(&self) -> Vec<Self> {
+        let role = Self(self.role().to_owned());
+        let aliases = role.aliases();
+        [role].into_iter().chain(aliases).collect()
+    }
+
+    /// Whether the name has one part, as a role has: `developer`, but not `claude-code/developer`.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        !self.0.contains('/')
     }
 
     /// The Latin name that this one looks like: every look-alike letter of another script replaced.
@@ -372,6 +419,22 @@ mod tests {
         assert!(!parse("claude-code").is_child_of(&parse("claude-code")));
         assert!(!parse("claude-codex").is_child_of(&parse("claude-code")));
         assert_eq!(parse("claude-code/engineer").role(), "engineer");
+    }
+
+    #[test]
+    fn a_client_has_several_names() {
+        let names = |name: &str| {
+            let agent = Agent::with_any_name(name).expect(name);
+            agent.aliases().iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(names("gemini"), ["gemini-cli", "gemini-cli-mcp-client"]);
+        assert_eq!(names("claude/qa"), ["claude-code/qa"]);
+        let copilot = Agent::with_any_name("copilot").expect("a name");
+        assert_eq!(copilot.usual_name().as_str(), "copilot-cli");
+        assert_eq!(copilot.usual_name().usual_name(), copilot.usual_name());
+        assert!(names("developer").is_empty() && names("qa/claude").is_empty());
+        let agent = Agent::with_any_name("codex/developer").expect("a name");
+        assert_eq!(agent.roles(), [Agent::with_any_name("developer").expect("a name")]);
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! Agents are the nodes, handoffs the edges; a handoff that was rejected, withdrawn or has expired
 //! passed no work and is not an edge. A new handoff that leads back to an earlier agent closes a
-//! cycle. Once, that can be right, as when QA returns what failed; repeated, two agents bounce the
-//! same work. So by default Commonbook reports a cycle with its path, refuses to close it again,
-//! and limits a chain to ten handoffs.
+//! cycle. That can be right, as when QA returns what failed, also in several rounds; but a round in
+//! which no agent wrote anything moves nothing. So by default Commonbook reports each cycle with its
+//! path, refuses an idle round, and limits a chain to ten handoffs.
 
 pub mod export;
 mod requests;
@@ -22,11 +22,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::HandoffId;
 use crate::base::limits;
 use crate::model::agent::Agent;
-use crate::model::handoff::{Handoff, HandoffKind, HandoffStatus, choose};
+use crate::model::handoff::choose::{self, MemoryExclusion};
+use crate::model::handoff::{Handoff, HandoffKind, HandoffStatus};
 use commonbook_text::string_enum;
 
 /// A handoff as an edge of the collaboration graph.
@@ -54,6 +55,9 @@ pub struct HandoffEdge {
     /// When it was completed, rejected, withdrawn or expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+    /// The cycle that it closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<HandoffCycle>,
 }
 
 impl From<&Handoff> for HandoffEdge {
@@ -69,6 +73,7 @@ impl From<&Handoff> for HandoffEdge {
             created_at: handoff.created_at,
             accepted_at: handoff.accepted_at,
             ended_at: handoff.ended_at,
+            cycle: handoff.cycle.clone(),
         }
     }
 }
@@ -96,8 +101,11 @@ pub struct HandoffCycle {
     /// The agents of the cycle, each handing over to the next; begins and ends with the source of
     /// the new handoff.
     pub path: Vec<Agent>,
-    /// Whether it was closed before.
+    /// Whether it was closed before: another round.
     pub again: bool,
+    /// Whether none of its agents wrote anything since it was closed last.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub idle: bool,
 }
 
 /// A created handoff, and its effect on the graph.
@@ -105,7 +113,7 @@ pub struct HandoffCycle {
 pub struct CreateHandoffResult {
     /// The handoff, with the memories and entities that it carries.
     pub handoff: Handoff,
-    /// A warning, if it closes a cycle or its chain is long.
+    /// A warning: of a cycle, a long chain, or a target that nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// The cycle that it closes.
@@ -114,6 +122,21 @@ pub struct CreateHandoffResult {
     /// Why no memory goes along, what of the text has no room, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// True if this is only what a handoff would be: nothing was handed over, and its id names none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// With `dry_run`: the candidates that would be left out, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<MemoryExclusion>,
+}
+
+impl CreateHandoffResult {
+    /// The result of a handoff that was created.
+    #[must_use]
+    pub fn of(handoff: Handoff, warning: Option<String>) -> Self {
+        let (cycle, hint, left_out) = (None, None, Vec::new());
+        Self { handoff, warning, cycle, hint, dry_run: false, left_out }
+    }
 }
 
 /// A directed graph of agents that hand work to each other.
@@ -163,13 +186,24 @@ impl<'a> CollaborationGraph<'a> {
     #[must_use]
     pub fn closing_cycle(&self, from: &Agent, to: &Agent) -> Option<HandoffCycle> {
         if from == to {
-            return Some(HandoffCycle { path: vec![from.clone(), to.clone()], again: false });
+            return Some(HandoffCycle::first(vec![from.clone(), to.clone()]));
         }
         let (start, end) = (*self.places.get(to)?, *self.places.get(from)?);
         let back = self.path(start, end)?;
         let around = [end].into_iter().chain(back);
         let path = around.map(|place| self.agents[place].clone()).collect();
-        Some(HandoffCycle { path, again: self.edges.contains(&(end, start)) })
+        let again = self.edges.contains(&(end, start));
+        Some(HandoffCycle { again, ..HandoffCycle::first(path) })
+    }
+
+    /// The cycle that a handoff closes. One for a role may close it by any agent that has the role:
+    /// the shortest such cycle counts.
+    #[must_use]
+    pub fn cycle_of(&self, handoff: &Handoff) -> Option<HandoffCycle> {
+        let holders = self.agents.iter().filter(|agent| handoff.waits_for(agent));
+        let targets = [&handoff.to].into_iter().chain(holders.copied());
+        let cycles = targets.filter_map(|target| self.closing_cycle(&handoff.from, target));
+        cycles.min_by_key(|cycle| cycle.path.len())
     }
 
     /// The shortest path between two nodes, both included; breadth first.
@@ -213,9 +247,9 @@ string_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HandoffRules {
-    /// For a cycle that is closed for the first time.
+    /// For a cycle, except for an idle round.
     pub cycle: RuleAction,
-    /// For a cycle that is closed again.
+    /// For a cycle that is closed again, and none of its agents has written anything since.
     pub same_cycle: RuleAction,
     /// For a chain that gets too long.
     pub deep_chain: RuleAction,
@@ -235,16 +269,39 @@ impl Default for HandoffRules {
 }
 
 /// Settings for the handoffs of all agents.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CollaborationSettings {
+    /// Whether agents can hand work over. If not, open handoffs can still be accepted and ended.
+    pub handoffs: bool,
     /// The rules for cycles and long chains.
     pub rules: HandoffRules,
     /// How memories are chosen for a handoff.
     pub handoff: choose::HandoffSettings,
 }
 
+impl Default for CollaborationSettings {
+    fn default() -> Self {
+        let (rules, handoff) = (HandoffRules::default(), choose::HandoffSettings::default());
+        Self { handoffs: true, rules, handoff }
+    }
+}
+
 impl CollaborationSettings {
+    /// Checks that agents can hand work over.
+    ///
+    /// # Errors
+    /// `forbidden`, with the setting.
+    pub fn may_hand_over(&self) -> Result<()> {
+        if self.handoffs {
+            return Ok(());
+        }
+        let message = "handing over is switched off here (collaboration.handoffs is false)";
+        Err(Error::new(ErrorKind::Forbidden, message).hint(
+            "Do the work yourself, or ask a person to set collaboration.handoffs in config.json.",
+        ))
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -283,6 +340,35 @@ impl HandoffWarnings {
 }
 
 impl HandoffCycle {
+    /// A cycle that was not closed before.
+    fn first(path: Vec<Agent>) -> Self {
+        Self { path, again: false, idle: false }
+    }
+
+    /// The earlier handoffs from its source to the same target, each of which closed the cycle.
+    #[must_use]
+    pub fn closing_handoffs(&self, edges: &[HandoffEdge]) -> Vec<HandoffId> {
+        Self::handoffs_between(self.path.get(..2).unwrap_or_default(), edges)
+    }
+
+    /// The last handoff that this one repeats, else the one by which the work came to its source.
+    #[must_use]
+    pub fn earlier_handoff(&self, edges: &[HandoffEdge]) -> Option<HandoffId> {
+        let incoming = self.path.windows(2).last().unwrap_or_default();
+        let repeated = self.closing_handoffs(edges).pop();
+        repeated.or_else(|| Self::handoffs_between(incoming, edges).pop())
+    }
+
+    /// The handoffs from the first of two agents to the second that passed work.
+    fn handoffs_between(pair: &[Agent], edges: &[HandoffEdge]) -> Vec<HandoffId> {
+        let [from, to] = pair else { return Vec::new() };
+        let passed = edges.iter().filter(|edge| edge.status.passes_work());
+        passed
+            .filter(|edge| edge.from == *from && edge.to == *to)
+            .map(|edge| edge.handoff)
+            .collect()
+    }
+
     /// The cycle as text with its path, shortened in the middle if long.
     #[must_use]
     pub fn cycle_text(&self) -> String {
@@ -296,23 +382,21 @@ impl HandoffCycle {
                 format!("{} → … {between} more … → {}", head.join(" → "), tail.join(" → "))
             }
         };
-        let again = if self.again { " again" } else { "" };
+        let again = match (self.again, self.idle) {
+            (_, true) => " again, and none of its agents wrote anything since",
+            (true, false) => " again",
+            (false, false) => "",
+        };
         format!("this handoff closes a cycle of {}{again}: {path}", names.len().saturating_sub(1))
     }
 }
 
 impl HandoffRules {
-    /// Checks a handoff from `from` to `to` at `depth` of its chain.
+    /// Checks a handoff that closes this cycle, at `depth` of its chain.
     ///
     /// # Errors
     /// `conflict` if the rules refuse it, with the path of the cycle or the length of the chain.
-    pub fn judge(
-        &self,
-        graph: &CollaborationGraph<'_>,
-        from: &Agent,
-        to: &Agent,
-        depth: u32,
-    ) -> Result<HandoffWarnings> {
+    pub fn judge(&self, cycle: Option<HandoffCycle>, depth: u32) -> Result<HandoffWarnings> {
         let mut warnings = HandoffWarnings::default();
         if depth > self.deepest {
             match self.deep_chain {
@@ -321,8 +405,8 @@ impl HandoffRules {
                 RuleAction::Reject => return Err(depth_error(depth, self.deepest)),
             }
         }
-        if let Some(cycle) = graph.closing_cycle(from, to) {
-            match if cycle.again { self.same_cycle } else { self.cycle } {
+        if let Some(cycle) = cycle {
+            match if cycle.idle { self.same_cycle } else { self.cycle } {
                 RuleAction::Allow => {}
                 RuleAction::Warn => warnings.cycle = Some(cycle),
                 RuleAction::Reject => return Err(cycle_error(&cycle)),
@@ -335,14 +419,21 @@ impl HandoffRules {
 fn depth_error(depth: u32, deepest: u32) -> Error {
     let message = format!("this would be handoff {depth} of its chain; the maximum is {deepest}");
     Error::conflict(message).with_field("to").hint(
-        "Do the work yourself, or complete your handoffs and let the agent that began the chain decide.",
+        "Do the work yourself, or complete your handoffs and let the agent that began the chain decide. \
+         A person can set collaboration.rules.deepest in config.json.",
     )
 }
 
 fn cycle_error(cycle: &HandoffCycle) -> Error {
-    Error::conflict(cycle.cycle_text())
-        .with_field("to")
-        .hint("Do the work yourself, or ask the user; another handoff will not finish it.")
+    let setting = if cycle.idle { "same_cycle" } else { "cycle" };
+    let first = if cycle.idle {
+        "Save what you have found with `save_memory` and hand over again, or do the work yourself."
+    } else {
+        "Do the work yourself, or ask the user."
+    };
+    Error::conflict(cycle.cycle_text()).with_field("to").hint(format!(
+        "{first} A person can permit it with collaboration.rules.{setting} in config.json."
+    ))
 }
 
 #[cfg(test)]

@@ -127,6 +127,10 @@ pub enum EventKind {
     /// A handoff was created that leads back to an earlier agent of its chain.
     #[serde(rename = "handoff.cycle_found")]
     HandoffCycleFound,
+    /// A further handoff was refused, because it would close a cycle; the subject is the earlier one
+    /// of the same work.
+    #[serde(rename = "handoff.refused")]
+    HandoffRefused,
     /// A context was built for an agent. That agent, those above it and the person see the event.
     #[serde(rename = "context.built")]
     ContextBuilt,
@@ -177,6 +181,7 @@ impl EventKind {
         Self::HandoffWithdrawn,
         Self::HandoffExpired,
         Self::HandoffCycleFound,
+        Self::HandoffRefused,
         Self::ContextBuilt,
         Self::AgentMemoryLoaded,
         Self::StoreLossAccepted,
@@ -222,6 +227,7 @@ impl EventKind {
             Self::HandoffWithdrawn => "handoff.withdrawn",
             Self::HandoffExpired => "handoff.expired",
             Self::HandoffCycleFound => "handoff.cycle_found",
+            Self::HandoffRefused => "handoff.refused",
             Self::ContextBuilt => "context.built",
             Self::AgentMemoryLoaded => "agent.memory.loaded",
             Self::StoreLossAccepted => "store.loss_accepted",
@@ -271,7 +277,8 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// Further data. `context.built` and `agent.memory.loaded` have `agent_id`, `source`, and the
-    /// `ids`, `bytes` and `tokens` of the items that you may see; `store.loss_accepted` the last event that the
+    /// `ids`, `bytes` and `tokens` of the items that you may see; `handoff.cycle_found` and
+    /// `handoff.refused` the `cycle`; `store.loss_accepted` the last event that the
     /// store held (`stored`) and the last that was acknowledged (`marked`).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,

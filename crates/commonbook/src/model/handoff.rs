@@ -1,6 +1,7 @@
 //! Handoffs: one agent gives its work to another, with the memories for it.
 //!
-//! A handoff waits until its target accepts it; no other agent can. The memories that it carries
+//! A handoff waits until its target accepts it; no other agent can. If the target is a role, the first
+//! agent with that role that accepts becomes the target. The memories that it carries
 //! are chosen when it is created ([`choose`]) and stored as text ([`crate::prompt::handoff`]), so
 //! accepting twice returns the same text, apart from what the target may no longer see. A handoff
 //! that expires becomes an ordinary memory. The next status depends only on the status and the step
@@ -11,16 +12,18 @@ pub mod choose;
 mod lifecycle;
 mod requests;
 mod responses;
+mod target;
 
 pub use chain::{ChainLink, ChainPosition, ReceivedHandoffs};
 pub use lifecycle::{HandoffSide, HandoffStep, StepActor, StepAttempt, next_status};
 pub use requests::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, GetHandoff, HandoffDraft, ListHandoffs,
-    RejectHandoff, SearchText, WithdrawHandoff,
+    RejectHandoff, SearchText, WithdrawHandoff, check_other_agent,
 };
 pub use responses::{
     AcceptHandoffResult, HandoffMemoryChange, HandoffReceipt, HandoffStepResult, MemoryChangeKind,
 };
+pub use target::HandoffTarget;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -30,6 +33,7 @@ use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::limits;
 use crate::model::access::Visibility;
 use crate::model::agent::Agent;
+use crate::model::collaboration::HandoffCycle;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
@@ -114,9 +118,10 @@ pub struct HandoffFilter {
     pub chain: Option<HandoffId>,
     /// Of this case.
     pub case: Option<String>,
-    /// Whether the newest handoff of each counterpart comes before every second newest; agents
-    /// below one root are one counterpart.
-    pub in_turn: bool,
+    /// With this memory, as far as the reader may know that.
+    pub memory: Option<MemoryId>,
+    /// Whether the oldest comes first, as in a queue.
+    pub oldest_first: bool,
 }
 
 /// A memory that a handoff includes.
@@ -161,8 +166,11 @@ pub struct Handoff {
     pub workspace: Workspace,
     /// The source: the agent that hands over.
     pub from: Agent,
-    /// The target: the only agent that can accept it.
+    /// The target: the only agent that can accept it, or the role until one has.
     pub to: Agent,
+    /// The role that it was created for: every agent with it can accept, the first has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Agent>,
     /// The user that the work is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
@@ -205,6 +213,12 @@ pub struct Handoff {
     pub entities: Vec<HandoffEntity>,
     /// Length of its full text, in tokens.
     pub tokens: u32,
+    /// The cycle that it closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<HandoffCycle>,
+    /// Its number in your queue, from 1: only in a list of those that wait for you.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
     /// Its result, or the reason why it was rejected or withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -252,6 +266,7 @@ impl Handoff {
             workspace: origin.workspace,
             from: origin.from,
             to: draft.to.clone(),
+            role: draft.role.clone(),
             user_id: origin.user_id,
             session: draft.session.clone(),
             case: draft.case.clone(),
@@ -268,6 +283,8 @@ impl Handoff {
             memories: Vec::new(),
             entities: Vec::new(),
             tokens: 0,
+            cycle: None,
+            position: None,
             note: None,
             created_at: now,
             expires_at: now.saturating_add(life).unwrap_or(Timestamp::MAX),
@@ -282,6 +299,18 @@ impl Handoff {
     #[must_use]
     pub fn is_between(&self, agent: &Agent) -> bool {
         self.from == *agent || self.to == *agent
+    }
+
+    /// Whether it waits for this agent: as its target, or as one that has its role.
+    #[must_use]
+    pub fn waits_for(&self, agent: &Agent) -> bool {
+        self.status == HandoffStatus::Pending && (self.to == *agent || self.has_role(agent))
+    }
+
+    /// Whether it was created for a role that this agent has. The source hands over to others.
+    #[must_use]
+    pub fn has_role(&self, agent: &Agent) -> bool {
+        self.from != *agent && self.role.as_ref().is_some_and(|role| agent.roles().contains(role))
     }
 
     /// The handoff as this agent may see it. Any other agent than source and target sees neither

@@ -29,13 +29,13 @@ pub trait HandoffRows {
     /// The ids in sight that end in the same six letters as another id of `ids`.
     fn handoff_ids_alike(&self, sight: &Sight, ids: &[HandoffId]) -> Result<Vec<HandoffId>>;
 
-    /// At most `limit` handoffs in sight that a filter admits, newest first or by turns, each with
-    /// the position of its creation in the journal, which is before the given one.
+    /// At most `limit` handoffs in sight that a filter admits, in its order, each with the position of
+    /// its creation in the journal, which is beyond the given one in that order.
     fn handoffs(
         &self,
         sight: &Sight,
         filter: &HandoffFilter,
-        before: Option<u64>,
+        beyond: Option<u64>,
         limit: u32,
     ) -> Result<Vec<(u64, Handoff)>>;
 
@@ -49,6 +49,9 @@ pub trait HandoffRows {
         filter: &HandoffFilter,
         limit: u32,
     ) -> Result<Vec<(u64, OpenHandoff)>>;
+
+    /// The queue of the reader: the positions of the handoffs that wait for it, oldest first.
+    fn handoff_queue(&self, sight: &Sight) -> Result<Vec<u64>>;
 
     /// The last `limit` handoffs in sight that this agent accepted, in the order in which each was
     /// accepted or completed last.
@@ -69,6 +72,19 @@ pub trait HandoffRows {
 
     /// The last `limit` handoffs in sight that a filter admits, as edges, in the order of creation.
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>>;
+
+    /// The number of handoffs that were refused after one in sight that a filter admits; its `since`
+    /// is the time of the refusal.
+    fn refused_handoffs(&self, sight: &Sight, filter: &EdgeFilter) -> Result<u64>;
+
+    /// Whether these agents, or agents below them, have written anything in sight in the sight's first
+    /// workspace since the last of these handoffs was created.
+    fn has_written_since(
+        &self,
+        sight: &Sight,
+        agents: &[Agent],
+        handoffs: &[HandoffId],
+    ) -> Result<bool>;
 
     /// The stored text of a handoff, with the memories that it names.
     fn package(&self, handoff: &Handoff) -> Result<HandoffPackage>;

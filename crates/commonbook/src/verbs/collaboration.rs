@@ -33,12 +33,15 @@ impl Commonbook {
             open: request.open,
             since: request.since,
         };
-        let edges = self.store.read(|tx| tx.edges(&sight, &filter, limits::COLLABORATIONS))?;
+        let (edges, refusals) = self.store.read(|tx| {
+            let edges = tx.edges(&sight, &filter, limits::COLLABORATIONS)?;
+            Ok((edges, tx.refused_handoffs(&sight, &filter)?))
+        })?;
         let chains = chains(&edges);
         let drawing = match request.format.unwrap_or_default() {
             DrawingFormat::Text => export::text(&chains),
             DrawingFormat::Dot => export::dot(&edges),
         };
-        Ok(CollaborationOverview { statistics: statistics(&edges), chains, drawing })
+        Ok(CollaborationOverview { statistics: statistics(&edges, refusals), chains, drawing })
     }
 }

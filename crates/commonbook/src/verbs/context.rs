@@ -7,7 +7,7 @@ mod briefing;
 mod replay;
 mod standing_parts;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,7 +17,7 @@ use super::standing::StandingFile;
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
-use crate::base::id::{ContextId, MemoryId, SessionId};
+use crate::base::id::{ContextId, HandoffId, MemoryId, SessionId};
 use crate::base::limits;
 use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::{self, Sight};
@@ -33,16 +33,16 @@ use crate::prompt::context::choose::{
 };
 use crate::prompt::context::{
     AgentContext, CandidateBuilder, ContextExplanation, ContextOptions, ContextOrigin,
-    ContextReceipt, ContextRecord, ContextSummary, ExplainContext, GetContext, ItemSummary,
-    ListContexts, StandingSnapshot,
+    ContextReceipt, ContextRecord, ContextSummary, ExplainContext, GetContext, HandoffQueue,
+    ItemSummary, ListContexts, StandingSnapshot,
 };
 use crate::store::Transaction;
 use commonbook_text::fence::Fence;
 use standing_parts::ContextFrame;
 pub use standing_parts::project_context;
 
-/// Waiting handoffs that are considered: the newest of each sender in turn.
-const WAITING_HANDOFFS_MAX: u32 = 3;
+/// Waiting handoffs that are considered: the oldest that the session has not heard.
+const WAITING_HANDOFFS_MAX: usize = 3;
 
 /// Memories that are considered about the user, and as many about the task: the newest of the most
 /// important owners. With more of them, relevant memories would find no room.
@@ -174,15 +174,21 @@ impl Commonbook {
         };
         self.follow_contradictions_once(caller)?;
         self.store.read(|tx| {
-            let mut material = self.context_material(tx, caller, sight, case, &hits, now)?;
-            briefing::drop_heard_results(tx, caller, sight, &mut material.results, now)?;
+            let heard = briefing::heard_in_session(tx, caller, sight, now)?;
+            let mut material = self.context_material(tx, caller, sight, case, &hits, &heard)?;
+            // A context repeats what its task needs, but results are news.
+            material.results = ended_handoffs(tx, caller, sight, now)?;
+            let is_known =
+                |ended: &Handoff| heard.get(&ended.id.to_string()) == Some(&ended.version);
+            material.results.retain(|ended| !is_known(ended));
             material.contradictions = tx.contradicting_pairs(sight, &material.memory_refs())?;
             material.marks = tx.contradiction_marks(sight, &material.memory_refs())?;
             Ok(material)
         })
     }
 
-    /// What every context can include, with these hits of a search; without contradictions.
+    /// What every context can include, with these hits of a search; without contradictions and results.
+    /// Handoffs that the session has `heard` yield to others.
     fn context_material(
         &self,
         tx: &dyn Transaction,
@@ -190,7 +196,7 @@ impl Commonbook {
         sight: &Sight,
         case: Option<&CaseKey>,
         hits: &BTreeMap<MemoryRef, f64>,
-        now: Timestamp,
+        heard: &HashMap<String, u64>,
     ) -> Result<ContextMaterial> {
         let places: Vec<MemoryRef> = hits.keys().cloned().collect();
         let mut memories = tx.memories_of(sight, &places)?;
@@ -202,11 +208,10 @@ impl Commonbook {
         let owners = self.preferences.profile_owners(&caller.agent);
         let user = caller.user.as_deref();
         let about = |kind| tx.memories_about(sight, kind, user, &owners, PROFILE_MEMORIES_MAX);
-        let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight)?;
+        let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight, heard)?;
         Ok(ContextMaterial {
             handoffs,
             handoffs_left,
-            results: ended_handoffs(tx, caller, sight, now)?,
             profile: about("profile")?,
             task_context: about("task_context")?,
             entries: unread_entries(tx, caller, sight, case)?,
@@ -384,22 +389,35 @@ impl ContextMaterial {
     }
 }
 
-/// The handoffs that wait for the caller to accept them, the newest of each sender in turn, and the
-/// number of further ones.
+/// The handoffs that wait for the caller to accept them, oldest first, those that it has heard after
+/// the others, and the number of further ones. The order is that of the queue alone: with turns of the
+/// senders, ever new senders could keep the second handoff of another waiting forever.
 fn waiting_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
+    heard: &HashMap<String, u64>,
 ) -> Result<(Vec<Handoff>, u64)> {
     if caller.agent.is_anonymous() {
         return Ok((Vec::new(), 0));
     }
     let status = vec![HandoffStatus::Pending];
-    let filter = HandoffFilter { side: HandoffSide::Received, status, ..HandoffFilter::default() };
-    let in_turn = HandoffFilter { in_turn: true, ..filter.clone() };
-    let found = tx.handoffs(sight, &in_turn, None, WAITING_HANDOFFS_MAX)?;
+    let filter = HandoffFilter {
+        side: HandoffSide::Received,
+        status,
+        oldest_first: true,
+        ..HandoffFilter::default()
+    };
+    let is_heard = |id: &HandoffId| heard.contains_key(&id.to_string());
+    // Among so many are as many fresh ones as are told.
+    let most = u32::try_from(heard.len() + WAITING_HANDOFFS_MAX).unwrap_or(u32::MAX);
+    let waiting = tx.tasks(sight, &filter, most)?.into_iter().map(|(_, handoff)| handoff.id);
+    let (heard, fresh): (Vec<HandoffId>, Vec<HandoffId>) = waiting.partition(is_heard);
+    let chosen = fresh.into_iter().chain(heard).take(WAITING_HANDOFFS_MAX);
+    let found = chosen.map(|id| tx.handoff(sight, id)).collect::<Result<Vec<_>>>()?;
+    let found: Vec<Handoff> = found.into_iter().flatten().collect();
     let left = tx.handoff_count(sight, &filter)?.saturating_sub(found.len() as u64);
-    Ok((found.into_iter().map(|(_, handoff)| handoff).collect(), left))
+    Ok((found, left))
 }
 
 /// The handoffs of the caller that were completed or rejected lately.
@@ -426,8 +444,10 @@ fn handoff_candidates(
 ) -> Vec<ContextCandidate> {
     let count = material.handoffs.len().max(1);
     let candidates = material.handoffs.iter().enumerate().map(|(index, handoff)| {
-        let left = if index == 0 { material.handoffs_left } else { 0 };
-        gathering.handoff(handoff, handoff_tokens(settings, count), left)
+        let waiting = material.handoffs_left + material.handoffs.len() as u64;
+        let queue = HandoffQueue { told: material.handoffs.len() as u64, waiting };
+        let queue = (index == 0).then_some(queue);
+        gathering.handoff(handoff, handoff_tokens(settings, count), queue)
     });
     candidates.collect()
 }

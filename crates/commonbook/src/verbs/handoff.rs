@@ -3,7 +3,10 @@
 mod offers;
 mod text;
 
+use std::sync::mpsc;
+
 use jiff::Timestamp;
+use serde_json::json;
 
 use super::Commonbook;
 use super::memory::keep_memory;
@@ -16,13 +19,13 @@ use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::collaboration::{
-    CollaborationGraph, CreateHandoffResult, EdgeFilter, HandoffEdge, HandoffWarnings,
+    CollaborationGraph, CreateHandoffResult, EdgeFilter, HandoffCycle, HandoffEdge, HandoffWarnings,
 };
 use crate::model::event::EventKind;
 use crate::model::handoff::{
     AcceptHandoff, AcceptHandoffResult, CompleteHandoff, CreateHandoff, GetHandoff, Handoff,
-    HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult, ListHandoffs, RejectHandoff,
-    StepAttempt, WithdrawHandoff,
+    HandoffDraft, HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult, HandoffTarget,
+    ListHandoffs, RejectHandoff, StepAttempt, WithdrawHandoff, check_other_agent,
 };
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;
@@ -44,42 +47,95 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field; `not_found` if a named memory is not in sight;
-    /// `conflict` if the handoff would close a cycle again or make its chain too long.
+    /// `forbidden` if handing over is switched off; `conflict` if the handoff would close a cycle in
+    /// which nothing was written, or make its chain too long.
     pub fn create_handoff(
         &self,
         caller: &Caller,
         request: &CreateHandoff,
     ) -> Result<CreateHandoffResult> {
         self.policy.may_write(caller)?;
+        self.collaboration.may_hand_over()?;
         let session = caller.session.as_deref();
         let draft = request.check(&caller.agent, session, self.collaboration.handoff)?;
         let now = self.clock.now();
+        let target = self.handoff_target(caller, &draft.to)?;
+        let draft = HandoffDraft { to: target.to, role: target.role, ..draft };
         let id = HandoffId::new(&*self.ids, now);
         let fence = self.fence(caller)?;
         let (handoff, offers) = self.offers(caller, id, &draft, now)?;
         let packed = pack(handoff, &offers, &draft.settings, &fence);
-        let rules = self.collaboration.rules;
+        if request.dry_run {
+            return self.preview_handoff(caller, packed, target.warning);
+        }
+        let (rules, unknown) = (self.collaboration.rules, target.warning);
+        let (refusals, refused) = mpsc::channel();
         let once = self.write_once(caller, now, request, move |tx, scope| {
-            let WriteScope { caller, sight, now, .. } = scope;
-            let edges = cycle_edges(tx, sight, &packed.handoff)?;
-            let PackResult { handoff, .. } = &packed;
-            let graph = CollaborationGraph::of_edges(&edges);
-            let warnings = rules.judge(&graph, &handoff.from, &handoff.to, handoff.depth)?;
-            let event = |kind| handoff.event(kind, &caller.agent, now);
-            let sequence = tx.append_event(&event(EventKind::HandoffCreated))?;
-            tx.insert_handoff(&packed, sequence)?;
-            if warnings.cycle.is_some() {
-                tx.append_event(&event(EventKind::HandoffCycleFound))?;
+            let found = find_cycle(tx, scope.sight, &packed.handoff)?;
+            let judged = rules.judge(found.cycle.clone(), packed.handoff.depth);
+            if judged.is_err() {
+                // Without a receiver nobody asks for it.
+                let _ = refusals.send(found.clone());
             }
-            let warning = warnings.warning_text();
+            let warnings = judged?;
+            let warning = joined([warnings.warning_text(), unknown.clone()]);
+            let mut packed = packed.clone();
+            packed.handoff.cycle = found.cycle;
+            keep_handoff(tx, scope, &packed)?;
             let HandoffWarnings { cycle, deep: _ } = warnings;
             let hint = packed.hint.clone();
-            Ok(CreateHandoffResult { handoff: handoff.clone(), warning, cycle, hint })
-        })?;
+            let result = CreateHandoffResult::of(packed.handoff, warning);
+            Ok(CreateHandoffResult { cycle, hint, ..result })
+        });
+        if let Some(refusal) = refused.try_iter().last() {
+            self.record_refusal(caller, refusal, now)?;
+        }
+        let once = once?;
         if !once.repeated {
             self.note_named_memories(caller, &request.memories)?;
         }
         Ok(once.answer)
+    }
+
+    /// The target that the caller means by a name.
+    fn handoff_target(&self, caller: &Caller, name: &Agent) -> Result<HandoffTarget> {
+        let known = self.store.read(|tx| tx.agent_names(&caller.workspace))?;
+        let target = HandoffTarget::resolve(name, &caller.agent, &known);
+        check_other_agent(&target.to, &caller.agent).map(|()| target)
+    }
+
+    /// What a handoff would be, without writing anything.
+    fn preview_handoff(
+        &self,
+        caller: &Caller,
+        packed: PackResult,
+        unknown: Option<String>,
+    ) -> Result<CreateHandoffResult> {
+        let sight = Sight::writing(caller)?;
+        let PackResult { handoff, left_out, hint, .. } = packed;
+        let found = self.store.read(|tx| find_cycle(tx, &sight, &handoff))?;
+        let cycle = found.cycle;
+        let judged = match self.collaboration.rules.judge(cycle.clone(), handoff.depth) {
+            Ok(warnings) => warnings.warning_text(),
+            Err(error) => Some(format!("this would be refused: {}", error.message)),
+        };
+        let warning = joined([judged, unknown]);
+        let handoff = Handoff { cycle: cycle.clone(), ..handoff };
+        let preview = CreateHandoffResult::of(handoff, warning);
+        Ok(CreateHandoffResult { cycle, hint, dry_run: true, left_out, ..preview })
+    }
+
+    /// Appends the event of a refused handoff. The write that was refused has left nothing.
+    fn record_refusal(&self, caller: &Caller, refusal: FoundCycle, now: Timestamp) -> Result<()> {
+        let FoundCycle { cycle: Some(cycle), earlier: Some(earlier) } = refusal else {
+            return Ok(());
+        };
+        let (sight, actor) = (Sight::writing(caller)?, caller.agent.clone());
+        self.store.write(move |tx| {
+            let Some(earlier) = tx.handoff(&sight, earlier)? else { return Ok(()) };
+            let event = earlier.event(EventKind::HandoffRefused, &actor, now);
+            tx.append_event(&event.with_details(&[("cycle", json!(cycle))])).map(drop)
+        })
     }
 
     /// Notes that a handoff names these memories.
@@ -224,7 +280,8 @@ impl Commonbook {
         })
     }
 
-    /// Handoffs of the caller's workspace in its sight, newest first.
+    /// Handoffs of the caller's workspace in its sight: its queue, oldest first, or a list, newest
+    /// first.
     ///
     /// # Errors
     /// `invalid` if the limit is out of range, or if the cursor or an agent's name is malformed.
@@ -233,7 +290,17 @@ impl Commonbook {
         let size = PageSize::of(request.limit)?;
         let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let filter = request.filter()?;
-        let rows = self.store.read(|tx| tx.handoffs(&sight, &filter, from, size.rows()))?;
+        let rows = self.store.read(|tx| {
+            let mut rows = tx.handoffs(&sight, &filter, from, size.rows())?;
+            if filter.oldest_first {
+                let queue = tx.handoff_queue(&sight)?;
+                for (sequence, handoff) in &mut rows {
+                    let place = queue.binary_search(sequence);
+                    handoff.position = place.ok().map(|place| place as u64 + 1);
+                }
+            }
+            Ok(rows)
+        })?;
         Ok(size.page_by_position(rows).map(|handoff| handoff.redacted_for(&caller.agent)))
     }
 
@@ -276,11 +343,51 @@ fn take_step(
     let before = visible_handoff(tx, sight, id)?;
     let session = caller.session.as_deref();
     let taken = StepAttempt { step, by: &caller.agent, session, note, at: now };
-    let Some(after) = before.apply_step(taken)? else { return Ok(before) };
+    let Some(mut after) = before.apply_step(taken)? else { return Ok(before) };
     let kind = status_event(after.status);
     let sequence = tx.append_event(&after.event(kind, &caller.agent, now))?;
+    // Only now it is known which agent with the role has it.
+    if after.role.is_some() && step == HandoffStep::Accept && after.cycle.is_none() {
+        after.cycle = find_cycle(tx, sight, &after)?.cycle;
+        append_cycle(tx, &after, &caller.agent, now)?;
+    }
     tx.step_handoff(&after, sequence)?;
-    Ok(after)
+    match after.role {
+        // The one that accepts it also sees the private memories in it.
+        Some(_) => visible_handoff(tx, sight, id),
+        None => Ok(after),
+    }
+}
+
+/// Stores a new handoff, with its events.
+fn keep_handoff(
+    tx: &mut dyn Transaction,
+    WriteScope { caller, now, .. }: WriteScope<'_>,
+    packed: &PackResult,
+) -> Result<()> {
+    let handoff = &packed.handoff;
+    let created = handoff.event(EventKind::HandoffCreated, &caller.agent, now);
+    let sequence = tx.append_event(&created)?;
+    tx.insert_handoff(packed, sequence)?;
+    append_cycle(tx, handoff, &caller.agent, now)
+}
+
+/// Appends the event of the cycle that a handoff closes, if it closes one.
+fn append_cycle(
+    tx: &mut dyn Transaction,
+    handoff: &Handoff,
+    actor: &Agent,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(cycle) = &handoff.cycle else { return Ok(()) };
+    let event = handoff.event(EventKind::HandoffCycleFound, actor, now);
+    tx.append_event(&event.with_details(&[("cycle", json!(cycle))])).map(drop)
+}
+
+/// These warnings in one text.
+fn joined<const N: usize>(warnings: [Option<String>; N]) -> Option<String> {
+    let warnings: Vec<String> = warnings.into_iter().flatten().collect();
+    (!warnings.is_empty()).then(|| warnings.join("; "))
 }
 
 const fn status_event(status: HandoffStatus) -> EventKind {
@@ -324,6 +431,26 @@ fn expire_handoff(
     tx.step_handoff(&after, sequence)
 }
 
+/// The cycle that a handoff closes, and the earlier handoff of the same work.
+#[derive(Clone, Default)]
+struct FoundCycle {
+    cycle: Option<HandoffCycle>,
+    earlier: Option<HandoffId>,
+}
+
+/// Finds the cycle that a handoff closes, and whether its agents have written anything in the round.
+fn find_cycle(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<FoundCycle> {
+    let edges = cycle_edges(tx, sight, handoff)?;
+    let graph = CollaborationGraph::of_edges(&edges);
+    let Some(mut cycle) = graph.cycle_of(handoff) else { return Ok(FoundCycle::default()) };
+    if cycle.again {
+        let closing = cycle.closing_handoffs(&edges);
+        cycle.idle = !tx.has_written_since(sight, &cycle.path, &closing)?;
+    }
+    let earlier = cycle.earlier_handoff(&edges);
+    Ok(FoundCycle { cycle: Some(cycle), earlier })
+}
+
 /// The handoffs that decide whether this one closes a cycle: those of its chain and its case, and
 /// all open ones. Whether a cycle was closed before depends only on its own chain and case: two
 /// agents may hand each other different work any number of times.
@@ -336,7 +463,10 @@ fn cycle_edges(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result
         edges.extend(tx.edges(sight, &of_case, most)?);
     }
     let open = tx.edges(sight, &EdgeFilter { open: true, ..EdgeFilter::default() }, most)?;
-    let other = |edge: &HandoffEdge| !(edge.from == handoff.from && edge.to == handoff.to);
+    let other = |edge: &HandoffEdge| {
+        edge.from != handoff.from || !(edge.to == handoff.to || handoff.has_role(&edge.to))
+    };
     edges.extend(open.into_iter().filter(other));
+    edges.retain(|edge| edge.handoff != handoff.id);
     Ok(edges)
 }

@@ -136,7 +136,7 @@ fn a_contradicting_memory_does_not_replace_the_profile() {
 }
 
 #[test]
-fn one_sender_does_not_fill_the_list_of_waiting_handoffs() {
+fn waiting_handoffs_are_told_oldest_first_and_leave_room() {
     let world = World::new();
     world.profile("rook", "Ada writes British English");
     world.hands_over("ann", "rook", &json!({"task": "Mend the fence"}));
@@ -152,8 +152,12 @@ fn one_sender_does_not_fill_the_list_of_waiting_handoffs() {
         .filter(|item| item.source == ContextSource::Handoff)
         .map(|item| item.author.as_str())
         .collect();
-    assert_eq!(waiting, ["eve/11", "bob", "ann"], "the newest of each sender");
-    assert!(context.text.contains("without an id lists 11 more"), "{}", context.text);
+    assert_eq!(waiting, ["ann", "bob", "eve"], "the oldest first");
+    assert!(
+        context.text.contains("3 of 14 told, accept_handoff without an id"),
+        "{}",
+        context.text
+    );
     assert_eq!(first(&context), ["rook"], "a long handoff leaves room for the rest");
     let receipt = world.explained("rook", &context, true);
     assert_eq!(receipt.receipt.handoffs_left, 11);
@@ -161,7 +165,7 @@ fn one_sender_does_not_fill_the_list_of_waiting_handoffs() {
 }
 
 #[test]
-fn one_sender_does_not_fill_the_handoffs_of_a_resumed_session() {
+fn the_handoffs_of_a_resumed_session_begin_with_the_oldest() {
     let world = World::new();
     world.hands_over("ann", "rook", &json!({"task": "Mend the fence"}));
     for number in 0..30 {
@@ -172,7 +176,7 @@ fn one_sender_does_not_fill_the_handoffs_of_a_resumed_session() {
     let resume = json!({"session": session});
     let resumed = world.book.resume_session(&rook, &request(resume)).unwrap();
     let senders: Vec<&str> = resumed.handoffs.iter().map(|handoff| handoff.from.as_str()).collect();
-    assert_eq!((senders.len(), &senders[..3]), (20, &["eve", "ann", "eve"][..]));
+    assert_eq!((senders.len(), &senders[..3]), (20, &["ann", "eve", "eve"][..]));
     assert_eq!(resumed.metadata.handoffs_open, 31);
     assert!(resumed.text.contains("list_handoffs shows 11 more"), "{}", resumed.text);
     assert!(resumed.text.contains("Mend the fence"), "{}", resumed.text);

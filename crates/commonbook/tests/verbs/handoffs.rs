@@ -14,45 +14,45 @@ use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};
 
-type Answer<T> = Result<T, Error>;
+pub(crate) type Answer<T> = Result<T, Error>;
 
 impl World {
-    fn hand(&self, caller: &Caller, fields: Value) -> Answer<CreateHandoffResult> {
+    pub(crate) fn hand(&self, caller: &Caller, fields: Value) -> Answer<CreateHandoffResult> {
         self.book.create_handoff(caller, &request(fields))
     }
 
-    fn hands(&self, from: &str, to: &str, task: &str) -> Handoff {
+    pub(crate) fn hands(&self, from: &str, to: &str, task: &str) -> Handoff {
         self.hand(&caller(from), json!({"to": to, "task": task})).unwrap().handoff
     }
 
-    fn accept(&self, agent: &str, id: HandoffId) -> Answer<AcceptHandoffResult> {
+    pub(crate) fn accept(&self, agent: &str, id: HandoffId) -> Answer<AcceptHandoffResult> {
         self.book.accept_handoff(&caller(agent), &request(json!({"handoff": id})))
     }
 
-    fn complete(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
+    pub(crate) fn complete(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
         let fields = json!({"handoff": id, "result": "It is done"});
         self.book.complete_handoff(&caller(agent), &request(fields))
     }
 
-    fn reject(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
+    pub(crate) fn reject(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
         let fields = json!({"handoff": id, "reason": "Not mine"});
         self.book.reject_handoff(&caller(agent), &request(fields))
     }
 
-    fn withdraw(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
+    pub(crate) fn withdraw(&self, agent: &str, id: HandoffId) -> Answer<HandoffStepResult> {
         self.book.withdraw_handoff(&caller(agent), &request(json!({"handoff": id})))
     }
 
-    fn receipt(&self, caller: &Caller, id: HandoffId) -> Answer<HandoffReceipt> {
+    pub(crate) fn receipt(&self, caller: &Caller, id: HandoffId) -> Answer<HandoffReceipt> {
         self.book.get_handoff(caller, &request(json!({"handoff": id})))
     }
 
-    fn listed(&self, caller: &Caller, fields: Value) -> Vec<HandoffId> {
+    pub(crate) fn listed(&self, caller: &Caller, fields: Value) -> Vec<HandoffId> {
         let page = self.book.list_handoffs(caller, &request(fields)).unwrap();
         page.items.into_iter().map(|handoff| handoff.id).collect()
     }
 
-    fn keeps(&self, caller: &Caller, fields: Value) -> Memory {
+    pub(crate) fn keeps(&self, caller: &Caller, fields: Value) -> Memory {
         let save: SaveMemory = request(fields);
         self.book.save_memory(caller, &save).unwrap().memory
     }
@@ -247,7 +247,7 @@ fn cycles_of_any_length_are_reported_with_their_path_and_then_refused() {
         };
         world.book.open_case(&caller("ann"), &request(json!({"key": "ring"}))).unwrap();
         for place in 0..length - 1 {
-            assert!(pass(place).unwrap().warning.is_none(), "{length}");
+            assert!(pass(place).unwrap().cycle.is_none(), "{length}");
         }
         let closing = pass(length - 1).unwrap();
         let cycle = closing.cycle.expect("a cycle");

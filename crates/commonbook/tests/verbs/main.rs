@@ -40,6 +40,7 @@ mod sessions;
 mod standing;
 mod state_machine;
 mod successors;
+mod targets;
 mod tokens;
 mod update;
 

@@ -65,6 +65,7 @@ pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<Health
         checks.push(HealthCheck::from_error("settings", error.clone()));
     }
     checks.push(check_project(config));
+    checks.extend(check_handoffs(config));
     checks.extend(check_process());
     checks.extend(check_sandbox(config));
     if let Ok(home) = config.home() {
@@ -99,6 +100,16 @@ fn check_project(config: &Config) -> HealthCheck {
             }
         },
     )
+}
+
+/// Reports whether agents can hand work over; an invalid setting is reported as such.
+fn check_handoffs(config: &Config) -> Option<HealthCheck> {
+    let handoffs = config.collaboration().ok()?.handoffs;
+    let found = match handoffs {
+        true => "agents can hand work over",
+        false => "off: collaboration.handoffs in config.json is false",
+    };
+    Some(HealthCheck::healthy("handoffs", found))
 }
 
 fn check_server(runs: bool) -> HealthCheck {

@@ -51,6 +51,12 @@ pub struct HandoffStatistics {
     pub chains: u64,
     /// Length of the longest chain.
     pub deepest: u32,
+    /// Number of handoffs that closed a cycle.
+    pub cycles: u64,
+    /// Number of those that closed a cycle again: further rounds.
+    pub rounds: u64,
+    /// Number of handoffs that were refused because they would close a cycle.
+    pub refusals: u64,
     /// Number of handoffs per status, all statuses included.
     pub by_status: BTreeMap<HandoffStatus, u64>,
     /// The time until they were accepted.
@@ -61,9 +67,9 @@ pub struct HandoffStatistics {
     pub pairs: Vec<AgentPair>,
 }
 
-/// The statistics of these handoffs.
+/// The statistics of these handoffs, besides which `refusals` others were refused.
 #[must_use]
-pub fn statistics(edges: &[HandoffEdge]) -> HandoffStatistics {
+pub fn statistics(edges: &[HandoffEdge], refusals: u64) -> HandoffStatistics {
     let mut by_pair: BTreeMap<(&Agent, &Agent), Vec<&HandoffEdge>> = BTreeMap::new();
     for edge in edges {
         by_pair.entry((&edge.from, &edge.to)).or_default().push(edge);
@@ -86,12 +92,16 @@ pub fn statistics(edges: &[HandoffEdge]) -> HandoffStatistics {
     let mut begun: Vec<HandoffId> = edges.iter().map(|edge| edge.chain).collect();
     begun.sort_unstable();
     begun.dedup();
+    let cycles = edges.iter().filter_map(|edge| edge.cycle.as_ref());
     let completed = edges.iter().filter(|edge| edge.status == HandoffStatus::Completed);
     HandoffStatistics {
         count: edges.len() as u64,
         agents,
         chains: begun.len() as u64,
         deepest: edges.iter().map(|edge| edge.depth).max().unwrap_or(0),
+        cycles: cycles.clone().count() as u64,
+        rounds: cycles.filter(|cycle| cycle.again).count() as u64,
+        refusals,
         by_status: by_status(edges),
         to_accept: duration_summary(edges.iter().filter_map(acceptance_delay)),
         to_complete: duration_summary(

@@ -28,7 +28,7 @@ fn a_cycle_of_any_length_is_found_with_its_path() {
         let last = &agents[length - 1];
         let cycle = graph.closing_cycle(last, &agents[0]).expect("the handoffs form a cycle");
         let expected: Vec<Agent> = [last].into_iter().chain(&agents).cloned().collect();
-        assert_eq!(cycle, HandoffCycle { path: expected, again: false }, "{length}");
+        assert_eq!(cycle, HandoffCycle::first(expected), "{length}");
         assert_eq!(graph.closing_cycle(&agents[0], last), None);
     }
 }
@@ -106,7 +106,7 @@ proptest! {
         let found = graph.closing_cycle(&agents[from], &agents[to]);
         let shortest = naive(&edges, to, from, &mut vec![to]);
         prop_assert_eq!(found.as_ref().map(|cycle| cycle.path.len() - 1), shortest);
-        if let Some(HandoffCycle { path, again }) = found {
+        if let Some(HandoffCycle { path, again, idle: _ }) = found {
             // The path is true: each step is a handoff, and the first is the new one.
             prop_assert_eq!((&path[0], &path[1]), (&agents[from], &agents[to]));
             prop_assert_eq!(path.first(), path.last());
@@ -151,14 +151,25 @@ fn the_rules_report_first_and_refuse_then() {
     let ring = CollaborationGraph::of([(a, b), (b, c)]);
     let closed = CollaborationGraph::of([(a, b), (b, c), (c, a)]);
     let rules = HandoffRules::default();
-    let warned = rules.judge(&ring, c, a, 3).expect("the first time it is made");
+    let first = ring.closing_cycle(c, a);
+    let warned = rules.judge(first, 3).expect("the first time it is made");
     let path = "this handoff closes a cycle of 3: a2 → a0 → a1 → a2";
     assert_eq!(warned.warning_text().as_deref(), Some(path));
-    let refused = rules.judge(&closed, c, a, 6).expect_err("the second time it is not");
-    assert_eq!(refused.kind, ErrorKind::Conflict);
-    assert_eq!(refused.message, "this handoff closes a cycle of 3 again: a2 → a0 → a1 → a2");
-    assert_eq!(refused.field.as_deref(), Some("to"));
-    assert_eq!(rules.judge(&ring, a, c, 2).expect("all is well").warning_text(), None);
+    let again = closed.closing_cycle(c, a).expect("a cycle");
+    let warned = rules.judge(Some(again.clone()), 6).expect("something was written since");
+    let path = "this handoff closes a cycle of 3 again: a2 → a0 → a1 → a2";
+    assert_eq!(warned.warning_text().as_deref(), Some(path));
+    let idle = HandoffCycle { idle: true, ..again };
+    let refused = rules.judge(Some(idle), 6).expect_err("nothing was written since");
+    assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Conflict, Some("to")));
+    assert_eq!(
+        refused.message,
+        "this handoff closes a cycle of 3 again, and none of its agents wrote anything since: \
+         a2 → a0 → a1 → a2"
+    );
+    let hint = refused.hint.unwrap_or_default();
+    assert!(hint.contains("collaboration.rules.same_cycle") && hint.contains("save_memory"));
+    assert_eq!(rules.judge(None, 2).expect("all is well").warning_text(), None);
 }
 
 #[test]
@@ -170,23 +181,21 @@ fn each_policy_does_what_it_says() {
     for policy in [RuleAction::Allow, RuleAction::Warn, RuleAction::Reject] {
         let rules =
             HandoffRules { cycle: policy, same_cycle: policy, deep_chain: policy, deepest: 10 };
-        for graph in [&first, &again] {
-            let answer = rules.judge(graph, b, a, 2);
+        let idle = |cycle: HandoffCycle| HandoffCycle { idle: true, ..cycle };
+        let cycle = |graph: &CollaborationGraph<'_>| graph.closing_cycle(b, a);
+        for cycle in [cycle(&first), cycle(&again), cycle(&again).map(idle)] {
+            let answer = rules.judge(cycle, 2);
             assert_eq!(answer.is_err(), policy == RuleAction::Reject);
             let warned = answer.is_ok_and(|warnings| warnings.cycle.is_some());
             assert_eq!(warned, policy == RuleAction::Warn);
         }
-        let deep = rules.judge(&CollaborationGraph::default(), a, b, 11);
+        let deep = rules.judge(None, 11);
         assert_eq!(deep.is_err(), policy == RuleAction::Reject);
         assert_eq!(
             deep.is_ok_and(|warnings| warnings.deep == Some(11)),
             policy == RuleAction::Warn
         );
-        assert!(
-            rules
-                .judge(&CollaborationGraph::default(), a, b, 10)
-                .is_ok_and(|warnings| warnings.warning_text().is_none())
-        );
+        assert!(rules.judge(None, 10).is_ok_and(|warnings| warnings.warning_text().is_none()));
     }
     let rules: HandoffRules = serde_json::from_str(r#"{"cycle":"allow"}"#).expect("it fits");
     assert_eq!(rules, HandoffRules { cycle: RuleAction::Allow, ..HandoffRules::default() });
@@ -216,6 +225,7 @@ fn edge(ids: &CountingIds, from: usize, to: usize, status: HandoffStatus) -> Han
         created_at,
         accepted_at: None,
         ended_at: None,
+        cycle: None,
     }
 }
 
@@ -247,7 +257,11 @@ fn handoffs_are_counted_by_pair_and_status_with_their_times() {
         accepted(edge(&ids, 1, 2, Completed), -86_400),
         edge(&ids, 1, 2, Rejected),
     ];
-    let found = statistics(&edges);
+    let closing = |again| Some(HandoffCycle { again, ..HandoffCycle::first(agents(2)) });
+    let mut edges = edges;
+    (edges[1].cycle, edges[2].cycle) = (closing(false), closing(true));
+    let found = statistics(&edges, 4);
+    assert_eq!((found.cycles, found.rounds, found.refusals), (2, 1, 4));
     assert_eq!((found.count, found.agents, found.chains, found.deepest), (5, 3, 5, 1));
     assert_eq!(found.by_status[&Completed], 3);
     assert_eq!(found.by_status[&HandoffStatus::Expired], 0);
@@ -258,7 +272,7 @@ fn handoffs_are_counted_by_pair_and_status_with_their_times() {
     let first = &found.pairs[0];
     assert_eq!((first.from.as_str(), first.to.as_str(), first.count), ("a1", "a2", 4));
     assert_eq!(first.by_status[&Rejected], 1);
-    assert_eq!(statistics(&[]).by_status.len(), HandoffStatus::ALL.len());
+    assert_eq!(statistics(&[], 0).by_status.len(), HandoffStatus::ALL.len());
     assert!(serde_json::to_value(&found).expect("it is JSON")["by_status"]["completed"] == 3);
 }
 

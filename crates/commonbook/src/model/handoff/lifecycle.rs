@@ -130,9 +130,13 @@ impl Handoff {
         let note = note.map(|text| checked_note(step, text)).transpose()?;
         let status = next_status(self.status, step)?;
         if status == self.status {
+            self.check_same_note(step, note.as_deref())?;
             return Ok(None);
         }
         let mut next = Self { status, version: self.version + 1, ..self.clone() };
+        if step == HandoffStep::Accept {
+            next.to = by.clone();
+        }
         match status {
             HandoffStatus::Accepted => {
                 next.accepted_at = Some(at);
@@ -151,7 +155,22 @@ impl Handoff {
         self.status == HandoffStatus::Pending && self.expires_at <= sure
     }
 
+    /// Checks that a repeated step says the same as the first one, or nothing.
+    fn check_same_note(&self, step: HandoffStep, note: Option<&str>) -> Result<()> {
+        if note.is_none() || note == self.note.as_deref() {
+            return Ok(());
+        }
+        let field = note_field(step);
+        let message = format!("this handoff is {} with another {field}", self.status);
+        Err(Error::conflict(message)
+            .with_field(field)
+            .hint("Read the first one with `get_handoff`; save what is new as a memory."))
+    }
+
     fn check_actor(&self, step: HandoffStep, by: &Agent) -> Result<()> {
+        if self.to != *by && self.has_role(by) && step.step_actor() == StepActor::Target {
+            return self.check_role_holder(step);
+        }
         let (doer, hint) = match step.step_actor() {
             StepActor::Target if self.from == *by => {
                 (&self.to, "Withdraw it with `withdraw_handoff` if the work is not to be done.")
@@ -172,6 +191,26 @@ impl Handoff {
             if step.step_actor() == StepActor::Target { "is for" } else { "was created by" };
         let message = format!("this handoff {relation} '{doer}', and you are '{by}'");
         Err(Error::new(ErrorKind::Forbidden, message).hint(hint))
+    }
+
+    /// Checks a step of an agent that has the role of this handoff, but is not its target.
+    fn check_role_holder(&self, step: HandoffStep) -> Result<()> {
+        match (self.status, step, &self.role) {
+            (HandoffStatus::Pending, HandoffStep::Reject, Some(role)) => {
+                let message = format!("this handoff waits for any agent with the role '{role}'");
+                Err(Error::conflict(message).hint(
+                    "Leave it to the others, or accept it with `accept_handoff` and then reject it.",
+                ))
+            }
+            // `next_status` says what has to come first.
+            (HandoffStatus::Pending, ..) => Ok(()),
+            _ if self.accepted_at.is_some() => {
+                Err(Error::conflict(format!("'{}' has accepted this handoff", self.to))
+                    .hint("Find those that wait for you with `list_handoffs`."))
+            }
+            // It ended before any agent accepted it.
+            _ => Ok(()),
+        }
     }
 }
 

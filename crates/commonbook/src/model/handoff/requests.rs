@@ -18,7 +18,8 @@ use crate::model::memory::{fit_line, fit_text};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateHandoff {
-    /// The agent that takes the work, such as `gemini-cli` or `claude-code/qa`.
+    /// The agent that takes the work, such as `gemini-cli` or `claude-code/qa`, or a role, such as
+    /// `developer`: then the first agent with it that accepts.
     #[serde(alias = "target_agent")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub to: String,
@@ -72,6 +73,9 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_ENTITIES_MAX))]
     pub max_entities: Option<u32>,
+    /// Whether entities are included; true by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include_entities: Option<bool>,
     /// Minimum score of a chosen memory, 0 to 1; 0.36 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -81,6 +85,9 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_HOURS_MAX))]
     pub expires_hours: Option<u32>,
+    /// Whether only to return what would be included, what not and why; nothing is handed over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.
@@ -137,14 +144,15 @@ pub struct WithdrawHandoff {
     pub reason: Option<String>,
 }
 
-/// Lists handoffs, newest first; by default those for you that are pending or accepted. Call this
-/// when you begin work.
+/// Lists handoffs; by default those for you that are pending or accepted, oldest first, as a queue.
+/// Other lists begin with the newest. Call this when you begin work.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListHandoffs {
-    /// Handoffs for you (received, the default), by you (sent), either, or of all agents.
-    #[serde(default)]
-    pub side: HandoffSide,
+    /// Handoffs for you (received, the default), by you (sent), either, or of all agents (the default
+    /// with `memory`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<HandoffSide>,
     /// Only handoffs with one of these statuses. By default `pending` and `accepted` for those you
     /// receive, and all others otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -159,6 +167,9 @@ pub struct ListHandoffs {
     /// Only handoffs of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
+    /// Only handoffs that include this memory: to whom it was handed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryId>,
     /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
@@ -169,13 +180,22 @@ pub struct ListHandoffs {
 }
 
 impl ListHandoffs {
+    /// The side that the request selects.
+    #[must_use]
+    pub fn side(&self) -> HandoffSide {
+        match self.memory {
+            Some(_) => self.side.unwrap_or(HandoffSide::All),
+            None => self.side.unwrap_or_default(),
+        }
+    }
+
     /// The statuses that the request selects.
     #[must_use]
     pub fn wanted_statuses(&self) -> Vec<HandoffStatus> {
         if !self.status.is_empty() {
             return self.status.clone();
         }
-        let open = self.side == HandoffSide::Received && self.chain.is_none();
+        let open = self.side() == HandoffSide::Received && self.chain.is_none();
         let all = HandoffStatus::ALL.iter().copied();
         all.filter(|status| !open || status.is_open()).collect()
     }
@@ -186,13 +206,16 @@ impl ListHandoffs {
     /// `invalid` for a malformed agent name.
     pub fn filter(&self) -> Result<HandoffFilter> {
         let with = self.with.as_deref().map(Agent::with_any_name).transpose();
+        let (side, status) = (self.side(), self.wanted_statuses());
         Ok(HandoffFilter {
-            side: self.side,
-            status: self.wanted_statuses(),
+            side,
+            oldest_first: side == HandoffSide::Received
+                && status.iter().all(|status| status.is_open()),
+            status,
             with: with.map_err(|error| error.with_field("with"))?,
             chain: self.chain,
             case: self.case.as_ref().map(ToString::to_string),
-            in_turn: false,
+            memory: self.memory,
         })
     }
 }
@@ -210,8 +233,10 @@ pub struct GetHandoff {
 /// A validated request for a handoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandoffDraft {
-    /// The target agent.
+    /// The target agent, or the role.
     pub to: Agent,
+    /// The role, if the target is one ([`HandoffTarget`](super::HandoffTarget)).
+    pub role: Option<Agent>,
     /// The work to be done.
     pub task: String,
     /// What the target has to know about the work so far.
@@ -266,10 +291,7 @@ impl CreateHandoff {
         defaults: HandoffSettings,
     ) -> Result<HandoffDraft> {
         let to = self.to.parse::<AgentName>().map_err(|error| error.with_field("to"))?.agent;
-        if to == *from {
-            return Err(Error::invalid("to", "is yourself; expected another agent")
-                .hint("Name another agent, or make a checkpoint with `create_checkpoint` to continue later."));
-        }
+        check_other_agent(&to, from)?;
         let context = self.context.as_deref();
         let context =
             context.map(|text| checked_prose("context", text, limits::HANDOFF_CONTEXT_CHARS));
@@ -295,6 +317,7 @@ impl CreateHandoff {
         };
         let draft = HandoffDraft {
             to,
+            role: None,
             task,
             context,
             active_files: checked_lines("active_files", &self.active_files)?,
@@ -334,8 +357,23 @@ impl CreateHandoff {
             ..defaults
         };
         settings.check()?;
-        Ok(settings)
+        let max_entities =
+            if self.include_entities == Some(false) { 0 } else { settings.max_entities };
+        Ok(HandoffSettings { max_entities, ..settings })
     }
+}
+
+/// Checks that the target of a handoff is another agent than its source.
+///
+/// # Errors
+/// `invalid` if it is the source.
+pub fn check_other_agent(to: &Agent, from: &Agent) -> Result<()> {
+    if to != from {
+        return Ok(());
+    }
+    Err(Error::invalid("to", "is yourself; expected another agent").hint(
+        "Name another agent, or make a checkpoint with `create_checkpoint` to continue later.",
+    ))
 }
 
 impl HandoffDraft {

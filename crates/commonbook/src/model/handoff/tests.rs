@@ -116,6 +116,80 @@ fn accepting_again_changes_nothing() {
     assert_eq!(accepted.apply_step(again).expect("it may"), None);
 }
 
+fn of_role(role: &str) -> Handoff {
+    Handoff { to: agent(role), role: Some(agent(role)), ..handoff() }
+}
+
+#[test]
+fn the_first_agent_with_the_role_has_it() {
+    let waiting = of_role("developer");
+    let take = |handoff: &Handoff, step, by: &str| {
+        let by = agent(by);
+        handoff.apply_step(taken(step, &by, Some("no"))).map_err(|error| error.kind)
+    };
+    for (name, waits) in [
+        ("claude-code/developer", true),
+        ("developer", true),
+        ("codex/sub/developer", true),
+        ("claude-code", false),
+        ("developer/claude-code", false),
+        ("analyst", false),
+    ] {
+        assert_eq!(waiting.waits_for(&agent(name)), waits, "{name}");
+        let refused = take(&waiting, HandoffStep::Accept, name).err();
+        assert_eq!(refused, (!waits).then_some(ErrorKind::Forbidden), "{name}");
+    }
+    assert!(of_role("gemini-cli").waits_for(&agent("gemini")), "a name of the same client");
+    let own = Handoff { from: agent("x/developer"), ..of_role("developer") };
+    assert!(!own.waits_for(&own.from), "the source hands over to others");
+    assert_eq!(take(&own, HandoffStep::Accept, "x/developer"), Err(ErrorKind::Forbidden));
+    // One of several cannot refuse for all; the agent of that very name can.
+    assert_eq!(take(&waiting, HandoffStep::Reject, "codex/developer"), Err(ErrorKind::Conflict));
+    assert!(take(&waiting, HandoffStep::Reject, "developer").is_ok());
+    let accepted = after(&waiting, HandoffStep::Accept, "codex/developer");
+    assert_eq!(
+        (accepted.to.as_str(), accepted.role),
+        ("codex/developer", Some(agent("developer")))
+    );
+    let accepted = after(&waiting, HandoffStep::Accept, "codex/developer");
+    for step in [HandoffStep::Accept, HandoffStep::Complete, HandoffStep::Reject] {
+        for name in ["claude-code/developer", "developer"] {
+            let by = agent(name);
+            let late = accepted.apply_step(taken(step, &by, None)).expect_err("it has gone");
+            assert_eq!(late.kind, ErrorKind::Conflict, "{step} by {name}");
+            assert_eq!(late.message, "'codex/developer' has accepted this handoff");
+        }
+    }
+    let done = take(&accepted, HandoffStep::Complete, "codex/developer").expect("it may");
+    assert_eq!(done.map(|handoff| handoff.status), Some(HandoffStatus::Completed));
+}
+
+#[test]
+fn a_repeated_step_says_the_same_or_nothing() {
+    let by = agent("developer");
+    let accepted = after(&handoff(), HandoffStep::Accept, "developer");
+    let with_note = taken(HandoffStep::Complete, &by, Some("It is mended"));
+    let done = accepted.apply_step(with_note).expect("it may").expect("it changes");
+    let reject = taken(HandoffStep::Reject, &by, Some("No time"));
+    let rejected = handoff().apply_step(reject).expect("it may").expect("it changes");
+    let silent = accepted.apply_step(taken(HandoffStep::Complete, &by, None));
+    let silent = silent.expect("it may").expect("it changes");
+    let table = [
+        (&done, HandoffStep::Complete, Some("It is mended"), None),
+        (&done, HandoffStep::Complete, Some(" It is mended "), None),
+        (&done, HandoffStep::Complete, None, None),
+        (&done, HandoffStep::Complete, Some("It is broken"), Some("result")),
+        (&silent, HandoffStep::Complete, Some("It is mended"), Some("result")),
+        (&rejected, HandoffStep::Reject, Some("No time"), None),
+        (&rejected, HandoffStep::Reject, Some("Not mine"), Some("reason")),
+    ];
+    for (handoff, step, note, field) in table {
+        let refused = handoff.apply_step(taken(step, &by, note)).err();
+        assert_eq!(refused.as_ref().and_then(|error| error.field.as_deref()), field, "{note:?}");
+        assert!(refused.is_none_or(|error| error.kind == ErrorKind::Conflict));
+    }
+}
+
 #[test]
 fn reason_and_result_are_kept_and_limited() {
     let by = agent("developer");
@@ -495,10 +569,18 @@ fn a_list_has_the_callers_open_handoffs_by_default() {
     use HandoffStatus::{Accepted, Pending, Rejected};
     let list = ListHandoffs::default();
     assert_eq!(list.wanted_statuses(), [Pending, Accepted]);
-    let sent = ListHandoffs { side: HandoffSide::Sent, ..ListHandoffs::default() };
+    let sent = ListHandoffs { side: Some(HandoffSide::Sent), ..ListHandoffs::default() };
     assert_eq!(sent.wanted_statuses().len(), HandoffStatus::ALL.len());
     let rejected = ListHandoffs { status: vec![Rejected], ..ListHandoffs::default() };
     assert_eq!(rejected.wanted_statuses(), [Rejected]);
+    let is_queue = |list: &ListHandoffs| list.filter().expect("it is valid").oldest_first;
+    assert_eq!((is_queue(&list), is_queue(&sent), is_queue(&rejected)), (true, false, false));
+    let memory = Some(MemoryId::new(&CountingIds::default(), at(0)));
+    let of_memory = ListHandoffs { memory, ..ListHandoffs::default() };
+    assert_eq!(of_memory.side(), HandoffSide::All);
+    assert_eq!(of_memory.wanted_statuses().len(), HandoffStatus::ALL.len());
+    let own = ListHandoffs { side: Some(HandoffSide::Received), ..of_memory };
+    assert_eq!(own.side(), HandoffSide::Received);
     let with = ListHandoffs { with: Some("a b/".into()), ..ListHandoffs::default() };
     assert_eq!(with.filter().map_err(|error| error.field), Err(Some("with".to_owned())));
     let _: Option<PageCursor> = list.cursor;

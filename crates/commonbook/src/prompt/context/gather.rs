@@ -13,6 +13,22 @@ use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
 use crate::prompt::item::PromptItem;
 
+/// The handoffs that wait for an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandoffQueue {
+    /// Number of those that a text tells, the oldest first.
+    pub told: u64,
+    /// Number of all.
+    pub waiting: u64,
+}
+
+impl HandoffQueue {
+    /// Whether more wait than the text tells.
+    fn is_longer(&self) -> bool {
+        self.waiting > self.told
+    }
+}
+
 /// Builds candidates for one agent.
 #[derive(Debug, Clone, Copy)]
 pub struct CandidateBuilder<'g> {
@@ -59,10 +75,15 @@ impl CandidateBuilder<'_> {
         self.candidate(ContextSource::Entry, memory, "entry", text, None)
     }
 
-    /// A handoff that waits for the agent, with a text of at most `max_tokens`; `more` others wait
-    /// too. Its memories and entities are returned when the agent accepts it.
+    /// A handoff that waits for the agent, with a text of at most `max_tokens`; the first one says how
+    /// many of the `queue` are told. Its memories and entities are returned when the agent accepts it.
     #[must_use]
-    pub fn handoff(&self, handoff: &Handoff, max_tokens: usize, more: u64) -> ContextCandidate {
+    pub fn handoff(
+        &self,
+        handoff: &Handoff,
+        max_tokens: usize,
+        queue: Option<HandoffQueue>,
+    ) -> ContextCandidate {
         let text = tell::handoff(&tell::HandoffSummary {
             from: handoff.from.as_str(),
             task: &handoff.task,
@@ -76,8 +97,9 @@ impl CandidateBuilder<'_> {
         let mut item = PromptItem::new(handoff.id, "handoff", from, at, text)
             .shortened(max_tokens, None)
             .with_note("waits for your accept_handoff");
-        if more > 0 {
-            item = item.with_note(format!("accept_handoff without an id lists {more} more"));
+        if let Some(HandoffQueue { told, waiting }) = queue.filter(HandoffQueue::is_longer) {
+            item = item.with_note(format!("{told} of {waiting} told"));
+            item = item.with_note("accept_handoff without an id lists all");
         }
         ContextCandidate::of(item, ContextSource::Handoff)
     }

@@ -52,6 +52,7 @@ fn edge(ids: &CountingIds, from: &str, to: &str) -> HandoffEdge {
         created_at: at(0),
         accepted_at: None,
         ended_at: None,
+        cycle: None,
     }
 }
 

@@ -54,6 +54,11 @@ impl AgentRows for SqliteTransaction<'_> {
         })
     }
 
+    fn agent_names(&self, workspace: &Workspace) -> Result<Vec<Agent>> {
+        let sql = "SELECT name FROM agent WHERE workspace = ?1 ORDER BY last_seen DESC, name";
+        self.query_all(sql, [workspace.as_str()], |row| text(row, "name"))
+    }
+
     fn agents_below(&self, workspace: &Workspace, agent: &Agent, limit: u32) -> Result<Vec<Agent>> {
         // `0` is the character after `/`.
         let (from, until) = (format!("{agent}/"), format!("{agent}0"));

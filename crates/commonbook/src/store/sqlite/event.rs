@@ -30,7 +30,7 @@ const SEEN_WORK: &str = "((e.owner = :agent OR :person \
 
 /// The rule of [`Sight::sees_event`] for a row `e` of the table `event`. The conformance suite
 /// proves the two equal.
-fn seen_events(seen: &VisibleRows<'_>) -> String {
+pub(super) fn seen_events(seen: &VisibleRows<'_>) -> String {
     let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
     format!(
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use rusqlite::Row;
-use rusqlite::types::ToSql;
+use rusqlite::types::{ToSql, Type};
 use serde::{Deserialize, Serialize};
 
 use super::SqliteTransaction;
-use super::row::{encode_json, json, text, time};
+use super::event::seen_events;
+use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::settled_clock::SettledClock;
@@ -38,12 +39,11 @@ const WORK_CONDITION: &str = "h.id IN (\
 /// Whether a handoff is open: [`HandoffStatus::is_open`].
 const OPEN_CONDITION: &str = "h.status IN ('pending', 'accepted')";
 
-/// The number of a handoff among those with the same counterpart: the agent that the reader hands
-/// work to or receives it from.
-const TURN_COLUMN: &str = "row_number() OVER (PARTITION BY substr( \
-        CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END, 1, \
-        instr(CASE h.from_agent WHEN :agent THEN h.to_agent ELSE h.from_agent END || '/', '/') - 1) \
-    ORDER BY h.sequence DESC),";
+/// Whether the reader is the target of a handoff, or has the role that it waits for:
+/// [`Handoff::has_role`]. The first condition alone leads to the rows by an index.
+const RECEIVED_CONDITION: &str = "\
+    h.to_agent IN (SELECT :agent UNION SELECT value FROM json_each(:roles)) AND (h.to_agent = :agent \
+        OR (h.role IS NOT NULL AND h.status = 'pending' AND h.from_agent <> :agent))";
 
 /// What the source wrote besides the task, in one column.
 #[derive(Serialize, Deserialize)]
@@ -62,39 +62,64 @@ impl SqliteTransaction<'_> {
         columns: &str,
         sight: &Sight,
         filter: &HandoffFilter,
-        before: Option<u64>,
+        beyond: Option<u64>,
         limit: u32,
         read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<(u64, T)>> {
         let side = match filter.side {
-            HandoffSide::Received => "h.to_agent = :agent",
-            HandoffSide::Sent => "h.from_agent = :agent",
-            HandoffSide::Either => ":agent IN (h.from_agent, h.to_agent)",
-            HandoffSide::All => "TRUE",
+            HandoffSide::Received => RECEIVED_CONDITION.to_owned(),
+            HandoffSide::Sent => "h.from_agent = :agent".to_owned(),
+            HandoffSide::Either => format!("(h.from_agent = :agent OR ({RECEIVED_CONDITION}))"),
+            HandoffSide::All => "TRUE".to_owned(),
         };
-        let order = if filter.in_turn { TURN_COLUMN } else { "" };
+        // The engine uses the index of the queue only for its own condition.
+        let is_open = filter.status.iter().all(|status| status.is_open());
+        let open = if is_open { OPEN_CONDITION } else { "TRUE" };
+        let (direction, after) = if filter.oldest_first { ("ASC", ">") } else { ("DESC", "<") };
         let sql = format!(
-            "SELECT h.sequence, {columns} FROM handoff h WHERE {SEEN_HANDOFF} AND {side} \
+            "SELECT h.sequence, {columns} FROM handoff h WHERE {SEEN_HANDOFF} AND {side} AND {open} \
                  AND h.status IN (SELECT value FROM json_each(:status)) \
                  AND (:with IS NULL OR :with IN (h.from_agent, h.to_agent)) \
                  AND (:chain IS NULL OR h.chain = :chain) \
-                 AND (:case IS NULL OR h.case_key = :case) AND h.sequence < :before \
-             ORDER BY {order} h.sequence DESC LIMIT :limit"
+                 AND (:memory IS NULL OR h.id IN (SELECT value FROM json_each(:memory))) \
+                 AND (:case IS NULL OR h.case_key = :case) AND h.sequence {after} :beyond \
+             ORDER BY h.sequence {direction} LIMIT :limit"
         );
-        let before =
-            before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
-        let status = encode_json(&filter.status)?;
+        let first = if filter.oldest_first { 0 } else { i64::MAX };
+        let beyond = beyond.map_or(first, |position| i64::try_from(position).unwrap_or(i64::MAX));
+        let (status, roles) = (encode_json(&filter.status)?, encode_json(&sight.agent.roles())?);
         let (with, chain) = (filter.with.as_ref().map(Agent::as_str), id_text(filter.chain));
+        let memory = filter.memory.map(|memory| self.handoffs_with_memory(sight, memory));
+        let memory = memory.transpose()?.map(|ids| encode_json(&ids)).transpose()?;
         let seen = self.seen_without_audiences(sight);
-        let more: [(&str, &dyn ToSql); 6] = [
+        let more: [(&str, &dyn ToSql); 8] = [
             (":status", &status),
+            (":roles", &roles),
             (":with", &with),
             (":chain", &chain),
+            (":memory", &memory),
             (":case", &filter.case),
-            (":before", &before),
+            (":beyond", &beyond),
             (":limit", &limit),
         ];
         seen.all(&sql, &more, |row| Ok((row.get(0)?, read(row)?)))
+    }
+
+    /// The ids of the handoffs in sight that include a memory, as far as the reader may know that.
+    fn handoffs_with_memory(&self, sight: &Sight, memory: MemoryId) -> Result<Vec<String>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        // As in `passed_memories`.
+        let sql = format!(
+            "SELECT DISTINCT h.id FROM json_each(:workspaces) w \
+             CROSS JOIN handoff_memory p INDEXED BY handoff_memory_of \
+                 ON p.origin = w.value AND p.memory = :memory \
+             CROSS JOIN handoff h ON h.workspace = p.workspace AND h.id = p.handoff AND {SEEN_HANDOFF} \
+             CROSS JOIN memory m ON m.workspace = p.origin AND m.id = p.memory AND m.deleted_at IS NULL \
+             WHERE (p.private AND :agent IN (h.from_agent, h.to_agent)) OR ({seen_m})"
+        );
+        let memory = memory.to_string();
+        seen.all(&sql, &[(":memory", &memory)], |row| row.get(0))
     }
 
     /// The handoffs of a query, with the memories that are in sight.
@@ -163,20 +188,29 @@ impl HandoffRows for SqliteTransaction<'_> {
         &self,
         sight: &Sight,
         filter: &HandoffFilter,
-        before: Option<u64>,
+        beyond: Option<u64>,
         limit: u32,
     ) -> Result<Vec<(u64, Handoff)>> {
-        let found = self.query_handoffs("h.*", sight, filter, before, limit, from_row)?;
+        let found = self.query_handoffs("h.*", sight, filter, beyond, limit, from_row)?;
         let (places, found): (Vec<u64>, Vec<Handoff>) = found.into_iter().unzip();
         Ok(places.into_iter().zip(self.with_memories(sight, found)?).collect())
     }
 
     fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64> {
-        let filter = HandoffFilter { in_turn: false, ..filter.clone() };
         // `h.sequence` is the only column read of each.
+        let found = self.query_handoffs("h.sequence", sight, filter, None, u32::MAX, |_| Ok(()))?;
+        Ok(found.len() as u64)
+    }
+
+    fn handoff_queue(&self, sight: &Sight) -> Result<Vec<u64>> {
+        let filter = HandoffFilter {
+            status: vec![HandoffStatus::Pending],
+            oldest_first: true,
+            ..HandoffFilter::default()
+        };
         let found =
             self.query_handoffs("h.sequence", sight, &filter, None, u32::MAX, |_| Ok(()))?;
-        Ok(found.len() as u64)
+        Ok(found.into_iter().map(|(sequence, ())| sequence).collect())
     }
 
     fn tasks(
@@ -231,41 +265,59 @@ impl HandoffRows for SqliteTransaction<'_> {
     }
 
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>> {
-        let EdgeFilter { chain, case, work, agent, open, since } = filter;
-        let (session, other) = work.clone().unzip();
-        let wanted = [
-            (chain.is_some(), "h.chain = :chain"),
-            (case.is_some(), "h.case_key = :case"),
-            (work.is_some(), WORK_CONDITION),
-            (agent.is_some(), ":of IN (h.from_agent, h.to_agent)"),
-            (*open, OPEN_CONDITION),
-            (since.is_some(), "h.created_at >= :since"),
-        ];
-        let wanted = wanted.iter().filter(|(is_wanted, _)| *is_wanted);
-        let wanted: String = wanted.map(|(_, holds)| format!(" AND {holds}")).collect();
+        let wanted = EdgeParameters::of(filter);
+        let conditions = wanted.conditions("h.created_at");
         // `+` keeps the engine from walking all handoffs in their order.
-        let order = if work.is_some() { "+h.sequence" } else { "h.sequence" };
+        let order = if filter.work.is_some() { "+h.sequence" } else { "h.sequence" };
         let sql = format!(
             "SELECT h.id, h.from_agent, h.to_agent, h.kind, h.status, h.chain, h.depth, \
-                 h.created_at, h.accepted_at, h.ended_at FROM handoff h \
-             WHERE {SEEN_HANDOFF}{wanted} ORDER BY {order} DESC LIMIT :limit"
+                 h.created_at, h.accepted_at, h.ended_at, h.cycle FROM handoff h \
+             WHERE {SEEN_HANDOFF}{conditions} ORDER BY {order} DESC LIMIT :limit"
         );
-        let (chain, since) = (id_text(*chain), since.map(Timestamp::as_millisecond));
-        let of = agent.as_ref().map(Agent::as_str);
-        let other = other.flatten();
-        let more: [(&str, &dyn ToSql); 7] = [
-            (":chain", &chain),
-            (":case", case),
-            (":session", &session),
-            (":other", &other),
-            (":of", &of),
-            (":since", &since),
-            (":limit", &limit),
-        ];
+        let mut more = wanted.parameters().to_vec();
+        more.push((":limit", &limit));
         let seen = self.seen_without_audiences(sight);
         let mut edges = seen.all(&sql, &more, edge_from_row)?;
         edges.reverse();
         Ok(edges)
+    }
+
+    fn refused_handoffs(&self, sight: &Sight, filter: &EdgeFilter) -> Result<u64> {
+        let wanted = EdgeParameters::of(filter);
+        let conditions = wanted.conditions("e.at");
+        let sql = format!(
+            "SELECT count(*) FROM event e INDEXED BY event_refused \
+             CROSS JOIN handoff h ON h.workspace = e.workspace AND h.id = e.subject \
+             WHERE e.workspace = (:workspaces ->> 0) AND e.kind = 'handoff.refused' \
+                 AND (e.sharing = 'shared' OR e.owner = :agent OR e.told = :agent) \
+                 AND {SEEN_HANDOFF}{conditions}"
+        );
+        let seen = self.seen_without_audiences(sight);
+        let count = seen.first(&sql, &wanted.parameters(), |row| row.get(0))?;
+        Ok(count.unwrap_or(0))
+    }
+
+    fn has_written_since(
+        &self,
+        sight: &Sight,
+        agents: &[Agent],
+        handoffs: &[HandoffId],
+    ) -> Result<bool> {
+        let seen = self.seen(sight)?;
+        let sql = format!(
+            "SELECT 1 FROM event e WHERE e.workspace = (:workspaces ->> 0) AND e.sequence > \
+                 (SELECT coalesce(max(h.sequence), 0) FROM handoff h \
+                  WHERE h.workspace = (:workspaces ->> 0) \
+                      AND h.id IN (SELECT value FROM json_each(:handoffs))) \
+                 AND e.kind IN ('memory.saved', 'memory.updated', 'case.appended') \
+                 AND EXISTS (SELECT 1 FROM json_each(:agents) a WHERE e.actor = a.value \
+                     OR substr(e.actor, 1, length(a.value) + 1) = a.value || '/') \
+                 AND {} LIMIT 1",
+            seen_events(&seen)
+        );
+        let (agents, handoffs) = (encode_json(&agents)?, encode_json(&handoffs)?);
+        let more: [(&str, &dyn ToSql); 2] = [(":agents", &agents), (":handoffs", &handoffs)];
+        Ok(seen.first(&sql, &more, |_| Ok(()))?.is_some())
     }
 
     fn package(&self, handoff: &Handoff) -> Result<HandoffPackage> {
@@ -311,7 +363,7 @@ impl HandoffRows for SqliteTransaction<'_> {
             decisions_made: handoff.decisions_made.clone(),
             next_steps: handoff.next_steps.clone(),
         };
-        let row: [&dyn ToSql; 23] = [
+        let row: [&dyn ToSql; 25] = [
             &handoff.workspace.as_str(),
             &handoff.id.to_string(),
             &sequence,
@@ -335,12 +387,15 @@ impl HandoffRows for SqliteTransaction<'_> {
             &handoff.version,
             &encode_json(package)?,
             &encode_json(left_out)?,
+            &handoff.role.as_ref().map(Agent::as_str),
+            &handoff.cycle.as_ref().map(encode_json).transpose()?,
         ];
         self.execute(
             "INSERT INTO handoff (workspace, id, sequence, from_agent, to_agent, user_id, session, \
              case_key, task, said, kind, status, follows, chain, depth, entities, tokens, note, \
-             created_at, expires_at, version, package, left_out) VALUES (?1, ?2, ?3, ?4, ?5, ?6, \
-             ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
+             created_at, expires_at, version, package, left_out, role, cycle) VALUES (?1, ?2, ?3, ?4, \
+             ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, \
+             ?23, ?24, ?25)",
             row.as_slice(),
         )?;
         let global = Workspace::global();
@@ -376,7 +431,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         self.execute(
             "UPDATE handoff SET status = ?3, note = ?4, accepted_at = ?5, accepted_in = ?6, \
              ended_at = ?7, version = ?8, accepted = coalesce(?9, accepted), \
-             moved = coalesce(?10, moved) \
+             moved = coalesce(?10, moved), to_agent = ?11, cycle = ?12 \
              WHERE workspace = ?1 AND id = ?2",
             (
                 handoff.workspace.as_str(),
@@ -389,6 +444,8 @@ impl HandoffRows for SqliteTransaction<'_> {
                 handoff.version,
                 accepted,
                 moved,
+                handoff.to.as_str(),
+                handoff.cycle.as_ref().map(encode_json).transpose()?,
             ),
         )?;
         Ok(())
@@ -408,6 +465,57 @@ impl SettledClockRows for SqliteTransaction<'_> {
             (clock.confirmed.as_millisecond(), clock.candidate.as_millisecond()),
         )?;
         Ok(())
+    }
+}
+
+/// The parameters that an [`EdgeFilter`] needs.
+struct EdgeParameters<'f> {
+    filter: &'f EdgeFilter,
+    chain: Option<String>,
+    session: Option<&'f str>,
+    session_case: Option<&'f str>,
+    agent: Option<&'f str>,
+    since: Option<i64>,
+}
+
+impl<'f> EdgeParameters<'f> {
+    fn of(filter: &'f EdgeFilter) -> Self {
+        let work = filter.work.as_ref();
+        Self {
+            filter,
+            chain: id_text(filter.chain),
+            session: work.map(|(session, _)| session.as_str()),
+            session_case: work.and_then(|(_, case)| case.as_deref()),
+            agent: filter.agent.as_ref().map(Agent::as_str),
+            since: filter.since.map(Timestamp::as_millisecond),
+        }
+    }
+
+    /// The conditions of the filter, for a handoff `h`; `time` is the column that `since` is about.
+    fn conditions(&self, time: &str) -> String {
+        let EdgeFilter { chain, case, work, agent, open, since } = self.filter;
+        let since_condition = format!("{time} >= :since");
+        let wanted = [
+            (chain.is_some(), "h.chain = :chain"),
+            (case.is_some(), "h.case_key = :case"),
+            (work.is_some(), WORK_CONDITION),
+            (agent.is_some(), ":of IN (h.from_agent, h.to_agent)"),
+            (*open, OPEN_CONDITION),
+            (since.is_some(), since_condition.as_str()),
+        ];
+        let wanted = wanted.iter().filter(|(is_wanted, _)| *is_wanted);
+        wanted.map(|(_, holds)| format!(" AND {holds}")).collect()
+    }
+
+    fn parameters(&self) -> [(&str, &dyn ToSql); 6] {
+        [
+            (":chain", &self.chain),
+            (":case", &self.filter.case),
+            (":session", &self.session),
+            (":other", &self.session_case),
+            (":of", &self.agent),
+            (":since", &self.since),
+        ]
     }
 }
 
@@ -437,6 +545,10 @@ fn edge_from_row(row: &Row<'_>) -> rusqlite::Result<HandoffEdge> {
         created_at: time(row.get("created_at")?),
         accepted_at: row.get::<_, Option<i64>>("accepted_at")?.map(time),
         ended_at: row.get::<_, Option<i64>>("ended_at")?.map(time),
+        cycle: match row.get_ref("cycle")?.data_type() {
+            Type::Null => None,
+            _ => Some(json(row, "cycle")?),
+        },
     })
 }
 
@@ -453,12 +565,14 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Handoff> {
         created_at,
         accepted_at,
         ended_at,
+        cycle,
     } = edge_from_row(row)?;
     Ok(Handoff {
         id: handoff,
         workspace: text(row, "workspace")?,
         from,
         to,
+        role: optional_text(row, "role")?,
         user_id: row.get("user_id")?,
         session: row.get("session")?,
         case: row.get("case_key")?,
@@ -475,6 +589,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Handoff> {
         memories: Vec::new(),
         entities: json(row, "entities")?,
         tokens: row.get("tokens")?,
+        cycle,
+        position: None,
         note: row.get("note")?,
         created_at,
         expires_at: time(row.get("expires_at")?),

@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. Reading it from the migrations would double
 /// the time of opening.
-const SCHEMA_VERSION: i64 = 31;
+const SCHEMA_VERSION: i64 = 32;
 
 /// The inspection of the file of a store.
 struct StoreInspection {
@@ -364,6 +364,9 @@ mod tests {
         before.close().unwrap();
         assert_eq!(all(&open_prepared(&path).unwrap()), kept);
         assert_eq!(kept[1], r#"["w","h",1,"w","m","passed",1,"told"]"#);
+        let sql = "SELECT role IS NULL AND cycle IS NULL AND to_agent = 'b' FROM handoff";
+        let now = open_prepared(&path).unwrap();
+        assert!(now.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
     }
 
     /// Memories of Ann and of Bob, private, shared, about a user and quarantined, that all mention `n`.

@@ -75,8 +75,8 @@ fn mentioned_entities(
     Ok(latest.take(limits::RESUME_ENTITIES).collect())
 }
 
-/// The open handoffs between other agents and the caller or the session's agent, the newest of each
-/// counterpart in turn, and the number of further open ones.
+/// The open handoffs between other agents and the caller or the session's agent, oldest first, and
+/// the number of further open ones.
 fn open_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
@@ -88,7 +88,7 @@ fn open_handoffs(
     let own = HandoffFilter {
         side: HandoffSide::Either,
         status,
-        in_turn: true,
+        oldest_first: true,
         ..HandoffFilter::default()
     };
     let with = Some(session.agent.clone());

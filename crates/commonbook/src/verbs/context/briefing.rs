@@ -7,14 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ContextChoice, ContextMaterial};
+use super::{ContextChoice, ContextMaterial, ended_handoffs};
 use crate::base::error::{Error, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, session_id};
 use crate::model::contradiction::ContradictionStatus;
-use crate::model::handoff::Handoff;
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::prompt::briefing::{
@@ -133,7 +132,14 @@ impl Commonbook {
             let end = tx.journal_end(&caller.workspace)?;
             let position = earlier.position.map_or_else(|| first_position(tx, caller, end), Ok)?;
             let begins = earlier.position.is_none();
-            let mut material = self.context_material(tx, caller, sight, None, &hits, now)?;
+            let mut material =
+                self.context_material(tx, caller, sight, None, &hits, &earlier.items)?;
+            material.results = ended_handoffs(tx, caller, sight, now)?;
+            let found = material.handoffs.len();
+            material
+                .handoffs
+                .retain(|waiting| !earlier.items.contains_key(&waiting.id.to_string()));
+            material.handoffs_left += (found - material.handoffs.len()) as u64;
             if begins || options.prompt.is_none() {
                 material.important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
             }
@@ -350,25 +356,6 @@ impl BriefingWriter<'_> {
     }
 }
 
-/// Removes the ended handoffs that the caller's session has heard of. A context repeats what its task
-/// needs, but these are news.
-pub(super) fn drop_heard_results(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    sight: &Sight,
-    results: &mut Vec<Handoff>,
-    now: Timestamp,
-) -> Result<()> {
-    let Some(session) = caller.session.as_deref().filter(|_| !results.is_empty()) else {
-        return Ok(());
-    };
-    if let Some(key) = briefing_key(tx, caller, sight, Some(session), now)? {
-        let heard = tx.briefing(&key)?.items;
-        results.retain(|handoff| heard.get(&handoff.id.to_string()) != Some(&handoff.version));
-    }
-    Ok(())
-}
-
 fn briefing_options(request: &GetBriefing, settings: ContextSettings) -> Result<BriefingOptions> {
     let prompt = request.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty());
     let prompt = prompt.map(|prompt| {
@@ -388,6 +375,19 @@ fn briefing_options(request: &GetBriefing, settings: ContextSettings) -> Result<
         prompt: prompt.transpose()?,
         restart: request.restart,
     })
+}
+
+/// What the session of a caller has heard, by id; nothing if the caller names none.
+pub(super) fn heard_in_session(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    now: Timestamp,
+) -> Result<HashMap<String, u64>> {
+    let Some(session) = caller.session.as_deref() else { return Ok(HashMap::new()) };
+    let key = briefing_key(tx, caller, sight, Some(session), now)?;
+    let record = key.map(|key| tx.briefing(&key)).transpose()?;
+    Ok(record.unwrap_or_default().items)
 }
 
 /// The session of the caller; `None` for an anonymous one. A session of ours goes by the client's own

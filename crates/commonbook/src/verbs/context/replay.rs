@@ -16,6 +16,7 @@ use crate::prompt::context::choose::{
 };
 use crate::prompt::context::{
     CandidateBuilder, ContextOptions, ContextOrigin, ContextReceipt, ContextRecord, ContextReplay,
+    HandoffQueue,
 };
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
@@ -54,18 +55,21 @@ impl Commonbook {
         }
         let mut candidates: Vec<ContextCandidate> = Vec::new();
         let waited = |candidate: &&CandidateReceipt| candidate.source == ContextSource::Handoff;
-        let mut left = kept.receipt.handoffs_left;
-        let handoffs = kept.receipt.candidates.iter().filter(waited).count().max(1);
-        let tokens = handoff_tokens(&wanted.settings, handoffs);
+        let told = kept.receipt.candidates.iter().filter(waited).count();
+        let tokens = handoff_tokens(&wanted.settings, told.max(1));
+        let told = told as u64;
+        let mut queue = Some(HandoffQueue { told, waiting: told + kept.receipt.handoffs_left });
         self.store.read(|tx| {
             for candidate in &kept.receipt.candidates {
                 if let (ContextSource::Handoff, Ok(id)) =
                     (candidate.source, candidate.id.parse::<HandoffId>())
                 {
-                    // The first handoff carries the number of further ones.
-                    let left = std::mem::take(&mut left);
+                    // The first handoff carries the length of the queue.
+                    let queue = queue.take();
                     match tx.handoff(&sight, id)? {
-                        Some(handoff) => candidates.push(gathering.handoff(&handoff, tokens, left)),
+                        Some(handoff) => {
+                            candidates.push(gathering.handoff(&handoff, tokens, queue))
+                        }
                         None => differences.push(gone_message(candidate)),
                     }
                     continue;
