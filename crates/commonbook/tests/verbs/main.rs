@@ -41,6 +41,7 @@ mod state_machine;
 mod successors;
 mod tokens;
 mod update;
+mod working_sessions;
 
 use std::path::Path;
 use std::sync::Arc;
