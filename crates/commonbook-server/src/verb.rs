@@ -233,10 +233,10 @@ where
         VerbEffect::Adds | VerbEffect::Changes => SessionUse::Begins,
         VerbEffect::Reads | VerbEffect::Destroys => SessionUse::Unused,
     };
-    Verb {
+    let verb = Verb {
         name,
         effect,
-        call: JsonVerb { session_use, ..JsonVerb::of(call) },
+        call: JsonVerb::of(call),
         uses_project: false,
         is_on_files: false,
         route: None,
@@ -245,7 +245,8 @@ where
         tool_without_arguments: None,
         command: None,
         needs: Vec::new(),
-    }
+    };
+    verb.session(session_use)
 }
 
 static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {

@@ -3,7 +3,7 @@
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::model::caller::{Caller, nearest_session_id};
-use commonbook::model::connection::{ConnectionSession, ConnectionSessions};
+use commonbook::model::connection::ConnectionSessions;
 use commonbook::model::session::{SessionUse, StartSession};
 use rmcp::model::RequestMetaObject;
 use serde_json::Value;
@@ -26,12 +26,12 @@ pub(super) fn note_tool_response(caller: &Caller, tool: &str, response: &Value) 
     let mut sessions = connection.lock();
     if SESSION_BEGIN_TOOLS.contains(&tool) {
         if let Some(id) = response["session"]["id"].as_str() {
-            sessions.set(caller, ConnectionSession { id: id.to_owned(), begun_by: None });
+            sessions.of(caller).chosen = Some(id.to_owned());
         }
     } else if tool == SESSION_END_TOOL
-        && sessions.of(caller).is_some_and(|session| response["id"] == session.id.as_str())
+        && let Some(id) = response["id"].as_str()
     {
-        sessions.forget(caller);
+        sessions.note_end(caller, id);
     }
 }
 

@@ -10,12 +10,21 @@ use crate::model::workspace::Workspace;
 /// The caller of a session: one connection can change its workspace and its user.
 type SessionParty = (Workspace, Agent, Option<String>);
 
-/// The session of a caller on a connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The sessions of a caller on a connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConnectionSession {
+    /// The one that the connection works in by itself.
+    pub own: Option<OwnSession>,
+    /// The one that its agent has started or resumed; its own waits until that has ended.
+    pub chosen: Option<String>,
+}
+
+/// The session that a connection works in by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnSession {
     /// Its id.
     pub id: String,
-    /// Who began it, if the connection did without being told: it ends with the connection.
+    /// Who began it, if the connection did: it ends with the connection.
     pub begun_by: Option<Caller>,
 }
 
@@ -33,37 +42,33 @@ impl ConnectionSessions {
         LockedSessions(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The id of the caller's session.
+    /// The id of the session that the caller works in.
     #[must_use]
     pub fn current(&self, caller: &Caller) -> Option<String> {
-        self.lock().of(caller).map(|session| session.id.clone())
+        let session = self.lock().of(caller).clone();
+        session.chosen.or_else(|| session.own.map(|own| own.id))
     }
 
-    /// The sessions that the connection began without being told.
+    /// The sessions that the connection began, each with its caller.
     #[must_use]
     pub fn begun(&self) -> Vec<(Caller, String)> {
-        let begun = |session: &ConnectionSession| {
-            session.begun_by.clone().map(|caller| (caller, session.id.clone()))
-        };
-        self.lock().0.values().filter_map(begun).collect()
+        let own = |session: &ConnectionSession| session.own.clone();
+        let begun = self.lock().0.values().filter_map(own).collect::<Vec<_>>().into_iter();
+        begun.filter_map(|own| Some((own.begun_by?, own.id))).collect()
     }
 }
 
 impl LockedSessions<'_> {
-    /// The session of a caller.
-    #[must_use]
-    pub fn of(&self, caller: &Caller) -> Option<&ConnectionSession> {
-        self.0.get(&party(caller))
+    /// The sessions of a caller.
+    pub fn of(&mut self, caller: &Caller) -> &mut ConnectionSession {
+        self.0.entry(party(caller)).or_default()
     }
 
-    /// Sets the session of a caller.
-    pub fn set(&mut self, caller: &Caller, session: ConnectionSession) {
-        self.0.insert(party(caller), session);
-    }
-
-    /// Forgets the session of a caller.
-    pub fn forget(&mut self, caller: &Caller) {
-        self.0.remove(&party(caller));
+    /// Notes that the caller has ended a session.
+    pub fn note_end(&mut self, caller: &Caller, id: &str) {
+        let session = self.of(caller);
+        session.chosen = session.chosen.take().filter(|chosen| chosen != id);
+        session.own = session.own.take().filter(|own| own.id != id);
     }
 }
 

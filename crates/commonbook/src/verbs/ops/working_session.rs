@@ -17,7 +17,7 @@ use crate::base::id::SessionId;
 use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::{Caller, EntryPoint};
-use crate::model::connection::{ConnectionSession, ConnectionSessions};
+use crate::model::connection::{ConnectionSessions, OwnSession};
 use crate::model::session::{EndSession, Session, SessionPool, SessionStatus, SessionUse};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
@@ -63,23 +63,23 @@ impl Commonbook {
         usage: SessionUse,
     ) -> Result<Option<String>> {
         let mut sessions = connection.lock();
-        let known = sessions.of(caller).cloned();
-        let known_id = known.as_ref().map(|known| known.id.as_str());
-        if caller.session.is_some() && caller.session.as_deref() != known_id {
+        let session = sessions.of(caller);
+        let known = session.own.as_ref().map(|own| own.id.as_str());
+        if session.chosen.is_some() || caller.session.as_deref().is_some_and(|id| Some(id) != known)
+        {
             return Ok(None);
         }
         if let Some(known) = known {
-            // An idle session has ended while its connection stayed open.
-            if known.begun_by.is_none() || self.is_open(caller, &known.id)? {
-                return Ok(Some(known.id));
+            if self.is_open(caller, known)? {
+                return Ok(Some(known.to_owned()));
             }
-            sessions.forget(caller);
+            // An idle session has ended while its connection stayed open.
+            session.own = None;
         }
         let found = self.working_session(caller, usage, SessionPool::OfClient)?;
         if let Some(WorkingSession { id, is_new }) = &found {
-            let owner = Caller { connection: None, ..caller.clone() };
-            let begun_by = is_new.then_some(owner);
-            sessions.set(caller, ConnectionSession { id: id.clone(), begun_by });
+            let owner = Caller { connection: None, session: None, ..caller.clone() };
+            session.own = Some(OwnSession { id: id.clone(), begun_by: is_new.then_some(owner) });
         }
         Ok(found.map(|found| found.id))
     }
