@@ -7,6 +7,7 @@ use commonbook::base::cancellation::Cancellation;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input::{self, FieldTypes};
 use commonbook::model::caller::Caller;
+use commonbook::model::session::SessionUse;
 use commonbook::verbs::CompletionList;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -19,7 +20,10 @@ type SharedLazy<T> = Arc<LazyLock<T, fn() -> T>>;
 /// A reference to the schema of a type, which the generator keeps with the types of its fields.
 pub(crate) type TypeReference = fn(&mut SchemaGenerator) -> Schema;
 
-type VerbHandler = dyn Fn(&Commonbook, &Caller, Value) -> Result<Value> + Send + Sync;
+/// The fields by which a request names a session itself.
+const SESSION_FIELDS: [&str; 2] = ["session", "client_session"];
+
+type VerbHandler = dyn Fn(&Commonbook, &Caller, Value, SessionUse) -> Result<Value> + Send + Sync;
 
 /// A verb with the schemas of its request and answer. Cheap to clone.
 #[derive(Clone)]
@@ -30,6 +34,8 @@ pub(crate) struct JsonVerb {
     pub(crate) request_type: TypeReference,
     /// The type of the answer, by reference.
     pub(crate) answer_type: TypeReference,
+    /// What it does with a session that its caller does not name.
+    pub(crate) session_use: SessionUse,
     run: Arc<VerbHandler>,
     types: SharedLazy<FieldTypes>,
 }
@@ -46,8 +52,11 @@ impl JsonVerb {
         Q: DeserializeOwned + JsonSchema,
         A: Serialize + JsonSchema,
     {
-        let run = move |book: &Commonbook, caller: &Caller, request: Value| {
-            let answer = verb(book, caller, &input::from_value(request)?)?;
+        let run = move |book: &Commonbook, caller: &Caller, request: Value, usage: SessionUse| {
+            let request = input::from_value(request)?;
+            // After the request is parsed: a malformed one begins no session.
+            let caller = book.in_working_session(caller, usage)?;
+            let answer = verb(book, &caller, &request)?;
             serde_json::to_value(answer).map_err(|error| {
                 Error::new(ErrorKind::Internal, "cannot encode the response").with_cause(error)
             })
@@ -56,6 +65,7 @@ impl JsonVerb {
             request: Arc::new(LazyLock::new(input::schema::<Q>)),
             request_type: SchemaGenerator::subschema_for::<Q>,
             answer_type: SchemaGenerator::subschema_for::<A>,
+            session_use: SessionUse::Unused,
             run: Arc::new(run),
             types: Arc::new(LazyLock::new(FieldTypes::of::<Q>)),
         }
@@ -70,7 +80,9 @@ impl JsonVerb {
     ) -> Result<Value> {
         let caller = book.in_known_session(caller)?;
         book.resolve_handles(&caller, &self.request, &mut request)?;
-        let answer = (self.run)(book, &caller, request)?;
+        let names_session = SESSION_FIELDS.iter().any(|field| request[*field].is_string());
+        let usage = if names_session { SessionUse::Unused } else { self.session_use };
+        let answer = (self.run)(book, &caller, request, usage)?;
         book.note_seen(&caller);
         Ok(answer)
     }

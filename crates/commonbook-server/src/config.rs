@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access::AccessPolicy;
+use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::collaboration::CollaborationSettings;
 use commonbook::model::entity::{EntitySettings, OwnTypes};
 use commonbook::model::workspace::Workspace;
@@ -21,8 +22,8 @@ use crate::verb::Verb;
 const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 6] =
-    ["context", "collaboration", "contradictions", "digest", "entities", "folders"];
+const SETTINGS_SECTIONS: [&str; 7] =
+    ["checkpoints", "context", "collaboration", "contradictions", "digest", "entities", "folders"];
 
 /// The configuration from the environment.
 #[derive(Debug, Clone, Default)]
@@ -214,6 +215,14 @@ impl Config {
         self.read_section("collaboration", CollaborationSettings::check)
     }
 
+    /// The section `checkpoints` of config.json.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn checkpoints(&self) -> Result<CheckpointSettings> {
+        self.read_section("checkpoints", CheckpointSettings::check)
+    }
+
     /// The own types of entities: the section `entities` of config.json.
     ///
     /// # Errors
@@ -283,6 +292,7 @@ impl Config {
         }
         self.preferences()?;
         self.collaboration()?;
+        self.checkpoints()?;
         self.digest()?;
         self.own_types()?;
         self.contradictions()?;
@@ -437,6 +447,8 @@ mod tests {
                 "entities.types.service.names[0]: a name has at least 2 letters",
             ),
             (r#"{"contradictions": {"model": "m"}}"#, "contradictions.model: expected `endpoint`"),
+            (r#"{"checkpoints": {"kept": 0}}"#, "checkpoints.kept: 0 is out of range"),
+            (r#"{"checkpoints": {"day": 7}}"#, "did you mean `days`?"),
             (r#"{"folders": ["relative"]}"#, "folders: relative is not an absolute path"),
         ] {
             let message = check(text).unwrap_err();

@@ -416,6 +416,7 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
     let book = Commonbook::new(store).with_index(Arc::new(index)).with_policy(config.policy()?);
     let book =
         book.with_preferences(config.preferences()?)?.with_collaboration(config.collaboration()?);
+    let book = book.with_checkpoints(config.checkpoints()?);
     let book = book.with_own_types(config.own_types()?);
     let key = config.judge_key.as_ref().map(|key| key.0.as_str());
     let book = book.with_contradiction_judge(config.contradictions()?.judge(key)?);
@@ -455,6 +456,7 @@ fn run_mcp(
         let tools = stdio.tools.clone().unwrap_or_default();
         let door =
             McpDoor::new(book.clone(), Arc::clone(&config), tools, watch).for_client(claims, near);
+        let sessions = door.sessions();
         // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
@@ -468,7 +470,7 @@ fn run_mcp(
         }
         let register = move || {
             follow::record_calls(&book);
-            Ok(())
+            book.end_connection(&sessions)
         };
         call::run_blocking(register).await?;
         served

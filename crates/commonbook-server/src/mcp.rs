@@ -22,6 +22,7 @@ use std::sync::Arc;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::connection::ConnectionSessions;
 use commonbook::model::workspace::Workspace;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -44,7 +45,6 @@ use crate::verb::{self, ToolSelection};
 use crate::watch::JournalWatch;
 
 use page::page;
-use session::WorkingSession;
 use subscribe::ConnectionSubscriptions;
 use tool::ToolOffers;
 
@@ -94,7 +94,7 @@ pub(crate) struct McpDoor {
     near: Option<Workspace>,
     watch: JournalWatch,
     subscribed: ConnectionSubscriptions,
-    working: WorkingSession,
+    sessions: ConnectionSessions,
 }
 
 impl McpDoor {
@@ -107,8 +107,9 @@ impl McpDoor {
     ) -> Self {
         let offers = Arc::new(ToolOffers::of(tools));
         let (rates, subscribed) = (Arc::default(), ConnectionSubscriptions::default());
-        let (known, near, working) = (CallerClaims::default(), None, WorkingSession::default());
-        Self { book, config, offers, rates, known, near, watch, subscribed, working }
+        let (known, near, sessions) =
+            (CallerClaims::default(), None, ConnectionSessions::default());
+        Self { book, config, offers, rates, known, near, watch, subscribed, sessions }
     }
 
     /// A door for another connection, with no session and no subscriptions yet.
@@ -122,8 +123,13 @@ impl McpDoor {
             near: self.near.clone(),
             watch: self.watch.clone(),
             subscribed: ConnectionSubscriptions::default(),
-            working: WorkingSession::default(),
+            sessions: ConnectionSessions::default(),
         }
+    }
+
+    /// The sessions of this connection.
+    pub(crate) fn sessions(&self) -> ConnectionSessions {
+        self.sessions.clone()
     }
 
     /// Sets the rate limits of agents.
@@ -152,6 +158,10 @@ impl McpDoor {
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller> {
         let client = context.client_info().map(|client| (client.name, client.version));
         let caller = match context.extensions.get::<axum::http::request::Parts>() {
+            // Without a session of the protocol there is no connection: each message stands alone.
+            Some(parts) if !ownership::names_session(&parts.headers) => {
+                return http::caller(parts, client, &self.config);
+            }
             Some(parts) => http::caller(parts, client, &self.config),
             None => {
                 let claims = CallerClaims {
@@ -163,7 +173,7 @@ impl McpDoor {
                     .map(|caller| caller.in_project(self.config.project()))
             }
         };
-        caller.map(|caller| self.working.of(caller))
+        caller.map(|caller| session::on_connection(caller, &self.sessions))
     }
 
     /// Runs `act` as the caller, within its rate limit, on a blocking thread. A request that is
@@ -209,10 +219,10 @@ impl McpDoor {
         let mut arguments = request.arguments.unwrap_or_default();
         // The ticket must leave the arguments before anything reads them.
         let connected = self.caller(context)?;
-        let agent = connected.agent.clone();
         let home = self.config.home.as_deref();
+        let own = connected.clone();
         let caller = ticket::redeem_ticket(connected, &request.name, &mut arguments, home);
-        let is_own_call = caller.agent == agent;
+        let is_own_call = caller.agent == own.agent;
         let verbose = contract::take_verbose(&mut arguments)?;
         let other = tool.tool_without_arguments.filter(|_| arguments.is_empty());
         let verb = other.and_then(verb::find).unwrap_or(tool);
@@ -225,11 +235,11 @@ impl McpDoor {
             };
             Ok((response, result))
         };
-        let work = session::in_client_session(&context.meta, verb.writes(), work);
+        let work = session::in_client_session(&context.meta, verb.call.session_use, work);
         let (response, result) = self.run_as(caller, context, verb.writes(), work).await?;
         // The session of a sub-agent is not the session of the connection.
         if is_own_call {
-            self.working.note_tool_response(&request.name, &response);
+            session::note_tool_response(&own, &request.name, &response);
         }
         Ok(result)
     }

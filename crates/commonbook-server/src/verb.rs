@@ -11,6 +11,7 @@ use axum::http::Method;
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::model::caller::Caller;
+use commonbook::model::session::SessionUse;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -152,6 +153,12 @@ impl Verb {
         self.needs.iter().any(|need| need.follower == follower && applies(need))
     }
 
+    /// Sets what it does with a session that its caller does not name.
+    fn session(mut self, session_use: SessionUse) -> Self {
+        self.call.session_use = session_use;
+        self
+    }
+
     fn rest(self, method: Method, path: &'static str) -> Self {
         Self { route: Some(VerbRoute { method, path }), ..self }
     }
@@ -221,7 +228,12 @@ where
     Q: DeserializeOwned + JsonSchema,
     A: Serialize + JsonSchema,
 {
-    Verb {
+    // What is written belongs to a session of its author.
+    let session_use = match effect {
+        VerbEffect::Adds | VerbEffect::Changes => SessionUse::Begins,
+        VerbEffect::Reads | VerbEffect::Destroys => SessionUse::Unused,
+    };
+    let verb = Verb {
         name,
         effect,
         call: JsonVerb::of(call),
@@ -233,7 +245,8 @@ where
         tool_without_arguments: None,
         command: None,
         needs: Vec::new(),
-    }
+    };
+    verb.session(session_use)
 }
 
 static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
@@ -311,11 +324,13 @@ fn memory_verbs() -> Vec<Verb> {
         verb("adopt_memories", Changes, C::adopt_memories)
             .post("/v1/memories/adopt")
             .tool()
-            .command("adopt"),
+            .command("adopt")
+            .session(SessionUse::Unused),
         verb("undo_operation", Changes, C::undo_operation)
             .post("/v1/operations/{operation_id}/undo")
             .tool()
-            .command("undo"),
+            .command("undo")
+            .session(SessionUse::Unused),
         verb("list_users", Reads, C::list_users).get("/v1/users").tool().command("users"),
         verb("memory_history", Reads, C::memory_history)
             .get("/v1/memories/{id}/history")
@@ -339,21 +354,25 @@ fn memory_verbs() -> Vec<Verb> {
         verb("release_memory", Changes, C::release_memory)
             .post("/v1/memories/{id}/release")
             .tool()
-            .command("release"),
+            .command("release")
+            .session(SessionUse::Unused),
         verb("save_memories", Adds, C::save_memories).tool().command("batch"),
-        verb("import_memories", Adds, C::import_memories).post("/v1/memories/import"),
+        verb("import_memories", Adds, C::import_memories)
+            .post("/v1/memories/import")
+            .session(SessionUse::Unused),
     ]
 }
 
 fn token_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
-    vec![
+    let verbs = vec![
         verb("create_token", Adds, C::create_token).command("token create"),
         verb("list_tokens", Reads, C::list_tokens).command("token list"),
         verb("revoke_token", Destroys, C::revoke_token).command("token revoke"),
         verb("rotate_token", Changes, C::rotate_token).command("token rotate"),
-    ]
+    ];
+    verbs.into_iter().map(|verb| verb.session(SessionUse::Unused)).collect()
 }
 
 fn context_verbs() -> Vec<Verb> {
@@ -364,6 +383,7 @@ fn context_verbs() -> Vec<Verb> {
             .post("/v1/context")
             .core_tool()
             .command("context")
+            .session(SessionUse::Begins)
             .needs_follower(Follower::Index)
             .in_project(),
         verb("get_briefing", Changes, C::get_briefing)
@@ -428,50 +448,73 @@ fn standing_verbs() -> Vec<Verb> {
             .get("/v1/roles/match")
             .command("memory route"),
     ];
-    verbs.into_iter().map(Verb::in_project).map(Verb::on_files).collect()
+    let verbs = verbs.into_iter().map(|verb| verb.session(SessionUse::Unused));
+    verbs.map(Verb::in_project).map(Verb::on_files).collect()
 }
 
 fn session_verbs() -> Vec<Verb> {
-    use VerbEffect::{Adds, Changes, Reads};
+    use SessionUse::{Joins, Unused};
+    use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
     vec![
         verb("changes_since", Changes, C::changes_since)
             .get("/v1/changes")
             .team_tool()
-            .command("changes"),
-        verb("mark_read", Changes, C::mark_read).post("/v1/changes/mark").tool().command("mark"),
+            .command("changes")
+            .session(Unused),
+        verb("mark_read", Changes, C::mark_read)
+            .post("/v1/changes/mark")
+            .tool()
+            .command("mark")
+            .session(Unused),
         verb("start_session", Adds, C::start_session)
             .post("/v1/sessions")
             .team_tool()
-            .command("session start"),
+            .command("session start")
+            .session(Unused),
         verb("end_session", Changes, C::end_session)
             .post("/v1/sessions/{session}/end")
             .team_tool()
-            .command("session end"),
+            .command("session end")
+            .session(Joins),
         verb("touch_session", Changes, C::touch_session)
             .post("/v1/sessions/{session}/touch")
             .tool()
-            .command("session touch"),
+            .command("session touch")
+            .session(Unused),
         verb("resume_session", Changes, C::resume_session)
             .post("/v1/sessions/{session}/resume")
             .team_tool()
-            .command("resume"),
+            .command("resume")
+            .session(Unused),
         verb("create_checkpoint", Adds, C::create_checkpoint)
             .post("/v1/checkpoints")
             .team_tool()
-            .command("checkpoint"),
+            .command("checkpoint")
+            .session(Joins),
         verb("checkpoint_and_summarise", Adds, C::checkpoint_and_summarise)
             .post("/v1/checkpoints/summarise")
             .tool()
-            .command("summarise"),
+            .command("summarise")
+            .session(Joins),
         verb("get_checkpoint", Reads, C::get_checkpoint)
             .get("/v1/checkpoints/{checkpoint}")
             .tool()
             .command("session checkpoint"),
+        verb("archive_checkpoint", Changes, C::archive_checkpoint)
+            .post("/v1/checkpoints/{checkpoint}/archive")
+            .tool()
+            .command("session archive-checkpoint")
+            .session(Unused),
+        verb("delete_checkpoint", Destroys, C::delete_checkpoint)
+            .rest(Method::DELETE, "/v1/checkpoints/{checkpoint}")
+            .tool()
+            .command("session delete-checkpoint"),
         verb("list_checkpoints", Reads, C::list_checkpoints)
             .get("/v1/checkpoints")
             .tool()
-            .command("checkpoints"),
+            .command("checkpoints")
+            .session(Joins),
         verb("get_session", Reads, C::get_session)
             .get("/v1/sessions/{session}")
             .tool()
@@ -497,7 +540,8 @@ fn case_verbs() -> Vec<Verb> {
         verb("read_case", Changes, C::read_case)
             .get("/v1/cases/{key}/entries")
             .team_tool()
-            .command("case read"),
+            .command("case read")
+            .session(SessionUse::Unused),
         verb("get_case_context", Reads, C::get_case_context)
             .get("/v1/cases/{key}/context")
             .tool()

@@ -40,6 +40,7 @@ use crate::model::agent::{Agent, AgentRecord};
 use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
+use crate::model::checkpoint::EarlierRevision;
 use crate::model::event::{Event, EventRecord, JournalRange, NewEvent};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
@@ -232,6 +233,25 @@ pub trait MemoryRows {
 
     /// The earlier revisions of this memory in sight, oldest first.
     fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>>;
+
+    /// The earlier revisions of these memories that ended after a position of the journal, or whose
+    /// end has no position, by memory and number. Those out of sight have no snapshot.
+    fn revisions_after(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        ids: &[MemoryId],
+        position: u64,
+    ) -> Result<Vec<EarlierRevision>>;
+
+    /// The number of current memories in sight that were saved in the filter's session, by its owner
+    /// if it has one, before this position.
+    fn older_session_memories(
+        &self,
+        sight: &Sight,
+        filter: &MemoryFilter,
+        before: u64,
+    ) -> Result<u64>;
 
     /// Whether the workspace has a memory with this id or this import fingerprint, in sight or not:
     /// this prevents duplicates from a second import.

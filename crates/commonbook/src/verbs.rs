@@ -42,6 +42,7 @@ use crate::base::id::{IdSource, RandomIds};
 use crate::index::Index;
 use crate::model::access::AccessPolicy;
 use crate::model::case::digest::writing::DigestWriterHandle;
+use crate::model::checkpoint::CheckpointSettings;
 use crate::model::collaboration::CollaborationSettings;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
 use crate::model::entity::OwnTypes;
@@ -73,6 +74,7 @@ pub struct Commonbook {
     policy: AccessPolicy,
     write_steps: &'static [WriteStep],
     collaboration: CollaborationSettings,
+    checkpoints: CheckpointSettings,
     own_types: Arc<OwnTypes>,
     contacts: Arc<PresenceLog>,
     usage: Arc<UsageLog>,
@@ -111,6 +113,7 @@ impl Commonbook {
             policy,
             write_steps: WRITE_STEPS,
             collaboration: CollaborationSettings::default(),
+            checkpoints: CheckpointSettings::default(),
             own_types: Arc::default(),
             contacts: Arc::default(),
             usage: Arc::default(),
@@ -141,6 +144,12 @@ impl Commonbook {
     #[must_use]
     pub fn with_collaboration(self, collaboration: CollaborationSettings) -> Self {
         Self { collaboration, ..self }
+    }
+
+    /// The same Commonbook, with these settings for checkpoints.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoints: CheckpointSettings) -> Self {
+        Self { checkpoints, ..self }
     }
 
     /// The same Commonbook, with these preferences for contexts.

@@ -11,6 +11,12 @@ pub(super) fn show_new_checkpoint(response: &Value) {
     show(response, |checkpoint: &Checkpoint| print_line(&checkpoint_line(checkpoint)));
 }
 
+pub(super) fn show_deleted_checkpoint(response: &Value) {
+    show(response, |checkpoint: &Checkpoint| {
+        print_line(&format!("Deleted {}", checkpoint_line(checkpoint)));
+    });
+}
+
 fn checkpoint_line(checkpoint: &Checkpoint) -> String {
     let Checkpoint { id, sequence, session, kind, .. } = checkpoint;
     format!("{}: {kind} checkpoint {sequence} of {}", short(id), short(session))

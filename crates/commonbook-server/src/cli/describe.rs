@@ -69,6 +69,8 @@ pub(super) fn event_words(event: &Event, says: Option<&str>, lookup: &ViewLookup
 fn done(kind: EventKind) -> &'static str {
     match kind {
         EventKind::CheckpointCreated => "created a checkpoint",
+        EventKind::CheckpointArchived => "archived a checkpoint",
+        EventKind::CheckpointDeleted => "deleted a checkpoint",
         EventKind::RelationAdded => "stated a relation",
         EventKind::ContextBuilt => "received a context",
         EventKind::AgentMemoryLoaded => "received its standing memory",

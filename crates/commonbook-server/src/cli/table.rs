@@ -154,6 +154,8 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("create_checkpoint", &[], checkpoint::show_new_checkpoint),
         view("checkpoint_and_summarise", &["summary"], checkpoint::show_summarised_checkpoint),
         view("get_checkpoint", &["checkpoint"], checkpoint::show_new_checkpoint),
+        view("archive_checkpoint", &["checkpoint"], checkpoint::show_new_checkpoint),
+        view("delete_checkpoint", &["checkpoint"], checkpoint::show_deleted_checkpoint),
         view("list_checkpoints", &["session"], checkpoint::list),
         view("get_session", &["session"], session::show_session_details),
         lookup_view("list_sessions", &[], session::list),

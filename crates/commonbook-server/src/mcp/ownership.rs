@@ -112,6 +112,11 @@ pub(super) async fn check_session_owner(
     response
 }
 
+/// Whether a request belongs to a session of the protocol.
+pub(super) fn names_session(headers: &HeaderMap) -> bool {
+    headers.contains_key(&SESSION_HEADER)
+}
+
 fn session_of(headers: &HeaderMap) -> Option<String> {
     headers.get(&SESSION_HEADER).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned())
 }

@@ -1,11 +1,10 @@
-//! The session of a call: the one that its connection started or resumed, else the client's own.
-
-use std::sync::{Mutex, PoisonError};
+//! The session of a call: the one that it names, else that of its connection, else the client's own.
 
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::model::caller::{Caller, nearest_session_id};
-use commonbook::model::session::StartSession;
+use commonbook::model::connection::ConnectionSessions;
+use commonbook::model::session::{SessionUse, StartSession};
 use rmcp::model::RequestMetaObject;
 use serde_json::Value;
 
@@ -15,37 +14,35 @@ const SESSION_BEGIN_TOOLS: [&str; 2] = ["start_session", "resume_session"];
 /// The tool that ends the session of the connection.
 const SESSION_END_TOOL: &str = "end_session";
 
-/// The session of one connection.
-#[derive(Default)]
-pub(super) struct WorkingSession(Mutex<Option<String>>);
+/// Puts a caller on its connection, into the session of that connection unless it names one itself.
+pub(super) fn on_connection(caller: Caller, sessions: &ConnectionSessions) -> Caller {
+    let session = caller.session.clone().or_else(|| sessions.current(&caller));
+    Caller { session, connection: Some(sessions.clone()), ..caller }
+}
 
-impl WorkingSession {
-    /// Puts the caller into this session, unless it names one itself.
-    pub(super) fn of(&self, caller: Caller) -> Caller {
-        let working = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let session = caller.session.clone().or_else(|| working.clone());
-        Caller { session, ..caller }
-    }
-
-    /// Follows the response of a tool that starts or ends a session.
-    pub(super) fn note_tool_response(&self, tool: &str, response: &Value) {
-        let mut working = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if SESSION_BEGIN_TOOLS.contains(&tool) {
-            *working = response["session"]["id"].as_str().map(str::to_owned).or(working.take());
-        } else if tool == SESSION_END_TOOL && working.as_deref() == response["id"].as_str() {
-            *working = None;
+/// Follows the response of a tool that starts or ends a session.
+pub(super) fn note_tool_response(caller: &Caller, tool: &str, response: &Value) {
+    let Some(connection) = &caller.connection else { return };
+    let mut sessions = connection.lock();
+    if SESSION_BEGIN_TOOLS.contains(&tool) {
+        if let Some(id) = response["session"]["id"].as_str() {
+            sessions.of(caller).chosen = Some(id.to_owned());
         }
+    } else if tool == SESSION_END_TOOL
+        && let Some(id) = response["id"].as_str()
+    {
+        sessions.note_end(caller, id);
     }
 }
 
-/// Runs a write in the session that the client's hooks started under its own id, or in a new one,
+/// Runs a call in the session that the client's hooks started under its own id, or in a new one,
 /// unless the caller is in a session. Codex sends its id with each call.
 pub(super) fn in_client_session<T>(
     meta: &RequestMetaObject,
-    writes: bool,
+    usage: SessionUse,
     work: impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static,
 ) -> impl FnOnce(&Commonbook, &Caller) -> Result<T> + Send + 'static {
-    let client_session = client_session(meta).filter(|_| writes);
+    let client_session = client_session(meta).filter(|_| usage == SessionUse::Begins);
     move |book, caller| match client_session {
         Some(id) if caller.session.is_none() => {
             let start = StartSession { client_session: Some(id), ..StartSession::default() };

@@ -111,6 +111,8 @@ fn of_work() -> Vec<Row> {
         thing("end_session", |ids| json!({"session": ids["session"], "summary": "Counted"})),
         thing("resume_session", |ids| json!({"session": ids["session"]})),
         thing("create_checkpoint", |ids| json!({"session": ids["session"]})),
+        thing("archive_checkpoint", |ids| json!({"checkpoint": ids["checkpoint"]})),
+        thing("delete_checkpoint", |ids| json!({"checkpoint": ids["checkpoint"]})),
         thing(
             "checkpoint_and_summarise",
             |ids| json!({"session": ids["session"], "summary": "Counted"}),
@@ -146,6 +148,7 @@ fn unknown() -> Value {
         "source": "ent_3dq5xh0vvsg088kmdprjrnrkag", "target": "ent_3dq5xh0vvsg088kmdprjrnrkag",
         "merged": "ent_3dq5xh0vvsg088kmdprjrnrkag", "review": id("rev"),
         "contradiction": id("con"), "case": "no-case", "session": id("ses"),
+        "checkpoint": id("chk"),
         "offered": id("hnd"), "accepted": id("hnd"), "handed": id("hnd"),
     })
 }
@@ -228,6 +231,7 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let entries = json!([{"summary": "Two herons were seen"}]);
     call("rook", "append_entries", json!({"key": "ponds", "title": "Ponds", "entries": entries}));
     let session = call("rook", "start_session", json!({}))["session"]["id"].clone();
+    let checkpoint = call("rook", "create_checkpoint", json!({"session": session}))["id"].clone();
     let hand = |from: &str, to: &str| {
         let fields = json!({"to": to, "task": "Count the herons"});
         call(from, "create_handoff", fields)["handoff"]["id"].clone()
@@ -254,7 +258,7 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let ids = json!({
         "memory": memory, "deleted": deleted, "quarantined": quarantined, "operation": operation,
         "source": source, "target": target, "merged": merged, "review": review,
-        "contradiction": contradiction, "case": "ponds", "session": session,
+        "contradiction": contradiction, "case": "ponds", "session": session, "checkpoint": checkpoint,
         "offered": offered, "accepted": accepted, "handed": handed,
     });
     assert!(ids.as_object().unwrap().values().all(Value::is_string), "{ids}");

@@ -33,3 +33,4 @@ mod stream;
 mod surface;
 mod team;
 mod tokens;
+mod working_sessions;

@@ -60,17 +60,18 @@ fn each_event_is_printed_as_in_the_journal_with_a_server_and_without() {
     let mut all = Monitor::start(&home, &["--json", "--after", "0", "--agent", "bob"]);
     let next_event =
         |monitor: &mut Monitor| serde_json::from_str::<Value>(&monitor.line()).unwrap();
-    let mut found = vec![next_event(&mut all)];
+    // The first write of an agent begins its session.
+    let mut found = vec![next_event(&mut all), next_event(&mut all)];
     // It follows: from now on only the watch reports events.
     save(&cli, "ann", &json!({"text": "hidden", "sharing": "private"}));
     save(&cli, "ann", &json!({"text": "without a server", "topics": ["herbs"]}));
     found.push(next_event(&mut all));
     let server = Server::start(&home);
     save(&server, "bob", &json!({"text": "by a server"}));
-    found.push(next_event(&mut all));
+    found.extend([next_event(&mut all), next_event(&mut all)]);
     let page = cli.call("bob", "list_events", &json!({})).unwrap();
     assert_eq!(page["items"], Value::Array(found));
-    assert_eq!(page["items"][1]["sequence"], 3, "no event of a private memory");
+    assert_eq!(page["items"][2]["sequence"], 4, "no event of a private memory");
     assert!(all.ends());
 }
 
@@ -87,7 +88,7 @@ fn a_line_names_the_event_its_actor_and_its_subject() {
     let line = monitor.line();
     let id = id.as_str().unwrap();
     let handle = &id[id.len() - 8..];
-    for part in ["  4  ", "  ann saved: Chamomile for sleep", "memory.saved", handle] {
+    for part in ["  6  ", "  ann saved: Chamomile for sleep", "memory.saved", handle] {
         assert!(line.contains(part), "{line}");
     }
     assert!(line.starts_with("20"), "{line}");

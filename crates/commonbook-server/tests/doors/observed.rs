@@ -98,7 +98,7 @@ fn the_statistics_of_a_server_have_its_streams() {
     lines.find(|line| line.starts_with("data: ")).unwrap();
     let anns = bus("ann");
     assert_eq!((&anns["followers"], &anns["failed"]), (&json!(1), &json!(0)), "{anns}");
-    assert_eq!((&anns["published"], &anns["delivered"]), (&json!(1), &json!(1)), "{anns}");
+    assert_eq!((&anns["published"], &anns["delivered"]), (&json!(2), &json!(1)), "{anns}");
     assert_eq!(anns["last_event"]["kind"], "memory.saved");
     assert_eq!(bus("bob")["followers"], 0, "each sees its own");
     let text = home.run(&["stats", "--workspace", WORKSPACE]);

@@ -78,10 +78,12 @@ impl World {
         let body = json!({"summary": format!("about a {WORD}")}).to_string();
         let changed = self.server.send("PATCH", &change, &headers, body.as_bytes()).unwrap();
         assert_eq!(changed.0, 200);
-        let [first, _] =
-            ["The concert starts at 21:00", "The concert starts at 22:00"].map(|text| {
-                self.save(&[ann], &json!({"text": text, "topics": ["music"], "sharing": "private"}))
-            });
+        // In one session the second would correct the first.
+        let [first, _] = ["21", "22"].map(|hour| {
+            let text = format!("The concert starts at {hour}:00");
+            let fields = json!({"text": text, "topics": ["music"], "sharing": "private"});
+            self.save(&[ann, ("X-Commonbook-Session", hour)], &fields)
+        });
         // The second one superseded the first; both stand from here on.
         let restore = format!("/v1/memories/{first}/restore");
         assert_eq!(self.server.send("POST", &restore, &headers, b"{}").unwrap().0, 200);

@@ -122,7 +122,7 @@ fn signal(server: &Server, name: &str) {
 #[test]
 fn each_reader_receives_the_events_of_its_filter_as_in_the_journal() {
     let home = Home::new();
-    let server = Server::start(&home);
+    let server = Server::start(&home).naming("tab");
     save(&server, "ann", &json!({"text": "before anybody listened"}));
     let table = [
         ("", vec![2, 3, 4, 5]),
@@ -157,7 +157,7 @@ fn each_reader_receives_the_events_of_its_filter_as_in_the_journal() {
 #[test]
 fn invisible_events_are_neither_sent_nor_counted() {
     let home = Home::new();
-    let server = Server::start(&home);
+    let server = Server::start(&home).naming("tab");
     let mut bob = Stream::open(&server, "bob", "");
     let mut ann = Stream::open(&server, "ann", "");
     let mut nobody = Stream::open(&server, "", "");
@@ -184,11 +184,12 @@ fn invisible_events_are_neither_sent_nor_counted() {
 #[test]
 fn a_stream_resumes_after_the_server_was_killed() {
     let home = Home::new();
-    let server = Server::start(&home);
+    let server = Server::start(&home).naming("tab");
     let batch = |server: &Server, count: usize| {
         let memory = |_| json!({"text": new_text()});
         let all = Value::Array((0..count).map(memory).collect()).to_string();
-        let headers = [("X-Commonbook-Workspace", WORKSPACE), ("X-Commonbook-Agent", "ann")];
+        let place = [("X-Commonbook-Workspace", WORKSPACE), ("X-Commonbook-Session", "tab")];
+        let headers = [place[0], place[1], ("X-Commonbook-Agent", "ann")];
         assert_eq!(server.send("POST", "/v1/memories", &headers, all.as_bytes()).unwrap().0, 201);
     };
     let mut stream = Stream::open(&server, "bob", "after=0");
@@ -196,7 +197,7 @@ fn a_stream_resumes_after_the_server_was_killed() {
     assert_eq!(stream.until(70), (1..=70).collect::<Vec<_>>());
     batch(&server, 100);
     drop((stream, server));
-    let server = Server::start(&home);
+    let server = Server::start(&home).naming("tab");
     // The header overrides the address.
     let mut stream = Stream::try_open(&server, "bob", "after=0", "70").unwrap();
     assert_eq!(stream.until(150), (71..=150).collect::<Vec<_>>());
@@ -210,7 +211,7 @@ fn a_stream_resumes_after_the_server_was_killed() {
 #[test]
 fn events_of_other_processes_arrive() {
     let home = Home::new();
-    let (server, other) = (Server::start(&home), Server::start(&home));
+    let (server, other) = (Server::start(&home).naming("tab"), Server::start(&home).naming("tab"));
     let mut stream = Stream::open(&server, "bob", "");
     for sequence in 1..=3 {
         save(&other, "ann", &json!({"text": new_text()}));
@@ -223,7 +224,7 @@ fn events_of_other_processes_arrive() {
 #[test]
 fn a_slow_reader_receives_lagged_misses_nothing_and_slows_no_other() {
     let home = Home::new();
-    let server = Server::start(&home);
+    let server = Server::start(&home).naming("tab");
     let mut slow = Stream::open(&server, "slow", "");
     let mut quick = Stream::open(&server, "quick", "");
     // Events so large that neither end of the connection can hold many of them.
@@ -278,7 +279,7 @@ fn streams_beyond_the_limit_are_refused_until_another_closes() {
 #[test]
 fn an_invalid_stream_request_is_refused_like_any_other() {
     let home = Home::new();
-    let server = Server::start(&home);
+    let server = Server::start(&home).naming("tab");
     let table = [
         ("events=memory.eaten", "", "events[0]"),
         ("events=memory.*,odd.*", "", "events[1]"),
@@ -302,7 +303,7 @@ fn an_invalid_stream_request_is_refused_like_any_other() {
 #[test]
 fn a_silent_stream_sends_keep_alives_and_ends_when_the_server_stops() {
     let home = Home::new();
-    let server = Server::start(&home);
+    let server = Server::start(&home).naming("tab");
     let mut stream = Stream::open(&server, "ann", "");
     let mut other = Stream::open(&server, "bob", "events=memory.purged");
     assert_eq!(stream.line().unwrap(), ": keep-alive");

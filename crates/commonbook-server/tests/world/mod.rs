@@ -2,6 +2,8 @@
 
 #![expect(dead_code, reason = "each test binary uses its own part of the world")]
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -84,6 +86,8 @@ impl Home {
 /// A running server.
 pub(crate) struct Server {
     child: Child,
+    /// The session that its calls name.
+    session: Option<&'static str>,
     pub(crate) url: String,
     agent: ureq::Agent,
 }
@@ -121,7 +125,13 @@ impl Server {
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(60)))
             .build();
-        Self { child, url, agent: config.into() }
+        Self { child, session: None, url, agent: config.into() }
+    }
+
+    /// The same, called within this session: no call begins one, and no event says so.
+    pub(crate) fn naming(mut self, session: &'static str) -> Self {
+        self.session = Some(session);
+        self
     }
 
     /// Sends a request unchanged; returns the response, as JSON if it is JSON.
@@ -220,6 +230,8 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "create_checkpoint" => ("POST", "/v1/checkpoints"),
         "checkpoint_and_summarise" => ("POST", "/v1/checkpoints/summarise"),
         "list_checkpoints" => ("GET", "/v1/checkpoints"),
+        "archive_checkpoint" => ("POST", "/v1/checkpoints/{checkpoint}/archive"),
+        "delete_checkpoint" => ("DELETE", "/v1/checkpoints/{checkpoint}"),
         "digest_case" => ("POST", "/v1/cases/{key}/digest"),
         "create_handoff" => ("POST", "/v1/handoffs"),
         "list_handoffs" => ("GET", "/v1/handoffs"),
@@ -298,6 +310,7 @@ impl Door for Server {
             "name",
             "key",
             "session",
+            "checkpoint",
             "entity",
             "source",
             "review_id",
@@ -315,6 +328,7 @@ impl Door for Server {
         }
         let mut headers =
             vec![("X-Commonbook-Agent", agent), ("X-Commonbook-Workspace", WORKSPACE)];
+        headers.extend(self.session.map(|session| ("X-Commonbook-Session", session)));
         let key = fields.remove("idempotency_key").map(|key| text(&key));
         if let Some(key) = &key {
             headers.push(("Idempotency-Key", key));
@@ -374,6 +388,8 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "create_checkpoint" => ("checkpoint", &[]),
         "checkpoint_and_summarise" => ("summarise", &["summary"]),
         "list_checkpoints" => ("checkpoints", &["session"]),
+        "archive_checkpoint" => ("session archive-checkpoint", &["checkpoint"]),
+        "delete_checkpoint" => ("session delete-checkpoint", &["checkpoint"]),
         "digest_case" => ("case digest", &["key"]),
         "create_handoff" => ("handoff create", &["to", "task"]),
         "list_handoffs" => ("handoff list", &[]),
@@ -468,9 +484,11 @@ impl Door for Cli<'_> {
     }
 }
 
-/// MCP, a connection for each agent: over stdio to a child, or over HTTP to a server; in the era of
+/// MCP, a connection for each agent, which stays open as those of real clients do: over stdio to a child, or over HTTP to a server; in the era of
 /// sessions by default.
 pub(crate) struct Mcp<'h> {
+    /// The connection of each agent that called a verb.
+    clients: RefCell<BTreeMap<String, Client>>,
     home: &'h Home,
     url: Option<String>,
     runtime: Runtime,
@@ -534,23 +552,27 @@ impl<'h> Mcp<'h> {
 
     fn by(home: &'h Home, url: Option<String>) -> Self {
         let (runtime, era) = (Runtime::new().unwrap(), ClientLifecycleMode::Initialize);
-        Self { home, url, runtime, era, token: None, tools: "full" }
+        let clients = RefCell::default();
+        Self { clients, home, url, runtime, era, token: None, tools: "full" }
     }
 
     /// The same, showing this token over HTTP.
-    pub(crate) fn showing(self, token: &str) -> Self {
-        Self { token: Some(token.to_owned()), ..self }
+    pub(crate) fn showing(mut self, token: &str) -> Self {
+        self.token = Some(token.to_owned());
+        self
     }
 
     /// The same over stdio, with these tools.
-    pub(crate) fn offering(self, tools: &'static str) -> Self {
-        Self { tools, ..self }
+    pub(crate) fn offering(mut self, tools: &'static str) -> Self {
+        self.tools = tools;
+        self
     }
 
     /// The same, in the era without sessions.
-    pub(crate) fn stateless(self) -> Self {
+    pub(crate) fn stateless(mut self) -> Self {
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-        Self { era: ClientLifecycleMode::Discover { preferred_versions }, ..self }
+        self.era = ClientLifecycleMode::Discover { preferred_versions };
+        self
     }
 
     /// Both ways, each in both eras.
@@ -575,29 +597,46 @@ impl<'h> Mcp<'h> {
     /// Connects as a client of this name, and runs `act` on it.
     pub(crate) fn with<T>(&self, agent: &str, act: impl AsyncFnOnce(&mut Client) -> T) -> T {
         self.runtime.block_on(async {
-            let me = Implementation::new(agent, "1.0");
-            let me = ClientConfig::new(ClientCapabilities::default(), me);
-            let ((tell, updates), (advance, progress)) = (unbounded_channel(), unbounded_channel());
-            let me = Listener { me, updates: tell, progress: advance };
-            let era = self.era.clone();
-            let service = match &self.url {
-                Some(url) => {
-                    let mut config = StreamableHttpClientTransportConfig::with_uri(url.clone());
-                    config.auth_header.clone_from(&self.token);
-                    let transport = StreamableHttpClientTransport::from_config(config);
-                    me.serve_with_lifecycle(transport, era).await
-                }
-                None => {
-                    let arguments = ["mcp", "--tools", self.tools, "--workspace", WORKSPACE];
-                    let command = tokio::process::Command::from(self.home.program(&arguments));
-                    me.serve_with_lifecycle(TokioChildProcess::new(command).unwrap(), era).await
-                }
-            };
-            let mut client = Client { service: service.unwrap(), updates, progress };
+            let mut client = self.connect(agent).await;
             let answer = act(&mut client).await;
             client.service.cancel().await.unwrap();
             answer
         })
+    }
+
+    async fn connect(&self, agent: &str) -> Client {
+        let me = Implementation::new(agent, "1.0");
+        let me = ClientConfig::new(ClientCapabilities::default(), me);
+        let ((tell, updates), (advance, progress)) = (unbounded_channel(), unbounded_channel());
+        let me = Listener { me, updates: tell, progress: advance };
+        let era = self.era.clone();
+        let service = match &self.url {
+            Some(url) => {
+                let mut config = StreamableHttpClientTransportConfig::with_uri(url.clone());
+                config.auth_header.clone_from(&self.token);
+                let transport = StreamableHttpClientTransport::from_config(config);
+                me.serve_with_lifecycle(transport, era).await
+            }
+            None => {
+                let arguments = ["mcp", "--tools", self.tools, "--workspace", WORKSPACE];
+                let command = tokio::process::Command::from(self.home.program(&arguments));
+                me.serve_with_lifecycle(TokioChildProcess::new(command).unwrap(), era).await
+            }
+        };
+        Client { service: service.unwrap(), updates, progress }
+    }
+
+    /// Closes the connections of all agents.
+    pub(crate) fn close(&self) {
+        for (_, client) in std::mem::take(&mut *self.clients.borrow_mut()) {
+            drop(self.runtime.block_on(client.service.cancel()));
+        }
+    }
+}
+
+impl Drop for Mcp<'_> {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -606,7 +645,13 @@ impl Door for Mcp<'_> {
         let mut request = CallToolRequestParams::new(verb.to_owned());
         request.arguments = fields.as_object().cloned();
         request.arguments.get_or_insert_default().insert("verbose".to_owned(), json!(true));
-        let result = self.with(agent, async |client| client.call_tool(request).await).unwrap();
+        let result = {
+            let mut clients = self.clients.borrow_mut();
+            let client = clients
+                .entry(agent.to_owned())
+                .or_insert_with(|| self.runtime.block_on(self.connect(agent)));
+            self.runtime.block_on(client.call_tool(request)).unwrap()
+        };
         let text = &result.content[0].as_text().unwrap().text;
         if result.is_error == Some(true) {
             assert_eq!(result.structured_content, None, "{}: {text}", self.way());

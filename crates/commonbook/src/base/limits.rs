@@ -34,6 +34,8 @@ pub const CHANGES_COUNTED: u64 = 100_000;
 pub const PREVIEW_CHARS_MAX: usize = 240;
 /// Hours without a write after which a session ends.
 pub const SESSION_IDLE_HOURS: i64 = 24;
+/// Hours after its last write in which a call that names no session joins one.
+pub const SESSION_JOIN_HOURS: i64 = 4;
 /// Length of a handoff's task, in characters.
 pub const HANDOFF_TASK_CHARS: usize = 2_000;
 /// Length of a handoff's context, in characters.
@@ -88,12 +90,20 @@ pub const HANDOFFS_RECEIVED: u32 = 200;
 pub const COLLABORATIONS: u32 = 10_000;
 /// Default maximum number of handoffs in a chain.
 pub const CHAIN_DEPTH: u32 = 10;
-/// Checkpoints of one session.
-pub const CHECKPOINTS: usize = 10;
-/// Days until a checkpoint expires.
-pub const CHECKPOINT_DAYS: i64 = 30;
-/// Minutes of activity after which an automatic checkpoint is made.
+/// Default number of checkpoints of one session.
+pub const CHECKPOINTS: u32 = 10;
+/// Maximum number of checkpoints of one session, without archived ones.
+pub const CHECKPOINTS_MAX: u32 = 100;
+/// Archived checkpoints of one session.
+pub const CHECKPOINTS_ARCHIVED: usize = 100;
+/// Default number of days until a checkpoint expires.
+pub const CHECKPOINT_DAYS: u32 = 30;
+/// Maximum number of days until a checkpoint expires.
+pub const CHECKPOINT_DAYS_MAX: u32 = 3_650;
+/// Default number of minutes of activity after which an automatic checkpoint is made.
 pub const CHECKPOINT_MINUTES: u32 = 60;
+/// Maximum number of these minutes.
+pub const CHECKPOINT_MINUTES_MAX: u32 = 1_440;
 /// Minutes of a pause that count as activity.
 pub const IDLE_MINUTES: i64 = 15;
 /// Agents that a checkpoint names.
@@ -106,15 +116,15 @@ pub const RESUME_TOKENS_MIN: u32 = 500;
 pub const RESUME_TOKENS_MAX: u32 = 40_000;
 /// The newest memories that a full resume includes.
 pub const RESUME_MEMORIES: usize = 500;
-/// The newest memories that a partial resume includes.
-pub const RESUME_PARTIAL_MEMORIES: usize = 50;
+/// The newest memories that a partial resume includes by default.
+pub const RESUME_PARTIAL_MEMORIES: u32 = 50;
 /// The entities mentioned last that a full resume includes.
 pub const RESUME_ENTITIES: usize = 200;
 /// Open handoffs in a resumed session, of its agent and of the caller each; the newest of each
 /// counterpart in turn.
 pub const RESUME_HANDOFFS: u32 = 20;
-/// The entities mentioned last that a partial resume includes.
-pub const RESUME_PARTIAL_ENTITIES: usize = 20;
+/// The entities mentioned last that a partial resume includes by default.
+pub const RESUME_PARTIAL_ENTITIES: u32 = 20;
 /// Tokens of one memory or entry in a context; `get_memory` returns it whole.
 pub const CONTEXT_ITEM_TOKENS: usize = 500;
 /// Minimum relevance of a memory in a context, a handoff, a digest or a recall; chosen on the fitting

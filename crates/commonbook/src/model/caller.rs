@@ -12,6 +12,7 @@ use crate::base::hash::sha256;
 use crate::base::id::TokenId;
 use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
+use crate::model::connection::ConnectionSessions;
 use crate::model::token::{Token, TokenScope};
 use crate::model::workspace::Workspace;
 
@@ -31,6 +32,21 @@ pub enum EntryPoint {
     Hook,
     /// The expiry of a handoff.
     Handoff,
+}
+
+impl EntryPoint {
+    /// The value as it is stored.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcp",
+            Self::Rest => "rest",
+            Self::Cli => "cli",
+            Self::Import => "import",
+            Self::Hook => "hook",
+            Self::Handoff => "handoff",
+        }
+    }
 }
 
 /// The proof of a caller's identity.
@@ -54,6 +70,15 @@ pub enum CallerProof {
 }
 
 impl CallerProof {
+    /// The id of the token.
+    #[must_use]
+    pub fn token(&self) -> Option<TokenId> {
+        match self {
+            Self::Word => None,
+            Self::Token { id, .. } => Some(*id),
+        }
+    }
+
     /// Whether this is a token for one workspace only.
     #[must_use]
     pub fn is_bound(&self) -> bool {
@@ -93,6 +118,9 @@ pub struct Caller {
     /// Whether the caller still waits for the response.
     #[serde(skip)]
     pub cancellation: Cancellation,
+    /// The sessions of its connection; `None` if each of its calls stands alone.
+    #[serde(skip)]
+    pub connection: Option<ConnectionSessions>,
 }
 
 impl Caller {
@@ -111,6 +139,7 @@ impl Caller {
             door,
             proof: CallerProof::Word,
             cancellation: Cancellation::default(),
+            connection: None,
         }
     }
 

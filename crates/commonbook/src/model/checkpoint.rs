@@ -2,12 +2,16 @@
 //!
 //! A checkpoint copies nothing: it marks a position of the workspace's journal, and resumes what
 //! the session had saved until then. An agent creates one, or Commonbook does after an hour of
-//! activity. A session has at most ten, each for at most thirty days.
+//! activity. A session has at most ten, each for at most thirty days, unless the settings differ;
+//! archived ones stay until they are deleted.
 
+mod past;
 mod requests;
 
+pub use past::{ChangeSince, ChangedMemory, EarlierRevision, change_since, memory_at};
 pub use requests::{
-    CheckpointAndSummarise, GetCheckpoint, ListCheckpoints, ResumeSessionResult, SummariseResult,
+    ArchiveCheckpoint, CheckpointAndSummarise, DeleteCheckpoint, GetCheckpoint, ListCheckpoints,
+    ResumeSessionResult, SummariseResult,
 };
 
 use std::collections::BTreeSet;
@@ -37,6 +41,14 @@ pub struct OpenHandoff {
     pub status: HandoffStatus,
     /// The work to be done.
     pub task: String,
+    /// Whether it was created later than the checkpoint that is resumed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub later: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The length of a case, and how far the resuming agent has read it.
@@ -74,6 +86,9 @@ pub struct ResumeMetadata {
     pub memories_resumed: usize,
     /// Number of memories for which the text has no room; `memories` lists them too.
     pub memories_left_out: usize,
+    /// Number of older memories beyond what this mode resumes.
+    #[serde(default)]
+    pub memories_beyond: usize,
     /// Number of entities in the text.
     pub entities_resumed: usize,
     /// Number of open handoffs.
@@ -103,6 +118,62 @@ string_enum! {
 impl Default for CheckpointKind {
     fn default() -> Self {
         Self::Manual
+    }
+}
+
+/// How many checkpoints are kept, for how long, and when one is made: the section `checkpoints` of
+/// config.json.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CheckpointSettings {
+    /// The checkpoints of one session; archived ones do not count.
+    pub kept: u32,
+    /// The days until a checkpoint expires.
+    pub days: u32,
+    /// The minutes of activity after which an automatic checkpoint is made.
+    pub minutes: u32,
+    /// The newest memories that a partial resume includes.
+    pub partial_memories: u32,
+    /// The entities mentioned last that a partial resume includes.
+    pub partial_entities: u32,
+}
+
+impl Default for CheckpointSettings {
+    fn default() -> Self {
+        Self {
+            kept: limits::CHECKPOINTS,
+            days: limits::CHECKPOINT_DAYS,
+            minutes: limits::CHECKPOINT_MINUTES,
+            partial_memories: limits::RESUME_PARTIAL_MEMORIES,
+            partial_entities: limits::RESUME_PARTIAL_ENTITIES,
+        }
+    }
+}
+
+impl CheckpointSettings {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// `invalid`, with the field.
+    pub fn check(&self) -> Result<()> {
+        let count = |all: usize| u32::try_from(all).unwrap_or(u32::MAX);
+        let ranges = [
+            ("kept", self.kept, 1, limits::CHECKPOINTS_MAX),
+            ("days", self.days, 1, limits::CHECKPOINT_DAYS_MAX),
+            ("minutes", self.minutes, 1, limits::CHECKPOINT_MINUTES_MAX),
+            ("partial_memories", self.partial_memories, 1, count(limits::RESUME_MEMORIES)),
+            ("partial_entities", self.partial_entities, 0, count(limits::RESUME_ENTITIES)),
+        ];
+        ranges.into_iter().try_for_each(|(field, value, min, max)| {
+            input::in_range(field, value, min..=max).map(drop)
+        })
+    }
+
+    /// The time before which a checkpoint must have been made to expire at a time.
+    #[must_use]
+    pub fn expiry_before(&self, sure: Timestamp) -> Timestamp {
+        let kept = SignedDuration::from_hours(24 * i64::from(self.days));
+        sure.checked_sub(kept).unwrap_or(Timestamp::MIN)
     }
 }
 
@@ -138,6 +209,9 @@ pub struct Checkpoint {
     /// When it was last resumed from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_at: Option<Timestamp>,
+    /// When it was archived; it then stays until it is deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<Timestamp>,
 }
 
 /// Creates a checkpoint of a session, from which you or another agent can continue with
@@ -232,7 +306,7 @@ string_enum! {
     ResumeMode {
         /// Everything, up to the newest 500 memories.
         Full = "full",
-        /// The newest 50 memories and 20 entities.
+        /// The newest 50 memories and 20 entities, unless the settings differ.
         Partial = "partial",
         /// What one agent saved, stated and handed over.
         Agent = "agent",
@@ -249,10 +323,12 @@ impl Default for ResumeMode {
 impl ResumeMode {
     /// The maximum numbers of memories and entities.
     #[must_use]
-    pub const fn count_limits(self) -> (usize, usize) {
+    pub const fn count_limits(self, settings: CheckpointSettings) -> (usize, usize) {
         match self {
             Self::Full | Self::Agent => (limits::RESUME_MEMORIES, limits::RESUME_ENTITIES),
-            Self::Partial => (limits::RESUME_PARTIAL_MEMORIES, limits::RESUME_PARTIAL_ENTITIES),
+            Self::Partial => {
+                (settings.partial_memories as usize, settings.partial_entities as usize)
+            }
         }
     }
 }
@@ -299,6 +375,8 @@ pub struct ResumeOptions {
     pub agent: Option<Agent>,
     /// Maximum length of the text in tokens.
     pub budget: usize,
+    /// The maximum numbers of memories and entities.
+    pub count_limits: (usize, usize),
 }
 
 impl ResumeSession {
@@ -306,7 +384,7 @@ impl ResumeSession {
     ///
     /// # Errors
     /// `invalid`, with the field: for an agent without mode `agent`, and for values out of range.
-    pub fn check(&self, caller: &Agent) -> Result<ResumeOptions> {
+    pub fn check(&self, caller: &Agent, settings: CheckpointSettings) -> Result<ResumeOptions> {
         if let Some(session) = &self.session {
             input::line("session", session, limits::SESSION_CHARS)?;
         }
@@ -325,30 +403,35 @@ impl ResumeSession {
         let range = limits::RESUME_TOKENS_MIN..=limits::RESUME_TOKENS_MAX;
         let budget = input::in_range("budget", self.budget.unwrap_or(limits::RESUME_TOKENS), range)
             .map_err(|error| error.hint("Give the budget in tokens, such as 5000."))?;
-        Ok(ResumeOptions { mode: self.mode, agent, budget: budget as usize })
+        let count_limits = self.mode.count_limits(settings);
+        Ok(ResumeOptions { mode: self.mode, agent, budget: budget as usize, count_limits })
     }
 }
 
-/// Whether a checkpoint has expired. `sure` is a time that has certainly passed
-/// ([`crate::base::settled_clock`]).
+/// Whether a checkpoint has expired; an archived one never does. `sure` is a time that has certainly
+/// passed ([`crate::base::settled_clock`]).
 #[must_use]
-pub fn is_expired(checkpoint: &Checkpoint, sure: Timestamp) -> bool {
-    let kept = SignedDuration::from_hours(limits::CHECKPOINT_DAYS * 24);
-    sure.duration_since(checkpoint.created_at) > kept
+pub fn is_expired(checkpoint: &Checkpoint, settings: CheckpointSettings, sure: Timestamp) -> bool {
+    checkpoint.archived_at.is_none() && checkpoint.created_at < settings.expiry_before(sure)
 }
 
 /// The checkpoints of one session that a sweep removes.
 ///
-/// First the expired ones. Then, while more than ten are left, the automatic ones, those of
-/// workflows, the manual ones and the milestones, in this order; within a kind, lower numbers
-/// first. The checkpoint with the highest number stays: the session resumes from it. Age is
-/// compared by number, never by the clock.
+/// First the expired ones. Then, while more than the settings allow are left, the automatic ones,
+/// those of workflows, the manual ones and the milestones, in this order; within a kind, lower
+/// numbers first. Archived ones stay, and so does the checkpoint with the highest number: the
+/// session resumes from it. Age is compared by number, never by the clock.
 #[must_use]
-pub fn checkpoints_to_sweep(checkpoints: &[Checkpoint], sure: Timestamp) -> Vec<CheckpointId> {
+pub fn checkpoints_to_sweep(
+    checkpoints: &[Checkpoint],
+    settings: CheckpointSettings,
+    sure: Timestamp,
+) -> Vec<CheckpointId> {
+    let current = checkpoints.iter().filter(|checkpoint| checkpoint.archived_at.is_none());
     let (over, mut kept): (Vec<&Checkpoint>, Vec<&Checkpoint>) =
-        checkpoints.iter().partition(|checkpoint| is_expired(checkpoint, sure));
+        current.partition(|checkpoint| is_expired(checkpoint, settings, sure));
     kept.sort_by_key(|checkpoint| checkpoint.sequence);
-    let surplus = kept.len().saturating_sub(limits::CHECKPOINTS);
+    let surplus = kept.len().saturating_sub(settings.kept as usize);
     // The newest always stays.
     kept.pop();
     kept.sort_by_key(|checkpoint| (checkpoint.kind, checkpoint.sequence));
@@ -382,10 +465,10 @@ impl SessionActivity {
         Self { active: self.active.saturating_add(passed), last: now }
     }
 
-    /// Whether an automatic checkpoint is due: after an hour of activity.
+    /// Whether an automatic checkpoint is due: after these minutes of activity.
     #[must_use]
-    pub const fn is_due(self) -> bool {
-        self.active >= limits::CHECKPOINT_MINUTES as u64 * 60_000
+    pub const fn is_due(self, minutes: u32) -> bool {
+        self.active >= minutes as u64 * 60_000
     }
 }
 

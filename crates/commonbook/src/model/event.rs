@@ -103,6 +103,12 @@ pub enum EventKind {
     /// A checkpoint was created.
     #[serde(rename = "checkpoint.created")]
     CheckpointCreated,
+    /// A checkpoint was archived: it stays until it is deleted.
+    #[serde(rename = "checkpoint.archived")]
+    CheckpointArchived,
+    /// A checkpoint was deleted.
+    #[serde(rename = "checkpoint.deleted")]
+    CheckpointDeleted,
     /// A session has ended with saved memories and without a summary.
     #[serde(rename = "session.unsummarised")]
     SessionUnsummarised,
@@ -174,6 +180,8 @@ impl EventKind {
         Self::SessionEnded,
         Self::SessionUnsummarised,
         Self::CheckpointCreated,
+        Self::CheckpointArchived,
+        Self::CheckpointDeleted,
         Self::HandoffCreated,
         Self::HandoffAccepted,
         Self::HandoffCompleted,
@@ -219,6 +227,8 @@ impl EventKind {
             Self::SessionPaused => "session.paused",
             Self::SessionEnded => "session.ended",
             Self::CheckpointCreated => "checkpoint.created",
+            Self::CheckpointArchived => "checkpoint.archived",
+            Self::CheckpointDeleted => "checkpoint.deleted",
             Self::SessionUnsummarised => "session.unsummarised",
             Self::HandoffCreated => "handoff.created",
             Self::HandoffAccepted => "handoff.accepted",

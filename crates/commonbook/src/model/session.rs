@@ -34,6 +34,26 @@ string_enum! {
     }
 }
 
+/// What a verb does with a session that its caller does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionUse {
+    /// It works in none.
+    Unused,
+    /// It works in the open session of the caller, if there is one.
+    Joins,
+    /// It works in the open session of the caller, else in a new one.
+    Begins,
+}
+
+/// The open sessions among which that of a caller is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionPool {
+    /// Those of its agent, user, token and workspace.
+    Own,
+    /// Among these, those that a client keeps under its own id: hooks began them.
+    OfClient,
+}
+
 /// A span of one agent's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {

@@ -10,7 +10,9 @@ use crate::base::id::{CountingIds, EntityId, HandoffId, MemoryId};
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseEntry};
-use crate::model::checkpoint::{CasePosition, OpenHandoff, ResumeMode, ResumeOptions};
+use crate::model::checkpoint::{
+    CasePosition, CheckpointSettings, OpenHandoff, ResumeMode, ResumeOptions,
+};
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource, id_of};
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
 use crate::model::handoff::{
@@ -27,7 +29,7 @@ use crate::prompt::hits::hits_text;
 use crate::prompt::item::{EntitySummary, MemorySummary, PromptItem};
 use crate::prompt::judgement::judge_question;
 use crate::prompt::recall::RecallResult;
-use crate::prompt::resume::{ResumeMaterial, build_resume};
+use crate::prompt::resume::{ForgottenMemory, ResumeMaterial, build_resume};
 use commonbook_text::echo::without_contexts;
 use commonbook_text::fence::Fence;
 use commonbook_text::tokens;
@@ -171,21 +173,29 @@ fn resume(ids: &CountingIds, text: &str) -> Output {
         to: agent("bob"),
         status: HandoffStatus::Pending,
         task: text.to_owned(),
+        later: true,
     };
     let material = ResumeMaterial {
         memories: vec![memory(ids, text).into(), memory(ids, "plain").into()],
         entities: vec![entity(ids, text)],
         handoffs: vec![open],
         handoffs_left: 3,
-        history: Vec::new(),
+        forgotten: vec![ForgottenMemory {
+            id: memory(ids, text).id,
+            author: agent("ann"),
+            at: now(),
+        }],
         cases: vec![CasePosition {
             key: text.to_owned(),
             title: text.to_owned(),
             context_version: 3,
             read: 1,
         }],
+        ..ResumeMaterial::default()
     };
-    let wanted = ResumeOptions { mode: ResumeMode::Full, agent: None, budget: BUDGET };
+    let count_limits = ResumeMode::Full.count_limits(CheckpointSettings::default());
+    let wanted =
+        ResumeOptions { mode: ResumeMode::Full, agent: None, budget: BUDGET, count_limits };
     let found =
         build_resume(text, None, &wanted, material, &HashMap::new(), &fence(), now()).package;
     Output { name: "resume", text: found.text, max_tokens: BUDGET }

@@ -1,15 +1,17 @@
 //! Resume: a session's state as text for the agent that continues it, within a budget.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, EntityId, MemoryId, handle_of_length};
+use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::checkpoint::{
-    CasePosition, Checkpoint, OpenHandoff, ResumeMetadata, ResumeOptions,
+    CasePosition, ChangeSince, ChangedMemory, Checkpoint, OpenHandoff, ResumeMetadata, ResumeMode,
+    ResumeOptions,
 };
 use crate::model::collaboration::HandoffEdge;
 use crate::prompt::block::{PromptBlock, PromptSection};
@@ -30,17 +32,40 @@ const ENTITY_SHARE_DIVISOR: usize = 5;
 /// Tokens of an entity, of a handoff's task and of a case's title at most.
 const SHORT_TEXT_TOKENS_MAX: usize = 80;
 
+/// A memory that was deleted since the checkpoint: its text is not told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForgottenMemory {
+    /// The memory.
+    pub id: MemoryId,
+    /// Its author.
+    pub author: Agent,
+    /// When it was saved.
+    pub at: Timestamp,
+}
+
 /// The content of a session up to the checkpoint, within the sight of the agent that resumes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResumeMaterial {
+    /// When the checkpoint was made as of which it stands; `None` if it is as of now.
+    pub as_of: Option<Timestamp>,
     /// Its memories, newest first: by the journal, not by the clock.
     pub memories: Vec<MemorySummary>,
+    /// The number of older memories that were not read.
+    pub memories_beyond: usize,
+    /// Its memories that were deleted since the checkpoint.
+    pub forgotten: Vec<ForgottenMemory>,
+    /// What became of its memories since the checkpoint.
+    pub changes: Vec<ChangedMemory>,
     /// The entities that its memories mention, latest first.
     pub entities: Vec<EntitySummary>,
+    /// Those about which something was stated after the checkpoint.
+    pub entities_later: BTreeSet<EntityId>,
     /// The open handoffs of its agents, the newest of each counterpart in turn.
     pub handoffs: Vec<OpenHandoff>,
     /// The number of further open handoffs.
     pub handoffs_left: usize,
+    /// The number of those that a briefing of the session has told.
+    pub handoffs_told: usize,
     /// Its handoffs, newest first.
     pub history: Vec<HandoffEdge>,
     /// The positions in its cases.
@@ -65,6 +90,9 @@ pub struct ResumePackage {
     pub text: String,
     /// The requested memories of the session, newest first.
     pub memories: Vec<MemoryId>,
+    /// What became of them since the checkpoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangedMemory>,
     /// The requested entities, latest first.
     pub entities: Vec<EntityId>,
     /// The open handoffs.
@@ -100,44 +128,34 @@ pub fn build_resume(
     fence: &Fence,
     now: Timestamp,
 ) -> ResumeText {
-    let material = select_for_mode(material, wanted);
+    let (material, cut) = select_for_mode(material, wanted);
     let mut block = resume_frame(checkpoint, now);
+    let count = material.memories.len();
+    // The longest line that can stand below: it takes its room before the choice.
+    block.next_step = next_step(wanted, count, cut);
     let mut room = block.budget(wanted.budget, fence, now);
     let names =
         [Some(short_id(session)), checkpoint.and_then(|checkpoint| checkpoint.title.as_deref())];
     let names: Vec<&str> = names.into_iter().flatten().collect();
     let names = take_quote(&mut TokenBudget::new(SHORT_TEXT_TOKENS_MAX), "", &names.join("\n"));
     room.take(SHORT_TEXT_TOKENS_MAX);
-    let (whole, max_tokens) = (room.left(), memory_tokens_max(wanted.budget));
-    let state = whole / STATE_SHARE_DIVISOR;
-    let handoffs = take_list(&mut room, state, material.handoffs.iter().map(handoff_entry), now);
-    let cases = take_list(&mut room, state, material.cases.iter().map(case_entry), now);
-    let history = take_list(&mut room, state, material.history.iter().map(history_line), now);
-    let entities =
-        material.entities.iter().map(|entity| entity.to_item(SHORT_TEXT_TOKENS_MAX).into());
-    let entities = take_list(&mut room, whole / ENTITY_SHARE_DIVISOR, entities, now);
-    let memories = material.memories.iter().map(|memory| memory.to_item(max_tokens).into());
-    let left = room.left();
-    let mut memories = take_list(&mut room, left, memories, now);
-    // They are chosen from the newest backwards, and shown oldest first.
-    memories.reverse();
-    let mut memories = PromptSection::new("Memories, the oldest first", memories);
-    memories.first_goes = true;
-    block.sections = vec![
-        PromptSection::new("", names.into_iter().collect()),
-        PromptSection::new(&open_handoffs_heading(material.handoffs_left), handoffs),
-        PromptSection::new("Cases", cases),
-        PromptSection::new("Handoffs, the latest first", history),
-        PromptSection::new("Entities", entities),
-        memories,
-    ];
+    block.sections = resume_sections(&material, &mut room, wanted.budget, now);
+    block.sections[NAMES].entries.extend(names);
     if block.sections[1..].iter().all(|section| section.entries.is_empty()) {
         let nothing = PromptEntry::Line("Nothing was saved in it.".to_owned());
-        block.sections[0].entries.push(nothing);
+        block.sections[NAMES].entries.push(nothing);
     }
     block.set_handles(handles);
-    let rendered = block.render_within(wanted.budget, fence, now);
-    let [entities, memories] = [4, 5].map(|index| block.sections[index].entries.len());
+    let rendered = loop {
+        let told = block.sections[MEMORIES].entries.len();
+        block.next_step = next_step(wanted, count - told, cut);
+        let rendered = block.render_within(wanted.budget, fence, now);
+        if block.sections[MEMORIES].entries.len() == told {
+            break rendered;
+        }
+    };
+    let [entities, memories] =
+        [ENTITIES, MEMORIES].map(|index| block.sections[index].entries.len());
     let metadata = ResumeMetadata {
         session: session.to_owned(),
         checkpoint: checkpoint.map(|checkpoint| checkpoint.id),
@@ -148,9 +166,10 @@ pub fn build_resume(
             .map(|checkpoint| checkpoint.agents_involved.clone())
             .unwrap_or_default(),
         memories_resumed: memories,
-        memories_left_out: material.memories.len() - memories,
+        memories_left_out: count - memories,
+        memories_beyond: cut,
         entities_resumed: entities,
-        handoffs_open: material.handoffs.len() + material.handoffs_left,
+        handoffs_open: material.handoffs.len() + material.handoffs_left + material.handoffs_told,
         collaborations: material.history.len(),
         tokens: rendered.tokens,
     };
@@ -158,6 +177,7 @@ pub fn build_resume(
     let package = ResumePackage {
         text: rendered.text,
         memories: material.memories.iter().map(|memory| memory.id).collect(),
+        changes: material.changes,
         entities: material.entities.iter().map(|entity| entity.id).collect(),
         handoffs: material.handoffs,
         history: material.history,
@@ -167,35 +187,148 @@ pub fn build_resume(
     ResumeText { package, told }
 }
 
-/// The parts of a session that a mode selects.
-fn select_for_mode(mut material: ResumeMaterial, wanted: &ResumeOptions) -> ResumeMaterial {
+/// The index of the section with the names of the session and the checkpoint.
+const NAMES: usize = 0;
+
+/// The index of the section of entities.
+const ENTITIES: usize = 5;
+
+/// The index of the section of memories.
+const MEMORIES: usize = 6;
+
+/// The sections of a resumed session, chosen within a budget. The first is empty.
+fn resume_sections(
+    material: &ResumeMaterial,
+    room: &mut TokenBudget,
+    budget: usize,
+    now: Timestamp,
+) -> Vec<PromptSection> {
+    let (whole, max_tokens) = (room.left(), memory_tokens_max(budget));
+    let state = whole / STATE_SHARE_DIVISOR;
+    let handoffs = take_list(room, state, material.handoffs.iter().map(handoff_entry), now);
+    let told: BTreeSet<String> = handoffs
+        .iter()
+        .filter_map(|entry| match entry {
+            PromptEntry::Item(item) => Some(item.id.clone()),
+            PromptEntry::Quote { .. } | PromptEntry::Line(_) => None,
+        })
+        .collect();
+    let cases = take_list(room, state, material.cases.iter().map(case_entry), now);
+    // An open handoff above is not told again.
+    let history = material.history.iter().filter(|edge| !told.contains(&edge.handoff.to_string()));
+    let history = history.map(|edge| history_line(edge, material.as_of));
+    let history = take_list(room, state, history, now);
+    let forgotten = take_list(room, state, material.forgotten.iter().map(forgotten_line), now);
+    let entities = material.entities.iter().map(|entity| {
+        let item = entity.to_item(SHORT_TEXT_TOKENS_MAX);
+        match material.entities_later.contains(&entity.id) {
+            true => item.with_note("stated after the checkpoint").into(),
+            false => item.into(),
+        }
+    });
+    let entities = take_list(room, whole / ENTITY_SHARE_DIVISOR, entities, now);
+    let memories = material.memories.iter().map(|memory| {
+        let change = material.changes.iter().find(|change| change.id == memory.id);
+        let item = memory.to_item(max_tokens);
+        match change.map(change_note) {
+            Some(note) => item.with_note(note).into(),
+            None => item.into(),
+        }
+    });
+    let left = room.left();
+    let mut memories = take_list(room, left, memories, now);
+    // They are chosen from the newest backwards, and shown oldest first.
+    memories.reverse();
+    let mut memories = PromptSection::new("Memories, the oldest first", memories);
+    memories.first_goes = true;
+    vec![
+        PromptSection::new("", Vec::new()),
+        PromptSection::new(&open_handoffs_heading(material), handoffs),
+        PromptSection::new("Cases", cases),
+        PromptSection::new("Handoffs, the latest first", history),
+        PromptSection::new("Deleted after the checkpoint", forgotten),
+        PromptSection::new("Entities", entities),
+        memories,
+    ]
+}
+
+/// What the reader can do about memories that are not told: `left` had no room, `beyond` are older
+/// than what the mode resumes.
+fn next_step(wanted: &ResumeOptions, left: usize, beyond: usize) -> String {
+    let count = |count: usize| match count {
+        1 => "1 older memory is".to_owned(),
+        count => format!("{count} older memories are"),
+    };
+    let raise = wanted.budget < limits::RESUME_TOKENS_MAX as usize;
+    let left = (left > 0).then(|| match raise {
+        true => format!("{} not told: raise the budget.", count(left)),
+        false => format!("{} not told: list_memories with this session has them.", count(left)),
+    });
+    let beyond = (beyond > 0).then(|| match wanted.mode {
+        ResumeMode::Partial => format!("{} not in a partial resume: use mode full.", count(beyond)),
+        ResumeMode::Full | ResumeMode::Agent => {
+            format!("{} too many: list_memories with this session has them.", count(beyond))
+        }
+    });
+    left.into_iter().chain(beyond).collect::<Vec<_>>().join(" ")
+}
+
+/// The parts of a session that a mode selects, and the number of older memories beyond them.
+fn select_for_mode(
+    mut material: ResumeMaterial,
+    wanted: &ResumeOptions,
+) -> (ResumeMaterial, usize) {
     if let Some(agent) = &wanted.agent {
         material.memories.retain(|memory| memory.item.author == agent.as_str());
+        material.forgotten.retain(|memory| memory.author == *agent);
         material.entities.retain(|entity| entity.agent == *agent);
         material.handoffs.retain(|handoff| handoff.from == *agent || handoff.to == *agent);
         material.history.retain(|edge| edge.from == *agent || edge.to == *agent);
     }
-    let (memories, entities) = wanted.mode.count_limits();
+    let (memories, entities) = wanted.count_limits;
+    let beyond = material.memories_beyond + material.memories.len().saturating_sub(memories);
     material.memories.truncate(memories);
     material.entities.truncate(entities);
-    material
+    (material, beyond)
 }
 
 /// The heading above the open handoffs.
-fn open_handoffs_heading(left: usize) -> String {
-    match left {
-        0 => "Open handoffs".to_owned(),
-        left => format!("Open handoffs; list_handoffs shows {left} more"),
+fn open_handoffs_heading(material: &ResumeMaterial) -> String {
+    let mut heading = "Open handoffs".to_owned();
+    if material.handoffs_told > 0 {
+        heading += &format!("; {} more were told in this session", material.handoffs_told);
     }
+    if material.handoffs_left > 0 {
+        heading += &format!("; list_handoffs shows {} more", material.handoffs_left);
+    }
+    heading
+}
+
+/// What became of a memory since the checkpoint, as a note in its head.
+fn change_note(change: &ChangedMemory) -> String {
+    let heir = change.superseded_by.map(|heir| heir.to_string());
+    let heir = heir.map(|heir| format!(" by #{}", short_id(&heir))).unwrap_or_default();
+    let change = match change.change {
+        ChangeSince::Changed => "changed",
+        ChangeSince::Superseded => "superseded",
+        ChangeSince::Deleted => "deleted",
+    };
+    format!("{change} since{heir}")
+}
+
+/// `#qa7xw2bc of claude-code, 2026-11-21`
+fn forgotten_line(memory: &ForgottenMemory) -> PromptEntry {
+    let ForgottenMemory { id, author, at } = memory;
+    let id = id.to_string();
+    PromptEntry::Line(format!("#{} of {author}, {}", short_id(&id), at.strftime("%F")))
 }
 
 fn handoff_entry(handoff: &OpenHandoff) -> PromptEntry {
-    let OpenHandoff { id, from, to, status, task } = handoff;
+    let OpenHandoff { id, from, to, status, task, later } = handoff;
     let item = PromptItem::new(*id, "handoff", from, id.made_at(), task.clone());
-    item.with_note(format!("to {to}"))
-        .with_note(status.to_string())
-        .shortened(SHORT_TEXT_TOKENS_MAX, None)
-        .into()
+    let item = item.with_note(format!("to {to}")).with_note(status.to_string());
+    let item = if *later { item.with_note("later than the checkpoint") } else { item };
+    item.shortened(SHORT_TEXT_TOKENS_MAX, None).into()
 }
 
 fn case_entry(case: &CasePosition) -> PromptEntry {
@@ -206,10 +339,18 @@ fn case_entry(case: &CasePosition) -> PromptEntry {
     PromptEntry::Quote { heading, text }
 }
 
-fn history_line(edge: &HandoffEdge) -> PromptEntry {
-    let HandoffEdge { from, to, status, .. } = edge;
-    let made = edge.created_at.strftime("%F %H:%M UTC");
-    PromptEntry::Line(format!("{from} to {to}: {status}, {made}"))
+fn history_line(edge: &HandoffEdge, as_of: Option<Timestamp>) -> PromptEntry {
+    let HandoffEdge { from, to, status, created_at, accepted_at, ended_at, .. } = edge;
+    let after = |at: Timestamp| as_of.is_some_and(|then| at > then);
+    let note = if after(*created_at) {
+        ", later than the checkpoint"
+    } else if ended_at.or(*accepted_at).is_some_and(after) {
+        ", since the checkpoint"
+    } else {
+        ""
+    };
+    let made = created_at.strftime("%F %H:%M UTC");
+    PromptEntry::Line(format!("{from} to {to}: {status}{note}, {made}"))
 }
 
 /// The end of the id of a session or a checkpoint, as the command line shows it.

@@ -26,8 +26,8 @@ pub trait CheckpointRows {
     /// The checkpoints of a session, oldest first.
     fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>>;
 
-    /// At most `limit` checkpoints of all workspaces that were created before this time: for the
-    /// sweep.
+    /// At most `limit` checkpoints of all workspaces that were created before this time and are not
+    /// archived: for the sweep.
     fn old_checkpoints(&self, before: Timestamp, limit: u32) -> Result<Vec<Checkpoint>>;
 
     /// The agents with a memory of this session in sight, by name.

@@ -6,7 +6,8 @@ use crate::base::error::Result;
 use crate::base::id::SessionId;
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
-use crate::model::session::{Session, SessionFilter};
+use crate::model::caller::Caller;
+use crate::model::session::{Session, SessionFilter, SessionPool};
 use crate::model::workspace::Workspace;
 
 /// The rows of sessions. [`Sight::can_see`] decides by its visibility who sees one.
@@ -20,6 +21,15 @@ pub trait SessionRows {
         workspace: &Workspace,
         agent: &Agent,
         client_session: &str,
+    ) -> Result<Option<Session>>;
+
+    /// The active session of this caller's agent, user, token and workspace in which something was
+    /// written last, if that was at this time or later.
+    fn open_session(
+        &self,
+        caller: &Caller,
+        pool: SessionPool,
+        since: Timestamp,
     ) -> Result<Option<Session>>;
 
     /// At most `limit` ids of sessions in sight that have this ending.
@@ -50,8 +60,9 @@ pub trait SessionRows {
     /// this time: for the sweep.
     fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>>;
 
-    /// Stores a new session; `sequence` is the position of its event in the journal.
-    fn insert_session(&mut self, session: &Session, sequence: u64) -> Result<()>;
+    /// Stores a new session that this caller began; `sequence` is the position of its event in the
+    /// journal.
+    fn insert_session(&mut self, session: &Session, caller: &Caller, sequence: u64) -> Result<()>;
 
     /// Replaces a session by its new state.
     fn replace_session(&mut self, session: &Session) -> Result<()>;

@@ -2,7 +2,7 @@
 
 mod material;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::ops::handles::longer_handles;
 use super::ops::write_once::WriteScope;
@@ -17,11 +17,11 @@ use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::checkpoint::{
-    Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint, GetCheckpoint,
-    ListCheckpoints, ResumeSession, ResumeSessionResult, SessionActivity, SummariseResult,
-    checkpoints_to_sweep,
+    ArchiveCheckpoint, Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint,
+    DeleteCheckpoint, GetCheckpoint, ListCheckpoints, ResumeSession, ResumeSessionResult,
+    SessionActivity, SummariseResult, checkpoints_to_sweep,
 };
-use crate::model::event::EventKind;
+use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::fit_line;
 use crate::model::session::{Session, SessionFilter, SessionName};
 use crate::prompt::context::ContextOrigin;
@@ -48,10 +48,9 @@ impl Commonbook {
         let id = CheckpointId::new(&*self.ids, now);
         let wanted = fit_request(request)?;
         let once = self.write_once(caller, now, request, move |tx, scope| {
-            let WriteScope { caller, sight, now, .. } = scope;
-            let session = resolve_session_name(tx, sight, caller, &name)?;
-            session.may_change(caller)?;
-            insert_checkpoint(tx, caller, &session, id, &wanted, now)
+            let session = resolve_session_name(tx, scope.sight, scope.caller, &name)?;
+            session.may_change(scope.caller)?;
+            insert_checkpoint(tx, scope, &session, id, &wanted)
         })?;
         Ok(once.answer)
     }
@@ -85,13 +84,68 @@ impl Commonbook {
                 tx.put_cursor(&caller.workspace, &caller.agent, Some(key), version, now)?;
                 context_version = Some(version);
             }
-            let checkpoint = insert_checkpoint(tx, caller, &session, id, &wanted, now)?;
+            let checkpoint = insert_checkpoint(tx, scope, &session, id, &wanted)?;
             Ok(SummariseResult { summary, context_version, checkpoint, hint })
         })?;
         Ok(once.answer)
     }
 
-    /// The checkpoints of a session, newest first.
+    /// Deletes a checkpoint of a session of the caller.
+    ///
+    /// # Errors
+    /// `not_found` if no such checkpoint is in sight; `forbidden` (`ownership_mismatch`) for another
+    /// agent's session.
+    pub fn delete_checkpoint(
+        &self,
+        caller: &Caller,
+        request: &DeleteCheckpoint,
+    ) -> Result<Checkpoint> {
+        let (id, now) = (request.checkpoint, self.clock.now());
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let (checkpoint, session) = changeable_checkpoint(tx, scope, id)?;
+            tx.drop_checkpoint(&checkpoint)?;
+            let kind = EventKind::CheckpointDeleted;
+            append_checkpoint_event(tx, scope, kind, &session, id)?;
+            Ok(checkpoint)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Archives a checkpoint of a session of the caller: no sweep removes it. To archive it again
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::delete_checkpoint`]; `conflict` if the session has too many archived checkpoints.
+    pub fn archive_checkpoint(
+        &self,
+        caller: &Caller,
+        request: &ArchiveCheckpoint,
+    ) -> Result<Checkpoint> {
+        let (id, now) = (request.checkpoint, self.clock.now());
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let (before, session) = changeable_checkpoint(tx, scope, id)?;
+            if before.archived_at.is_some() {
+                return Ok(before);
+            }
+            let all = tx.checkpoints(&session)?;
+            let archived = all.iter().filter(|checkpoint| checkpoint.archived_at.is_some());
+            if archived.count() >= limits::CHECKPOINTS_ARCHIVED {
+                let most = limits::CHECKPOINTS_ARCHIVED;
+                let message = format!("the session has {most} archived checkpoints, the maximum");
+                return Err(
+                    Error::conflict(message).hint("Delete one that is not needed any more.")
+                );
+            }
+            let checkpoint = Checkpoint { archived_at: Some(scope.now), ..before };
+            tx.put_checkpoint(&checkpoint)?;
+            let kind = EventKind::CheckpointArchived;
+            append_checkpoint_event(tx, scope, kind, &session, id)?;
+            Ok(checkpoint)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// The checkpoints of a session, newest first; the archived ones if these are wanted.
     ///
     /// # Errors
     /// `not_found` if no such session is in sight.
@@ -104,8 +158,10 @@ impl Commonbook {
         let name = self.session_name(caller, request.session.as_deref())?;
         self.store.read(|tx| {
             let session = resolve_session_name(tx, &sight, caller, &name)?;
-            let items = tx.checkpoints(&session)?.into_iter().rev().collect();
-            Ok(Page { items, next: None })
+            let wanted =
+                |checkpoint: &Checkpoint| checkpoint.archived_at.is_some() == request.archived;
+            let items = tx.checkpoints(&session)?.into_iter().rev().filter(wanted);
+            Ok(Page { items: items.collect(), next: None })
         })
     }
 
@@ -131,7 +187,7 @@ impl Commonbook {
         caller: &Caller,
         request: &ResumeSession,
     ) -> Result<ResumeSessionResult> {
-        let wanted = request.check(&caller.agent)?;
+        let wanted = request.check(&caller.agent, self.checkpoints)?;
         self.follow_mentions(caller)?;
         let name = request.session.as_deref().map(SessionName::read).transpose()?;
         let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
@@ -142,8 +198,8 @@ impl Commonbook {
             let sight = Sight::writing_at_home(caller)?;
             let (before, from) =
                 resolve_session(tx, caller, &sight, name.as_ref(), named_checkpoint)?;
-            let until = named_checkpoint.and(from.as_ref()).map(|checkpoint| checkpoint.position);
-            let material = resume_material(tx, caller, &sight, &before, until)?;
+            let until = named_checkpoint.and(from.as_ref());
+            let material = resume_material(tx, caller, &sight, &before, until, &wanted)?;
             if let Some(from) = &from {
                 let again =
                     Checkpoint { resumed: from.resumed + 1, resumed_at: Some(now), ..from.clone() };
@@ -161,8 +217,16 @@ impl Commonbook {
             let resumed =
                 build_resume(&id, from.as_ref(), &wanted, material, &handles, &fence, now);
             let ResumeText { package, told: items } = resumed;
-            let ResumePackage { text, memories, entities, handoffs, history, cases, metadata } =
-                package;
+            let ResumePackage {
+                text,
+                memories,
+                changes,
+                entities,
+                handoffs,
+                history,
+                cases,
+                metadata,
+            } = package;
             let (origin, budget) = (ContextOrigin::Resume, wanted.budget);
             let continued = Some(session.id.to_string());
             let told =
@@ -172,6 +236,7 @@ impl Commonbook {
                 session,
                 text,
                 memories,
+                changes,
                 entities,
                 handoffs,
                 history,
@@ -182,10 +247,9 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Removes the checkpoints that are older than 30 days.
+    /// Removes the checkpoints that have expired.
     pub(super) fn drop_old_checkpoints(&self, sure: Timestamp) -> Result<()> {
-        let kept = SignedDuration::from_hours(24 * limits::CHECKPOINT_DAYS);
-        let before = sure.checked_sub(kept).unwrap_or(Timestamp::MIN);
+        let before = self.checkpoints.expiry_before(sure);
         loop {
             let dropped = self.store.write(move |tx| {
                 let old = tx.old_checkpoints(before, CHECKPOINT_SWEEP_MAX)?;
@@ -201,21 +265,20 @@ impl Commonbook {
     }
 }
 
-/// Notes that the caller writes in its session. After an hour of activity a checkpoint is created.
-pub(super) fn note_activity(
-    tx: &mut dyn Transaction,
-    WriteScope { caller, now, ids, .. }: WriteScope<'_>,
-) -> Result<()> {
+/// Notes that the caller writes in its session. After the minutes of activity in the settings a
+/// checkpoint is created.
+pub(super) fn note_activity(tx: &mut dyn Transaction, scope: WriteScope<'_>) -> Result<()> {
+    let WriteScope { caller, now, ids, checkpoints, .. } = scope;
     let session = caller.session.as_deref().and_then(|session| session.parse().ok());
     let Some(session) = session else { return Ok(()) };
     let found = tx.activity(&caller.workspace, &caller.agent, session)?;
     let Some((session, activity)) = found else { return Ok(()) };
     let activity = activity.extend_to(now);
     tx.put_activity(&session, activity)?;
-    if activity.is_due() {
+    if activity.is_due(checkpoints.minutes) {
         let (id, kind) = (CheckpointId::new(ids, now), CheckpointKind::Automatic);
         let wanted = CreateCheckpoint { kind, ..CreateCheckpoint::default() };
-        insert_checkpoint(tx, caller, &session, id, &wanted, now)?;
+        insert_checkpoint(tx, scope, &session, id, &wanted)?;
     }
     Ok(())
 }
@@ -231,16 +294,15 @@ fn fit_request(request: &CreateCheckpoint) -> Result<CreateCheckpoint> {
 /// the limit.
 fn insert_checkpoint(
     tx: &mut dyn Transaction,
-    caller: &Caller,
+    scope: WriteScope<'_>,
     session: &Session,
     id: CheckpointId,
     request: &CreateCheckpoint,
-    now: Timestamp,
 ) -> Result<Checkpoint> {
+    let WriteScope { caller, now, checkpoints, .. } = scope;
     let sight = Sight::writing_at_home(caller)?;
     let wrote = tx.session_agents(&sight, session)?;
     let marked = request.check(&caller.agent, Some(&session.id.to_string()), &wrote)?;
-    let event = session_event(EventKind::CheckpointCreated, session, &caller.agent, now);
     let made = Checkpoint {
         id,
         workspace: session.workspace.clone(),
@@ -255,17 +317,41 @@ fn insert_checkpoint(
         created_at: now,
         resumed: 0,
         resumed_at: None,
+        archived_at: None,
     };
     tx.put_checkpoint(&made)?;
     tx.put_activity(session, SessionActivity::start_at(now))?;
-    tx.append_event(&crate::model::event::NewEvent { subject: id.to_string(), ..event })?;
+    append_checkpoint_event(tx, scope, EventKind::CheckpointCreated, session, id)?;
     let all = tx.checkpoints(session)?;
     let sure = tx.settled_clock()?.map_or(Timestamp::UNIX_EPOCH, |clock| clock.confirmed);
-    let gone = checkpoints_to_sweep(&all, sure);
+    let gone = checkpoints_to_sweep(&all, checkpoints, sure);
     for checkpoint in all.iter().filter(|checkpoint| gone.contains(&checkpoint.id)) {
         tx.drop_checkpoint(checkpoint)?;
     }
     Ok(made)
+}
+
+/// Appends the event of a checkpoint; who sees the session sees it.
+fn append_checkpoint_event(
+    tx: &mut dyn Transaction,
+    WriteScope { caller, now, .. }: WriteScope<'_>,
+    kind: EventKind,
+    session: &Session,
+    id: CheckpointId,
+) -> Result<()> {
+    let event = session_event(kind, session, &caller.agent, now);
+    tx.append_event(&NewEvent { subject: id.to_string(), ..event }).map(drop)
+}
+
+/// A checkpoint that the caller may change, with its session.
+fn changeable_checkpoint(
+    tx: &dyn Transaction,
+    WriteScope { caller, sight, .. }: WriteScope<'_>,
+    id: CheckpointId,
+) -> Result<(Checkpoint, Session)> {
+    let (checkpoint, session) = find_checkpoint(tx, caller, sight, id)?;
+    session.may_change(caller)?;
+    Ok((checkpoint, session))
 }
 
 /// A checkpoint whose session is in sight, with that session.
@@ -336,6 +422,6 @@ fn continue_session(
         return Ok(session);
     }
     let session = Session { case: before.case.clone(), ..Session::of(caller, id, now) };
-    record_session(tx, &session, now)?;
+    record_session(tx, &session, caller, now)?;
     Ok(session)
 }

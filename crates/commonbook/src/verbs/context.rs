@@ -92,6 +92,7 @@ impl Commonbook {
         Ok(AgentContext {
             id,
             agent,
+            session: receipt.session.clone(),
             text: chosen.text,
             tokens: u32::try_from(receipt.tokens).unwrap_or(u32::MAX),
             items: ItemSummary::of(&receipt),

@@ -68,7 +68,7 @@ impl Commonbook {
                 client_session: own.clone(),
                 ..Session::of(caller, id, now)
             };
-            record_session(tx, &session, now)?;
+            record_session(tx, &session, caller, now)?;
             Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
         })?;
         Ok(once.answer)
@@ -210,11 +210,12 @@ impl Commonbook {
 pub(super) fn record_session(
     tx: &mut dyn Transaction,
     session: &Session,
+    caller: &Caller,
     now: Timestamp,
 ) -> Result<()> {
     let event = session_event(EventKind::SessionStarted, session, &session.agent, now);
     let sequence = tx.append_event(&event)?;
-    tx.insert_session(session, sequence)
+    tx.insert_session(session, caller, sequence)
 }
 
 /// An event of a session.

@@ -2,6 +2,7 @@
 
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
+use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Importance, ListOrder, Memory, Sharing};
 use commonbook::model::search::MemoryFilter;
 
@@ -46,6 +47,40 @@ pub(crate) fn a_replaced_memory_is_stored_as_an_earlier_revision(fresh: &dyn Fre
         .read(|tx| Ok((tx.memory(&sight(), first.id)?, tx.earlier_revisions(&sight(), first.id)?)))
         .unwrap();
     assert_eq!((now, earlier), (Some(third), vec![first, second]));
+}
+
+pub(crate) fn a_revision_ends_with_the_event_of_its_change(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let first = with_texts(&*store, &["tea", "cake"]).remove(0);
+    let hidden = Memory { text: "coffee".into(), revision: 2, ..first.clone() };
+    let hidden = Memory { sharing: Sharing::Private, ..hidden };
+    let third = Memory { text: "water".into(), revision: 3, ..first.clone() };
+    let all = [first.clone(), hidden, third];
+    let owner = first.owner.clone();
+    store
+        .write(move |tx| {
+            for change in all.windows(2) {
+                tx.replace_memory(&change[0], &change[1])?;
+                let event = NewEvent::of(EventKind::MemoryUpdated, &change[1], &owner, now());
+                tx.append_event(&event)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let ended = |agent: &str, position| {
+        let sight = Sight::of(&caller(agent, "x"));
+        let ids = [first.id];
+        let found = store.read(|tx| tx.revisions_after(&sight, &first.workspace, &ids, position));
+        let found = found.unwrap().into_iter();
+        found
+            .map(|earlier| (earlier.revision, earlier.ended, earlier.snapshot.map(|it| it.text)))
+            .collect::<Vec<_>>()
+    };
+    let (tea, coffee) = (Some("tea".to_owned()), Some("coffee".to_owned()));
+    assert_eq!(ended("ann", 2), [(1, Some(3), tea.clone()), (2, Some(4), coffee.clone())]);
+    assert_eq!(ended("ann", 3), [(2, Some(4), coffee)]);
+    assert_eq!(ended("bob", 2), [(1, Some(3), tea), (2, Some(4), None)], "out of sight");
+    assert_eq!(ended("ann", 4), []);
 }
 
 pub(crate) fn lists_page_in_both_orders_without_repeating_or_skipping(fresh: &dyn Fresh) {

@@ -1,12 +1,14 @@
 //! Sessions: stored completely, seen by the permission rule, found by the client's own id.
 
 use commonbook::base::clock::Timestamp;
-use commonbook::base::id::{CheckpointId, CountingIds, SessionId};
+use commonbook::base::id::{CheckpointId, CountingIds, SessionId, TokenId};
 use commonbook::model::access::Sight;
+use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::checkpoint::{Checkpoint, CheckpointKind, SessionActivity};
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing};
-use commonbook::model::session::{Session, SessionFilter, SessionStatus};
+use commonbook::model::search::MemoryFilter;
+use commonbook::model::session::{Session, SessionFilter, SessionPool, SessionStatus};
 use commonbook::store::Store;
 
 use crate::{Fresh, caller, keep, memory, now};
@@ -35,6 +37,10 @@ fn session(ids: &CountingIds, agent: &str, workspace: &str) -> Session {
 }
 
 fn start(store: &dyn Store, session: &Session) {
+    start_by(store, session, caller(session.agent.as_str(), session.workspace.as_str()));
+}
+
+fn start_by(store: &dyn Store, session: &Session, starter: Caller) {
     let session = session.clone();
     store
         .write(move |tx| {
@@ -47,7 +53,7 @@ fn start(store: &dyn Store, session: &Session) {
                 Sharing::Shared,
             );
             let sequence = tx.append_event(&event)?;
-            tx.insert_session(&session, sequence)
+            tx.insert_session(&session, &starter, sequence)
         })
         .unwrap();
 }
@@ -152,6 +158,91 @@ pub(crate) fn a_session_is_found_by_its_clients_id_and_touched_by_its_agent_only
     assert_eq!(owes(), (false, 0), "an entry of a case is a summary");
 }
 
+pub(crate) fn an_open_session_is_found_for_the_same_agent_user_token_and_workspace(
+    fresh: &dyn Fresh,
+) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let ann = caller("ann", "x");
+    let by_token = |id: TokenId| {
+        let (scopes, bound, asserted) = (Vec::new(), false, false);
+        Caller { proof: CallerProof::Token { id, scopes, bound, asserted }, ..ann.clone() }
+    };
+    let [first, second] = [TokenId::new(&ids, now()), TokenId::new(&ids, now())].map(by_token);
+    let for_user = ann.clone().for_user(Some("u1")).unwrap();
+    let callers = [
+        ann.clone(),
+        ann.clone(),
+        for_user.clone(),
+        first.clone(),
+        caller("bob", "x"),
+        caller("ann", "y"),
+    ];
+    let sessions: Vec<Session> = callers
+        .iter()
+        .zip(1..)
+        .map(|(who, seconds)| Session {
+            touched_at: later(seconds),
+            ..Session::of(who, SessionId::new(&ids, now()), now())
+        })
+        .collect();
+    for (session, who) in sessions.iter().zip(&callers) {
+        start_by(&*store, session, who.clone());
+    }
+    let find = |who: &Caller, pool, since| {
+        let found = store.read(|tx| tx.open_session(who, pool, later(since))).unwrap();
+        found.map(|found| sessions.iter().position(|session| *session == found).unwrap())
+    };
+    let open = |who: &Caller| find(who, SessionPool::Own, 0);
+    assert_eq!(open(&ann), Some(1), "the one that was touched last");
+    assert_eq!((open(&for_user), open(&first), open(&second)), (Some(2), Some(3), None));
+    assert_eq!(open(&caller("ann", "y")), Some(5));
+    assert_eq!((open(&caller("eve", "x")), find(&ann, SessionPool::Own, 3)), (None, None));
+    assert_eq!(find(&ann, SessionPool::OfClient, 0), None, "no client keeps one");
+    let hooked = Caller { door: EntryPoint::Hook, ..ann.clone() };
+    let kept = Session {
+        client_session: Some("tab".to_owned()),
+        ..Session::of(&hooked, SessionId::new(&ids, now()), now())
+    };
+    start_by(&*store, &kept, hooked);
+    let found = store.read(|tx| tx.open_session(&ann, SessionPool::OfClient, now())).unwrap();
+    assert_eq!(found, Some(kept));
+    for status in [SessionStatus::Paused, SessionStatus::Completed] {
+        let closed = Session { status, ..sessions[3].clone() };
+        store.write(move |tx| tx.replace_session(&closed)).unwrap();
+        assert_eq!(open(&first), None, "{status}");
+    }
+}
+
+pub(crate) fn older_memories_of_a_session_are_counted_in_sight(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let of = |owner: &str, sharing| Memory {
+        session: Some("s".to_owned()),
+        sharing,
+        ..memory(&ids, owner, "x", "tea")
+    };
+    let heir = memory(&ids, "ann", "x", "coffee");
+    let superseded = Memory { superseded_by: Some(heir.id), ..of("ann", Sharing::Shared) };
+    let all = [
+        of("ann", Sharing::Shared),
+        of("bob", Sharing::Shared),
+        of("bob", Sharing::Private),
+        superseded,
+        heir,
+        of("ann", Sharing::Shared),
+    ];
+    store.write(move |tx| all.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    let count = |agent: &str, owner: Option<&str>, before| {
+        let (session, owner) = (Some("s".to_owned()), owner.map(str::to_owned));
+        let filter = MemoryFilter { session, owner, ..MemoryFilter::default() };
+        let sight = Sight::at_home(&caller(agent, "x"));
+        store.read(|tx| tx.older_session_memories(&sight, &filter, before)).unwrap()
+    };
+    assert_eq!((count("ann", None, 6), count("bob", None, 6), count("eve", None, 7)), (2, 3, 3));
+    assert_eq!((count("bob", Some("bob"), 6), count("bob", None, 2)), (2, 1));
+}
+
 pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
@@ -175,6 +266,7 @@ pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn
                     created_at: later(at),
                     resumed: 0,
                     resumed_at: None,
+                    archived_at: None,
                 };
                 tx.put_checkpoint(&made)?;
                 Ok(made)
@@ -190,8 +282,16 @@ pub(crate) fn a_checkpoint_is_stored_completely_under_its_own_number(fresh: &dyn
     store.write(move |tx| tx.put_checkpoint(&given)).unwrap();
     let place = all[0].workspace.clone();
     assert_eq!(store.read(|tx| tx.checkpoint(&place, again.id)).unwrap(), Some(again.clone()));
-    let old = store.read(|tx| tx.old_checkpoints(later(2), 10)).unwrap();
-    assert_eq!(old, made[..1]);
+    let old = || store.read(|tx| tx.old_checkpoints(later(2), 10)).unwrap();
+    assert_eq!(old(), made[..1]);
+    let put = |checkpoint: &Checkpoint| {
+        let given = checkpoint.clone();
+        store.write(move |tx| tx.put_checkpoint(&given)).unwrap();
+    };
+    let archived = Checkpoint { archived_at: Some(later(9)), ..made[0].clone() };
+    put(&archived);
+    assert_eq!((of(&all[0])[0].clone(), old()), (archived, Vec::new()), "it does not grow old");
+    put(&made[0]);
     store.write(move |tx| tx.drop_checkpoint(&again)).unwrap();
     assert_eq!(of(&all[0]), made[..1]);
     assert_eq!(make(&all[0], 4).sequence, 3, "no number is used twice");

@@ -4,7 +4,7 @@
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::model::caller::Caller;
 use commonbook::model::checkpoint::{
-    Checkpoint, CheckpointKind, ResumeSessionResult, SummariseResult,
+    Checkpoint, CheckpointKind, CheckpointSettings, ResumeSessionResult, SummariseResult,
 };
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{SaveMemory, Sharing};
@@ -228,4 +228,189 @@ fn one_call_saves_a_summary_marks_the_case_and_makes_a_checkpoint() {
     let long = request(json!({"summary": "s".repeat(513)}));
     let error = world.book.checkpoint_and_summarise(&within("ann", &session), &long).unwrap_err();
     assert_eq!(error.field.as_deref(), Some("summary"));
+}
+
+#[test]
+fn a_session_is_told_as_it_stood_at_the_checkpoint() {
+    let world = World::new();
+    let session = world.on_case();
+    let save = |text: &str| {
+        let memory = SaveMemory { text: text.into(), ..SaveMemory::default() };
+        world.book.save_memory(&within("ann", &session), &memory).unwrap().memory
+    };
+    let [kept, changed, old, gone] = [
+        "The orders query joins four tables",
+        "The cache lives for 60 seconds",
+        "Deploys run on Tuesdays",
+        "The staging password rotates weekly",
+    ]
+    .map(save);
+    let made = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
+    world.clock.set(at(1));
+    let ann = within("ann", &session);
+    let fields = json!({"id": changed.id, "text": "The cache lives for 90 seconds"});
+    world.book.update_memory(&ann, &request(fields)).unwrap();
+    let fields = json!({"text": "Deploys run on Thursdays", "supersedes": old.id});
+    let heir = world.book.save_memory(&ann, &request(fields)).unwrap().memory;
+    world.book.delete_memory(&ann, &request(json!({"id": gone.id}))).unwrap();
+    let fields = json!({"to": "bob", "task": "Measure the cache"});
+    world.book.create_handoff(&ann, &request(fields)).unwrap();
+    let then = world.resume("bob", json!({"checkpoint": made.id})).unwrap();
+    for part in [
+        "> The orders query joins four tables",
+        "changed since\n> The cache lives for 60 seconds",
+        "superseded since by #",
+        "> Deploys run on Tuesdays",
+        "-- Deleted after the checkpoint\n",
+        "to bob, pending, later than the checkpoint\n> Measure the cache",
+    ] {
+        assert!(then.text.contains(part), "{part}: {}", then.text);
+    }
+    for later in ["90 seconds", "Thursdays", "password"] {
+        assert!(!then.text.contains(later), "{later}: {}", then.text);
+    }
+    assert_eq!(then.memories, [old.id, changed.id, kept.id]);
+    let changes: Vec<_> = (then.changes.iter())
+        .map(|change| (change.id, change.change.name(), change.superseded_by))
+        .collect();
+    let expected = [
+        (gone.id, "deleted", None),
+        (old.id, "superseded", Some(heir.id)),
+        (changed.id, "changed", None),
+    ];
+    assert_eq!(changes, expected);
+    assert!(then.handoffs[0].later);
+    let now = world.resume("bob", json!({"session": session.id})).unwrap();
+    assert_eq!((now.memories.len(), now.changes.len()), (3, 0));
+    assert!(now.text.contains("90 seconds") && !now.text.contains("since"), "{}", now.text);
+}
+
+#[test]
+fn a_reader_learns_of_no_heir_and_no_earlier_text_out_of_its_sight() {
+    let world = World::new();
+    let session = world.on_case();
+    let ann = within("ann", &session);
+    let save = |text: &str, sharing| {
+        let sharing = Some(sharing);
+        let memory = SaveMemory { text: text.into(), sharing, ..SaveMemory::default() };
+        world.book.save_memory(&ann, &memory).unwrap().memory
+    };
+    let secret = save("Ann looks for another job", Sharing::Private);
+    let made = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
+    let fields = json!({"id": secret.id, "text": "Ann is away in May", "sharing": "shared"});
+    world.book.update_memory(&ann, &request(fields)).unwrap();
+    let others = world.resume("bob", json!({"checkpoint": made.id})).unwrap();
+    assert_eq!((others.memories.len(), others.changes.len()), (0, 0), "{}", others.text);
+    let own = world.resume("ann", json!({"checkpoint": made.id})).unwrap();
+    assert!(own.text.contains("changed since\n> Ann looks for another job"), "{}", own.text);
+}
+
+#[test]
+fn what_a_resume_leaves_out_is_counted() {
+    let world = World::new();
+    let session = world.on_case();
+    for number in 0..60 {
+        world.keep(&session, &format!("Finding {number}: the retry of step {number} is slow"));
+    }
+    let small = world.resume("ann", json!({"session": "tab", "budget": 600})).unwrap();
+    let left = small.metadata.memories_left_out;
+    assert!(left > 20, "{left}");
+    let note = format!("-- {left} older memories are not told: raise the budget.");
+    assert!(small.text.contains(&note), "{}", small.text);
+    let partial = world.resume("ann", json!({"session": "tab", "mode": "partial"})).unwrap();
+    assert_eq!(partial.metadata.memories_beyond, 10);
+    assert!(partial.text.contains("10 older memories are not in a partial resume: use mode full."));
+    let full = world.resume("ann", json!({"session": "tab", "budget": 40_000})).unwrap();
+    assert_eq!((full.metadata.memories_left_out, full.metadata.memories_beyond), (0, 0));
+    assert!(!full.text.contains("not told"), "{}", full.text);
+}
+
+#[test]
+fn a_handoff_that_a_briefing_of_the_session_told_is_not_told_again() {
+    let world = World::new();
+    let session = world.on_case();
+    world.keep(&session, "The orders query is slow");
+    let fields = json!({"to": "ann", "task": "Review the index"});
+    world.book.create_handoff(&caller("cleo"), &request(fields)).unwrap();
+    let before = world.resume("ann", json!({"session": "tab"})).unwrap();
+    assert!(before.text.contains("Review the index"), "{}", before.text);
+    let brief = request(json!({"client_session": "tab"}));
+    let told = world.book.get_briefing(&caller("ann"), &brief).unwrap();
+    assert!(told.text.contains("Review the index"), "{}", told.text);
+    let again = world.resume("ann", json!({"session": "tab"})).unwrap();
+    assert!(!again.text.contains("Review the index"), "{}", again.text);
+    assert_eq!((again.handoffs.len(), again.metadata.handoffs_open), (0, 1));
+    let accept = json!({"handoff": before.handoffs[0].id});
+    world.book.accept_handoff(&caller("ann"), &request(accept)).unwrap();
+    let accepted = world.resume("ann", json!({"session": "tab"})).unwrap();
+    assert!(accepted.text.contains("accepted\n> Review the index"), "{}", accepted.text);
+    let others = world.resume("bob", json!({"session": session.id})).unwrap();
+    assert!(others.text.matches("Review the index").count() == 1, "{}", others.text);
+}
+
+#[test]
+fn the_same_key_resumes_the_same_session() {
+    let world = World::new();
+    let session = world.on_case();
+    world.keep(&session, "tea");
+    let resume = || {
+        world.resume("bob", json!({"session": session.id, "idempotency_key": "take-over"})).unwrap()
+    };
+    let first = resume();
+    assert_ne!(first.session.id, session.id);
+    assert_eq!(resume(), first);
+}
+
+#[test]
+fn a_checkpoint_is_deleted_and_archived_by_its_sessions_owner() {
+    let world = World::new();
+    let session = world.on_case();
+    let first = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
+    let id = json!({"checkpoint": first.id});
+    let error = world.book.delete_checkpoint(&caller("bob"), &request(id.clone())).unwrap_err();
+    assert_eq!((error.kind, error.code()), (ErrorKind::Forbidden, Some("ownership_mismatch")));
+    let error = world.book.archive_checkpoint(&caller("bob"), &request(id.clone())).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Forbidden);
+    let archived = world.book.archive_checkpoint(&caller("ann"), &request(id.clone())).unwrap();
+    assert!(archived.archived_at.is_some());
+    let again = world.book.archive_checkpoint(&caller("ann"), &request(id.clone())).unwrap();
+    assert_eq!(again, archived);
+    for _ in 0..12 {
+        world.checkpoint("ann", json!({"session": "tab"})).unwrap();
+    }
+    world.sweep_at(24 * 31);
+    assert_eq!(world.checkpoints(&session), []);
+    let list = json!({"session": session.id, "archived": true});
+    let kept = world.book.list_checkpoints(&caller("eve"), &request(list)).unwrap().items;
+    assert_eq!(kept, [archived]);
+    world.book.delete_checkpoint(&caller("ann"), &request(id.clone())).unwrap();
+    let error = world.book.delete_checkpoint(&caller("ann"), &request(id)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::NotFound);
+    let own = |kind: &EventKind| {
+        [EventKind::CheckpointArchived, EventKind::CheckpointDeleted].contains(kind)
+    };
+    let kinds = world.events("eve").into_iter().map(|event| event.1).filter(own);
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        [EventKind::CheckpointArchived, EventKind::CheckpointDeleted]
+    );
+}
+
+#[test]
+fn the_settings_of_checkpoints_hold() {
+    let world = World::new();
+    let settings = CheckpointSettings { kept: 2, days: 3, minutes: 20, ..Default::default() };
+    let world = World { book: world.book.clone().with_checkpoints(settings), ..world };
+    let session = world.on_case();
+    for _ in 0..4 {
+        world.checkpoint("ann", json!({"session": "tab"})).unwrap();
+    }
+    assert_eq!(world.checkpoints(&session).len(), 2);
+    for minutes in [10, 20] {
+        world.clock.set(at(0) + jiff::SignedDuration::from_mins(minutes));
+        world.keep(&session, &format!("at {minutes}"));
+    }
+    assert_eq!(world.checkpoints(&session)[0].kind, CheckpointKind::Automatic);
+    world.sweep_at(24 * 4);
+    assert_eq!(world.checkpoints(&session), []);
 }

@@ -43,6 +43,7 @@ mod successors;
 mod targets;
 mod tokens;
 mod update;
+mod working_sessions;
 
 use std::path::Path;
 use std::sync::Arc;

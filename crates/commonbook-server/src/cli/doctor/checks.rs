@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::workspace::Workspace;
 use serde::Serialize;
 use serde_json::Map;
@@ -64,6 +65,7 @@ pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<Health
     if let Some(error) = &config.settings_error {
         checks.push(HealthCheck::from_error("settings", error.clone()));
     }
+    checks.extend(check_checkpoints(config));
     checks.push(check_project(config));
     checks.extend(check_handoffs(config));
     checks.extend(check_process());
@@ -75,6 +77,18 @@ pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<Health
         checks.extend(check_destinations(home, config));
     }
     checks
+}
+
+/// Reports the settings of checkpoints that differ from the defaults.
+fn check_checkpoints(config: &Config) -> Option<HealthCheck> {
+    let settings = config.checkpoints().ok()?;
+    let CheckpointSettings { kept, days, minutes, partial_memories, partial_entities } = settings;
+    let found = format!(
+        "{kept} kept for {days} days, one after {minutes} minutes of activity; a partial resume has \
+         {partial_memories} memories and {partial_entities} entities"
+    );
+    let is_default = settings == CheckpointSettings::default();
+    (!is_default).then(|| HealthCheck::healthy("checkpoints", found))
 }
 
 /// Reports the workspace of the project, or what switches Commonbook off in it.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CasePosition, Checkpoint, CheckpointKind, OpenHandoff, ResumeMetadata};
+use super::{CasePosition, ChangedMemory, Checkpoint, CheckpointKind, OpenHandoff, ResumeMetadata};
 use crate::base::id::{CheckpointId, EntityId, MemoryId};
 use crate::base::limits;
 use crate::model::collaboration::HandoffEdge;
@@ -52,7 +52,7 @@ pub struct SummariseResult {
     pub hint: Option<String>,
 }
 
-/// Lists the checkpoints of a session, newest first; at most ten.
+/// Lists the checkpoints of a session, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListCheckpoints {
@@ -60,6 +60,37 @@ pub struct ListCheckpoints {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
+    /// Lists the archived ones instead.
+    #[serde(default)]
+    pub archived: bool,
+}
+
+/// Deletes a checkpoint of your session. What was saved in the session stays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteCheckpoint {
+    /// The checkpoint's id.
+    pub checkpoint: CheckpointId,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+/// Archives a checkpoint of your session: it stays until it is deleted, however many follow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArchiveCheckpoint {
+    /// The checkpoint's id.
+    pub checkpoint: CheckpointId,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
 }
 
 /// Returns one checkpoint.
@@ -79,6 +110,9 @@ pub struct ResumeSessionResult {
     pub text: String,
     /// The memories of the session that you requested, newest first.
     pub memories: Vec<MemoryId>,
+    /// What became of them since the checkpoint that you named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangedMemory>,
     /// The entities that you requested, latest first.
     pub entities: Vec<EntityId>,
     /// The open handoffs.

@@ -6,6 +6,15 @@ use super::*;
 use crate::base::id::CountingIds;
 use crate::base::settled_clock::SettledClock;
 
+/// The settings of a home without config.json.
+const SETTINGS: CheckpointSettings = CheckpointSettings {
+    kept: 10,
+    days: 30,
+    minutes: 60,
+    partial_memories: 50,
+    partial_entities: 20,
+};
+
 pub(crate) fn agent(name: &str) -> Agent {
     name.parse().expect("a name")
 }
@@ -34,6 +43,7 @@ pub(crate) fn checkpoint(
         created_at: at(hours),
         resumed: 0,
         resumed_at: None,
+        archived_at: None,
     }
 }
 
@@ -79,10 +89,12 @@ fn resuming_asks_for_a_mode_an_agent_and_a_budget() {
         budget,
         ..ResumeSession::default()
     };
-    let mine = resume(ResumeMode::Agent, None, None).check(&caller).expect("the request is valid");
+    let mine = resume(ResumeMode::Agent, None, None)
+        .check(&caller, SETTINGS)
+        .expect("the request is valid");
     assert_eq!((mine.agent, mine.budget), (Some(caller.clone()), 5_000));
     let theirs = resume(ResumeMode::Agent, Some("analyst"), Some(500))
-        .check(&caller)
+        .check(&caller, SETTINGS)
         .expect("the request is valid");
     assert_eq!(theirs.agent, Some(agent("analyst")));
     let table = [
@@ -93,10 +105,10 @@ fn resuming_asks_for_a_mode_an_agent_and_a_budget() {
         (ResumeSession { session: Some(" ".into()), ..ResumeSession::default() }, "session"),
     ];
     for (request, field) in table {
-        let error = request.check(&caller).expect_err(field);
+        let error = request.check(&caller, SETTINGS).expect_err(field);
         assert_eq!(error.field.as_deref(), Some(field));
     }
-    assert_eq!(ResumeMode::Partial.count_limits(), (50, 20));
+    assert_eq!(ResumeMode::Partial.count_limits(SETTINGS), (50, 20));
 }
 
 #[test]
@@ -121,7 +133,7 @@ fn a_sweep_keeps_ten_and_lets_the_automatic_ones_go_first() {
         let mut turned = all.clone();
         turned.rotate_left(3);
         for given in [&all, &turned] {
-            let gone = checkpoints_to_sweep(given, at(1));
+            let gone = checkpoints_to_sweep(given, SETTINGS, at(1));
             let numbers: Vec<u64> = gone
                 .iter()
                 .filter_map(|id| {
@@ -143,9 +155,39 @@ fn a_sweep_removes_checkpoints_older_than_thirty_days_of_confirmed_time() {
         .zip(1..)
         .map(|(hours, number)| checkpoint(&ids, number, CheckpointKind::Milestone, *hours))
         .collect();
-    assert!(checkpoints_to_sweep(&all, at(30 * 24)).is_empty());
-    assert_eq!(checkpoints_to_sweep(&all, at(30 * 24 + 1)), [all[0].id]);
-    assert_eq!(checkpoints_to_sweep(&all, at(31 * 24 + 1)), [all[0].id, all[1].id]);
+    assert!(checkpoints_to_sweep(&all, SETTINGS, at(30 * 24)).is_empty());
+    assert_eq!(checkpoints_to_sweep(&all, SETTINGS, at(30 * 24 + 1)), [all[0].id]);
+    assert_eq!(checkpoints_to_sweep(&all, SETTINGS, at(31 * 24 + 1)), [all[0].id, all[1].id]);
+}
+
+#[test]
+fn the_settings_decide_how_many_checkpoints_are_kept_and_how_long() {
+    assert_eq!(CheckpointSettings::default(), SETTINGS);
+    let ids = CountingIds::default();
+    let mut all: Vec<Checkpoint> =
+        (1..=5).map(|n| checkpoint(&ids, n, CheckpointKind::Manual, 0)).collect();
+    let few = CheckpointSettings { kept: 2, days: 7, ..SETTINGS };
+    assert_eq!(checkpoints_to_sweep(&all, few, at(1)), [all[0].id, all[1].id, all[2].id]);
+    all[0].archived_at = Some(at(0));
+    assert_eq!(checkpoints_to_sweep(&all, few, at(1)), [all[1].id, all[2].id], "it stays");
+    let gone = checkpoints_to_sweep(&all, few, at(7 * 24 + 1));
+    assert_eq!(gone, all[1..].iter().map(|checkpoint| checkpoint.id).collect::<Vec<_>>());
+    let table = [
+        (CheckpointSettings { kept: 0, ..SETTINGS }, "kept"),
+        (CheckpointSettings { kept: 101, ..SETTINGS }, "kept"),
+        (CheckpointSettings { days: 0, ..SETTINGS }, "days"),
+        (CheckpointSettings { minutes: 1_441, ..SETTINGS }, "minutes"),
+        (CheckpointSettings { partial_memories: 501, ..SETTINGS }, "partial_memories"),
+        (CheckpointSettings { partial_entities: 201, ..SETTINGS }, "partial_entities"),
+    ];
+    for (settings, field) in table {
+        assert_eq!(settings.check().unwrap_err().field.as_deref(), Some(field));
+    }
+    assert!(few.check().is_ok());
+    let active = SessionActivity { active: 30 * 60_000, last: at(0) };
+    assert!(active.is_due(30) && !active.is_due(31));
+    let partial = CheckpointSettings { partial_memories: 5, partial_entities: 0, ..SETTINGS };
+    assert_eq!(ResumeMode::Partial.count_limits(partial), (5, 0));
 }
 
 #[test]
@@ -161,13 +203,13 @@ fn a_clock_that_jumps_by_a_day_removes_and_reorders_nothing() {
     let mut clock = SettledClock::starting(at(readings[0]));
     for reading in readings {
         clock = clock.observe(at(reading));
-        assert!(checkpoints_to_sweep(&all, clock.confirmed).is_empty(), "{reading}");
+        assert!(checkpoints_to_sweep(&all, SETTINGS, clock.confirmed).is_empty(), "{reading}");
     }
     let many: Vec<Checkpoint> = (1..=11)
         .map(|n| checkpoint(&ids, n, CheckpointKind::Automatic, if n == 1 { 24 } else { 0 }))
         .collect();
     assert_eq!(
-        checkpoints_to_sweep(&many, at(0)),
+        checkpoints_to_sweep(&many, SETTINGS, at(0)),
         [many[0].id],
         "the first is the oldest, even with a later time"
     );
@@ -193,7 +235,7 @@ fn a_checkpoint_is_due_after_an_hour_of_activity() {
         ("the clock back", vec![-1_440.0, -1_439.0], false),
     ];
     for (what, minutes, due) in table {
-        assert_eq!(after(&minutes).is_due(), due, "{what}: {:?}", after(&minutes));
+        assert_eq!(after(&minutes).is_due(60), due, "{what}: {:?}", after(&minutes));
     }
 }
 
@@ -208,8 +250,8 @@ proptest! {
         let all: Vec<Checkpoint> = kinds.iter().zip(1..).map(|((kind, hours), number)| {
             checkpoint(&ids, number, CheckpointKind::ALL[*kind], *hours)
         }).collect();
-        let gone = checkpoints_to_sweep(&all, at(sure));
-        let (over, left): (Vec<_>, Vec<_>) = all.iter().partition(|checkpoint| is_expired(checkpoint, at(sure)));
+        let gone = checkpoints_to_sweep(&all, SETTINGS, at(sure));
+        let (over, left): (Vec<_>, Vec<_>) = all.iter().partition(|checkpoint| is_expired(checkpoint, SETTINGS, at(sure)));
         prop_assert!(over.iter().all(|checkpoint| gone.contains(&checkpoint.id)));
         prop_assert_eq!(all.len() - gone.len(), left.len().min(10));
         prop_assert!(left.last().is_none_or(|newest| !gone.contains(&newest.id)));

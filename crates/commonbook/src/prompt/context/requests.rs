@@ -98,6 +98,9 @@ pub struct AgentContext {
     pub id: ContextId,
     /// The agent that it was made for.
     pub agent: Agent,
+    /// The session that it belongs to; name it in later calls to work in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// The text, inside a fence that no author can have known; empty if nothing was chosen.
     pub text: String,
     /// Its tokens.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::id::{CountingIds, HandoffId};
 use crate::model::checkpoint::tests::{agent, at, checkpoint};
-use crate::model::checkpoint::{CheckpointKind, ResumeMode};
+use crate::model::checkpoint::{CheckpointKind, CheckpointSettings, ResumeMode};
 use crate::model::handoff::{HandoffKind, HandoffStatus};
 
 fn memory(ids: &CountingIds, author: &str, text: &str) -> MemorySummary {
@@ -63,6 +63,7 @@ fn open(ids: &CountingIds, task: &str) -> OpenHandoff {
         to: agent("qa"),
         status: HandoffStatus::Pending,
         task: task.into(),
+        later: false,
     }
 }
 
@@ -71,7 +72,8 @@ fn handoff_handle(handoff: &OpenHandoff) -> String {
 }
 
 fn wanted(mode: ResumeMode, agent: Option<Agent>, budget: usize) -> ResumeOptions {
-    ResumeOptions { mode, agent, budget }
+    let count_limits = mode.count_limits(CheckpointSettings::default());
+    ResumeOptions { mode, agent, budget, count_limits }
 }
 
 #[test]
@@ -85,7 +87,6 @@ fn a_session_is_resumed_with_all_its_parts() {
         memories: vec![newer.clone(), older.clone()],
         entities: vec![tool.clone()],
         handoffs: vec![waiting.clone()],
-        handoffs_left: 0,
         history: vec![edge(&ids, "analyst", "developer")],
         cases: vec![CasePosition {
             key: "orders".into(),
@@ -93,6 +94,7 @@ fn a_session_is_resumed_with_all_its_parts() {
             context_version: 5,
             read: 3,
         }],
+        ..ResumeMaterial::default()
     };
     let full = wanted(ResumeMode::Full, None, 5_000);
     let found = resume("s1", Some(&checkpoint), &full, material);
@@ -131,14 +133,17 @@ fn each_mode_includes_its_part() {
         memories: (0..120).map(|n| memory(&ids, names[n % 2], "x")).collect(),
         entities: (0..50).map(|n| entity(&ids, names[n % 2], "x")).collect(),
         handoffs: vec![open(&ids, "x")],
-        handoffs_left: 0,
         history: vec![edge(&ids, "analyst", "developer"), edge(&ids, "x", "y")],
-        cases: Vec::new(),
+        ..ResumeMaterial::default()
     };
     let run = |mode, agent| {
         let all = wanted(mode, agent, 40_000);
         let found = resume("s1", None, &all, material.clone());
         assert_eq!(found.metadata.memories_left_out, 0);
+        let beyond = if mode == ResumeMode::Partial { 70 } else { 0 };
+        assert_eq!(found.metadata.memories_beyond, beyond);
+        let note = "70 older memories are not in a partial resume: use mode full.";
+        assert_eq!(found.text.contains(note), beyond > 0, "{}", found.text);
         let numbers = found.metadata;
         (
             numbers.memories_resumed,
@@ -166,6 +171,8 @@ fn the_newest_memories_have_the_room() {
     assert!(resumed > 5 && resumed + left == 60 && found.memories.len() == 60);
     let [first, second] = [0, 1].map(|n| found.text.find(&format!("Finding {n} of")));
     assert!(second < first, "the oldest is read first");
+    let note = format!("-- {left} older memories are not told: raise the budget.\n</");
+    assert!(found.text.contains(&note), "{}", found.text);
 }
 
 #[test]
@@ -179,6 +186,79 @@ fn a_too_long_memory_is_skipped() {
     let found = resume("s1", None, &small, material);
     assert!(found.text.contains("A short one."), "{}", found.text);
     assert_eq!((found.metadata.memories_resumed, found.metadata.memories_left_out), (4, 2));
+}
+
+#[test]
+fn no_handoff_is_told_twice() {
+    let ids = CountingIds::default();
+    let waiting = open(&ids, "Validate");
+    let of_open = HandoffEdge {
+        handoff: waiting.id,
+        status: HandoffStatus::Pending,
+        ..edge(&ids, "developer", "qa")
+    };
+    let material = ResumeMaterial {
+        handoffs: vec![waiting],
+        handoffs_told: 2,
+        handoffs_left: 3,
+        history: vec![of_open, edge(&ids, "analyst", "developer")],
+        ..ResumeMaterial::default()
+    };
+    let found = resume("s1", None, &wanted(ResumeMode::Full, None, 5_000), material);
+    let heading =
+        "-- Open handoffs; 2 more were told in this session; list_handoffs shows 3 more\n";
+    assert!(found.text.contains(heading), "{}", found.text);
+    assert!(!found.text.contains("developer to qa"), "{}", found.text);
+    assert!(found.text.contains("-- analyst to developer: completed,"), "{}", found.text);
+    assert_eq!((found.history.len(), found.metadata.handoffs_open), (2, 6));
+}
+
+#[test]
+fn what_changed_since_the_checkpoint_is_marked() {
+    let ids = CountingIds::default();
+    let [kept, changed, replaced, gone, heir] =
+        ["kept", "before", "old", "secret", "new"].map(|text| memory(&ids, "ann", text));
+    let change = |memory: &MemorySummary, change, superseded_by| ChangedMemory {
+        id: memory.id,
+        change,
+        superseded_by,
+    };
+    let tool = entity(&ids, "ann", "PostgreSQL");
+    let later = OpenHandoff { later: true, ..open(&ids, "Validate") };
+    let since = HandoffEdge { ended_at: Some(at(3)), ..edge(&ids, "ann", "bob") };
+    let after = HandoffEdge { created_at: at(3), ..edge(&ids, "bob", "ann") };
+    let material = ResumeMaterial {
+        as_of: Some(at(1)),
+        changes: vec![
+            change(&changed, ChangeSince::Changed, None),
+            change(&replaced, ChangeSince::Superseded, Some(heir.id)),
+            change(&gone, ChangeSince::Deleted, None),
+        ],
+        forgotten: vec![ForgottenMemory { id: gone.id, author: agent("ann"), at: at(0) }],
+        memories: vec![kept, changed, replaced],
+        entities_later: BTreeSet::from([tool.id]),
+        entities: vec![tool],
+        handoffs: vec![later],
+        history: vec![after, since],
+        ..ResumeMaterial::default()
+    };
+    let made = checkpoint(&ids, 1, CheckpointKind::Manual, 1);
+    let full = wanted(ResumeMode::Full, None, 5_000);
+    let text = resume("s1", Some(&made), &full, material).text;
+    let (gone, heir) = (gone.id.to_string(), heir.id.to_string());
+    for part in [
+        "decision\n> kept\n".to_owned(),
+        "decision, changed since\n> before\n".to_owned(),
+        format!("decision, superseded since by #{}\n> old\n", short_id(&heir)),
+        format!("-- Deleted after the checkpoint\n-- #{} of ann, 2027-01-15\n", short_id(&gone)),
+        "tool, stated after the checkpoint\n> PostgreSQL\n".to_owned(),
+        "to qa, pending, later than the checkpoint\n> Validate\n".to_owned(),
+        "-- ann to bob: completed, since the checkpoint,".to_owned(),
+        "-- bob to ann: completed, later than the checkpoint,".to_owned(),
+    ] {
+        assert!(text.contains(&part), "{part}: {text}");
+    }
+    assert!(!text.contains("secret"), "{text}");
 }
 
 #[test]
@@ -203,9 +283,9 @@ proptest! {
             memories: texts.iter().map(|text| memory(&ids, "analyst", text)).collect(),
             entities: (0..others).map(|_| entity(&ids, "analyst", &name)).collect(),
             handoffs: (0..others).map(|_| open(&ids, &name)).collect(),
-            handoffs_left: 0,
-            history: (0..others).map(|_| edge(&ids, "analyst", "developer")).collect(),
+                history: (0..others).map(|_| edge(&ids, "analyst", "developer")).collect(),
             cases: vec![case; others],
+            ..ResumeMaterial::default()
         };
         let mut made = checkpoint(&ids, 1, CheckpointKind::Workflow, 0);
         made.agents_involved = (0..others).map(|n| agent(&format!("{n}{}", "漢".repeat(120)))).collect();

@@ -45,7 +45,8 @@ impl CheckpointRows for SqliteTransaction<'_> {
     }
 
     fn old_checkpoints(&self, before: Timestamp, limit: u32) -> Result<Vec<Checkpoint>> {
-        let sql = "SELECT * FROM checkpoint WHERE created_at < ?1 ORDER BY created_at LIMIT ?2";
+        let sql = "SELECT * FROM checkpoint WHERE created_at < ?1 AND archived_at IS NULL \
+                   ORDER BY created_at LIMIT ?2";
         self.query_all(sql, (before.as_millisecond(), limit), from_row)
     }
 
@@ -101,8 +102,8 @@ impl CheckpointRows for SqliteTransaction<'_> {
     fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO checkpoint (workspace, id, session, sequence, kind, title, agent, \
-             agents_involved, case_key, position, created_at, resumed, resumed_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             agents_involved, case_key, position, created_at, resumed, resumed_at, archived_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             (
                 checkpoint.workspace.as_str(),
                 checkpoint.id.to_string(),
@@ -117,6 +118,7 @@ impl CheckpointRows for SqliteTransaction<'_> {
                 checkpoint.created_at.as_millisecond(),
                 checkpoint.resumed,
                 checkpoint.resumed_at.map(Timestamp::as_millisecond),
+                checkpoint.archived_at.map(Timestamp::as_millisecond),
             ),
         )?;
         Ok(())
@@ -146,5 +148,6 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
         created_at: time(row.get("created_at")?),
         resumed: row.get("resumed")?,
         resumed_at: row.get::<_, Option<i64>>("resumed_at")?.map(time),
+        archived_at: row.get::<_, Option<i64>>("archived_at")?.map(time),
     })
 }

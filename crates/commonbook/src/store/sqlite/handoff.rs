@@ -530,6 +530,7 @@ fn task_from_row(row: &Row<'_>) -> rusqlite::Result<OpenHandoff> {
         to: text(row, "to_agent")?,
         status: text(row, "status")?,
         task: row.get("task")?,
+        later: false,
     })
 }
 

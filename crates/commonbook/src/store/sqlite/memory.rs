@@ -15,6 +15,7 @@ use crate::base::id::MemoryId;
 use crate::model::access::{Audience, Sight, Visibility};
 use crate::model::caller::EntryPoint;
 use crate::model::case::CaseStatus;
+use crate::model::checkpoint::EarlierRevision;
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::stats::{MemoryCount, UserRecord};
@@ -197,6 +198,49 @@ impl MemoryRows for SqliteTransaction<'_> {
         Ok(earlier)
     }
 
+    fn revisions_after(
+        &self,
+        sight: &Sight,
+        workspace: &Workspace,
+        ids: &[MemoryId],
+        position: u64,
+    ) -> Result<Vec<EarlierRevision>> {
+        let sql = "SELECT r.revision, r.ended, r.snapshot FROM json_each(?2) w \
+                   CROSS JOIN revision r ON r.workspace = ?1 AND r.memory = w.value \
+                   WHERE r.ended IS NULL OR r.ended > ?3 ORDER BY r.memory, r.revision";
+        let unseen = self.unseen("each snapshot is judged by `Sight::sees`, here");
+        unseen.all(sql, (workspace.as_str(), encode_json(&ids)?, position), |row| {
+            let snapshot: Memory = json(row, "snapshot")?;
+            Ok(EarlierRevision {
+                memory: snapshot.id,
+                revision: row.get("revision")?,
+                revised_at: snapshot.revised_at,
+                ended: row.get("ended")?,
+                snapshot: Some(snapshot).filter(|memory| sight.sees(memory)),
+            })
+        })
+    }
+
+    fn older_session_memories(
+        &self,
+        sight: &Sight,
+        filter: &MemoryFilter,
+        before: u64,
+    ) -> Result<u64> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        let sql = format!(
+            "SELECT count(*) FROM memory m INDEXED BY memory_session WHERE {seen_m} \
+                 AND m.workspace IN (SELECT value FROM json_each(:workspaces)) \
+                 AND m.session = :session AND m.sequence < :before AND m.deleted_at IS NULL \
+                 AND m.superseded_by IS NULL AND m.trust <> 'quarantined' \
+                 AND (:owner IS NULL OR m.owner = :owner)"
+        );
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":session", &filter.session), (":before", &before), (":owner", &filter.owner)];
+        Ok(seen.first(&sql, &more, |row| row.get(0))?.unwrap_or(0))
+    }
+
     fn was_imported(&self, memory: &Memory) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND id = ?2) \
                    OR (?3 IS NOT NULL AND \
@@ -230,7 +274,8 @@ impl MemoryRows for SqliteTransaction<'_> {
 
     fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()> {
         self.execute(
-            "INSERT INTO revision (workspace, memory, revision, snapshot) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO revision (workspace, memory, revision, snapshot, ended) \
+             VALUES (?1, ?2, ?3, ?4, (SELECT sequence + 1 FROM workspace WHERE name = ?1))",
             (
                 before.workspace.as_str(),
                 before.id.to_string(),

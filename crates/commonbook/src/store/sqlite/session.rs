@@ -10,8 +10,9 @@ use crate::base::error::Result;
 use crate::base::id::SessionId;
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
+use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
-use crate::model::session::{Session, SessionFilter, SessionStatus};
+use crate::model::session::{Session, SessionFilter, SessionPool, SessionStatus};
 use crate::model::workspace::Workspace;
 use crate::store::SessionRows;
 
@@ -50,6 +51,28 @@ impl SessionRows for SqliteTransaction<'_> {
         let sql = "SELECT * FROM session WHERE workspace = ?1 AND agent = ?2 \
                    AND client_session = ?3 ORDER BY sequence DESC LIMIT 1";
         self.query_one(sql, [workspace.as_str(), agent.as_str(), client_session], from_row)
+    }
+
+    fn open_session(
+        &self,
+        caller: &Caller,
+        pool: SessionPool,
+        since: Timestamp,
+    ) -> Result<Option<Session>> {
+        let sql = "SELECT * FROM session INDEXED BY session_at_work \
+                   WHERE workspace = ?1 AND agent = ?2 AND status = 'active' AND touched_at >= ?3 \
+                       AND user_id IS ?4 AND token IS ?5 \
+                       AND (NOT ?6 OR (client_session IS NOT NULL AND door IN ('hook', 'rest'))) \
+                   ORDER BY touched_at DESC, sequence DESC LIMIT 1";
+        let params = (
+            caller.workspace.as_str(),
+            caller.agent.as_str(),
+            since.as_millisecond(),
+            &caller.user,
+            caller.proof.token().map(|token| token.to_string()),
+            pool == SessionPool::OfClient,
+        );
+        self.query_one(sql, params, from_row)
     }
 
     fn session_ids_ending(
@@ -134,11 +157,11 @@ impl SessionRows for SqliteTransaction<'_> {
         self.query_all(sql, (before.as_millisecond(), limit), from_row)
     }
 
-    fn insert_session(&mut self, session: &Session, sequence: u64) -> Result<()> {
+    fn insert_session(&mut self, session: &Session, caller: &Caller, sequence: u64) -> Result<()> {
         self.execute(
             "INSERT INTO session (workspace, id, sequence, agent, device, client, user_id, case_key, \
-             client_session, status, started_at, touched_at, ended_at, summary) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             client_session, status, started_at, touched_at, ended_at, summary, token, door) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             (
                 session.workspace.as_str(),
                 session.id.to_string(),
@@ -154,6 +177,8 @@ impl SessionRows for SqliteTransaction<'_> {
                 session.touched_at.as_millisecond(),
                 session.ended_at.map(Timestamp::as_millisecond),
                 session.summary.map(|id| id.to_string()),
+                caller.proof.token().map(|token| token.to_string()),
+                caller.door.name(),
             ),
         )?;
         Ok(())

@@ -8,32 +8,46 @@ use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
-use crate::model::checkpoint::{CasePosition, OpenHandoff};
+use crate::model::checkpoint::{
+    CasePosition, ChangeSince, ChangedMemory, Checkpoint, OpenHandoff, ResumeOptions, change_since,
+    memory_at,
+};
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
+use crate::prompt::briefing::BriefingKey;
 use crate::prompt::item::{EntitySummary, MemorySummary};
-use crate::prompt::resume::ResumeMaterial;
+use crate::prompt::resume::{ForgottenMemory, ResumeMaterial};
 use crate::store::Transaction;
+use crate::verbs::memory::hide_heirs;
 use crate::verbs::ops::find_visible::mentioned_items;
 
-/// What a session holds, as far as the caller sees, up to a position in the journal.
+/// Memories of a session, as they stood where it is resumed from.
+#[derive(Default)]
+struct SessionMemories {
+    /// The memories, newest first.
+    memories: Vec<Memory>,
+    /// Those that were deleted since.
+    forgotten: Vec<ForgottenMemory>,
+    /// What became of them since.
+    changes: Vec<ChangedMemory>,
+    /// Older ones that were not read.
+    beyond: u64,
+}
+
+/// What a session holds, as far as the caller sees: as it is now, or as it stood at a checkpoint.
 pub(super) fn resume_material(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
     session: &Session,
-    until: Option<u64>,
+    until: Option<&Checkpoint>,
+    wanted: &ResumeOptions,
 ) -> Result<ResumeMaterial> {
-    let filter = MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
-    let most = u32::try_from(limits::RESUME_MEMORIES).unwrap_or(u32::MAX);
-    let beyond = until.map(|until| until + 1);
-    let found = tx.memories(sight, &filter, ListOrder::Newest, beyond, most)?;
-    let memories = found.into_iter().map(|(_, memory)| memory);
-    let usable = memories.filter(Memory::is_usable);
-    let usable: Vec<Memory> = usable.collect();
+    let found = session_memories(tx, sight, session, until, wanted)?;
+    let SessionMemories { memories, forgotten, changes, beyond } = found;
     let mut cases = Vec::new();
     if let Some(key) = &session.case
         && let Some(case) = tx.case(&session.workspace, key)?
@@ -45,29 +59,111 @@ pub(super) fn resume_material(
             read: read_position(tx, caller, key)?.min(case.version),
         });
     }
-    let entities = mentioned_entities(tx, sight, session, &usable)?;
+    let entities = mentioned_entities(tx, sight, session, &memories, &changes)?;
+    let later =
+        |entity: &&EntitySummary| until.is_some_and(|checkpoint| entity.at > checkpoint.created_at);
+    let entities_later = entities.iter().filter(later).map(|entity| entity.id).collect();
     let places: Vec<MemoryRef> =
-        usable.iter().map(|memory| (memory.workspace.clone(), memory.id)).collect();
+        memories.iter().map(|memory| (memory.workspace.clone(), memory.id)).collect();
     let marks = tx.contradiction_marks(sight, &places)?;
-    let summaries = usable.into_iter().map(MemorySummary::from);
+    let summaries = memories.into_iter().map(MemorySummary::from);
     let memories = summaries.map(|summary| summary.with_contradictions(&marks)).collect();
-    let (handoffs, handoffs_left) = open_handoffs(tx, caller, session)?;
-    let history = history(tx, caller, session)?;
-    Ok(ResumeMaterial { memories, entities, handoffs, handoffs_left, history, cases })
+    let OpenHandoffs { handoffs, left, told } = open_handoffs(tx, caller, session, until)?;
+    Ok(ResumeMaterial {
+        as_of: until.map(|checkpoint| checkpoint.created_at),
+        memories,
+        memories_beyond: usize::try_from(beyond).unwrap_or(usize::MAX),
+        forgotten,
+        changes,
+        entities,
+        entities_later,
+        handoffs,
+        handoffs_left: left,
+        handoffs_told: told,
+        history: history(tx, caller, session)?,
+        cases,
+    })
 }
 
-/// The entities that these memories mention, those of the newest memories first.
+/// The memories of a session, newest first, as they are now or as they stood at a checkpoint.
+fn session_memories(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    session: &Session,
+    until: Option<&Checkpoint>,
+    wanted: &ResumeOptions,
+) -> Result<SessionMemories> {
+    let id = session.id.to_string();
+    let owner = wanted.agent.as_ref().map(ToString::to_string);
+    let filter = MemoryFilter { session: Some(id), owner, ..MemoryFilter::default() };
+    let most = u32::try_from(limits::RESUME_MEMORIES).unwrap_or(u32::MAX);
+    let beyond = until.map(|checkpoint| checkpoint.position + 1);
+    let mut found = tx.memories(sight, &filter, ListOrder::Newest, beyond, most)?;
+    let oldest =
+        found.last().map(|(position, _)| *position).filter(|_| found.len() >= most as usize);
+    let beyond_limit = match oldest {
+        Some(oldest) => tx.older_session_memories(sight, &filter, oldest)?,
+        None => 0,
+    };
+    let Some(checkpoint) = until else {
+        let memories = found.into_iter().map(|(_, memory)| memory);
+        let memories = memories.filter(Memory::is_usable).collect();
+        return Ok(SessionMemories {
+            memories,
+            beyond: beyond_limit,
+            ..SessionMemories::default()
+        });
+    };
+    let deleted = MemoryFilter { deleted: true, ..filter };
+    found.extend(tx.memories(sight, &deleted, ListOrder::Newest, beyond, most)?);
+    found.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+    let now: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
+    let mut shown = now.clone();
+    hide_heirs(tx, sight, &mut shown)?;
+    let changed: Vec<MemoryId> =
+        now.iter().filter(|memory| memory.revision > 1).map(|memory| memory.id).collect();
+    let revisions = tx.revisions_after(sight, &session.workspace, &changed, checkpoint.position)?;
+    let mut past = SessionMemories { beyond: beyond_limit, ..SessionMemories::default() };
+    for (memory, shown) in now.iter().zip(&shown).filter(|(memory, _)| !memory.is_quarantined()) {
+        let then = memory_at(memory, &revisions, checkpoint);
+        let Some(then) = then.filter(Memory::is_usable) else { continue };
+        // A heir out of sight does not exist for the reader.
+        let change = change_since(&then, shown);
+        past.changes.extend(change.clone());
+        match change {
+            Some(ChangedMemory { change: ChangeSince::Deleted, .. }) => {
+                let Memory { id, owner, recorded_at, .. } = then;
+                past.forgotten.push(ForgottenMemory { id, author: owner, at: recorded_at });
+            }
+            _ => past.memories.push(then),
+        }
+    }
+    Ok(past)
+}
+
+/// The entities that these memories mention, those of the newest memories first. The mentions are of
+/// the present texts: of a memory that said something else, only those that it had count.
 fn mentioned_entities(
     tx: &dyn Transaction,
     sight: &Sight,
     session: &Session,
     memories: &[Memory],
+    changes: &[ChangedMemory],
 ) -> Result<Vec<EntitySummary>> {
     let places: BTreeMap<MemoryId, usize> =
         memories.iter().enumerate().map(|(place, memory)| (memory.id, place)).collect();
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
     let place = |id: MemoryId| places.get(&id).copied().unwrap_or(memories.len());
     let mut mentions = tx.entities_mentioned_in(sight, &session.workspace, &ids)?;
+    let says = |memory: &Memory, value: &str| {
+        let title = memory.title.as_deref().unwrap_or_default();
+        format!("{title}\n{}", memory.text).to_lowercase().contains(&value.to_lowercase())
+    };
+    mentions.retain(|mention| {
+        let is_changed = changes.iter().any(|change| change.id == mention.memory);
+        let memory = memories.get(place(mention.memory));
+        !is_changed || memory.is_some_and(|memory| says(memory, &mention.value))
+    });
     mentions.sort_by_key(|mention| place(mention.memory));
     let mut summaries =
         mentioned_items(tx, &session.workspace, &mentions, |id| memories.get(place(id)))?;
@@ -75,13 +171,23 @@ fn mentioned_entities(
     Ok(latest.take(limits::RESUME_ENTITIES).collect())
 }
 
-/// The open handoffs between other agents and the caller or the session's agent, oldest first, and
-/// the number of further open ones.
+/// Open handoffs for an agent that resumes a session.
+struct OpenHandoffs {
+    handoffs: Vec<OpenHandoff>,
+    /// The number of further ones.
+    left: usize,
+    /// The number of those that a briefing of the session has told.
+    told: usize,
+}
+
+/// The open handoffs between other agents and the caller or the session's agent, oldest first,
+/// without those that a briefing of the caller's session has told.
 fn open_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
     session: &Session,
-) -> Result<(Vec<OpenHandoff>, usize)> {
+    until: Option<&Checkpoint>,
+) -> Result<OpenHandoffs> {
     let sight = Sight::writing(caller)?;
     let status: Vec<HandoffStatus> =
         HandoffStatus::ALL.iter().copied().filter(|status| status.is_open()).collect();
@@ -92,18 +198,48 @@ fn open_handoffs(
         ..HandoffFilter::default()
     };
     let with = Some(session.agent.clone());
-    let of_session = HandoffFilter { side: HandoffSide::All, with, ..own.clone() };
-    let filters = if session.agent == caller.agent { vec![own] } else { vec![own, of_session] };
-    let (mut found, mut left) = (Vec::new(), 0);
-    for filter in &filters {
-        let tasks = tx.tasks(&sight, filter, limits::RESUME_HANDOFFS)?;
-        let all = usize::try_from(tx.handoff_count(&sight, filter)?).unwrap_or(usize::MAX);
-        left += all.saturating_sub(tasks.len());
-        found.extend(tasks.into_iter().map(|(_, handoff)| handoff));
+    let count = |filter: &HandoffFilter| -> Result<usize> {
+        Ok(usize::try_from(tx.handoff_count(&sight, filter)?).unwrap_or(usize::MAX))
+    };
+    let mut found = tx.tasks(&sight, &own, limits::RESUME_HANDOFFS)?;
+    let mut all = count(&own)?;
+    if session.agent != caller.agent {
+        let of_session = HandoffFilter { side: HandoffSide::All, with, ..own };
+        found.extend(tx.tasks(&sight, &of_session, limits::RESUME_HANDOFFS)?);
+        // What the two agents hand to each other is in both.
+        let of_both = HandoffFilter { side: HandoffSide::Either, ..of_session.clone() };
+        all = (all + count(&of_session)?).saturating_sub(count(&of_both)?);
     }
     let mut seen = BTreeSet::new();
-    found.retain(|handoff: &OpenHandoff| seen.insert(handoff.id));
-    Ok((found, left))
+    found.retain(|(_, handoff)| seen.insert(handoff.id));
+    let left = all.saturating_sub(found.len());
+    let later = |position: u64| until.is_some_and(|checkpoint| position > checkpoint.position);
+    let handoffs =
+        found.into_iter().map(|(at, handoff)| OpenHandoff { later: later(at), ..handoff });
+    let mut handoffs: Vec<OpenHandoff> = handoffs.collect();
+    let count = handoffs.len();
+    let heard = heard_items(tx, caller, session)?;
+    // A briefing tells those that wait, and an accepted one is another state.
+    handoffs.retain(|handoff| {
+        handoff.status != HandoffStatus::Pending || !heard.contains(&handoff.id.to_string())
+    });
+    let told = count - handoffs.len();
+    Ok(OpenHandoffs { handoffs, left, told })
+}
+
+/// The ids of what briefings have told in a session of the caller.
+fn heard_items(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    session: &Session,
+) -> Result<BTreeSet<String>> {
+    if session.agent != caller.agent || caller.agent.is_anonymous() {
+        return Ok(BTreeSet::new());
+    }
+    let name = session.client_session.clone().unwrap_or_else(|| session.id.to_string());
+    let (workspace, agent) = (session.workspace.clone(), session.agent.clone());
+    let heard = tx.briefing(&BriefingKey { workspace, agent, session: name })?;
+    Ok(heard.items.into_keys().collect())
 }
 
 /// The handoffs of a session and its case, newest first.

@@ -64,6 +64,10 @@ impl Commonbook {
     /// if it sees several with this ending.
     pub fn in_known_session<'c>(&self, caller: &'c Caller) -> Result<Cow<'c, Caller>> {
         let Some(session) = &caller.session else { return Ok(Cow::Borrowed(caller)) };
+        let own = caller.connection.as_ref().and_then(|connection| connection.current(caller));
+        if own.as_ref() == Some(session) {
+            return Ok(Cow::Borrowed(caller));
+        }
         let id = self.find_session(caller, session)?;
         Ok(match id.filter(|id| id != session) {
             None => Cow::Borrowed(caller),

@@ -12,17 +12,20 @@ use crate::base::id::IdSource;
 use crate::base::{input, limits};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
+use crate::model::checkpoint::CheckpointSettings;
 use crate::store::{IdempotencyRecord, Transaction};
 use crate::verbs::Commonbook;
 use crate::verbs::ops::write_request::WriteRequest;
 
-/// The caller of a write, what it may change, the time of the write, and the source of new ids.
+/// The caller of a write, what it may change, the time of the write, the source of new ids, and when
+/// a write makes a checkpoint.
 #[derive(Clone, Copy)]
 pub(in crate::verbs) struct WriteScope<'w> {
     pub(in crate::verbs) caller: &'w Caller,
     pub(in crate::verbs) sight: &'w Sight,
     pub(in crate::verbs) now: Timestamp,
     pub(in crate::verbs) ids: &'w dyn IdSource,
+    pub(in crate::verbs) checkpoints: CheckpointSettings,
 }
 
 /// A step of every write, in the transaction of the write. An error refuses the write.
@@ -60,6 +63,7 @@ impl Commonbook {
         // A caller that works for another user makes another request: the answer may be about that user.
         let request_sha256 = sha256(&encode_answer(&(R::VERB, &caller.user, request))?);
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
+        let checkpoints = self.checkpoints;
         self.store.write(move |tx| {
             if let Some(key) = &key
                 && let Some(earlier) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
@@ -68,7 +72,7 @@ impl Commonbook {
             {
                 return repeated_answer(&earlier, &request_sha256);
             }
-            let scope = WriteScope { caller: &caller, sight: &sight, now, ids: &*ids };
+            let scope = WriteScope { caller: &caller, sight: &sight, now, ids: &*ids, checkpoints };
             steps.iter().try_for_each(|step| step(tx, scope))?;
             let answer = act(tx, scope)?;
             if let Some(key) = &key {

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::model::case::{AppendEntries, ArchiveCase, CloseCase, OpenCase, ReopenCase};
-use crate::model::checkpoint::{CheckpointAndSummarise, CreateCheckpoint, ResumeSession};
+use crate::model::checkpoint::{
+    ArchiveCheckpoint, CheckpointAndSummarise, CreateCheckpoint, DeleteCheckpoint, ResumeSession,
+};
 use crate::model::contradiction::{ReopenContradiction, ResolveContradiction};
 use crate::model::cursor::MarkRead;
 use crate::model::entity::{DecideReview, MergeEntities, ResolveEntity, UnmergeEntities};
@@ -54,11 +56,13 @@ keyed! {
     AddRelation => "add_relation",
     AppendEntries => "append_entries",
     ArchiveCase => "archive_case",
+    ArchiveCheckpoint => "archive_checkpoint",
     CheckpointAndSummarise => "checkpoint_and_summarise",
     CloseCase => "close_case",
     CreateCheckpoint => "create_checkpoint",
     CreateHandoff => "create_handoff",
     DecideReview => "decide_review",
+    DeleteCheckpoint => "delete_checkpoint",
     DeleteMemory => "delete_memory",
     EndSession => "end_session",
     LearnRequest => "learn",
