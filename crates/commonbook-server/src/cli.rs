@@ -470,6 +470,9 @@ impl VerbCommand {
             if self.verb.writes() {
                 follow::embed_briefly(&book);
             }
+            if self.verb.name == "end_session" {
+                follow::digest_briefly(&book);
+            }
         }
         if !names_workspace && !self.verb.is_about_home() {
             workspace::note_older_workspace(config, open);

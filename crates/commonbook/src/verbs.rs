@@ -41,6 +41,7 @@ use crate::base::home_key::HomeKey;
 use crate::base::id::{IdSource, RandomIds};
 use crate::index::Index;
 use crate::model::access::AccessPolicy;
+use crate::model::case::digest::MergeBotSettings;
 use crate::model::case::digest::writing::DigestWriterHandle;
 use crate::model::collaboration::CollaborationSettings;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
@@ -84,6 +85,7 @@ pub struct Commonbook {
     /// The key that fences are derived with, once it was needed.
     fence_key: Arc<OnceLock<HomeKey>>,
     writer: Option<DigestWriterHandle>,
+    merge_bot: MergeBotSettings,
     judge: Option<ContradictionJudgeHandle>,
 }
 
@@ -121,6 +123,7 @@ impl Commonbook {
             files: Arc::default(),
             fence_key: Arc::default(),
             writer: None,
+            merge_bot: MergeBotSettings::default(),
             judge: None,
         }
     }
@@ -141,6 +144,12 @@ impl Commonbook {
     #[must_use]
     pub fn with_collaboration(self, collaboration: CollaborationSettings) -> Self {
         Self { collaboration, ..self }
+    }
+
+    /// The same Commonbook, with these settings for digests that run by themselves.
+    #[must_use]
+    pub fn with_merge_bot(self, merge_bot: MergeBotSettings) -> Self {
+        Self { merge_bot, ..self }
     }
 
     /// The same Commonbook, with these preferences for contexts.

@@ -31,6 +31,8 @@ pub enum EntryPoint {
     Hook,
     /// The expiry of a handoff.
     Handoff,
+    /// The digest of a case that runs by itself.
+    Digest,
 }
 
 /// The proof of a caller's identity.

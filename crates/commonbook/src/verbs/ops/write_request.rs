@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::model::case::{AppendEntries, ArchiveCase, CloseCase, OpenCase, ReopenCase};
+use crate::model::case::{
+    AppendEntries, ArchiveCase, BranchCase, CloseCase, DecideProposal, MergeCase, OpenCase,
+    ReopenCase, UpdateCase,
+};
 use crate::model::checkpoint::{CheckpointAndSummarise, CreateCheckpoint, ResumeSession};
 use crate::model::contradiction::{ReopenContradiction, ResolveContradiction};
 use crate::model::cursor::MarkRead;
@@ -54,15 +57,18 @@ keyed! {
     AddRelation => "add_relation",
     AppendEntries => "append_entries",
     ArchiveCase => "archive_case",
+    BranchCase => "branch_case",
     CheckpointAndSummarise => "checkpoint_and_summarise",
     CloseCase => "close_case",
     CreateCheckpoint => "create_checkpoint",
     CreateHandoff => "create_handoff",
+    DecideProposal => "decide_proposal",
     DecideReview => "decide_review",
     DeleteMemory => "delete_memory",
     EndSession => "end_session",
     LearnRequest => "learn",
     MarkRead => "mark_read",
+    MergeCase => "merge_case",
     MergeEntities => "merge_entities",
     OpenCase => "open_case",
     PurgeMemory => "purge_memory",
@@ -77,6 +83,7 @@ keyed! {
     StartSession => "start_session",
     TouchSession => "touch_session",
     UnmergeEntities => "unmerge_entities",
+    UpdateCase => "update_case",
     UpdateMemory => "update_memory",
 }
 
