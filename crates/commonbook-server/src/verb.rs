@@ -511,7 +511,7 @@ fn case_verbs() -> Vec<Verb> {
             .tool()
             .command("case proposals"),
         verb("decide_proposal", Changes, C::decide_proposal)
-            .post("/v1/cases/{key}/proposals/{number}")
+            .post("/v1/cases/{key}/decide")
             .tool()
             .command("case decide"),
         verb("branch_case", Adds, C::branch_case)
