@@ -119,7 +119,7 @@ fn flag_name(field: &str) -> String {
         "memories" => "memory".to_owned(),
         "agents_involved" => "agent-involved".to_owned(),
         "decisions_made" => "decision".to_owned(),
-        "active_files" | "events" | "next_steps" | "relations" | "scopes" | "topics" => {
+        "active_files" | "events" | "labels" | "next_steps" | "relations" | "scopes" | "topics" => {
             field.trim_end_matches('s').replace('_', "-")
         }
         _ => field.replace('_', "-"),
@@ -469,6 +469,9 @@ impl VerbCommand {
             follow::record_calls(&book);
             if self.verb.writes() {
                 follow::embed_briefly(&book);
+            }
+            if self.verb.name == "end_session" {
+                follow::digest_briefly(&book);
             }
         }
         if !names_workspace && !self.verb.is_about_home() {

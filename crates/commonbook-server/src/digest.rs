@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::{input, limits};
+use commonbook::model::case::digest::MergeBotSettings;
 use commonbook::model::case::digest::writing::{
     DigestWriter, DigestWriterHandle, WriterKind, WriterRequest,
 };
@@ -20,10 +22,13 @@ use crate::shell;
 /// Maximum output of a command: more than any accepted sentence.
 const COMMAND_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 
-/// The section `digest` of config.json: empty, a command, or an endpoint with a model.
+/// The section `digest` of config.json: whether and how often digests run by themselves, and the
+/// writer: a command, or an endpoint with a model.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DigestSettings {
+    automatic: Option<bool>,
+    every: Option<u32>,
     command: Option<String>,
     endpoint: Option<String>,
     model: Option<String>,
@@ -35,7 +40,19 @@ impl DigestSettings {
     /// # Errors
     /// `invalid`, with the field.
     pub(crate) fn check(&self) -> Result<()> {
+        if let Some(every) = self.every {
+            input::in_range("every", every, 1..=limits::DIGEST_EVERY_MAX)?;
+        }
         self.address().map(drop)
+    }
+
+    /// When digests run by themselves.
+    pub(crate) fn merge_bot(&self) -> MergeBotSettings {
+        let default = MergeBotSettings::default();
+        MergeBotSettings {
+            automatic: self.automatic.unwrap_or(default.automatic),
+            every: self.every.unwrap_or(default.every),
+        }
     }
 
     /// The writer that these settings name, if any. An endpoint receives the key; a command runs in the
@@ -104,6 +121,9 @@ mod tests {
     fn settings_name_a_command_or_an_endpoint_with_a_model() {
         let table = [
             (json!({}), true),
+            (json!({"automatic": false}), true),
+            (json!({"every": 5, "command": "./write.sh"}), true),
+            (json!({"every": 0}), false),
             (json!({"command": "./write.sh"}), true),
             (json!({"endpoint": "http://127.0.0.1:11434", "model": "llama"}), true),
             (json!({"endpoint": "http://127.0.0.1:11434"}), false),

@@ -32,6 +32,9 @@ const EMBED_SLICE: Duration = Duration::from_secs(1);
 /// minutes, and no caller waits for it.
 const COMPARE_SLICE: Duration = Duration::from_millis(100);
 
+/// The time for digests of cases before other work continues.
+const DIGEST_SLICE: Duration = Duration::from_secs(1);
+
 /// The time that a command spends on embedding after its response, or before a search.
 /// An unoptimised build takes that long to load the model.
 const EMBED_BRIEFLY: Duration =
@@ -163,7 +166,22 @@ fn follow_once(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
     book.find_contradictions(|_| continue_while(begun.elapsed() < COMPARE_SLICE))?;
     let begun = Instant::now();
     index.embed(store, |_| continue_while(begun.elapsed() < EMBED_SLICE))?;
+    let begun = Instant::now();
+    book.digest_active_cases(|_| continue_while(begun.elapsed() < DIGEST_SLICE))?;
     Ok(())
+}
+
+/// Runs the digests that a command made due, after its response. A failure is only logged: a later
+/// command or server tries again.
+pub(crate) fn digest_briefly(book: &Commonbook) {
+    let begun = Instant::now();
+    let time_left = |_| match begun.elapsed() < DIGEST_SLICE {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    if let Err(error) = book.digest_active_cases(time_left) {
+        tracing::debug!(%error, "cannot run the digest of a case");
+    }
 }
 
 /// Updates the index before a command that searches, if it is far behind.

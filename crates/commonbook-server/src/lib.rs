@@ -421,7 +421,9 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
     let key = config.judge_key.as_ref().map(|key| key.0.as_str());
     let book = book.with_contradiction_judge(config.contradictions()?.judge(key)?);
     let key = config.digest_key.as_ref().map(|key| key.0.as_str());
-    let book = book.with_digest_writer(config.digest()?.writer(key, config.home.clone())?);
+    let digest = config.digest()?;
+    let book = book.with_merge_bot(digest.merge_bot());
+    let book = book.with_digest_writer(digest.writer(key, config.home.clone())?);
     Ok(match &config.home {
         Some(home) => book.with_home(home.clone()),
         None => book,

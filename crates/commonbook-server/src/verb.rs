@@ -550,8 +550,28 @@ fn case_verbs() -> Vec<Verb> {
             .post("/v1/cases/{key}/digest")
             .tool()
             .command("case digest"),
+        verb("list_proposals", Reads, C::list_proposals)
+            .get("/v1/cases/{key}/proposals")
+            .tool()
+            .command("case proposals"),
+        verb("decide_proposal", Changes, C::decide_proposal)
+            .post("/v1/cases/{key}/decide")
+            .tool()
+            .command("case decide"),
+        verb("branch_case", Adds, C::branch_case)
+            .post("/v1/cases/{key}/branch")
+            .tool()
+            .command("case branch"),
+        verb("merge_case", Changes, C::merge_case)
+            .post("/v1/cases/{key}/merge")
+            .tool()
+            .command("case merge"),
         verb("get_case", Reads, C::get_case).get("/v1/cases/{key}").tool().command("case show"),
         verb("list_cases", Reads, C::list_cases).get("/v1/cases").team_tool().command("case list"),
+        verb("update_case", Changes, C::update_case)
+            .rest(Method::PATCH, "/v1/cases/{key}")
+            .tool()
+            .command("case update"),
         verb("close_case", Changes, C::close_case)
             .post("/v1/cases/{key}/close")
             .team_tool()

@@ -49,7 +49,7 @@ use crate::model::token::{Token, TokenRecord};
 use crate::model::workspace::Workspace;
 
 pub use briefing::BriefingRows;
-pub use case::CaseRows;
+pub use case::{CaseActivity, CaseDigestRows, CaseRows, EntryStretch};
 pub use checkpoint::CheckpointRows;
 pub use context::ContextRows;
 pub use contradiction::{ContradictionFilter, ContradictionRows};
@@ -168,6 +168,7 @@ transaction!(
     TokenRows,
     BulkOperationRows,
     CaseRows,
+    CaseDigestRows,
     SessionRows,
     CursorRows,
     CheckpointRows,

@@ -41,6 +41,7 @@ use crate::base::home_key::HomeKey;
 use crate::base::id::{IdSource, RandomIds};
 use crate::index::Index;
 use crate::model::access::AccessPolicy;
+use crate::model::case::digest::MergeBotSettings;
 use crate::model::case::digest::writing::DigestWriterHandle;
 use crate::model::checkpoint::CheckpointSettings;
 use crate::model::collaboration::CollaborationSettings;
@@ -86,6 +87,7 @@ pub struct Commonbook {
     /// The key that fences are derived with, once it was needed.
     fence_key: Arc<OnceLock<HomeKey>>,
     writer: Option<DigestWriterHandle>,
+    merge_bot: MergeBotSettings,
     judge: Option<ContradictionJudgeHandle>,
 }
 
@@ -124,6 +126,7 @@ impl Commonbook {
             files: Arc::default(),
             fence_key: Arc::default(),
             writer: None,
+            merge_bot: MergeBotSettings::default(),
             judge: None,
         }
     }
@@ -150,6 +153,12 @@ impl Commonbook {
     #[must_use]
     pub fn with_checkpoints(self, checkpoints: CheckpointSettings) -> Self {
         Self { checkpoints, ..self }
+    }
+
+    /// The same Commonbook, with these settings for digests that run by themselves.
+    #[must_use]
+    pub fn with_merge_bot(self, merge_bot: MergeBotSettings) -> Self {
+        Self { merge_bot, ..self }
     }
 
     /// The same Commonbook, with these preferences for contexts.

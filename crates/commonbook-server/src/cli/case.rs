@@ -3,7 +3,8 @@
 use commonbook::base::page::Page;
 use commonbook::model::case::digest::DigestResult;
 use commonbook::model::case::{
-    AppendResult, Case, CaseContext, CaseEntries, CaseEntry, CaseOutcome, EntryKind, OpenCaseResult,
+    AppendResult, Case, CaseContext, CaseEntries, CaseEntry, CaseOutcome, DecisionResult,
+    EntryKind, EntryPosition, MergeOutcome, MergeResult, OpenCaseResult, ProposalList,
 };
 use serde_json::Value;
 
@@ -41,7 +42,53 @@ pub(super) fn show_case_digest(response: &Value) {
                 let entries = count_text(appended.context_version, "entry", "entries");
                 print_line(&format!("Appended; the case has {entries}"));
             }
-            None => print_note("dry run: nothing was appended"),
+            None => match digest.proposal {
+                Some(number) => print_line(&format!("Proposed to the lead as number {number}")),
+                None => print_note("dry run: nothing was appended"),
+            },
+        }
+    });
+}
+
+pub(super) fn show_proposals(response: &Value) {
+    show(response, |proposals: &ProposalList| {
+        if proposals.items.is_empty() {
+            print_line("No proposal waits");
+        }
+        for proposal in &proposals.items {
+            let lead = proposals.lead.as_ref().map(ToString::to_string).unwrap_or_default();
+            let at = minute(proposal.at);
+            print_line(&format!("{}  for {lead}, {at}", proposal.number));
+            for entry in &proposal.entries {
+                let authors: Vec<String> = entry.authors.iter().map(ToString::to_string).collect();
+                let kind = entry.kind;
+                print_line(&format!("- {kind}: {} ({})", entry.summary, authors.join(", ")));
+            }
+        }
+    });
+}
+
+pub(super) fn show_decision(response: &Value) {
+    show(response, |decided: &DecisionResult| match &decided.appended {
+        Some(appended) => print_appended(&appended.entries),
+        None => print_line(&format!("Decided: {}", decided.decision)),
+    });
+}
+
+pub(super) fn show_merge(response: &Value) {
+    show(response, |merge: &MergeResult| match merge.outcome {
+        MergeOutcome::Moved => print_line(&format!(
+            "Nothing was merged: the case is at version {}; read the new entries first",
+            merge.case.version
+        )),
+        MergeOutcome::Repeated => print_line(&format!("Merged before into {}", merge.case.key)),
+        MergeOutcome::Merged => {
+            print_line(&format!("Merged into {}", case_line(&merge.case)));
+            print_appended(&merge.entries);
+            if merge.left > 0 {
+                let left = count_text(merge.left, "entry stays", "entries stay");
+                print_note(&format!("{left} in the branch: superseded, quarantined or not yours"));
+            }
         }
     });
 }
@@ -52,7 +99,16 @@ pub(super) fn case(response: &Value) {
 
 fn case_line(case: &Case) -> String {
     let Case { key, title, status, version, .. } = case;
-    format!("{key}: {title} ({status}, {})", count_text(*version, "entry", "entries"))
+    let entries = count_text(*version, "entry", "entries");
+    let labels = case.labels.iter().map(|label| format!(", #{label}")).collect::<String>();
+    let lead = case.lead.as_ref().map(|lead| format!(", led by {lead}"));
+    let branch =
+        case.branch.as_ref().map(|branch| format!(", branch of {} at {}", branch.of, branch.at));
+    format!(
+        "{key}: {title} ({status}, {entries}{labels}{}{})",
+        lead.unwrap_or_default(),
+        branch.unwrap_or_default()
+    )
 }
 
 pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
@@ -84,12 +140,21 @@ pub(super) fn show_appended_entries(response: &Value) {
             ));
             return;
         }
-        for entry in &appended.entries {
-            let (id, position) = (short(&entry.entry_id), entry.position);
-            print_line(&format!("Appended {id} at position {position}"));
-            print_quarantine_hint(entry.hint.as_deref());
-        }
+        print_appended(&appended.entries);
     });
+}
+
+/// Prints where each entry stands, and what became of it.
+fn print_appended(entries: &[EntryPosition]) {
+    for entry in entries {
+        let (id, position) = (short(&entry.entry_id), entry.position);
+        let withheld = if entry.withheld { ", withheld from others" } else { "" };
+        print_line(&format!("Appended {id} at position {position}{withheld}"));
+        if !entry.redacted.is_empty() {
+            print_note(&format!("removed secrets: {}", entry.redacted.join(", ")));
+        }
+        print_quarantine_hint(entry.hint.as_deref());
+    }
 }
 
 pub(super) fn entries(response: &Value) {
@@ -113,7 +178,11 @@ pub(super) fn entry(entry: &CaseEntry) {
     let at = entry.at.map(minute).unwrap_or_default();
     let kind = entry.kind.map_or("entry", EntryKind::name);
     let successor = entry.superseded_by.map(|id| format!(", superseded by {}", short(&id)));
-    print_line(&format!("{position}  {kind} by {agent}, {at}{}", successor.unwrap_or_default()));
+    let id = entry.entry_id.map(|id| format!("{}  ", short(&id))).unwrap_or_default();
+    print_line(&format!(
+        "{position}  {id}{kind} by {agent}, {at}{}",
+        successor.unwrap_or_default()
+    ));
     print_line(&format!(
         "   {}",
         entry.summary.as_deref().unwrap_or_default().replace('\n', "\n   ")

@@ -123,6 +123,13 @@ fn of_work() -> Vec<Row> {
             |ids| json!({"key": ids["case"], "entries": [{"summary": "They nest nowhere"}]}),
         ),
         thing("digest_case", |ids| json!({"key": ids["case"]})),
+        thing("update_case", |ids| json!({"key": ids["case"], "labels": ["birds"]})),
+        thing("branch_case", |ids| json!({"key": ids["case"], "name": "east"})),
+        thing("merge_case", |ids| json!({"key": ids["branch"]})),
+        thing(
+            "decide_proposal",
+            |ids| json!({"key": ids["led"], "number": 1, "decision": "accept"}),
+        ),
         thing("close_case", |ids| json!({"key": ids["case"]})),
         thing("archive_case", |ids| json!({"key": ids["case"]})),
         thing("reopen_case", |ids| json!({"key": ids["case"]})),
@@ -147,7 +154,7 @@ fn unknown() -> Value {
         "memory": id("mem"), "deleted": id("mem"), "quarantined": id("mem"), "operation": id("act"),
         "source": "ent_3dq5xh0vvsg088kmdprjrnrkag", "target": "ent_3dq5xh0vvsg088kmdprjrnrkag",
         "merged": "ent_3dq5xh0vvsg088kmdprjrnrkag", "review": id("rev"),
-        "contradiction": id("con"), "case": "no-case", "session": id("ses"),
+        "contradiction": id("con"), "case": "no-case", "branch": "no-case", "led": "no-case", "session": id("ses"),
         "checkpoint": id("chk"),
         "offered": id("hnd"), "accepted": id("hnd"), "handed": id("hnd"),
     })
@@ -230,6 +237,15 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     call("rook", "delete_memory", json!({"id": deleted}));
     let entries = json!([{"summary": "Two herons were seen"}]);
     call("rook", "append_entries", json!({"key": "ponds", "title": "Ponds", "entries": entries}));
+    call("rook", "open_case", json!({"key": "lakes"}));
+    call("rook", "branch_case", json!({"key": "lakes", "name": "west"}));
+    save("rook", json!({"text": "The counter of the herons drops 2 of 10 requests"}));
+    let entries = json!([{"summary": "The counter of the herons drops requests"}]);
+    let title = "The counter of the herons";
+    call("rook", "append_entries", json!({"key": "counter", "title": title, "entries": entries}));
+    call("rook", "update_case", json!({"key": "counter", "lead": "rook"}));
+    let digest = call("rook", "digest_case", json!({"key": "counter"}));
+    assert_eq!(digest["proposal"], 1, "{digest}");
     let session = call("rook", "start_session", json!({}))["session"]["id"].clone();
     let checkpoint = call("rook", "create_checkpoint", json!({"session": session}))["id"].clone();
     let hand = |from: &str, to: &str| {
@@ -258,7 +274,8 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let ids = json!({
         "memory": memory, "deleted": deleted, "quarantined": quarantined, "operation": operation,
         "source": source, "target": target, "merged": merged, "review": review,
-        "contradiction": contradiction, "case": "ponds", "session": session, "checkpoint": checkpoint,
+        "contradiction": contradiction, "case": "ponds", "branch": "lakes.west", "led": "counter", "session": session,
+        "checkpoint": checkpoint,
         "offered": offered, "accepted": accepted, "handed": handed,
     });
     assert!(ids.as_object().unwrap().values().all(Value::is_string), "{ids}");

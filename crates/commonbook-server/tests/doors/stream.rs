@@ -13,10 +13,10 @@ pub(crate) struct Stream(BufReader<TcpStream>);
 
 /// An event of the stream.
 #[derive(Debug, PartialEq)]
-struct ReceivedEvent {
+pub(crate) struct ReceivedEvent {
     id: Option<u64>,
     event: String,
-    data: Value,
+    pub(crate) data: Value,
 }
 
 impl Stream {
@@ -79,7 +79,7 @@ impl Stream {
     }
 
     /// The next event; `None` at the end of the stream.
-    fn next(&mut self) -> Option<ReceivedEvent> {
+    pub(crate) fn next(&mut self) -> Option<ReceivedEvent> {
         let mut received = ReceivedEvent { id: None, event: String::new(), data: Value::Null };
         loop {
             let line = self.line()?;

@@ -283,6 +283,11 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "get_case_context" => ("GET", "/v1/cases/{key}/context"),
         "close_case" => ("POST", "/v1/cases/{key}/close"),
         "archive_case" => ("POST", "/v1/cases/{key}/archive"),
+        "update_case" => ("PATCH", "/v1/cases/{key}"),
+        "branch_case" => ("POST", "/v1/cases/{key}/branch"),
+        "merge_case" => ("POST", "/v1/cases/{key}/merge"),
+        "list_proposals" => ("GET", "/v1/cases/{key}/proposals"),
+        "decide_proposal" => ("POST", "/v1/cases/{key}/decide"),
         "reopen_case" => ("POST", "/v1/cases/{key}/reopen"),
         other => panic!("no route for {other}"),
     }
@@ -440,6 +445,11 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "get_case_context" => ("case context", &["key"]),
         "close_case" => ("case close", &["key"]),
         "archive_case" => ("case archive", &["key"]),
+        "update_case" => ("case update", &["key"]),
+        "branch_case" => ("case branch", &["key", "name"]),
+        "merge_case" => ("case merge", &["key"]),
+        "list_proposals" => ("case proposals", &["key"]),
+        "decide_proposal" => ("case decide", &["key", "number", "decision"]),
         "reopen_case" => ("case reopen", &["key"]),
         other => panic!("no command for {other}"),
     }
@@ -466,6 +476,7 @@ impl Door for Cli<'_> {
                 "memory_type" => "type".to_owned(),
                 "topics" => "topic".to_owned(),
                 "entities" => "entity".to_owned(),
+                "labels" => "label".to_owned(),
                 other => other.replace('_', "-"),
             };
             // A flag that is set has no value.

@@ -20,6 +20,12 @@ pub const TOPIC_CHARS: usize = 64;
 pub const METADATA_BYTES: usize = 16 * 1024;
 /// Length of a case's key, in characters.
 pub const CASE_KEY_CHARS: usize = 64;
+/// Labels of a case.
+pub const CASE_LABELS: usize = 16;
+/// Characters of a label.
+pub const LABEL_CHARS: usize = 64;
+/// Memories of agents on a case after which its digest runs by itself, at most (`digest.every`).
+pub const DIGEST_EVERY_MAX: u32 = 1_000;
 /// Entries appended in one call, and entries that one entry supersedes.
 pub const ENTRIES: usize = 20;
 /// Tokens of a case's text when the request names no budget.

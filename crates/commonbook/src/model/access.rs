@@ -27,6 +27,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
+use crate::model::case::EntryKind;
 use crate::model::memory::{Memory, Sharing, Trust};
 use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
@@ -180,7 +181,7 @@ impl Sight {
             EventSubject::Both(both) => {
                 both.len() == 2 && both.iter().all(|(_, visibility)| self.can_see(visibility))
             }
-            EventSubject::Work(_) | EventSubject::Other => true,
+            EventSubject::Work(_) | EventSubject::Entries(_) | EventSubject::Other => true,
         };
         let other_side = visibility.addressee.as_ref() == Some(&self.agent);
         self.workspaces.contains(&visibility.workspace)
@@ -262,8 +263,25 @@ pub enum EventSubject {
     Both(Vec<(MemoryId, Visibility)>),
     /// What an agent received, with the present visibility of each item.
     Work(WorkVisibility),
+    /// Entries that were appended to a case.
+    Entries(Vec<AppendedEntry>),
     /// A subject that is not a memory.
     Other,
+}
+
+/// An entry that was appended to a case, with its present visibility.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppendedEntry {
+    /// The id of its memory.
+    pub id: MemoryId,
+    /// Its position in the case.
+    pub position: u64,
+    /// Its kind.
+    pub kind: EntryKind,
+    /// What it says.
+    pub summary: String,
+    /// Who sees it now; `None` if it was removed permanently.
+    pub visibility: Option<Visibility>,
 }
 
 impl EventSubject {
@@ -272,12 +290,20 @@ impl EventSubject {
         if let Self::Work(work) = self {
             work.take_in(memory, now);
         }
+        if let Self::Entries(entries) = self {
+            for entry in entries.iter_mut().filter(|entry| entry.id.to_string() == memory) {
+                entry.visibility = match now {
+                    Self::Memory(visibility) => Some(visibility.clone()),
+                    _ => None,
+                };
+            }
+        }
         let Self::Both(both) = self else { return };
         let Some(place) = both.iter().position(|(id, _)| id.to_string() == memory) else { return };
         match now {
             Self::Memory(visibility) => both[place].1 = visibility.clone(),
             Self::Gone => both.clear(),
-            Self::Both(_) | Self::Work(_) | Self::Other => {}
+            Self::Both(_) | Self::Work(_) | Self::Entries(_) | Self::Other => {}
         }
     }
 }

@@ -32,6 +32,8 @@ pub enum EntryPoint {
     Hook,
     /// The expiry of a handoff.
     Handoff,
+    /// The digest of a case that runs by itself.
+    Digest,
 }
 
 impl EntryPoint {
@@ -45,6 +47,7 @@ impl EntryPoint {
             Self::Import => "import",
             Self::Hook => "hook",
             Self::Handoff => "handoff",
+            Self::Digest => "digest",
         }
     }
 }

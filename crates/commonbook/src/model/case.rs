@@ -3,15 +3,22 @@
 //! An entry of a case is a shared memory with a position in the case, numbered without gaps. Nobody
 //! changes or deletes it; a later entry corrects it by superseding it.
 
+mod branch;
 pub mod digest;
 mod entry;
+mod proposal;
 mod requests;
 
-pub use entry::{CaseEntry, EntryKind};
+pub use branch::{BranchCase, MergeCase, MergeOutcome, MergeResult};
+pub use entry::{CaseEntry, EntryFilter, EntryKind, EntryMark};
+pub use proposal::{
+    CaseProposal, DecideProposal, DecisionResult, ListProposals, ProposalDecision, ProposalList,
+    ProposalStatus,
+};
 pub use requests::{
     AppendEntries, AppendEntry, AppendResult, ArchiveCase, CaseContext, CaseEntries, CaseOutcome,
     CloseCase, EntryPosition, GetCase, GetCaseContext, ListCases, NewEntry, OpenCase,
-    OpenCaseResult, ReadCase, ReopenCase, VersionConflict,
+    OpenCaseResult, ReadCase, ReopenCase, UpdateCase, VersionConflict,
 };
 
 pub use crate::base::key::CaseKey;
@@ -68,8 +75,36 @@ pub struct Case {
     pub opened_by: Agent,
     /// When it was opened.
     pub opened_at: Timestamp,
-    /// When its last entry was appended or its status changed.
+    /// When its last entry was appended or it changed otherwise.
     pub changed_at: Timestamp,
+    /// Its revision, 1 at first: changes of its title, labels and lead.
+    #[serde(default = "first_revision")]
+    pub revision: u64,
+    /// Its labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// The agent that decides on proposed entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead: Option<Agent>,
+    /// Where it branched off, if it is a branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<CaseBranch>,
+}
+
+/// Where a branch left its case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseBranch {
+    /// The case that it branched off.
+    pub of: CaseKey,
+    /// The version of that case then: the positions up to it are read from there.
+    pub at: u64,
+    /// When it was merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_at: Option<Timestamp>,
+}
+
+const fn first_revision() -> u64 {
+    1
 }
 
 impl Case {
@@ -91,7 +126,17 @@ impl Case {
             opened_by: agent.clone(),
             opened_at: at,
             changed_at: at,
+            revision: first_revision(),
+            labels: Vec::new(),
+            lead: None,
+            branch: None,
         }
+    }
+
+    /// The position after which its own entries begin.
+    #[must_use]
+    pub fn branched_at(&self) -> u64 {
+        self.branch.as_ref().map_or(0, |branch| branch.at)
     }
 
     /// Checks that entries can be appended.

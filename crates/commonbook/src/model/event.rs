@@ -1,8 +1,10 @@
 //! Events: what happened in a workspace, in one journal each. The journal is the audit log.
 
+mod entries;
 mod follow;
 mod work;
 
+pub(crate) use entries::{appended_positions, with_entries};
 pub use follow::{EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents};
 pub(crate) use work::{ItemFigures, narrowed, work_details, work_items};
 
@@ -79,6 +81,21 @@ pub enum EventKind {
     /// Entries were appended to a case; each is a `memory.saved` too.
     #[serde(rename = "case.appended")]
     CaseAppended,
+    /// The title, the labels or the lead of a case were changed.
+    #[serde(rename = "case.updated")]
+    CaseUpdated,
+    /// A branch of a case was opened; its `details` name the case (`of`) and its version (`at`).
+    #[serde(rename = "case.branched")]
+    CaseBranched,
+    /// A branch was merged into its case, which its `details` name (`into`).
+    #[serde(rename = "case.merged")]
+    CaseMerged,
+    /// Entries of a case were proposed to its lead.
+    #[serde(rename = "case.proposed")]
+    CaseProposed,
+    /// The lead of a case has accepted or rejected a proposal.
+    #[serde(rename = "case.decided")]
+    CaseDecided,
     /// A case was closed.
     #[serde(rename = "case.closed")]
     CaseClosed,
@@ -171,6 +188,11 @@ impl EventKind {
         Self::ContradictionReopened,
         Self::CaseOpened,
         Self::CaseAppended,
+        Self::CaseUpdated,
+        Self::CaseBranched,
+        Self::CaseMerged,
+        Self::CaseProposed,
+        Self::CaseDecided,
         Self::CaseClosed,
         Self::CaseArchived,
         Self::CaseReopened,
@@ -219,6 +241,11 @@ impl EventKind {
             Self::ContradictionReopened => "contradiction.reopened",
             Self::CaseOpened => "case.opened",
             Self::CaseAppended => "case.appended",
+            Self::CaseUpdated => "case.updated",
+            Self::CaseBranched => "case.branched",
+            Self::CaseMerged => "case.merged",
+            Self::CaseProposed => "case.proposed",
+            Self::CaseDecided => "case.decided",
             Self::CaseClosed => "case.closed",
             Self::CaseArchived => "case.archived",
             Self::CaseReopened => "case.reopened",
@@ -288,7 +315,8 @@ pub struct Event {
     pub changed: Vec<String>,
     /// Further data. `context.built` and `agent.memory.loaded` have `agent_id`, `source`, and the
     /// `ids`, `bytes` and `tokens` of the items that you may see; `handoff.cycle_found` and
-    /// `handoff.refused` the `cycle`; `store.loss_accepted` the last event that the
+    /// `handoff.refused` the `cycle`; `case.appended` has `first`, `last` and the `entries`
+    /// (`position`, `entry_id`, `kind`, `summary`; `withheld` if you may not see it); `store.loss_accepted` the last event that the
     /// store held (`stored`) and the last that was acknowledged (`marked`).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
@@ -405,6 +433,7 @@ impl EventRecord {
     pub fn shown_to(&self, sight: &Sight) -> Option<Event> {
         sight.sees_event(&self.visibility).then(|| match &self.visibility.about {
             EventSubject::Work(work) => narrowed(&self.event, sight, work),
+            EventSubject::Entries(entries) => with_entries(&self.event, sight, entries),
             _ => self.event.clone(),
         })
     }

@@ -104,7 +104,7 @@ pub enum SearchInclusion {
     Private,
     /// Memories that a newer one superseded.
     Superseded,
-    /// Memories that were deleted and can still be restored.
+    /// Memories that were deleted and can still be restored, and all that `closed` finds.
     Archived,
     /// Memories of the workspace `global`, which are always found.
     Global,
@@ -372,7 +372,8 @@ impl SearchMemory {
             session: agreed_filter("session", self.session.clone(), parsed.session)?,
             case: agreed_filter("case", self.case.clone(), parsed.case)?,
             others: includes(SearchInclusion::Others),
-            closed: includes(SearchInclusion::Closed),
+            // Who wants what was put away wants the entries of archived cases too.
+            closed: includes(SearchInclusion::Closed) || includes(SearchInclusion::Archived),
             mentioning: None,
             of_user: false,
             trust: self.trust,

@@ -256,7 +256,7 @@ pub struct EndSessionResult {
     /// The session as it is now.
     #[serde(flatten)]
     pub session: Session,
-    /// What to do if its summary is quarantined.
+    /// What to do if its summary is quarantined, or if its case was not open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

@@ -9,7 +9,7 @@ pub mod tell;
 
 pub use crate::model::standing::StandingLocation;
 pub use choose::{ContextDiagnostics, ContextOrigin, ContextReceipt};
-pub use gather::{CandidateBuilder, HandoffQueue};
+pub use gather::{CandidateBuilder, HandoffQueue, PROPOSAL_PREFIX};
 pub use preferences::{AgentPreference, ContextPreferences};
 pub use requests::{
     AgentContext, ContextExplanation, ContextFilter, ContextOptions, ContextRecord, ContextReplay,

@@ -9,6 +9,7 @@ mod answer;
 mod briefing;
 mod bulk;
 mod case;
+mod case_digest;
 mod chain;
 mod checkpoint;
 mod context;

@@ -1,30 +1,31 @@
-//! Opening cases, appending to them, reading and ending them.
+//! Opening cases, appending to them and ending them.
+
+mod branch;
+mod proposal;
+mod read;
 
 use jiff::Timestamp;
 
 use super::Commonbook;
-use super::memory::{MemoryChange, hide_heirs, keep_heir, keep_memory, may_replace_subject};
-use super::ops::handles::longer_handles;
-use super::ops::read_position::start_position;
+use super::memory::{MemoryChange, keep_heir, keep_memory, may_replace_subject};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::{
-    AppendEntries, AppendEntry, AppendResult, ArchiveCase, Case, CaseContext, CaseEntries,
-    CaseEntry, CaseKey, CaseOutcome, CaseStatus, CloseCase, EntryPosition, GetCase, GetCaseContext,
-    ListCases, NewEntry, OpenCase, OpenCaseResult, ReadCase, ReopenCase, fit_title,
+    AppendEntries, AppendEntry, AppendResult, ArchiveCase, Case, CaseKey, CaseOutcome, CaseStatus,
+    CloseCase, EntryPosition, GetCase, ListCases, NewEntry, OpenCase, OpenCaseResult, ReopenCase,
+    UpdateCase, fit_title,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
-use crate::prompt::case::CaseTextBuilder;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 
-/// Entries that a context reads in one batch, newest first.
-const ENTRY_BATCH: u64 = 50;
+pub(super) use proposal::{open_proposal, proposals_to};
+pub(super) use read::{entries_in_range, entries_of};
 
 impl Commonbook {
     /// Opens a case in the caller's workspace, or finds it if it exists.
@@ -99,28 +100,6 @@ impl Commonbook {
         self.append_entries(caller, &request.clone().into()).map_err(single_entry_error)
     }
 
-    /// Reads the entries of a case after a position, oldest first. Without a position, reading
-    /// continues after the caller's read mark.
-    ///
-    /// # Errors
-    /// `invalid` if the limit is out of range, `not_found` if the case does not exist; as
-    /// [`crate::model::cursor::may_mark`] if the entries are to be marked as read.
-    pub fn read_case(&self, caller: &Caller, request: &ReadCase) -> Result<CaseEntries> {
-        let limit = PageSize::of(request.limit)?.items();
-        let sight = Sight::reading_at_home(caller)?;
-        let (who, request) = (caller.clone(), request.clone());
-        self.read_and_mark(caller, request.mark, move |tx| {
-            let case = find_case(tx, &who, &request.key)?;
-            let after = start_position(tx, &who, Some(&request.key), request.after, case.version)?;
-            let until = case.version.min(after + u64::from(limit));
-            let entries = entries_in_range(tx, &sight, &case, after, until)?;
-            let next = Some(until).filter(|until| *until < case.version);
-            let Case { version: context_version, status, key, .. } = case;
-            let read = CaseEntries { entries, context_version, status, next };
-            Ok((read, (Some(key), until)))
-        })
-    }
-
     /// One case.
     ///
     /// # Errors
@@ -138,46 +117,31 @@ impl Commonbook {
         Sight::reading_at_home(caller)?;
         let size = PageSize::of(request.limit)?;
         let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
-        let rows =
-            self.store.read(|tx| tx.cases(&caller.workspace, request.status, from, size.rows()))?;
+        let label = request.label.as_deref().map(|label| label.trim().to_lowercase());
+        let rows = self.store.read(|tx| {
+            tx.cases(&caller.workspace, request.status, label.as_deref(), from, size.rows())
+        })?;
         Ok(size.page_by_position(rows))
     }
 
-    /// The newest summaries of a case that fit into a budget.
+    /// Changes the title, the labels or the lead of a case.
     ///
     /// # Errors
-    /// `invalid` if the budget is out of range, `not_found` if the case does not exist.
-    pub fn get_case_context(
-        &self,
-        caller: &Caller,
-        request: &GetCaseContext,
-    ) -> Result<CaseContext> {
-        let budget = request.max_tokens()?;
-        let sight = Sight::reading_at_home(caller)?;
-        let now = self.clock.now();
-        let fence = self.fence(caller)?;
-        self.store.read(|tx| {
-            let case = find_case(tx, caller, &request.key)?;
-            let mut builder = CaseTextBuilder::new(&case, budget, fence.clone(), now);
-            let mut left_out = case.version;
-            'full: while left_out > 0 {
-                let after = left_out.saturating_sub(ENTRY_BATCH);
-                let memories = tx.entries(&sight, &case.workspace, &case.key, after, left_out)?;
-                // Quarantined text is never shown, not even to its author.
-                let tellable = memories.into_iter().rev().filter(|memory| !memory.is_quarantined());
-                for entry in tellable.map(|memory| CaseEntry::of(memory, Vec::new())) {
-                    let position = entry.position;
-                    if !builder.take(entry) {
-                        left_out = position;
-                        break 'full;
-                    }
-                }
-                left_out = after;
+    /// `not_found`; as [`UpdateCase::apply`].
+    pub fn update_case(&self, caller: &Caller, request: &UpdateCase) -> Result<Case> {
+        let (change, now) = (request.clone(), self.clock.now());
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let before = find_case(tx, caller, &change.key)?;
+            let (case, changed) = change.apply(&before, now)?;
+            if !changed.is_empty() {
+                tx.replace_case(&case)?;
+                let event = case_event(EventKind::CaseUpdated, &case, caller, now);
+                tx.append_event(&event.with_changed_fields(&changed))?;
             }
-            let handles = longer_handles(tx, &sight, &builder.ids())?;
-            let (entries, text) = builder.finish(&handles);
-            Ok(CaseContext { case, entries, left_out, text })
-        })
+            Ok(case)
+        })?;
+        Ok(once.answer)
     }
 
     /// Closes a case.
@@ -283,13 +247,10 @@ fn append(
                 error.with_field(&format!("entries[{place}].supersedes[{which}]"))
             })?;
         }
-        let hint = memory.quarantine_hint(caller.door);
-        entries.push(EntryPosition { entry_id: memory.id, position, hint });
+        entries.push(EntryPosition::of(&memory, position, caller.door));
     }
     let version = case.version + drafts.len() as u64;
-    let case = Case { version, changed_at: now.max(case.changed_at), ..case };
-    tx.replace_case(&case)?;
-    tx.append_event(&case_event(EventKind::CaseAppended, &case, caller, now))?;
+    grow_case(tx, caller, case, version, now)?;
     Ok(AppendResult { context_version: version, entries, moved: None })
 }
 
@@ -322,9 +283,24 @@ pub(super) fn file_in_case(
     };
     let position = Some(case.version + 1);
     keep_memory(tx, &Memory { position, sharing: Sharing::Shared, ..memory.clone() }, now)?;
-    let case = Case { version: case.version + 1, changed_at: now.max(case.changed_at), ..case };
+    let version = case.version + 1;
+    grow_case(tx, caller, case, version, now).map(drop)
+}
+
+/// Records that a case has entries up to this version, with the event.
+fn grow_case(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    case: Case,
+    version: u64,
+    now: Timestamp,
+) -> Result<Case> {
+    let first = case.version + 1;
+    let case = Case { version, changed_at: now.max(case.changed_at), ..case };
     tx.replace_case(&case)?;
-    tx.append_event(&case_event(EventKind::CaseAppended, &case, caller, now)).map(drop)
+    let event = case_event(EventKind::CaseAppended, &case, caller, now);
+    tx.append_event(&event.with_details(&[("first", first.into()), ("last", version.into())]))?;
+    Ok(case)
 }
 
 /// Lets a new entry supersede an older entry of the case, by any author.
@@ -342,6 +318,13 @@ fn supersede(
             && before.position.is_some_and(|position| position <= case.version)
     });
     let Some(before) = before else {
+        if let Some(branch) = &case.branch
+            && tx.memory(&sight, old)?.is_some_and(|entry| entry.case.as_ref() == Some(&branch.of))
+        {
+            let message = format!("entry {old} is of the case {}, not of the branch", branch.of);
+            return Err(Error::invalid("supersedes", message)
+                .hint("Merge the branch first, and supersede the entry in the case."));
+        }
         return Err(Error::not_found(format!("the case {} has no entry {old}", case.key)).hint(
             "An entry supersedes earlier ones of the same case; read the case for their ids.",
         ));
@@ -355,32 +338,6 @@ fn supersede(
     MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
         .write(tx, &before, after)
         .map(drop)
-}
-
-/// Every position in a range of a case: the entry if it is in sight, else a mark that it is
-/// withheld.
-pub(super) fn entries_in_range(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    case: &Case,
-    after: u64,
-    until: u64,
-) -> Result<Vec<CaseEntry>> {
-    let Case { workspace, key, .. } = case;
-    let mut memories = tx.entries(sight, workspace, key, after, until)?;
-    hide_heirs(tx, sight, &mut memories)?;
-    let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-    let older = tx.superseded_entries(sight, workspace, key, &ids)?;
-    let mut memories = memories.into_iter().peekable();
-    let entry = |position| {
-        let Some(memory) = memories.next_if(|memory| memory.position == Some(position)) else {
-            return CaseEntry::withheld(position);
-        };
-        let id = memory.id;
-        let supersedes = older.iter().filter(|(newer, _)| *newer == id).map(|(_, old)| *old);
-        CaseEntry::of(memory, supersedes.collect())
-    };
-    Ok((after + 1..=until).map(entry).collect())
 }
 
 /// The error of one entry of a batch, with its index in the batch.

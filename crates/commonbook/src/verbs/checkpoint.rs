@@ -58,7 +58,7 @@ impl Commonbook {
     /// Summarises a session, marks its case as read and creates a checkpoint, in one transaction.
     ///
     /// # Errors
-    /// As [`Self::create_checkpoint`]; `conflict` if the case takes no entries.
+    /// As [`Self::create_checkpoint`].
     pub fn checkpoint_and_summarise(
         &self,
         caller: &Caller,

@@ -22,7 +22,7 @@ use crate::base::limits;
 use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, EntryPoint};
-use crate::model::case::{Case, CaseKey};
+use crate::model::case::{Case, CaseKey, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::Memory;
@@ -216,6 +216,7 @@ impl Commonbook {
             profile: about("profile")?,
             task_context: about("task_context")?,
             entries: unread_entries(tx, caller, sight, case)?,
+            proposals: case::proposals_to(tx, caller, sight)?,
             relevant: scored.collect(),
             sequence: tx.journal_end(&caller.workspace)?,
             ..ContextMaterial::default()
@@ -267,6 +268,7 @@ impl Commonbook {
         }
         candidates
             .extend(material.entries.iter().map(|(case, entry)| gathering.entry(case, entry)));
+        candidates.extend(material.proposals.iter().map(|proposal| gathering.proposal(proposal)));
         candidates.extend(material.relevant.iter().map(|(memory, score)| {
             gathering.memory(ContextSource::Relevant, memory, Some(*score))
         }));
@@ -352,6 +354,8 @@ struct ContextMaterial {
     profile: Vec<Memory>,
     task_context: Vec<Memory>,
     entries: Vec<(Case, Memory)>,
+    /// Proposals of entries for cases that the agent leads.
+    proposals: Vec<CaseProposal>,
     relevant: Vec<(Memory, f64)>,
     /// The most important memories, at the beginning of a session.
     important: Vec<Memory>,
@@ -492,8 +496,7 @@ fn unread_entries(
     let mut unread = Vec::new();
     for (case, place) in read {
         let after = place.max(case.version.saturating_sub(NEW_ENTRIES_MAX));
-        let Case { workspace, key, version, .. } = &case;
-        let entries = tx.entries(sight, workspace, key, after, *version)?;
+        let entries = case::entries_of(tx, sight, &case, after, case.version)?;
         let others = entries.into_iter().filter(|entry| entry.owner != caller.agent);
         unread.extend(others.rev().map(|entry| (case.clone(), entry)));
     }

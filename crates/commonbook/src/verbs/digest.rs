@@ -8,18 +8,20 @@ use jiff::Timestamp;
 use super::ops::write_once::fit_key;
 use super::{Commonbook, case};
 use crate::base::error::Result;
+use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page;
 use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
-use crate::model::case::digest::writing::{DigestWriterHandle, WriterRequest, entry_texts};
+use crate::model::case::digest::writing::{DigestWriterHandle, WriterRequest};
 use crate::model::case::digest::{
-    DigestCase, DigestResult, DigestSource, EntryProposal, propose_entries,
+    DigestCase, DigestMaterial, DigestResult, DigestSource, EntryProposal, KnownEntry,
+    propose_entries,
 };
-use crate::model::case::{AppendEntries, Case};
+use crate::model::case::{AppendEntries, Case, CaseProposal};
 use crate::model::memory::{ListOrder, Memory};
-use crate::model::search::{IndexQuery, MemoryFilter, SearchFilter};
+use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::SessionFilter;
 use crate::store::Transaction;
 
@@ -55,36 +57,47 @@ impl Commonbook {
         let most = page::page_size("limit", request.limit, most, most)?;
         fit_key(request.idempotency_key.as_ref())?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
-        let (case, entries) = self.store.read(|tx| {
+        // Contradictions of what was saved just before are told.
+        self.follow_contradictions_once(caller)?;
+        let (case, entries, proposals) = self.store.read(|tx| {
             let case = case::find_case(tx, caller, &request.key)?;
             let entries = visible_entries(tx, &sight, &case)?;
-            Ok((case, entries))
+            let proposals = tx.proposals(&case.workspace, &case.key)?;
+            Ok((case, entries, proposals))
         })?;
-        let shared = self.shared_memories(caller, &sight, &case, &entries, now)?;
-        let case_texts =
-            entries.iter().flat_map(|entry| entry_texts(entry.summary.as_deref(), &entry.text));
-        let case_texts: Vec<String> = case_texts.map(str::to_owned).collect();
+        let (shared, contradictions) =
+            self.shared_memories(caller, &sight, &case, &entries, now)?;
+        let known: Vec<KnownEntry> = (entries.iter().map(KnownEntry::of))
+            .chain(proposals.iter().flat_map(CaseProposal::known_entries))
+            .collect();
         let shared: Vec<DigestSource> = shared.into_iter().map(DigestSource::from).collect();
-        let proposed = propose_entries(&shared, &case_texts, most as usize);
+        let material =
+            DigestMaterial { memories: &shared, known: &known, contradictions: &contradictions };
+        let proposed = propose_entries(material, most as usize);
         if !request.dry_run && !proposed.is_empty() {
             // The writer is not asked for entries that cannot be appended.
             self.policy.may_write(caller)?;
             case.takes_entries()?;
         }
         let (proposed, notice) = self.write_proposals(&case, proposed, &shared);
-        if request.dry_run || proposed.is_empty() {
-            return Ok(DigestResult { proposed, appended: None, notice });
+        let result = DigestResult { proposed, appended: None, proposal: None, notice };
+        if request.dry_run || result.proposed.is_empty() {
+            return Ok(result);
+        }
+        if case.lead.is_some() {
+            let proposal = self.put_proposal(caller, &case, &result.proposed)?;
+            return Ok(DigestResult { proposal: Some(proposal), ..result });
         }
         let append = AppendEntries {
             key: request.key.clone(),
             title: None,
-            entries: proposed.iter().map(EntryProposal::entry).collect(),
+            entries: result.proposed.iter().map(EntryProposal::entry).collect(),
             // Another digest may have appended the same meanwhile.
             expected_version: Some(case.version),
             idempotency_key: request.idempotency_key.clone(),
         };
         let appended = Some(self.append_entries(caller, &append)?);
-        Ok(DigestResult { proposed, appended, notice })
+        Ok(DigestResult { appended, ..result })
     }
 
     /// These entries in the writer's sentences, and a notice if the writer failed. After a failure
@@ -103,6 +116,11 @@ impl Commonbook {
         for entry in proposed {
             let took = self.clock.now().duration_since(begun);
             let left = DIGEST_TIMEOUT.saturating_sub(took.try_into().unwrap_or_default());
+            // Both sides of a contradiction stay in their own words.
+            if !entry.sides.is_empty() {
+                entries.push(entry);
+                continue;
+            }
             if failed || left.is_zero() {
                 notice = Some(WRITER_FAILURE_NOTICE);
                 entries.push(entry);
@@ -128,7 +146,8 @@ impl Commonbook {
     }
 
     /// What the agents on a case have shared about it besides its entries: memories of sessions on
-    /// the case, and memories that answer what the case is about.
+    /// the case, and memories that answer what the case is about. Also returns which of these and of
+    /// the entries contradict each other.
     fn shared_memories(
         &self,
         caller: &Caller,
@@ -136,7 +155,7 @@ impl Commonbook {
         case: &Case,
         entries: &[Memory],
         now: Timestamp,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<(Vec<Memory>, Vec<(MemoryId, MemoryId)>)> {
         let latest = entries.iter().rev().filter_map(|entry| entry.summary.as_deref());
         let about: Vec<&str> =
             [case.title.as_str()].into_iter().chain(latest.take(LATEST_ENTRIES_MAX)).collect();
@@ -162,17 +181,21 @@ impl Commonbook {
             }
             shared.retain(is_shareable);
             shared.truncate(DIGEST_MEMORIES_MAX);
-            Ok(shared)
+            let places: Vec<MemoryRef> = (entries.iter().chain(&shared))
+                .map(|memory| (memory.workspace.clone(), memory.id))
+                .collect();
+            let contradictions = tx.contradicting_pairs(sight, &places)?;
+            Ok((shared, contradictions))
         })
     }
 }
 
 /// Whether a memory can go into a case: everybody who reads the case may read the memory.
-fn is_shareable(memory: &Memory) -> bool {
+pub(super) fn is_shareable(memory: &Memory) -> bool {
     memory.case.is_none() && access::is_common(memory) && memory.is_current()
 }
 
 /// The entries of a case that are in sight, in their order.
 fn visible_entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<Memory>> {
-    tx.entries(sight, &case.workspace, &case.key, 0, case.version)
+    case::entries_of(tx, sight, case, 0, case.version)
 }

@@ -1,5 +1,6 @@
 //! Background work: following the journals, and removing old rows.
 
 mod contradiction;
+mod digest;
 pub(in crate::verbs) mod mention;
 pub(in crate::verbs) mod sweep;

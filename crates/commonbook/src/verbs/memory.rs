@@ -379,6 +379,7 @@ pub(super) fn purge(
     now: Timestamp,
 ) -> Result<()> {
     tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, actor, now))?;
+    tx.drop_proposals_of(&memory.workspace, memory.id)?;
     tx.purge_memory(memory)
 }
 

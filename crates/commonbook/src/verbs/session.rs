@@ -12,7 +12,7 @@ use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, session_id};
-use crate::model::case::NewEntry;
+use crate::model::case::{CaseStatus, NewEntry};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{ListOrder, Memory, MemoryType};
 use crate::model::search::MemoryFilter;
@@ -105,11 +105,11 @@ impl Commonbook {
     }
 
     /// Ends a session of the caller. A summary becomes an entry of its case, or a memory if it has
-    /// no case.
+    /// no case or the case is not open.
     ///
     /// # Errors
     /// As [`Self::touch_session`]; `invalid` if no session is named, `invalid` and `too_large` with
-    /// the summary; `conflict` if the session has ended, or if the case takes no entries.
+    /// the summary; `conflict` if the session has ended.
     pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<EndSessionResult> {
         let name = self.session_name(caller, request.session.as_deref())?;
         let now = self.clock.now();
@@ -288,16 +288,26 @@ pub(super) fn sum_up(
     now: Timestamp,
 ) -> Result<SummaryEntry> {
     let caller = Caller { session: Some(session.id.to_string()), ..caller.clone() };
+    let mut status_hint = None;
     if let Some(key) = &session.case {
         let case = case::find_case(tx, &caller, key)?;
-        let memory = new_entry(summary).memory(&caller, key, id, now)?;
-        let appended = case::append_one(tx, &caller, case, memory, now)?;
-        let hint = appended.entries.into_iter().find_map(|placed| placed.hint);
-        return Ok(SummaryEntry { entry_id: id, hint });
+        // A case that was closed meanwhile does not lose what the session found.
+        if case.status == CaseStatus::Open {
+            let memory = new_entry(summary).memory(&caller, key, id, now)?;
+            let appended = case::append_one(tx, &caller, case, memory, now)?;
+            let hint = appended.entries.into_iter().find_map(|placed| placed.hint);
+            return Ok(SummaryEntry { entry_id: id, hint });
+        }
+        status_hint = Some(format!(
+            "Case {key} is {}, so the summary is a memory of the session. To have it in the case, \
+             reopen the case and append it.",
+            case.status
+        ));
     }
     let key = "x".parse()?;
     let memory = new_entry(summary).memory(&caller, &key, id, now)?;
     let memory_type = MemoryType::episodic();
     let memory = keep_memory(tx, &Memory { case: None, memory_type, ..memory }, now)?;
-    Ok(SummaryEntry { entry_id: id, hint: memory.quarantine_hint(caller.door) })
+    let hint = memory.quarantine_hint(caller.door).or(status_hint);
+    Ok(SummaryEntry { entry_id: id, hint })
 }

@@ -72,7 +72,7 @@ pub(crate) fn a_case_is_stored_completely_and_listed_in_order_of_opening(fresh: 
     store.write(move |tx| tx.replace_case(&given)).unwrap();
     assert_eq!(store.read(|tx| tx.case(&place("x"), &key("b"))).unwrap(), Some(closed));
     let list = |status, before, limit| -> Vec<(u64, String)> {
-        let listed = store.read(|tx| tx.cases(&place("x"), status, before, limit)).unwrap();
+        let listed = store.read(|tx| tx.cases(&place("x"), status, None, before, limit)).unwrap();
         listed.into_iter().map(|(sequence, case)| (sequence, case.key.to_string())).collect()
     };
     let expected = |cases: &[(u64, &str)]| -> Vec<(u64, String)> {

@@ -128,6 +128,7 @@ fn now_shared(about: &EventSubject) -> Option<Sharing> {
         EventSubject::Gone
         | EventSubject::Both(_)
         | EventSubject::Work(_)
+        | EventSubject::Entries(_)
         | EventSubject::Other => None,
     }
 }

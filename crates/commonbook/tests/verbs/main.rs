@@ -4,6 +4,7 @@
 
 mod about;
 mod bound_tokens;
+mod branches;
 mod briefings;
 mod budget;
 mod bulk;
@@ -26,6 +27,7 @@ mod idempotency;
 mod import;
 mod journal;
 mod learn;
+mod merge_bot;
 mod observed;
 mod one_time;
 mod paired_homes;

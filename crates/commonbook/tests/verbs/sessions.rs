@@ -122,11 +122,33 @@ fn a_summary_becomes_an_entry_of_the_case_or_else_a_memory() {
     assert_eq!(world.search("bob", "nothing came").total, 1);
     world.book.close_case(&caller("ann"), &request(json!({"key": "k"}))).unwrap();
     let late = world.start("ann", json!({"case": "k"})).session.id;
-    let error = world.end("ann", json!({"session": late, "summary": "Late"})).unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Conflict);
     let long = json!({"session": late, "summary": "s".repeat(513)});
     assert_eq!(world.end("ann", long).unwrap_err().field.as_deref(), Some("summary"));
     assert_eq!(world.end("ann", json!({"session": late})).unwrap().summary, None);
+}
+
+#[test]
+fn a_case_that_was_put_away_meanwhile_does_not_lose_the_summary() {
+    let world = World::new();
+    for (key, archive) in [("k1", false), ("k2", true)] {
+        let case = json!({"key": key});
+        world.book.open_case(&caller("ann"), &request(case.clone())).unwrap();
+        let session = world.start("ann", json!({"case": key})).session.id;
+        match archive {
+            true => world.book.archive_case(&caller("bob"), &request(case.clone())).unwrap(),
+            false => world.book.close_case(&caller("bob"), &request(case.clone())).unwrap(),
+        };
+        let summary = format!("The last finding of {key} is a race.");
+        let end = json!({"session": session, "summary": summary});
+        let ended = world.book.end_session(&caller("ann"), &request(end)).unwrap();
+        assert!(ended.hint.unwrap().contains("reopen the case"), "{key}");
+        let id = ended.session.summary.unwrap();
+        let memory = world.book.get_memory(&caller("bob"), &request(json!({"id": id}))).unwrap();
+        assert_eq!((memory.case.clone(), memory.text.clone()), (None, summary));
+        assert_eq!(memory.session, Some(session.to_string()));
+        let case = world.book.get_case(&caller("ann"), &request(case)).unwrap();
+        assert_eq!(case.version, 0);
+    }
 }
 
 #[test]

@@ -173,7 +173,11 @@ impl RecentEvents {
         }
         let same = |known: &&mut (EventRecord, String)| known.0.event.subject == new.event.subject;
         for (known, text) in self.events.iter_mut().filter(same) {
-            if matches!(known.visibility.about, EventSubject::Work(_)) {
+            // These hold what their own event says, not how its subject stands.
+            let says_own = |about: &EventSubject| {
+                matches!(about, EventSubject::Work(_) | EventSubject::Entries(_))
+            };
+            if says_own(&known.visibility.about) || says_own(&new.visibility.about) {
                 continue;
             }
             known.visibility.about.clone_from(&new.visibility.about);
@@ -207,9 +211,9 @@ impl RecentEvents {
                 continue;
             }
             taken.delivered += 1;
-            // Each reader sees other items of what an agent received.
+            // Each reader sees other items of what an agent received, and other entries of a case.
             match recorded.visibility.about {
-                EventSubject::Work(_) => {
+                EventSubject::Work(_) | EventSubject::Entries(_) => {
                     let shown = recorded.shown_to(sight);
                     taken.text.push_str(&shown.as_ref().map(event_frame).unwrap_or_default());
                 }

@@ -7,6 +7,7 @@
 //! two. Nothing is proposed again after it was appended.
 
 mod sentence;
+mod worth;
 pub mod writing;
 
 use std::cmp::Reverse;
@@ -20,11 +21,11 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::agent::Agent;
-use crate::model::case::digest::writing::WriterKind;
-use crate::model::case::{AppendResult, CaseKey, NewEntry};
-use crate::model::memory::{Importance, Memory, MemorySubject};
+use crate::model::case::digest::writing::{SAYS, WriterKind, entry_texts};
+use crate::model::case::{AppendResult, CaseKey, EntryKind, NewEntry};
+use crate::model::memory::{Importance, Memory, MemorySubject, MemoryType};
 use commonbook_text::terms;
-use sentence::{DigestSentence, sentences};
+use sentence::{DigestSentence, sentences, shorten_to};
 
 /// Share of a fact's words that an entry must contain to cover the fact.
 const COVERED_SHARE_MIN: f64 = 0.8;
@@ -39,7 +40,7 @@ const FACTS_PER_MEMORY_MAX: usize = 3;
 const AGREEMENT_BONUS: f64 = 0.15;
 
 /// Appends the key facts that the agents on a case have shared about it and that the case does not
-/// have yet. Each entry is an agent's own sentence with its sources, unless the settings name a
+/// have yet; if the case has a lead, proposes them to the lead. Each entry is an agent's own sentence with its sources, unless the settings name a
 /// writer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,6 +62,21 @@ pub struct DigestCase {
     pub idempotency_key: Option<String>,
 }
 
+/// When the digest of a case runs by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeBotSettings {
+    /// Whether it does.
+    pub automatic: bool,
+    /// The memories of agents on a case after which it runs; it also does after a session's end.
+    pub every: u32,
+}
+
+impl Default for MergeBotSettings {
+    fn default() -> Self {
+        Self { automatic: true, every: 20 }
+    }
+}
+
 /// The entries that a case did not have yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DigestResult {
@@ -69,6 +85,9 @@ pub struct DigestResult {
     /// The result of the append; `null` with `dry_run` or if there was nothing to append.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<AppendResult>,
+    /// The number of the proposal to the lead, if the case has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<u64>,
     /// What failed in the configured writer, if it did not write every entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -89,17 +108,75 @@ pub struct DigestSource {
     pub summary: Option<String>,
     /// Its topics.
     pub topics: Vec<String>,
+    /// Its type.
+    pub memory_type: MemoryType,
     /// How much it matters.
     pub importance: Importance,
     /// The start of the time in which it holds.
     pub since: Timestamp,
 }
 
+/// An entry that the case has, or that its lead rejected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownEntry {
+    /// Its memory; `None` if it was rejected.
+    pub id: Option<MemoryId>,
+    /// The memories that it was made of, if a digest made it.
+    pub sources: Vec<MemoryId>,
+    /// Who said it, and where.
+    pub said_by: String,
+    /// What it says, in each wording.
+    pub texts: Vec<String>,
+}
+
+impl KnownEntry {
+    /// An entry that the case has.
+    #[must_use]
+    pub fn of(entry: &Memory) -> Self {
+        let position = entry.position.unwrap_or_default();
+        let texts = entry_texts(entry.summary.as_deref(), &entry.text).map(str::to_owned);
+        let by_digest = entry.owner == Agent::system();
+        let last = entry.text.lines().last().filter(|_| by_digest).unwrap_or_default();
+        let sources = last.split([' ', ',', '.']).filter_map(MemoryId::parse).collect();
+        let said_by = match by_digest {
+            true => format!("entry {position}"),
+            false => format!("{} in entry {position}", entry.owner),
+        };
+        Self { id: Some(entry.id), sources, said_by, texts: texts.collect() }
+    }
+}
+
+/// What a digest is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct DigestMaterial<'a> {
+    /// The shared memories.
+    pub memories: &'a [DigestSource],
+    /// The entries that are not proposed again.
+    pub known: &'a [KnownEntry],
+    /// The pairs of these memories and entries that contradict each other.
+    pub contradictions: &'a [(MemoryId, MemoryId)],
+}
+
+/// What one side of a contradiction says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContrarySentence {
+    /// Who says it, and in which entry if it is one.
+    pub said_by: String,
+    /// What it says.
+    pub text: String,
+}
+
 /// An entry that a case does not have yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EntryProposal {
-    /// What it says, up to 512 characters.
+    /// What it says, up to 512 characters. Of a contradiction it tells both sides.
     pub summary: String,
+    /// Its kind, that of its first source.
+    #[serde(default)]
+    pub kind: EntryKind,
+    /// The two sides of a contradiction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<ContrarySentence>,
     /// The writer of the summary: `extract` for an agent's own sentence, `command` or `endpoint`
     /// for the configured writer.
     #[serde(default)]
@@ -128,6 +205,7 @@ impl From<Memory> for DigestSource {
             text: memory.text,
             summary: memory.summary,
             topics: memory.topics,
+            memory_type: memory.memory_type,
             importance: memory.importance,
             since: memory.valid_from.unwrap_or(memory.recorded_at),
         }
@@ -135,17 +213,38 @@ impl From<Memory> for DigestSource {
 }
 
 impl EntryProposal {
+    /// What it says, as a side of a contradiction.
+    fn as_side(&self) -> ContrarySentence {
+        let authors: Vec<&str> = self.authors.iter().map(Agent::as_str).collect();
+        ContrarySentence { said_by: authors.join(", "), text: self.summary.clone() }
+    }
+
+    /// Makes it tell both sides of a contradiction, each as far as it has room.
+    fn tell_sides(&mut self, sides: Vec<ContrarySentence>) {
+        let room = limits::SUMMARY_CHARS / sides.len().max(1) - 1;
+        let side = |side: &ContrarySentence| {
+            shorten_to(&format!("{}{SAYS}{}", side.said_by, side.text), room)
+        };
+        self.summary = sides.iter().map(side).collect::<Vec<_>>().join(" ");
+        self.sides = sides;
+    }
+
     /// The proposal as an entry with its sources.
     #[must_use]
     pub fn entry(&self) -> NewEntry {
         let sources: Vec<String> = self.sources.iter().map(ToString::to_string).collect();
         let authors: Vec<&str> = self.authors.iter().map(Agent::as_str).collect();
+        let authors = authors.join(", ");
+        // A reader of the summary alone sees whose words they are; both sides of a contradiction name theirs.
+        let signed = format!("{} ({authors})", self.summary);
+        let is_signed = self.sides.is_empty() && signed.chars().count() <= limits::SUMMARY_CHARS;
         NewEntry {
-            summary: self.summary.clone(),
+            summary: if is_signed { signed } else { self.summary.clone() },
+            kind: Some(self.kind),
             text: Some(format!(
-                "{}Said by {} in {}.",
+                "{}{}Said by {authors} in {}.",
                 self.own_words(),
-                authors.join(", "),
+                self.side_lines(),
                 sources.join(", ")
             )),
             topics: self.topics.clone(),
@@ -209,16 +308,14 @@ impl FactFingerprint {
     }
 }
 
-/// Proposes at most `most` entries for a case that has these summaries, oldest fact first.
+/// Proposes at most `most` entries for a case, oldest fact first.
 #[must_use]
-pub fn propose_entries(
-    memories: &[DigestSource],
-    entries: &[String],
-    most: usize,
-) -> Vec<EntryProposal> {
+pub fn propose_entries(material: DigestMaterial<'_>, most: usize) -> Vec<EntryProposal> {
+    let DigestMaterial { memories, known, contradictions } = material;
     let mut lexicon = DigestVocabulary::default();
+    let known_texts = known.iter().flat_map(|entry| &entry.texts);
     let entries: Vec<FactFingerprint> =
-        entries.iter().map(|summary| lexicon.fact_fingerprint(summary)).collect();
+        known_texts.map(|text| lexicon.fact_fingerprint(text)).collect();
     let mut once: BTreeMap<MemoryId, &DigestSource> = BTreeMap::new();
     for memory in memories {
         once.entry(memory.id).or_insert(memory);
@@ -227,7 +324,7 @@ pub fn propose_entries(
     let new = facts
         .into_iter()
         .filter(|fact| !entries.iter().any(|entry| entry.covers_fact(&fact.fingerprint)));
-    let mut groups = group_facts(new.collect());
+    let mut groups = join_contradictions(group_facts(new.collect()), known, contradictions);
     groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
     groups.truncate(most.min(limits::DIGEST_ENTRIES));
     let since: FxHashMap<MemoryId, Timestamp> =
@@ -236,6 +333,58 @@ pub fn propose_entries(
         (entry.sources.first().and_then(|id| since.get(id)), entry.sources.clone())
     });
     groups
+}
+
+/// Makes one entry of two that contradict each other, and of one that contradicts an entry of the
+/// case, each with what both sides say.
+fn join_contradictions(
+    mut entries: Vec<EntryProposal>,
+    known: &[KnownEntry],
+    contradictions: &[(MemoryId, MemoryId)],
+) -> Vec<EntryProposal> {
+    entries.sort_by(|a, b| a.sources.cmp(&b.sources).then(a.summary.cmp(&b.summary)));
+    for (first, second) in contradictions {
+        let of = |id: &MemoryId| {
+            entries.iter().position(|entry| entry.sides.is_empty() && entry.sources.contains(id))
+        };
+        let is_known = |id: &MemoryId| {
+            known.iter().find(|entry| entry.id == Some(*id) || entry.sources.contains(id))
+        };
+        match (of(first), of(second)) {
+            (Some(first), Some(second)) if first != second => {
+                let (kept, gone) = (first.min(second), first.max(second));
+                let other = entries.remove(gone);
+                let sides = vec![entries[kept].as_side(), other.as_side()];
+                let joined = &mut entries[kept];
+                joined.sources.extend(other.sources);
+                joined.authors.extend(other.authors);
+                joined.importance = joined.importance.max(other.importance);
+                joined.score = joined.score.max(other.score);
+                joined.tell_sides(sides);
+            }
+            (Some(new), None) | (None, Some(new)) => {
+                let earlier = is_known(first).or_else(|| is_known(second));
+                let Some((earlier, text)) = earlier.and_then(|e| Some((e, e.texts.first()?)))
+                else {
+                    continue;
+                };
+                let earlier =
+                    ContrarySentence { said_by: earlier.said_by.clone(), text: text.clone() };
+                let sides = vec![earlier, entries[new].as_side()];
+                entries[new].tell_sides(sides);
+            }
+            _ => {}
+        }
+    }
+    for entry in &mut entries {
+        let mut authors: Vec<Agent> = Vec::new();
+        entry.authors.retain(|author| {
+            let is_new = !authors.contains(author);
+            authors.push(author.clone());
+            is_new
+        });
+    }
+    entries
 }
 
 /// The facts of each memory: its summary, else its best sentences.
@@ -263,6 +412,7 @@ fn extract_facts<'a>(
             .into_iter()
             .zip(fingerprints)
             .filter(|(sentence, fingerprint)| sentence.whole || fingerprint.words.len() >= 3)
+            .filter(|(sentence, _)| worth::is_worth_entry(memory, sentence))
             .map(|(sentence, fingerprint)| {
                 let score = score(&sentence, &fingerprint, memory, &in_memories);
                 CandidateFact { from: memory, text: sentence.text, fingerprint, score }
@@ -333,6 +483,8 @@ fn group_facts(mut facts: Vec<CandidateFact<'_>>) -> Vec<EntryProposal> {
 
 fn propose_entry(from: &DigestSource, text: String, score: f64) -> EntryProposal {
     EntryProposal {
+        kind: EntryKind::of(&from.memory_type),
+        sides: Vec::new(),
         summary: text,
         written_by: WriterKind::Extract,
         extract: None,
@@ -345,6 +497,9 @@ fn propose_entry(from: &DigestSource, text: String, score: f64) -> EntryProposal
 }
 
 fn join_fact(entry: &mut EntryProposal, from: &DigestSource, score: f64) {
+    if entry.kind == EntryKind::Note {
+        entry.kind = EntryKind::of(&from.memory_type);
+    }
     if !entry.sources.contains(&from.id) {
         entry.sources.push(from.id);
     }

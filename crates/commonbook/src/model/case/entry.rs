@@ -1,8 +1,11 @@
 //! Entries: memories as a case lists them.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::{Value, json};
 
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
@@ -48,6 +51,54 @@ impl EntryKind {
         let kind = Self::ALL.iter().find(|kind| kind.name() == memory_type.as_str());
         kind.copied().unwrap_or_default()
     }
+}
+
+/// A place in a case: a position, or the id of the entry there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum EntryMark {
+    /// A position.
+    Position(u64),
+    /// An entry.
+    Entry(MemoryId),
+}
+
+impl<'de> Deserialize<'de> for EntryMark {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let position = || value.as_u64().or_else(|| value.as_str()?.parse().ok());
+        let entry = || value.as_str().and_then(MemoryId::parse);
+        let found = position().map(Self::Position).or_else(|| entry().map(Self::Entry));
+        found.ok_or_else(|| de::Error::custom("expected a position or the id of an entry"))
+    }
+}
+
+impl JsonSchema for EntryMark {
+    fn schema_name() -> Cow<'static, str> {
+        "EntryMark".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = MemoryId::json_schema(generator);
+        schema.insert("type".to_owned(), json!(["integer", "string"]));
+        schema.insert("minimum".to_owned(), json!(0));
+        schema
+    }
+}
+
+/// Which entries of a case a reader wants.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryFilter {
+    /// Of this kind.
+    pub kind: Option<EntryKind>,
+    /// By this agent.
+    pub author: Option<String>,
+    /// The newest ones instead of the oldest.
+    pub newest: bool,
 }
 
 /// An entry of a case.

@@ -4,13 +4,15 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Case, CaseEntry, CaseKey, CaseStatus, EntryKind, fit_title};
-use crate::base::error::{Error, Result};
+use super::{Case, CaseEntry, CaseKey, CaseStatus, EntryFilter, EntryKind, EntryMark, fit_title};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::PageCursor;
-use crate::model::caller::Caller;
-use crate::model::memory::{Importance, Memory, MemorySubject, SaveMemory, Sharing};
+use crate::model::agent::Agent;
+use crate::model::caller::{Caller, EntryPoint};
+use crate::model::memory::{Importance, Memory, MemorySubject, SaveMemory, Sharing, fit_line};
+use crate::model::search::MemoryFilter;
 use commonbook_text::secrets;
 
 /// Opens a case, the append-only log of one matter that several agents work on, or returns the case
@@ -185,9 +187,29 @@ pub struct EntryPosition {
     pub entry_id: MemoryId,
     /// Its position in the case.
     pub position: u64,
+    /// True if others see only its position, because it is quarantined.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withheld: bool,
+    /// The kinds of secrets that were removed from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// What to do if the entry is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+impl EntryPosition {
+    /// An entry that was saved at this position through this door.
+    #[must_use]
+    pub fn of(memory: &Memory, position: u64, door: EntryPoint) -> Self {
+        Self {
+            entry_id: memory.id,
+            position,
+            withheld: memory.is_quarantined(),
+            redacted: memory.redacted.clone(),
+            hint: memory.quarantine_hint(door),
+        }
+    }
 }
 
 /// The version that a case has reached.
@@ -280,9 +302,20 @@ impl NewEntry {
 pub struct ReadCase {
     /// The case's key.
     pub key: CaseKey,
-    /// Only entries after this position; by default after your mark, or from the beginning.
+    /// Only entries after this position or entry; by default after your mark, or from the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<u64>,
+    pub after: Option<EntryMark>,
+    /// Only the newest ones, this many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    pub last: Option<u32>,
+    /// Only this kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<EntryKind>,
+    /// Only by this agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
+    pub author: Option<String>,
     /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
@@ -291,6 +324,30 @@ pub struct ReadCase {
     /// them.
     #[serde(default)]
     pub mark: bool,
+}
+
+impl ReadCase {
+    /// The entries that the request selects, if it does not read all in order.
+    ///
+    /// # Errors
+    /// `invalid` if `last` stands beside `after`, if the selection is to be marked as read, or if
+    /// the author's name is malformed.
+    pub fn filter(&self) -> Result<Option<EntryFilter>> {
+        if self.last.is_some() && self.after.is_some() {
+            return Err(Error::invalid("last", "cannot be combined with `after`")
+                .hint("Use `last` for the newest entries, `after` to go on from a position."));
+        }
+        if self.last.is_none() && self.kind.is_none() && self.author.is_none() {
+            return Ok(None);
+        }
+        if self.mark {
+            return Err(Error::invalid("mark", "cannot mark a selection of entries as read")
+                .hint("Read without `last`, `kind` and `author` to mark."));
+        }
+        let author = MemoryFilter::owner(self.author.as_deref());
+        let author = author.map_err(|error| error.with_field("author"))?;
+        Ok(Some(EntryFilter { kind: self.kind, author, newest: self.last.is_some() }))
+    }
 }
 
 /// Some entries of a case.
@@ -321,6 +378,10 @@ pub struct ListCases {
     /// Only cases with this status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<CaseStatus>,
+    /// Only cases with this label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::LABEL_CHARS))]
+    pub label: Option<String>,
     /// Number of items per page, 1 to 100; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
@@ -328,6 +389,94 @@ pub struct ListCases {
     /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
+}
+
+/// Changes the title, the labels or the lead of a case: only the fields that you set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateCase {
+    /// The case's key.
+    pub key: CaseKey,
+    /// The new title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
+    pub title: Option<String>,
+    /// The new labels, which replace all old ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::CASE_LABELS), inner(length(min = 1, max = limits::LABEL_CHARS)))]
+    pub labels: Option<Vec<String>>,
+    /// The agent that decides on proposed entries; an empty one removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::AGENT_CHARS))]
+    pub lead: Option<String>,
+    /// The revision that you read last. If the case has changed since, the call fails with
+    /// `conflict` and changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+impl UpdateCase {
+    /// The case after the change, with the fields that differ. Changing nothing returns it as before.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` with the field; `invalid` if no field is set; `conflict` if the
+    /// revision is not the expected one.
+    pub fn apply(&self, case: &Case, at: Timestamp) -> Result<(Case, Vec<&'static str>)> {
+        if let Some(expected) = self.expected_revision.filter(|expected| *expected != case.revision)
+        {
+            let revision = case.revision;
+            let message = format!("case {} is at revision {revision}, not {expected}", case.key);
+            return Err(Error::conflict(message)
+                .with_field("expected_revision")
+                .hint("Read the case, and send its revision."));
+        }
+        let mut after = case.clone();
+        let mut changed = Vec::new();
+        if let Some(title) = &self.title {
+            after.title = fit_title(&case.key, title)?;
+            changed.extend((after.title != case.title).then_some("title"));
+        }
+        if let Some(labels) = &self.labels {
+            after.labels = fit_labels(labels)?;
+            changed.extend((after.labels != case.labels).then_some("labels"));
+        }
+        if let Some(lead) = &self.lead {
+            let named = Some(lead.as_str()).filter(|lead| !lead.trim().is_empty());
+            let lead = named.map(Agent::with_any_name).transpose();
+            after.lead = lead.map_err(|error| error.with_field("lead"))?;
+            changed.extend((after.lead != case.lead).then_some("lead"));
+        }
+        if self.title.is_none() && self.labels.is_none() && self.lead.is_none() {
+            return Err(Error::new(ErrorKind::Invalid, "the request changes nothing")
+                .hint("Set `title`, `labels` or `lead`."));
+        }
+        if !changed.is_empty() {
+            after.revision += 1;
+            after.changed_at = at.max(case.changed_at);
+        }
+        Ok((after, changed))
+    }
+}
+
+/// Labels as a case keeps them: lower case, each once, in order.
+fn fit_labels(labels: &[String]) -> Result<Vec<String>> {
+    if labels.len() > limits::CASE_LABELS {
+        return Err(Error::too_large("labels", labels.len(), limits::CASE_LABELS, "labels"));
+    }
+    let label = |(index, label): (usize, &String)| {
+        fit_line(&format!("labels[{index}]"), label, limits::LABEL_CHARS)
+            .map(|label| label.to_lowercase())
+    };
+    let mut labels = labels.iter().enumerate().map(label).collect::<Result<Vec<_>>>()?;
+    labels.sort_unstable();
+    labels.dedup();
+    Ok(labels)
 }
 
 /// Declares requests that have only a case and an idempotency key.

@@ -135,7 +135,11 @@ impl Memory {
             EntryPoint::Mcp => format!("call appeal_memory with id {id} and a reason"),
             EntryPoint::Rest => format!("POST /v1/memories/{id}/appeal with a reason"),
             // A client's hook does not know which tools its agent has.
-            EntryPoint::Hook | EntryPoint::Cli | EntryPoint::Import | EntryPoint::Handoff => {
+            EntryPoint::Hook
+            | EntryPoint::Cli
+            | EntryPoint::Import
+            | EntryPoint::Handoff
+            | EntryPoint::Digest => {
                 format!("run `commonbook appeal {id} --agent {owner} --reason …`")
             }
         };

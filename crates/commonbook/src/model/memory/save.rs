@@ -147,7 +147,11 @@ fn restore_hint(id: MemoryId, door: EntryPoint) -> String {
             "It supersedes what you said before; restore_memory keeps both.".to_owned()
         }
         EntryPoint::Rest => format!("To keep both: POST /v1/memories/{id}/restore"),
-        EntryPoint::Hook | EntryPoint::Cli | EntryPoint::Import | EntryPoint::Handoff => {
+        EntryPoint::Hook
+        | EntryPoint::Cli
+        | EntryPoint::Import
+        | EntryPoint::Handoff
+        | EntryPoint::Digest => {
             format!("To keep both: `commonbook restore {id}`")
         }
     }

@@ -7,7 +7,7 @@ use super::choose::{ContextCandidate, ContextSource};
 use super::tell::{self, TemplateSet};
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
-use crate::model::case::Case;
+use crate::model::case::{Case, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
@@ -28,6 +28,8 @@ impl HandoffQueue {
         self.waiting > self.told
     }
 }
+/// How the id of a proposal in a context begins; the key of its case follows.
+pub const PROPOSAL_PREFIX: &str = "proposal:";
 
 /// Builds candidates for one agent.
 #[derive(Debug, Clone, Copy)]
@@ -113,6 +115,26 @@ impl CandidateBuilder<'_> {
         let item = item.with_note(format!("{} your handoff", handoff.status));
         let candidate = ContextCandidate::of(item, ContextSource::Result);
         ContextCandidate { revision: Some(handoff.version), ..candidate }
+    }
+
+    /// A proposal of entries for a case that the agent leads.
+    #[must_use]
+    pub fn proposal(&self, proposal: &CaseProposal) -> ContextCandidate {
+        let CaseProposal { key, number, at, entries, .. } = proposal;
+        let lines = entries.iter().map(|entry| format!("\n- {}", entry.summary));
+        let item = PromptItem {
+            id: format!("{PROPOSAL_PREFIX}{key}"),
+            handle: key.to_string(),
+            kind: "proposal".to_owned(),
+            author: Agent::system().to_string(),
+            at: *at,
+            notes: Vec::new(),
+            text: format!("Proposal {number}{}", lines.collect::<String>()),
+            against: None,
+            contradictions: Vec::new(),
+        };
+        let item = item.with_note(format!("waits for your decide_proposal in case {key}"));
+        ContextCandidate::of(item, ContextSource::Entry)
     }
 
     /// A part of a standing memory file, by its author.

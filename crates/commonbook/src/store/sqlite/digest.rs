@@ -216,6 +216,8 @@ mod tests {
         ("home", "the mark beside the store names the same id"),
         ("mention", "derived from memories, and made anew at will"),
         ("claim", "derived from memories, and made anew at will"),
+        ("case_activity", "counts what waits for a digest, which runs at the next occasion anyway"),
+        ("case_proposal", "made of memories that stay, and proposed anew if it is lost"),
         ("judged_pair", "answers of an endpoint, which is asked anew at will"),
         ("entity_key", "derived from names, and made anew at will"),
         ("follower", "tells how far what is derived has come"),

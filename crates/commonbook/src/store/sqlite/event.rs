@@ -9,13 +9,16 @@ use super::row::{encode_json, importance, json, optional_text, text, time};
 use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::model::access::{
-    EventSubject, EventVisibility, HandoffVisibility, ItemKind, ItemVisibility, Sight, Visibility,
-    WorkItem, WorkVisibility,
+    AppendedEntry, EventSubject, EventVisibility, HandoffVisibility, ItemKind, ItemVisibility,
+    Sight, Visibility, WorkItem, WorkVisibility,
 };
 use crate::model::agent::Agent;
+use crate::model::case::EntryKind;
 use crate::model::event::{
-    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, narrowed, work_items,
+    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, appended_positions,
+    narrowed, with_entries, work_items,
 };
+use crate::model::memory::MemoryType;
 use crate::model::workspace::Workspace;
 use crate::store::EventRows;
 
@@ -145,15 +148,22 @@ impl EventRows for SqliteTransaction<'_> {
             if let Some(work) = self.work_visibility(&record.event)? {
                 record.visibility.about = EventSubject::Work(work);
             }
+            if let Some(entries) = self.appended_entries(&record.event)? {
+                record.visibility.about = EventSubject::Entries(entries);
+            }
         }
         Ok(records)
     }
 }
 
 impl SqliteTransaction<'_> {
-    /// These events, which this sight sees, without the items that it does not see.
+    /// These events, which this sight sees, without the items that it does not see, and with the
+    /// entries that it does.
     fn narrow_to_sight(&self, sight: &Sight, events: Vec<Event>) -> Result<Vec<Event>> {
         let narrowed_events = events.into_iter().map(|event| {
+            if let Some(entries) = self.appended_entries(&event)? {
+                return Ok(with_entries(&event, sight, &entries));
+            }
             let work = self.work_visibility(&event)?;
             Ok(work.map(|work| narrowed(&event, sight, &work)).unwrap_or(event))
         });
@@ -170,6 +180,35 @@ impl SqliteTransaction<'_> {
         });
         let items = items.collect::<Result<_>>()?;
         Ok(Some(WorkVisibility { items }))
+    }
+
+    /// The entries that an event says were appended to its case; `None` for another event.
+    fn appended_entries(&self, event: &Event) -> Result<Option<Vec<AppendedEntry>>> {
+        let appended = (event.kind == EventKind::CaseAppended).then_some(&event.details);
+        let Some((first, last)) = appended.and_then(appended_positions) else { return Ok(None) };
+        let sql = "SELECT id, position, memory_type, ifnull(summary, text), workspace, owner, \
+                       user_id, sharing, trust FROM memory INDEXED BY memory_entry \
+                   WHERE workspace = ?1 AND case_key = ?2 AND position BETWEEN ?3 AND ?4 \
+                   ORDER BY position";
+        let unseen = self.unseen("each entry of an event is shown by `Sight::can_see`");
+        let params = (event.workspace.as_str(), event.subject.as_str(), first, last);
+        let found = unseen.all(sql, params, |row| {
+            let memory_type: MemoryType = text(row, 2)?;
+            Ok(AppendedEntry {
+                id: text(row, 0)?,
+                position: row.get(1)?,
+                kind: EntryKind::of(&memory_type),
+                summary: row.get(3)?,
+                visibility: Some(Visibility {
+                    workspace: text(row, 4)?,
+                    owner: text(row, 5)?,
+                    user_id: row.get(6)?,
+                    sharing: text(row, 7)?,
+                    trust: text(row, 8)?,
+                }),
+            })
+        })?;
+        Ok(Some(found))
     }
 
     fn item_visibility(&self, workspace: &Workspace, id: &str) -> Result<ItemVisibility> {

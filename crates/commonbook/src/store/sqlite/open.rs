@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. Reading it from the migrations would double
 /// the time of opening.
-const SCHEMA_VERSION: i64 = 32;
+const SCHEMA_VERSION: i64 = 34;
 
 /// The inspection of the file of a store.
 struct StoreInspection {
@@ -496,6 +496,28 @@ mod tests {
         let after = open_prepared(&path).unwrap();
         assert_eq!(digest::check(&after).unwrap(), Vec::<String>::new());
         assert_eq!(chain::check(&after).unwrap(), Vec::<String>::new());
+    }
+
+    /// A case of before has no labels and no lead, and its journal is not digested again.
+    #[test]
+    fn cases_from_before_branches_are_read_and_not_digested_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let before = of_version(&path, 28);
+        let rows = "INSERT INTO workspace (name, sequence) VALUES ('w', 7); \
+            INSERT INTO case_log (workspace, key, sequence, title, status, version, opened_by, \
+                opened_at, changed_at) VALUES ('w', 'k', 1, 'K', 'open', 3, 'ann', 1, 2)";
+        before.execute_batch(rows).unwrap();
+        before.close().unwrap();
+        let now = open_prepared(&path).unwrap();
+        let case = now
+            .query_row("SELECT * FROM case_log", [], crate::store::sqlite::case::from_row)
+            .unwrap();
+        assert_eq!((case.revision, case.version, case.branched_at()), (1, 3, 0));
+        assert_eq!((case.labels, case.lead, case.branch), (Vec::new(), None, None));
+        let follower = "SELECT sequence FROM follower WHERE name = 'digests' AND workspace = 'w'";
+        assert_eq!(now.query_row(follower, [], |row| row.get::<_, i64>(0)).unwrap(), 7);
+        assert_eq!(digest::check(&now).unwrap(), Vec::<String>::new());
     }
 
     /// The last one who closes a file copies its log back and removes it, while the next one looks.

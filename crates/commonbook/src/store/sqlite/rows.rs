@@ -26,6 +26,7 @@ const PROTECTED_TABLES: &[(&str, Option<&str>)] = &[
     ("event", Some("sharing")),
     ("revision", None),
     ("usage", Some("audience")),
+    ("case_proposal", None),
 ];
 
 /// The access by which this thread's statement reads protected tables.

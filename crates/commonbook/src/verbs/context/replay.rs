@@ -16,10 +16,10 @@ use crate::prompt::context::choose::{
 };
 use crate::prompt::context::{
     CandidateBuilder, ContextOptions, ContextOrigin, ContextReceipt, ContextRecord, ContextReplay,
-    HandoffQueue,
+    HandoffQueue, PROPOSAL_PREFIX,
 };
 use crate::store::Transaction;
-use crate::verbs::Commonbook;
+use crate::verbs::{Commonbook, case};
 use commonbook_text::fence::Fence;
 
 use super::handoff_tokens;
@@ -177,6 +177,11 @@ fn rebuild_candidate(
     builder: CandidateBuilder<'_>,
     receipt: &CandidateReceipt,
 ) -> Result<Option<ContextCandidate>> {
+    if let Some(key) = receipt.id.strip_prefix(PROPOSAL_PREFIX) {
+        let Some(case) = tx.case(&caller.workspace, &key.parse()?)? else { return Ok(None) };
+        let proposal = case::open_proposal(tx, sight, &case)?;
+        return Ok(proposal.map(|proposal| builder.proposal(&proposal)));
+    }
     let Some((id, revision)) = MemoryId::parse(&receipt.id).zip(receipt.revision) else {
         return Ok(None);
     };

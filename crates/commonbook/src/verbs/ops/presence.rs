@@ -67,6 +67,10 @@ pub(super) fn note_writer(
     tx: &mut dyn Transaction,
     WriteScope { caller, now, .. }: WriteScope<'_>,
 ) -> Result<()> {
+    // Commonbook itself is no agent of the registry.
+    if caller.agent == Agent::system() {
+        return Ok(());
+    }
     tx.note_agent_seen(caller, now)
 }
 

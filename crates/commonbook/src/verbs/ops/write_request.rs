@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::model::case::{AppendEntries, ArchiveCase, CloseCase, OpenCase, ReopenCase};
+use crate::model::case::{
+    AppendEntries, ArchiveCase, BranchCase, CloseCase, DecideProposal, MergeCase, OpenCase,
+    ReopenCase, UpdateCase,
+};
 use crate::model::checkpoint::{
     ArchiveCheckpoint, CheckpointAndSummarise, CreateCheckpoint, DeleteCheckpoint, ResumeSession,
 };
@@ -57,16 +60,19 @@ keyed! {
     AppendEntries => "append_entries",
     ArchiveCase => "archive_case",
     ArchiveCheckpoint => "archive_checkpoint",
+    BranchCase => "branch_case",
     CheckpointAndSummarise => "checkpoint_and_summarise",
     CloseCase => "close_case",
     CreateCheckpoint => "create_checkpoint",
     CreateHandoff => "create_handoff",
+    DecideProposal => "decide_proposal",
     DecideReview => "decide_review",
     DeleteCheckpoint => "delete_checkpoint",
     DeleteMemory => "delete_memory",
     EndSession => "end_session",
     LearnRequest => "learn",
     MarkRead => "mark_read",
+    MergeCase => "merge_case",
     MergeEntities => "merge_entities",
     OpenCase => "open_case",
     PurgeMemory => "purge_memory",
@@ -81,6 +87,7 @@ keyed! {
     StartSession => "start_session",
     TouchSession => "touch_session",
     UnmergeEntities => "unmerge_entities",
+    UpdateCase => "update_case",
     UpdateMemory => "update_memory",
 }
 

@@ -54,6 +54,8 @@ const LEANING_OPENERS: [&str; 14] = [
 pub(super) struct DigestSentence {
     /// The sentence on one line, with the memory's heading if the sentence does not repeat it.
     pub(super) text: String,
+    /// The same without the heading, uncut.
+    pub(super) own_words: String,
     /// Whether it is the memory's summary or its whole text.
     pub(super) whole: bool,
     /// Whether it is the first sentence.
@@ -106,6 +108,7 @@ fn sentence(memory: &DigestSource, text: &str, whole: bool, first: bool) -> Dige
     let leans = words.clone().next().is_some_and(|word| LEANING_OPENERS.contains(&word));
     DigestSentence {
         text: shorten_to(&with_heading(memory, text), limits::SUMMARY_CHARS),
+        own_words: text.to_owned(),
         whole,
         first,
         tells_outcome: words.any(|word| OUTCOME_WORDS.contains(&word)),
@@ -150,7 +153,7 @@ const fn is_plain(c: char) -> bool {
 }
 
 /// The text cut to at most `most` characters; if cut, it ends after a word and with `…`.
-fn shorten_to(text: &str, most: usize) -> String {
+pub(super) fn shorten_to(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -18,9 +18,22 @@ fn given(ids: &CountingIds, author: &str, text: &str) -> DigestSource {
         text: text.to_owned(),
         summary: None,
         topics: Vec::new(),
+        memory_type: MemoryType::semantic(),
         importance: Importance::Normal,
         since: at(0),
     }
+}
+
+/// The proposals for a case that has these texts.
+fn propose(memories: &[DigestSource], texts: &[String], most: usize) -> Vec<EntryProposal> {
+    let known = KnownEntry {
+        id: None,
+        sources: Vec::new(),
+        said_by: "ann in entry 1".to_owned(),
+        texts: texts.to_vec(),
+    };
+    let material = DigestMaterial { memories, known: &[known], contradictions: &[] };
+    propose_entries(material, most)
 }
 
 fn summaries(found: &[EntryProposal]) -> Vec<&str> {
@@ -38,7 +51,7 @@ fn the_key_sentence_of_a_memory_is_proposed_with_its_source() {
          ```\nSELECT * FROM orders WHERE user_id = 42 AND found = true;\n```\n\
          Should we ask somebody about the orders page?",
     );
-    let found = propose_entries(std::slice::from_ref(&memory), &[], 20);
+    let found = propose(std::slice::from_ref(&memory), &[], 20);
     let expected = "We found that getUserOrders runs one query per row, 3.2 s for 400 orders.";
     assert_eq!(summaries(&found), [expected]);
     assert_eq!((&found[0].sources, &found[0].authors), (&vec![memory.id], &vec![memory.author]));
@@ -57,7 +70,7 @@ fn facts_of_the_case_are_not_proposed_but_other_numbers_and_negations_are() {
         ("The billing service keeps invoices in MySQL.", true),
     ];
     for (text, new) in table {
-        let found = propose_entries(&[given(&ids, "analyst", text)], &known, 20);
+        let found = propose(&[given(&ids, "analyst", text)], &known, 20);
         assert_eq!(!found.is_empty(), new, "{text}");
     }
 }
@@ -72,7 +85,7 @@ fn equal_statements_are_one_entry_and_different_ones_two() {
     ];
     list[1].importance = Importance::High;
     list[1].topics = vec!["ops".into()];
-    let found = propose_entries(&list, &[], 20);
+    let found = propose(&list, &[], 20);
     assert_eq!(found.len(), 2, "{found:?}");
     let agreed = found.iter().find(|entry| entry.sources.len() == 2).expect("two agents state it");
     assert_eq!(agreed.sources, [list[0].id, list[1].id]);
@@ -87,8 +100,7 @@ fn agreement_of_two_agents_counts_more_than_a_repetition() {
     let score = |second: &str| {
         let ids = CountingIds::default();
         let text = "The deploy goes out on Tuesday at 10 UTC.";
-        let found =
-            propose_entries(&[given(&ids, "analyst", text), given(&ids, second, text)], &[], 20);
+        let found = propose(&[given(&ids, "analyst", text), given(&ids, second, text)], &[], 20);
         assert_eq!((found.len(), found[0].sources.len()), (1, 2));
         found[0].score
     };
@@ -103,7 +115,7 @@ fn a_summary_stands_for_its_memory_and_a_heading_goes_with_its_sentence() {
         [given(&ids, "a", &long), given(&ids, "b", "It takes 900 ms at p95 without one.")];
     list[0].summary = Some("The pool\nholds ten connections.".into());
     list[1].title = Some("Product search has no index.".into());
-    let found = propose_entries(&list, &[], 20);
+    let found = propose(&list, &[], 20);
     let expected = [
         "The pool holds ten connections.",
         "Product search has no index: It takes 900 ms at p95 without one.",
@@ -114,12 +126,12 @@ fn a_summary_stands_for_its_memory_and_a_heading_goes_with_its_sentence() {
 #[test]
 fn no_entry_is_longer_than_an_entry_may_be() {
     let ids = CountingIds::default();
-    let endless = given(&ids, "a", &"word and another ".repeat(200));
+    let endless = given(&ids, "a", &"index and another ".repeat(200));
     let solid = given(&ids, "b", &"漢".repeat(3_000));
     let many: String = (0..300).map(|n| format!("word{n} ")).collect();
     for memory in [endless, solid, given(&ids, "c", &many)] {
-        let found = propose_entries(std::slice::from_ref(&memory), &[], 20);
-        assert!(propose_entries(&[memory], &[found[0].summary.clone()], 20).is_empty());
+        let found = propose(std::slice::from_ref(&memory), &[], 20);
+        assert!(propose(&[memory], &[found[0].summary.clone()], 20).is_empty());
         let chars = found[0].summary.chars().count();
         assert!(chars <= limits::SUMMARY_CHARS && found[0].summary.ends_with(" …"), "{chars}");
     }
@@ -135,7 +147,7 @@ fn the_most_important_facts_are_proposed_in_order_of_time() {
         memory.since = at(100 - place as i64);
     }
     list[25].importance = Importance::Critical;
-    let found = propose_entries(&list, &[], 3);
+    let found = propose(&list, &[], 3);
     assert_eq!(found.len(), 3);
     assert!(found.iter().any(|entry| entry.sources == [list[25].id]));
     let times: Vec<Timestamp> = found
@@ -145,8 +157,8 @@ fn the_most_important_facts_are_proposed_in_order_of_time() {
         })
         .collect();
     assert!(times.is_sorted());
-    assert_eq!(propose_entries(&list, &[], 99).len(), limits::DIGEST_ENTRIES);
-    assert!(propose_entries(&[], &[], 20).is_empty());
+    assert_eq!(propose(&list, &[], 99).len(), limits::DIGEST_ENTRIES);
+    assert!(propose(&[], &[], 20).is_empty());
 }
 
 proptest! {
@@ -165,14 +177,14 @@ proptest! {
             since: at(place as i64 % 3),
             ..given(&ids, names[place % 3], text)
         }).collect();
-        let found = propose_entries(&list, &[], 20);
+        let found = propose(&list, &[], 20);
         let mut turned = list.clone();
         turned.rotate_left(turn.min(list.len()));
         turned.extend(list.first().cloned());
-        prop_assert_eq!(&propose_entries(&turned, &[], 20), &found);
+        prop_assert_eq!(&propose(&turned, &[], 20), &found);
         let known: Vec<String> = found.iter().map(|entry| entry.summary.clone()).collect();
         if found.len() < limits::DIGEST_ENTRIES {
-            prop_assert_eq!(propose_entries(&list, &known, 20), vec![]);
+            prop_assert_eq!(propose(&list, &known, 20), vec![]);
         }
         for entry in &found {
             prop_assert!(!entry.summary.trim().is_empty() && !entry.summary.contains('\n'));

@@ -83,6 +83,9 @@ const SOURCE_BYTES_MAX: usize = 4_000;
 /// Precedes an agent's own sentence in the text of a reworded entry.
 const OWN_WORDS_PREFIX: &str = "In the words of its first source: ";
 
+/// Stands between an author and what it says, in an entry about a contradiction.
+pub(super) const SAYS: &str = " says: ";
+
 impl<'a> WriterRequest<'a> {
     /// The request for this entry, which was made of these memories.
     #[must_use]
@@ -165,16 +168,23 @@ impl EntryProposal {
         Self { summary: sentence, extract, written_by: writer, ..self }
     }
 
+    /// The lines of the entry's text with the two sides of a contradiction.
+    pub(super) fn side_lines(&self) -> String {
+        self.sides.iter().map(|side| format!("{}{SAYS}{}\n", side.said_by, side.text)).collect()
+    }
+
     /// The part of the entry's text before its sources.
     pub(super) fn own_words(&self) -> String {
         self.extract.as_ref().map(|own| format!("{OWN_WORDS_PREFIX}{own}\n")).unwrap_or_default()
     }
 }
 
-/// What an entry says, for comparison: its summary, and the sentence that a writer reworded.
+/// What an entry says, for comparison: its summary, the sentence that a writer reworded, and each
+/// side of a contradiction.
 pub fn entry_texts<'a>(summary: Option<&'a str>, text: &'a str) -> impl Iterator<Item = &'a str> {
     let own = text.lines().next().and_then(|line| line.strip_prefix(OWN_WORDS_PREFIX));
-    summary.into_iter().chain(own)
+    let sides = text.lines().filter_map(|line| line.split_once(SAYS)).map(|(_, side)| side);
+    summary.into_iter().chain(own).chain(sides)
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ fn source_of(text: &str) -> DigestSource {
         text: text.to_owned(),
         summary: None,
         topics: vec!["orders".to_owned()],
+        memory_type: crate::model::memory::MemoryType::semantic(),
         importance: Importance::Normal,
         since: at(),
     }
@@ -35,6 +36,8 @@ fn source_of(text: &str) -> DigestSource {
 fn proposed(source: &DigestSource, summary: &str) -> EntryProposal {
     EntryProposal {
         summary: summary.to_owned(),
+        kind: crate::model::case::EntryKind::Note,
+        sides: Vec::new(),
         written_by: WriterKind::Extract,
         extract: None,
         sources: vec![source.id],
@@ -95,11 +98,22 @@ fn a_reworded_entry_keeps_the_agents_sentence_and_is_recognised_by_it() {
     assert_eq!(written.extract.as_ref(), Some(&entry.summary));
     let made = written.entry();
     let text = made.text.unwrap();
-    assert_eq!(made.summary, "One query per row.");
+    assert_eq!(made.summary, "One query per row. (analyst)");
     assert!(text.ends_with(&format!("Said by analyst in {}.", source.id)), "{text}");
     let known: Vec<String> = entry_texts(Some(&made.summary), &text).map(str::to_owned).collect();
-    assert_eq!(known, ["One query per row.", "The cause is one query for each row."]);
-    assert_eq!(crate::model::case::digest::propose_entries(&[source], &known, 20), []);
+    assert_eq!(known, ["One query per row. (analyst)", "The cause is one query for each row."]);
+    let known = [crate::model::case::digest::KnownEntry {
+        id: None,
+        sources: Vec::new(),
+        said_by: String::new(),
+        texts: known,
+    }];
+    let material = crate::model::case::digest::DigestMaterial {
+        memories: &[source],
+        known: &known,
+        contradictions: &[],
+    };
+    assert_eq!(crate::model::case::digest::propose_entries(material, 20), []);
     let plain = entry.entry().text.unwrap();
     assert_eq!(entry_texts(None, &plain).count(), 0);
 }
