@@ -9,6 +9,7 @@ mod about;
 mod author;
 mod bad_input;
 mod bound;
+mod chains;
 mod cli;
 mod contexts;
 mod corrections;

@@ -195,7 +195,10 @@ pub(crate) fn accepted_handoffs_are_listed_in_order_of_acceptance(fresh: &dyn Fr
     };
     assert_eq!((of("ses", "other"), of("other", "k"), of("other", "other")), (4, 4, 0));
     assert_eq!(edges(EdgeFilter { chain: Some(all[0].id), ..EdgeFilter::default() }), 1);
-    assert_eq!(edges(EdgeFilter { agent: Some(bob), open: true, ..EdgeFilter::default() }), 4);
+    assert_eq!(
+        edges(EdgeFilter { agent: Some(bob.clone()), open: true, ..EdgeFilter::default() }),
+        4
+    );
     let overdue = |at| store.read(|tx| tx.overdue_handoffs(at, 10)).unwrap();
     assert_eq!(overdue(all[3].expires_at), all[3..]);
     assert_eq!(overdue(all[3].expires_at - SignedDuration::from_secs(1)), []);
