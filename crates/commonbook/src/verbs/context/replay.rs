@@ -59,22 +59,13 @@ impl Commonbook {
         let tokens = handoff_tokens(&wanted.settings, handoffs);
         self.store.read(|tx| {
             for candidate in &kept.receipt.candidates {
-                if let (ContextSource::Handoff, Ok(id)) =
-                    (candidate.source, candidate.id.parse::<HandoffId>())
-                {
-                    // The first handoff carries the number of further ones.
-                    let left = std::mem::take(&mut left);
+                if let Some(id) = handoff_of(candidate) {
                     match tx.handoff(&sight, id)? {
-                        Some(handoff) => candidates.push(gathering.handoff(&handoff, tokens, left)),
-                        None => differences.push(gone_message(candidate)),
-                    }
-                    continue;
-                }
-                if let (ContextSource::Result, Ok(id)) =
-                    (candidate.source, candidate.id.parse::<HandoffId>())
-                {
-                    match tx.handoff(&sight, id)? {
-                        Some(handoff) => candidates.push(gathering.result(&handoff)),
+                        Some(handoff) => candidates.push(match candidate.source {
+                            ContextSource::Result => gathering.result(&handoff),
+                            // The first handoff carries the number of further ones.
+                            _ => gathering.handoff(&handoff, tokens, std::mem::take(&mut left)),
+                        }),
                         None => differences.push(gone_message(candidate)),
                     }
                     continue;
@@ -152,6 +143,12 @@ fn heard_ids(receipt: &ContextReceipt) -> BTreeSet<&str> {
 
 fn gone_message(candidate: &CandidateReceipt) -> String {
     format!("{} is gone or hidden now", candidate.id)
+}
+
+/// The handoff that a candidate tells of.
+fn handoff_of(candidate: &CandidateReceipt) -> Option<HandoffId> {
+    let is_handoff = matches!(candidate.source, ContextSource::Handoff | ContextSource::Result);
+    candidate.id.parse().ok().filter(|_| is_handoff)
 }
 
 /// The settings that a receipt records.
