@@ -10,6 +10,7 @@ mod author;
 mod bad_input;
 mod bound;
 mod cases;
+mod chains;
 mod cli;
 mod contexts;
 mod corrections;

@@ -43,7 +43,9 @@ impl PromptSection {
             text += &entry.render(above, now);
             above = match entry {
                 PromptEntry::Item(item) => Some(item.last()),
-                PromptEntry::Quote { .. } | PromptEntry::Line(_) => above,
+                PromptEntry::Quote { .. } => above,
+                // A line of ours may name another agent.
+                PromptEntry::Line(_) => None,
             };
         }
         text

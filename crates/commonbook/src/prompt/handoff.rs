@@ -9,10 +9,11 @@ pub mod changed;
 mod earlier;
 pub mod stored;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::error::Result;
 use crate::base::id::{EntityId, HandoffId, MemoryId, handle};
 use crate::base::limits;
 use crate::model::handoff::choose::{
@@ -26,6 +27,7 @@ use crate::prompt::budget::take_quote;
 use crate::prompt::item::{
     EntitySummary, MemorySummary, PromptEntry, PromptItem, memory_tokens_max,
 };
+use changed::{PresentMemory, show_changes};
 use commonbook_text::fence::Fence;
 use commonbook_text::tokens::{self, TokenBudget};
 
@@ -100,6 +102,18 @@ pub struct HandoffPackage {
     /// The number of fitting memories for which there was no room.
     #[serde(default)]
     pub left_out_count: u32,
+    /// Tokens of the whole text at most; 0 in a package of an earlier version.
+    #[serde(default)]
+    pub budget: u32,
+}
+
+/// A handoff as text for its target, with the items in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HandoffText {
+    /// The text.
+    pub text: String,
+    /// Its items.
+    pub items: Vec<PromptItem>,
 }
 
 /// A part of the source's own text.
@@ -138,6 +152,50 @@ impl HandoffPackage {
         let entities = entities.map(PromptEntry::from).collect();
         block.sections.push(PromptSection::new("Entities", entities));
         block
+    }
+
+    /// The text for the target, with what has changed since the package was made. `handles` returns
+    /// the longer handles that some of the items with these ids need, by id. What has no room because
+    /// of a change is left out, and counted.
+    ///
+    /// # Errors
+    /// The errors of `handles`.
+    pub fn render(
+        mut self,
+        handoff: &Handoff,
+        earlier: &[ChainLink],
+        changes: &[PresentMemory],
+        fence: &Fence,
+        handles: impl Fn(&[String]) -> Result<HashMap<String, String>>,
+    ) -> Result<HandoffText> {
+        let budget = if self.budget == 0 { usize::MAX } else { self.budget as usize };
+        loop {
+            let mut block = self.block(handoff, earlier);
+            show_changes(&mut block, changes);
+            block.set_handles(&handles(&block.item_ids())?);
+            let rendered = block.render_within(budget, fence, handoff.created_at);
+            let count = self.memories.len() + self.entities.len();
+            for entry in &rendered.dropped {
+                self.drop_entry(entry, changes);
+            }
+            if self.memories.len() + self.entities.len() == count {
+                let items = block.items().cloned().collect();
+                return Ok(HandoffText { text: rendered.text, items });
+            }
+        }
+    }
+
+    /// Removes an entry that has no room.
+    fn drop_entry(&mut self, entry: &PromptEntry, changes: &[PresentMemory]) {
+        let PromptEntry::Item(item) = entry else { return };
+        let is_heir = |id: &MemoryId| {
+            let of_id = changes.iter().find(|present| present.change.id == *id);
+            of_id.and_then(|present| present.change.by).is_some_and(|by| by.to_string() == item.id)
+        };
+        let count = self.memories.len();
+        self.memories.retain(|id, _| id.to_string() != item.id && !is_heir(id));
+        self.left_out_count += saturating_tokens(count - self.memories.len());
+        self.entities.retain(|id, _| id.to_string() != item.id);
     }
 
     /// The memories, with the number of those left out.
@@ -182,7 +240,8 @@ pub fn pack(
     let budget = settings.budget as usize;
     // The text is written again whenever the handoff is accepted, each time with this nonce.
     let nonce = fence.nonce_for(&handoff.id.to_string()).into_owned();
-    let mut package = HandoffPackage { nonce, ..HandoffPackage::default() };
+    let mut package =
+        HandoffPackage { nonce, budget: settings.budget, ..HandoffPackage::default() };
     let mut entities = Vec::new();
     for offer in &offers.entities {
         let item = offer.summary.to_item(ENTITY_TOKENS_MAX);
@@ -243,7 +302,11 @@ fn fit_budget(
         handoff.memories.clone_from(&chosen.memories);
         handoff.entities.clone_from(&chosen.entities);
         let mut block = package.block(&handoff, earlier);
-        let rendered = block.render_within(budget, fence, handoff.created_at);
+        // Results of earlier handoffs that come later find their room.
+        let room = TokenBudget::new(package.earlier_tokens as usize);
+        let used = earlier::section(earlier, room, handoff.created_at).1;
+        let most = budget.saturating_sub(room.left().saturating_sub(used));
+        let rendered = block.render_within(most, fence, handoff.created_at);
         let count = chosen.memories.len() + chosen.entities.len();
         for entry in &rendered.dropped {
             drop_chosen(chosen, entry);

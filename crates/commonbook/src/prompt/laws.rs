@@ -16,7 +16,8 @@ use crate::model::checkpoint::{
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource, id_of};
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
 use crate::model::handoff::{
-    ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus, ReceivedHandoffs,
+    ChainLink, ChainPosition, CreateHandoff, Handoff, HandoffMemoryChange, HandoffOrigin,
+    HandoffStatus, MemoryChangeKind, ReceivedHandoffs,
 };
 use crate::model::memory::{Memory, SaveMemory, Sharing, Trust};
 use crate::model::search::{MatchReason, ScoreParts, SearchHit, SearchResponse};
@@ -24,7 +25,8 @@ use crate::prompt::case::CaseTextBuilder;
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSettings, ContextSource, choose_for_context,
 };
-use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, pack};
+use crate::prompt::handoff::changed::PresentMemory;
+use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, PackResult, pack};
 use crate::prompt::hits::hits_text;
 use crate::prompt::item::{EntitySummary, MemorySummary, PromptItem};
 use crate::prompt::judgement::judge_question;
@@ -91,6 +93,7 @@ fn context(ids: &CountingIds, text: &str) -> Output {
     pair[1].contradicts = vec![pair[0].item.id.clone()];
     let mut candidates: Vec<ContextCandidate> = pair.into();
     candidates.push(candidate(ContextSource::Handoff, text));
+    candidates.push(candidate(ContextSource::Result, &format!("{text}5")));
     candidates.push(candidate(ContextSource::Entry, text));
     candidates.push(candidate(ContextSource::Important, &format!("{text}3")));
     candidates.push(candidate(ContextSource::News, &format!("{text}4")));
@@ -112,7 +115,7 @@ fn entity(ids: &CountingIds, text: &str) -> EntitySummary {
         kind: text.to_owned(),
         value: text.to_owned(),
         context: Some(text.to_owned()),
-        attributes: Vec::new(),
+        attributes: vec![text.to_owned()],
         agent: agent("bob"),
         at: now(),
     }
@@ -155,14 +158,38 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
         };
         MemoryOffer { candidate, summary, received_by: None }
     };
+    let link = |depth| ChainLink {
+        depth,
+        note: Some(text.to_owned()),
+        ..ChainLink::from(Handoff { id: HandoffId::new(ids, now()), ..handoff.clone() })
+    };
+    let earlier = vec![link(2), link(1)];
+    let (changed, deleted) = (offer(text), offer("deleted"));
+    let change = |offer: &MemoryOffer, change, memory: Option<Memory>| PresentMemory {
+        change: HandoffMemoryChange {
+            id: offer.summary.id,
+            owner: agent("gemini-cli"),
+            change,
+            by: memory.as_ref().map(|memory| memory.id),
+        },
+        memory,
+    };
+    let changes = [
+        change(&changed, MemoryChangeKind::Superseded, Some(memory(ids, text))),
+        change(&deleted, MemoryChangeKind::Deleted, None),
+    ];
     let offers = HandoffOffers {
-        memories: vec![offer(text), offer("plain")],
+        memories: vec![changed, offer("plain")],
+        earlier: earlier.clone(),
         entities: vec![EntityOffer { summary: entity(ids, text), in_task: true, received: false }],
         task: BTreeSet::new(),
         ..HandoffOffers::default()
     };
     let packed = pack(handoff, &offers, &settings, &fence());
-    let text = packed.package.block(&packed.handoff, &[]).render(&fence(), now());
+    let PackResult { handoff, package, .. } = packed;
+    let no_handles = |_: &[String]| Ok(HashMap::new());
+    let text = package.render(&handoff, &earlier, &changes, &fence(), no_handles);
+    let text = text.expect("a text").text;
     Output { name: "handoff", text, max_tokens: BUDGET }
 }
 

@@ -30,12 +30,12 @@ use crate::model::handoff::{
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::prompt::context::ContextOrigin;
-use crate::prompt::handoff::{PackResult, pack};
+use crate::prompt::handoff::{HandoffText, PackResult, pack};
 use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
-use text::{HandoffText, earlier_links, handoff_text, present_memories};
+use text::{earlier_links, handoff_text, present_memories};
 
 /// Handoffs that one transaction of a sweep expires at most.
 const HANDOFF_EXPIRY_MAX: u32 = 100;

@@ -8,8 +8,8 @@ use commonbook::model::collaboration::{EdgeFilter, HandoffEdge};
 use commonbook::model::event::EventKind;
 use commonbook::model::handoff::choose::{ExclusionReason, MemoryExclusion};
 use commonbook::model::handoff::{
-    ChainPosition, CreateHandoff, Handoff, HandoffFilter, HandoffMemory, HandoffOrigin,
-    HandoffSide, HandoffStatus, InclusionReason, ReceivedHandoffs,
+    ChainPosition, CreateHandoff, Handoff, HandoffFilter, HandoffKind, HandoffMemory,
+    HandoffOrigin, HandoffSide, HandoffStatus, InclusionReason, ReceivedHandoffs,
 };
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::prompt::handoff::{HandoffPackage, PackResult};
@@ -203,4 +203,53 @@ pub(crate) fn accepted_handoffs_are_listed_in_order_of_acceptance(fresh: &dyn Fr
     assert_eq!(store.read(|tx| tx.settled_clock()).unwrap(), None);
     store.write(move |tx| tx.put_settled_clock(steady)).unwrap();
     assert_eq!(store.read(|tx| tx.settled_clock()).unwrap(), Some(steady));
+}
+
+pub(crate) fn work_goes_on_from_the_handoff_that_moved_last(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let all: Vec<Handoff> = (0..4).map(|_| handoff(&ids, "ann", "bob", None)).collect();
+    all.iter().for_each(|handoff| make(&*store, packed(handoff.clone())));
+    let complete = |place: usize, ended_at| {
+        let status = HandoffStatus::Completed;
+        let accepted_at = Some(now());
+        let done = Handoff { status, accepted_at, ended_at: Some(ended_at), ..all[place].clone() };
+        store
+            .write(move |tx| {
+                let event = done.event(EventKind::HandoffCompleted, &done.to, now());
+                let sequence = tx.append_event(&event)?;
+                tx.step_handoff(&done, sequence)
+            })
+            .unwrap();
+    };
+    let hour = SignedDuration::from_hours(1);
+    complete(2, now() + hour);
+    complete(0, now());
+    let (sight, bob) = (Sight::of(&caller("bob", "x")), caller("bob", "x").agent);
+    let received = store.read(|tx| tx.received_handoffs(&sight, &bob, 10)).unwrap();
+    assert!(received.iter().map(|handoff| handoff.id).eq([all[2].id, all[0].id]));
+    let ended = |agent: &str, since, limit| -> Vec<HandoffId> {
+        let agent = caller(agent, "x").agent;
+        let found = store.read(|tx| tx.ended_handoffs(&sight, &agent, since, limit)).unwrap();
+        found.into_iter().map(|handoff| handoff.id).collect()
+    };
+    assert_eq!(ended("ann", now(), 10), [all[2].id, all[0].id]);
+    assert_eq!(ended("ann", now() + hour, 10), [all[2].id]);
+    assert_eq!((ended("ann", now(), 1), ended("bob", now(), 10)), (vec![all[2].id], vec![]));
+    let handed_on = || -> Vec<HandoffId> {
+        let ids: Vec<HandoffId> = all.iter().map(|handoff| handoff.id).collect();
+        store.read(|tx| tx.handed_on(&all[0].workspace, &ids)).unwrap()
+    };
+    assert_eq!(handed_on(), []);
+    for (kind, status, of, is_on) in [
+        (HandoffKind::Fork, HandoffStatus::Pending, "bob", false),
+        (HandoffKind::Sequential, HandoffStatus::Rejected, "bob", false),
+        (HandoffKind::Sequential, HandoffStatus::Pending, "eve", false),
+        (HandoffKind::Sequential, HandoffStatus::Pending, "bob", true),
+    ] {
+        let (follows, chain) = (vec![all[2].id], all[2].chain);
+        let next = handoff(&ids, of, "cleo", None);
+        make(&*store, packed(Handoff { kind, status, follows, chain, ..next }));
+        assert_eq!(handed_on() == [all[2].id], is_on, "{kind} {status} {of}");
+    }
 }

@@ -120,6 +120,7 @@ laws! {
     handoffs::a_handoff_is_stored_completely_and_seen_by_the_permission_rule,
     handoffs::a_handoff_names_only_what_its_reader_sees_and_nothing_purged,
     handoffs::accepted_handoffs_are_listed_in_order_of_acceptance,
+    handoffs::work_goes_on_from_the_handoff_that_moved_last,
     entities::merges_undone_in_turn_leave_everything_unchanged,
     entities::two_processes_merging_in_both_directions_make_no_cycle,
     entities::an_entity_exists_only_for_callers_that_see_a_mention_of_it,

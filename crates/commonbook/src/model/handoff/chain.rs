@@ -79,6 +79,14 @@ impl ChainPosition {
 }
 
 impl<'r> ReceivedHandoffs<'r> {
+    /// The handoffs that are continued only if their work has not been handed on.
+    #[must_use]
+    pub fn completed_lately(self) -> Vec<HandoffId> {
+        let is_completed = |handoff: &&Handoff| handoff.status == HandoffStatus::Completed;
+        let completed = self.handoffs.iter().filter(is_completed);
+        completed.filter(|handoff| self.ended_lately(handoff)).map(|handoff| handoff.id).collect()
+    }
+
     fn accepted_by(self, agent: &Agent) -> impl DoubleEndedIterator<Item = &'r Handoff> {
         self.handoffs.iter().filter(move |handoff| {
             handoff.to == *agent && handoff.accepted_at.is_some() && handoff.status.passes_work()

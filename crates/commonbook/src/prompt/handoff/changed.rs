@@ -20,7 +20,7 @@ pub struct PresentMemory {
 }
 
 /// Puts the present text in the place of what has changed, and names what was deleted.
-pub fn show_changes(block: &mut PromptBlock, changes: &[PresentMemory]) {
+pub(super) fn show_changes(block: &mut PromptBlock, changes: &[PresentMemory]) {
     let told = block.item_ids();
     for section in &mut block.sections {
         let entries = std::mem::take(&mut section.entries);
@@ -40,7 +40,8 @@ pub fn show_changes(block: &mut PromptBlock, changes: &[PresentMemory]) {
         PromptEntry::Line(format!("#{} of {} was deleted since", handle(&id), change.owner))
     });
     let lines: Vec<PromptEntry> = lines.collect();
-    block.sections.push(PromptSection::new("", lines));
+    let place = block.sections.len().min(1);
+    block.sections.insert(place, PromptSection::new("", lines));
 }
 
 fn find_change<'c>(entry: &PromptEntry, changes: &'c [PresentMemory]) -> Option<&'c PresentMemory> {

@@ -31,14 +31,18 @@ pub(super) fn tokens_wanted(links: &[ChainLink], now: Timestamp) -> usize {
     FRAME_TOKENS + written + waiting * RESULT_TOKENS
 }
 
-/// The section within this room, and the number of handoffs left out. If not all of them have room,
+/// The section within this room, and its tokens. If not all of them have room,
 /// the longest are cut to the same length; the farthest are left out first.
 pub(super) fn section(
     links: &[ChainLink],
     room: TokenBudget,
     now: Timestamp,
 ) -> (PromptSection, usize) {
-    let mut room = TokenBudget::new(room.left().saturating_sub(FRAME_TOKENS));
+    if links.is_empty() {
+        return (PromptSection::default(), 0);
+    }
+    let all = room.left();
+    let mut room = TokenBudget::new(all.saturating_sub(FRAME_TOKENS));
     let shown = links.len().min(room.left() / LINK_TOKENS_MIN);
     let tokens = |link| items_of(link, usize::MAX, now).iter().map(|item| item.tokens(now)).sum();
     let max_tokens = length_within(links[..shown].iter().map(tokens).collect(), room.left());
@@ -55,7 +59,7 @@ pub(super) fn section(
         let line = format!("{left_out} earlier {noun} left out: get_handoff has all of them");
         entries.push(PromptEntry::Line(line));
     }
-    (PromptSection::new(HEADING, entries), left_out)
+    (PromptSection::new(HEADING, entries), all - room.left())
 }
 
 /// The length to which texts of these lengths are cut so that all of them have room.

@@ -7,7 +7,9 @@ use super::*;
 use crate::base::id::{CountingIds, handle};
 use crate::model::agent::Agent;
 use crate::model::handoff::choose::MemoryTier;
-use crate::model::handoff::{ChainPosition, CreateHandoff, HandoffOrigin, ReceivedHandoffs};
+use crate::model::handoff::{
+    ChainLink, ChainPosition, CreateHandoff, HandoffOrigin, HandoffStatus, ReceivedHandoffs,
+};
 use commonbook_text::tokens;
 
 fn now() -> Timestamp {
@@ -221,6 +223,7 @@ proptest! {
         texts in proptest::collection::vec("([a-zé漢🙂]{1,9}[ .\n]{1,2}){1,120}", 0..14),
         values in proptest::collection::vec("\\PC{1,60}", 0..25),
         steps in 0_usize..50,
+        links in 0_usize..6,
     ) {
         let ids = CountingIds::default();
         let settings = HandoffSettings { budget, ..HandoffSettings::default() };
@@ -230,10 +233,22 @@ proptest! {
         let memories: Vec<MemoryOffer> =
             texts.iter().map(|text| offer(&ids, "analyst", text, 0.9)).collect();
         let entities = values.iter().map(|value| entity(&ids, value, "known to all")).collect();
-        let offers = HandoffOffers { memories, entities, ..HandoffOffers::default() };
+        let long = handoff(&long, settings);
+        let open = Handoff { status: HandoffStatus::Accepted, ..long.clone() };
+        let earlier = vec![ChainLink::from(open); links];
+        let offers =
+            HandoffOffers { memories, entities, earlier: earlier.clone(), ..HandoffOffers::default() };
         let given = offers.memories.len();
-        let packed = pack(handoff(&long, settings), &offers, &settings, &fence());
-        let text = text(&packed);
+        let packed = pack(long, &offers, &settings, &fence());
+        prop_assert!(packed.handoff.tokens <= budget);
+        // The earlier ones have results by the time of acceptance.
+        let note = Some("It is done, and nothing is left. ".repeat(60));
+        let ended = |link| ChainLink { note: note.clone(), status: HandoffStatus::Completed, ..link };
+        let earlier: Vec<ChainLink> = earlier.into_iter().map(ended).collect();
+        let text = packed.package.block(&packed.handoff, &earlier).render(&fence(), now());
+        for link in earlier.iter().filter(|_| packed.package.earlier_tokens > 200) {
+            prop_assert!(text.contains(handle(&link.handoff.to_string())));
+        }
         let PackResult { handoff: packed, left_out, .. } = packed;
         prop_assert!(tokens::count(&text) <= budget as usize);
         prop_assert!(text.contains("</commonbook-000000000007>"));

@@ -369,6 +369,46 @@ mod tests {
         assert!(now.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
     }
 
+    #[test]
+    fn work_goes_on_from_handoffs_of_before_chains_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let before = of_version(&path, 28);
+        register_functions(&before).unwrap();
+        let handoff = |id: &str, sequence: u32, accepted: &str, status: &str| {
+            format!(
+                "INSERT INTO handoff (workspace, id, sequence, accepted, from_agent, to_agent, task, \
+                 said, kind, status, follows, chain, depth, entities, tokens, created_at, expires_at, \
+                 version, package, left_out) VALUES ('w', '{id}', {sequence}, {accepted}, 'a', 'b', \
+                 't', '{{}}', 'sequential', '{status}', '[]', '{id}', 1, '[]', 1, 1, 1, 1, '{{}}', '[]');"
+            )
+        };
+        let event = |sequence: u32, kind: &str, subject: &str| {
+            format!(
+                "INSERT INTO event (workspace, sequence, at, kind, actor, subject, owner, sharing, \
+                 topics, importance, changed) VALUES ('w', {sequence}, 1, '{kind}', 'b', \
+                 '{subject}', 'a', 'shared', '[]', 1, '[]');"
+            )
+        };
+        let rows = [
+            "INSERT INTO workspace (name, sequence) VALUES ('w', 6);".to_owned(),
+            handoff("done", 1, "3", "completed"),
+            handoff("open", 2, "4", "accepted"),
+            handoff("waiting", 6, "NULL", "pending"),
+            event(5, "handoff.completed", "done"),
+        ];
+        before.execute_batch(&rows.concat()).unwrap();
+        digest::fill_digests(&before).unwrap();
+        chain::fill_hashes(&before).unwrap();
+        before.close().unwrap();
+        let after = open_prepared(&path).unwrap();
+        assert_eq!(digest::check(&after).unwrap(), Vec::<String>::new());
+        let sql = "SELECT group_concat(id || ' ' || moved) FROM \
+                   (SELECT id, moved FROM handoff WHERE moved IS NOT NULL ORDER BY moved)";
+        let order: String = after.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(order, "open 4,done 5");
+    }
+
     /// Memories of Ann and of Bob, private, shared, about a user and quarantined, that all mention `n`.
     const OLD_ROWS: &str = "\
         INSERT INTO workspace VALUES ('w', 5), ('empty', 1);

@@ -61,24 +61,13 @@ impl Commonbook {
         let mut queue = Some(HandoffQueue { told, waiting: told + kept.receipt.handoffs_left });
         self.store.read(|tx| {
             for candidate in &kept.receipt.candidates {
-                if let (ContextSource::Handoff, Ok(id)) =
-                    (candidate.source, candidate.id.parse::<HandoffId>())
-                {
-                    // The first handoff carries the length of the queue.
-                    let queue = queue.take();
+                if let Some(id) = handoff_of(candidate) {
                     match tx.handoff(&sight, id)? {
-                        Some(handoff) => {
-                            candidates.push(gathering.handoff(&handoff, tokens, queue))
-                        }
-                        None => differences.push(gone_message(candidate)),
-                    }
-                    continue;
-                }
-                if let (ContextSource::Result, Ok(id)) =
-                    (candidate.source, candidate.id.parse::<HandoffId>())
-                {
-                    match tx.handoff(&sight, id)? {
-                        Some(handoff) => candidates.push(gathering.result(&handoff)),
+                        Some(handoff) => candidates.push(match candidate.source {
+                            ContextSource::Result => gathering.result(&handoff),
+                            // The first handoff carries the length of the queue.
+                            _ => gathering.handoff(&handoff, tokens, queue.take()),
+                        }),
                         None => differences.push(gone_message(candidate)),
                     }
                     continue;
@@ -156,6 +145,12 @@ fn heard_ids(receipt: &ContextReceipt) -> BTreeSet<&str> {
 
 fn gone_message(candidate: &CandidateReceipt) -> String {
     format!("{} is gone or hidden now", candidate.id)
+}
+
+/// The handoff that a candidate tells of.
+fn handoff_of(candidate: &CandidateReceipt) -> Option<HandoffId> {
+    let is_handoff = matches!(candidate.source, ContextSource::Handoff | ContextSource::Result);
+    candidate.id.parse().ok().filter(|_| is_handoff)
 }
 
 /// The settings that a receipt records.

@@ -19,8 +19,7 @@ use crate::model::handoff::choose::{
     AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX, shared_words,
 };
 use crate::model::handoff::{
-    ChainPosition, Handoff, HandoffDraft, HandoffOrigin, HandoffStatus, ReceivedHandoffs,
-    SearchText,
+    ChainPosition, Handoff, HandoffDraft, HandoffOrigin, ReceivedHandoffs, SearchText,
 };
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
@@ -107,14 +106,14 @@ fn chain_position(
     received: &[Handoff],
     now: Timestamp,
 ) -> Result<ChainPosition> {
-    let completed = received.iter().filter(|handoff| handoff.status == HandoffStatus::Completed);
-    let completed: Vec<HandoffId> = completed.map(|handoff| handoff.id).collect();
+    let user = caller.user.as_deref();
+    let received = ReceivedHandoffs { handoffs: received, handed_on: &[], user, now };
+    let completed = received.completed_lately();
     let handed_on = match completed.is_empty() {
         true => Vec::new(),
         false => tx.handed_on(&caller.workspace, &completed)?,
     };
-    let user = caller.user.as_deref();
-    let received = ReceivedHandoffs { handoffs: received, handed_on: &handed_on, user, now };
+    let received = ReceivedHandoffs { handed_on: &handed_on, ..received };
     ChainPosition::of(id, draft, &caller.agent, received)
 }
 

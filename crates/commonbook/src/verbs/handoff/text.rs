@@ -11,21 +11,14 @@ use crate::model::caller::Caller;
 use crate::model::handoff::{ChainLink, Handoff, HandoffMemoryChange, MemoryChangeKind};
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
-use crate::prompt::handoff::HandoffPackage;
-use crate::prompt::handoff::changed::{PresentMemory, show_changes};
-use crate::prompt::item::PromptItem;
+use crate::prompt::handoff::changed::PresentMemory;
+use crate::prompt::handoff::{HandoffPackage, HandoffText};
 use crate::store::Transaction;
 use crate::verbs::ops::handles::longer_handles;
 use commonbook_text::fence::Fence;
 
 /// Successors of one memory that are followed.
 const SUCCESSORS_MAX: usize = 20;
-
-/// The text of a handoff, and the items in it.
-pub(super) struct HandoffText {
-    pub(super) text: String,
-    pub(super) items: Vec<PromptItem>,
-}
 
 /// The text of a handoff for the agent that accepts it.
 pub(super) fn handoff_text(
@@ -42,16 +35,17 @@ pub(super) fn handoff_text(
     for item in package.memories.values_mut() {
         *item = item.clone().with_contradictions(&marks);
     }
-    let mut block = package.block(handoff, &earlier_links(tx, &sight, handoff)?);
-    show_changes(&mut block, &present_memories(tx, &sight, &package)?);
-    block.set_handles(&longer_handles(tx, &sight, &block.item_ids())?);
+    let earlier = earlier_links(tx, &sight, handoff)?;
+    let changes = present_memories(tx, &sight, &package)?;
     let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
     })?;
+    let handles = |ids: &[String]| longer_handles(tx, &sight, ids);
+    let mut told = package.render(handoff, &earlier, &changes, &fence, handles)?;
     // An earlier handoff and its result are one item with one id.
     let mut seen = BTreeSet::new();
-    let items = block.items().filter(|item| seen.insert(item.id.clone())).cloned().collect();
-    Ok(HandoffText { text: block.render(&fence, handoff.created_at), items })
+    told.items.retain(|item| seen.insert(item.id.clone()));
+    Ok(told)
 }
 
 /// The earlier handoffs of its chain in this sight, nearest first.
