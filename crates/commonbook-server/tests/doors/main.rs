@@ -31,5 +31,6 @@ mod stranger;
 #[cfg(unix)]
 mod stream;
 mod surface;
+mod targets;
 mod team;
 mod tokens;
