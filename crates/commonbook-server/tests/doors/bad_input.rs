@@ -381,7 +381,7 @@ fn of_handoffs() -> Vec<Bad> {
         ("create_handoff", with("max_memories", json!(0)), "invalid", Some("max_memories")),
         ("create_handoff", with("threshold", json!(1.5)), "invalid", Some("threshold")),
         ("create_handoff", with("expires_hours", json!(0)), "invalid", Some("expires_hours")),
-        ("create_handoff", with("dry_run", json!("perhaps")), "invalid", Some("dry_run")),
+        ("create_handoff", with("include_entities", json!(3)), "invalid", Some("include_entities")),
         ("create_handoff", with("memories", json!([UNKNOWN])), "not_found", Some("memories[0]")),
         ("create_handoff", with("follows", json!([none])), "invalid", Some("follows[0]")),
         ("create_handoff", with("case", json!("k")), "not_found", None),
