@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use axum::http::StatusCode;
 use commonbook::base::error::ErrorKind;
 use commonbook::base::{input, limits};
 use commonbook::model::event::FollowEvents;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::components::{SchemaComponents, without_null};
 use super::examples;
-use super::route::RestRoute;
+use super::route::{DRY_RUN_FIELD, RestRoute};
 use crate::hint::{HintDoor, translate};
 
 /// The document of these routes.
@@ -363,7 +364,12 @@ fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
     if route.memory.is_some() {
         success["headers"] = json!({"ETag": {"$ref": "#/components/headers/ETag"}});
     }
-    let mut responses = json!({ route.status.as_str(): success });
+    let mut responses = json!({ route.status.as_str(): success.clone() });
+    if route.status == StatusCode::CREATED
+        && route.call.fields().any(|(name, _)| name == DRY_RUN_FIELD)
+    {
+        responses["200"] = success;
+    }
     if !route.has_body() && has_long_text(&route.call.request) {
         responses["414"] = json!({"$ref": "#/components/responses/UrlTooLong"});
     }

@@ -40,6 +40,9 @@ const WORKSPACE_HEADER: &str = "x-commonbook-workspace";
 /// The field that makes a reading verb mark its response as read.
 const MARK_FIELD: &str = "mark";
 
+/// The field of requests and responses of a call that writes nothing.
+pub(super) const DRY_RUN_FIELD: &str = "dry_run";
+
 /// The verbs whose routes answer 201.
 pub(super) const CREATING_VERBS: &[&str] = &["save_memory", "create_handoff"];
 
@@ -230,6 +233,8 @@ impl RestRoute {
             Some(revision) if self.supports_if_none_match() && is_known(revision) => {
                 StatusCode::NOT_MODIFIED.into_response()
             }
+            // A dry run has created nothing.
+            _ if response[DRY_RUN_FIELD] == true => axum::Json(response).into_response(),
             _ => (self.status, axum::Json(response)).into_response(),
         };
         let headers = response.headers_mut();

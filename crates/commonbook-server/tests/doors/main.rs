@@ -33,6 +33,7 @@ mod stranger;
 #[cfg(unix)]
 mod stream;
 mod surface;
+mod targets;
 mod team;
 mod tokens;
 mod working_sessions;

@@ -277,7 +277,7 @@ fn accept_handoff_without_arguments_lists_what_waits() {
             let first = &listed["items"][0];
             assert_eq!(
                 (&first["task"], &first["from"]),
-                (&json!("Test the refunds"), &json!("ann"))
+                (&json!("Test the retries"), &json!("ann"))
             );
             assert_eq!(
                 (&first["status"], listed["items"].as_array().unwrap().len()),

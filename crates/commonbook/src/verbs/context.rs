@@ -447,18 +447,19 @@ fn handoff_candidates(
     material: &ContextMaterial,
     settings: &ContextSettings,
 ) -> Vec<ContextCandidate> {
-    let count = material.handoffs.len().max(1);
+    let told = material.handoffs.len() as u64;
+    let queue = HandoffQueue { told, waiting: told + material.handoffs_left };
+    let tokens = handoff_tokens(settings, told.max(1));
     let candidates = material.handoffs.iter().enumerate().map(|(index, handoff)| {
-        let waiting = material.handoffs_left + material.handoffs.len() as u64;
-        let queue = HandoffQueue { told: material.handoffs.len() as u64, waiting };
-        let queue = (index == 0).then_some(queue);
-        gathering.handoff(handoff, handoff_tokens(settings, count), queue)
+        // The first one carries the length of the queue.
+        gathering.handoff(handoff, tokens, (index == 0).then_some(queue))
     });
     candidates.collect()
 }
 
 /// Tokens that each of `count` handoffs has at most.
-fn handoff_tokens(settings: &ContextSettings, count: usize) -> usize {
+fn handoff_tokens(settings: &ContextSettings, count: u64) -> usize {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
     settings.budget / BUDGET_SHARE_DIVISOR / count
 }
 

@@ -85,7 +85,7 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_HOURS_MAX))]
     pub expires_hours: Option<u32>,
-    /// Whether only to return what would be included, what not and why; nothing is handed over.
+    /// Whether only to say what would be included, what not and why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

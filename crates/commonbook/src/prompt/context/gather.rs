@@ -78,7 +78,7 @@ impl CandidateBuilder<'_> {
     }
 
     /// A handoff that waits for the agent, with a text of at most `max_tokens`; the first one says how
-    /// many of the `queue` are told. Its memories and entities are returned when the agent accepts it.
+    /// much of the `queue` a text tells. Its memories and entities are returned when the agent accepts it.
     #[must_use]
     pub fn handoff(
         &self,

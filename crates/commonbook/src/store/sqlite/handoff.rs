@@ -67,17 +67,24 @@ impl SqliteTransaction<'_> {
         read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<(u64, T)>> {
         let side = match filter.side {
+            // One of a role waits: among others the index gives the order.
+            HandoffSide::Received if !filter.status.contains(&HandoffStatus::Pending) => {
+                "h.to_agent = :agent".to_owned()
+            }
             HandoffSide::Received => RECEIVED_CONDITION.to_owned(),
             HandoffSide::Sent => "h.from_agent = :agent".to_owned(),
             HandoffSide::Either => format!("(h.from_agent = :agent OR ({RECEIVED_CONDITION}))"),
             HandoffSide::All => "TRUE".to_owned(),
         };
-        // The engine uses the index of the queue only for its own condition.
+        // The index of the queue has open handoffs alone. The engine would walk those of all agents.
         let is_open = filter.status.iter().all(|status| status.is_open());
         let open = if is_open { OPEN_CONDITION } else { "TRUE" };
+        let is_queue = is_open && filter.side == HandoffSide::Received;
+        let index = if is_queue { "INDEXED BY handoff_queue" } else { "" };
         let (direction, after) = if filter.oldest_first { ("ASC", ">") } else { ("DESC", "<") };
         let sql = format!(
-            "SELECT h.sequence, {columns} FROM handoff h WHERE {SEEN_HANDOFF} AND {side} AND {open} \
+            "SELECT h.sequence, {columns} FROM handoff h {index} \
+             WHERE {SEEN_HANDOFF} AND {side} AND {open} \
                  AND h.status IN (SELECT value FROM json_each(:status)) \
                  AND (:with IS NULL OR :with IN (h.from_agent, h.to_agent)) \
                  AND (:chain IS NULL OR h.chain = :chain) \

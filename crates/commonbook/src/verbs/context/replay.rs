@@ -54,11 +54,9 @@ impl Commonbook {
             differences.push("the standing memory file has changed since".to_owned());
         }
         let mut candidates: Vec<ContextCandidate> = Vec::new();
-        let waited = |candidate: &&CandidateReceipt| candidate.source == ContextSource::Handoff;
-        let told = kept.receipt.candidates.iter().filter(waited).count();
-        let tokens = handoff_tokens(&wanted.settings, told.max(1));
-        let told = told as u64;
-        let mut queue = Some(HandoffQueue { told, waiting: told + kept.receipt.handoffs_left });
+        let queue = receipt_queue(&kept.receipt);
+        let tokens = handoff_tokens(&wanted.settings, queue.told.max(1));
+        let mut queue = Some(queue);
         self.store.read(|tx| {
             for candidate in &kept.receipt.candidates {
                 if let Some(id) = handoff_of(candidate) {
@@ -121,6 +119,13 @@ fn may_replay(caller: &Caller, kept: &ContextRecord) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The queue of handoffs that a context told of.
+fn receipt_queue(receipt: &ContextReceipt) -> HandoffQueue {
+    let waited = |candidate: &&CandidateReceipt| candidate.source == ContextSource::Handoff;
+    let told = receipt.candidates.iter().filter(waited).count() as u64;
+    HandoffQueue { told, waiting: told + receipt.handoffs_left }
 }
 
 /// The contradictions that a context showed; those of today may differ.
