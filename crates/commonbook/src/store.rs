@@ -20,6 +20,7 @@ mod context;
 mod contradiction;
 mod cursor;
 mod entity;
+mod export;
 mod handoff;
 mod loss;
 mod notifying;
@@ -54,6 +55,7 @@ pub use context::ContextRows;
 pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
+pub use export::{ExportRows, StoredId};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
@@ -181,6 +183,7 @@ transaction!(
     StandingRows,
     UsageRows,
     WorkRows,
+    ExportRows,
 );
 
 /// The rows of memories.

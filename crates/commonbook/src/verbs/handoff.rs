@@ -295,7 +295,7 @@ fn take_step(
     Ok(after)
 }
 
-const fn status_event(status: HandoffStatus) -> EventKind {
+pub(super) const fn status_event(status: HandoffStatus) -> EventKind {
     match status {
         HandoffStatus::Pending => EventKind::HandoffCreated,
         HandoffStatus::Accepted => EventKind::HandoffAccepted,
