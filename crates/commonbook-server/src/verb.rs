@@ -342,6 +342,7 @@ fn memory_verbs() -> Vec<Verb> {
             .command("release"),
         verb("save_memories", Adds, C::save_memories).tool().command("batch"),
         verb("import_memories", Adds, C::import_memories).post("/v1/memories/import"),
+        verb("export_workspace", Reads, C::export_workspace).get("/v1/export"),
     ]
 }
 
