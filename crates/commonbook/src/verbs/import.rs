@@ -9,7 +9,7 @@ use super::case::{file_in_case, restore_in_case};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::model::access::{self, require_scope};
-use crate::model::agent::{AgentName, AgentRecord};
+use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::export::ExportRecord;
 use crate::model::import::{
@@ -183,19 +183,11 @@ fn write_memory(
         }
         filed => filed?,
     }
-    if is_exported {
-        // The author called when it wrote the memory, not now.
-        let record = AgentRecord {
-            agent: memory.owner.clone(),
-            first_seen: memory.recorded_at,
-            last_seen: memory.recorded_at,
-            device: None,
-            client: None,
-            memory_count: 0,
-        };
-        tx.restore_agent(&memory.workspace, &record)?;
-    } else {
+    if !is_exported {
         tx.note_agent_seen(&author, now)?;
+    } else if tx.last_seen(&memory.workspace, &memory.owner)?.is_none() {
+        // The author of a line without its agent called when it wrote the memory, not now.
+        tx.note_agent_seen(&author, memory.recorded_at)?;
     }
     result(SaveOutcome::Created, QuarantineNotice::of(memory, &author))
 }
