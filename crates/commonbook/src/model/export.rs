@@ -85,7 +85,7 @@ pub enum ExportRecord {
     Contradiction(Box<ContradictionRecord>),
     /// A handoff with its text.
     Handoff(Box<HandoffState>),
-    /// The order in which handoffs were accepted.
+    /// The order in which handoffs were accepted, if they were created in another one.
     AcceptanceOrder(AcceptanceOrder),
     /// A checkpoint.
     Checkpoint(Box<CheckpointState>),

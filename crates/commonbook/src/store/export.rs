@@ -53,7 +53,8 @@ pub trait ExportRows {
     /// position. They name their memories as [`super::HandoffRows`] does.
     fn handoffs_after(&self, sight: &Sight, after: u64, limit: u32) -> Result<Vec<(u64, Handoff)>>;
 
-    /// The accepted handoffs in sight, in the order of acceptance.
+    /// The accepted handoffs in sight, in the order of acceptance; empty if that is the order in which
+    /// they were created.
     fn acceptance_order(&self, sight: &Sight) -> Result<Vec<HandoffId>>;
 
     /// At most `limit` entities that agents made statements about, by id.

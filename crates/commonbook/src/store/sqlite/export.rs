@@ -70,10 +70,16 @@ impl ExportRows for SqliteTransaction<'_> {
 
     fn acceptance_order(&self, sight: &Sight) -> Result<Vec<HandoffId>> {
         let sql = format!(
-            "SELECT h.id FROM handoff h WHERE {SEEN_HANDOFF} AND h.accepted IS NOT NULL \
-             ORDER BY h.accepted, h.sequence"
+            "SELECT h.id, h.sequence FROM handoff h WHERE {SEEN_HANDOFF} \
+             AND h.accepted IS NOT NULL ORDER BY h.accepted, h.sequence"
         );
-        self.seen_without_audiences(sight).all(&sql, &[], |row| text(row, 0))
+        let found: Vec<(HandoffId, u64)> =
+            self.seen_without_audiences(sight)
+                .all(&sql, &[], |row| Ok((text(row, 0)?, row.get(1)?)))?;
+        if found.is_sorted_by_key(|(_, created)| *created) {
+            return Ok(Vec::new());
+        }
+        Ok(found.into_iter().map(|(id, _)| id).collect())
     }
 
     fn stated_entities_after(
