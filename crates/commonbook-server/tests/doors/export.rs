@@ -39,7 +39,13 @@ fn team() -> Home {
     let handoff: Value = serde_json::from_str(&handoff).unwrap();
     run("dev", &["handoff", "accept", handoff["items"][0]["id"].as_str().unwrap()]);
     run("dev", &["entity", "resolve", "tool", "PostgreSQL"]);
-    printed(&home.run(&["memory", "add", "qa", "Test the berth list with an empty harbour"]));
+    printed(&home.run(&[
+        "memory",
+        "add",
+        "qa",
+        "Test the berth list with an empty harbour",
+        "--everywhere",
+    ]));
     printed(&home.run(&[
         "save",
         "Die Fähre legt um 7 Uhr ab ⛴",
@@ -63,6 +69,7 @@ fn a_home_moves_to_another_machine_by_export_and_import() {
     assert!(told.contains("exported 3 memories from 2 workspaces, and "), "{told}");
     let exported = fs::read_to_string(file).unwrap();
     assert!(!exported.contains("another job"), "private to ann");
+    assert!(exported.contains("empty harbour"));
     let imported = printed(&new.run(&["import", file]));
     assert!(imported.starts_with("3 imported, 0 already present, 0 not imported"), "{imported}");
     assert!(imported.contains("other records restored, 0 already present"), "{imported}");
@@ -108,16 +115,16 @@ fn a_server_at_a_url_exports_to_an_administrator_and_restores_for_one() {
     let file = person.path().join("team.jsonl");
     fs::write(&file, &exported).unwrap();
     let file = file.to_str().unwrap();
-    let refused = at(&to, &writer, &["import", file]);
-    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(words.contains("only an administrator may import what others decided"), "{words}");
     printed(&at(&to, &restorer, &["import", file]));
     let second = printed(&at(&to, &restorer, &whole));
     for (found, expected) in second.lines().zip(exported.lines()) {
         assert_eq!(found, expected);
     }
     assert_eq!(second, exported);
+    let refused = at(&to, &writer, &["import", file]);
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(words.contains("only an administrator may import what others decided"), "{words}");
 }
 
 #[test]

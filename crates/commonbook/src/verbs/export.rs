@@ -11,6 +11,7 @@ use crate::base::id::{Id, IdKind, MemoryId};
 use crate::base::page::{PageCursor, PageSize};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
+use crate::model::checkpoint::Checkpoint;
 use crate::model::entity::Entity;
 use crate::model::export::{
     AcceptanceOrder, AgentState, CheckpointState, EXPORT_FORMAT, EntityState, ExportHeader,
@@ -20,6 +21,7 @@ use crate::model::export::{
 use crate::model::handoff::Handoff;
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
+use crate::model::session::Session;
 use crate::model::standing::{ListStanding, ReadStanding};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
@@ -248,116 +250,107 @@ impl SectionReader<'_> {
     ) -> Result<SectionPage> {
         let position = after.map_or(0, |key| key.0);
         let (tx, sight, limit) = (self.tx, self.sight, self.limit);
-        let by_position = |position: u64| SectionKey(position, 0);
         match section {
             ExportSection::Agents => self.agents(workspace, position),
-            ExportSection::Cases => {
-                let rows = tx.cases_after(workspace, position, limit)?;
-                self.page(
-                    rows,
-                    |(at, _)| by_position(*at),
-                    |(_, case)| line_of(&ExportRecord::Case(Box::new(case))).map(|line| vec![line]),
-                )
-            }
-            ExportSection::Sessions => {
-                let rows = tx.sessions_after(sight, position, limit)?;
-                self.page(
-                    rows,
-                    |(at, _)| by_position(*at),
-                    |(_, session)| {
-                        let session = match sight.is_person {
-                            true => session,
-                            false => session.for_agent(&sight.agent),
-                        };
-                        line_of(&ExportRecord::Session(Box::new(session))).map(|line| vec![line])
-                    },
-                )
-            }
+            ExportSection::Cases => self.records(
+                tx.cases_after(workspace, position, limit)?,
+                |(position, _)| SectionKey(*position, 0),
+                |(_, case)| ExportRecord::Case(Box::new(case)),
+            ),
+            ExportSection::Sessions => self.records(
+                tx.sessions_after(sight, position, limit)?,
+                |(position, _)| SectionKey(*position, 0),
+                |(_, session)| ExportRecord::Session(Box::new(self.shown_session(session))),
+            ),
             ExportSection::Memories => self.memories(position),
-            ExportSection::Entities => {
-                let rows = tx.stated_entities_after(workspace, after.map(SectionKey::id), limit)?;
-                self.page(
-                    rows,
-                    |entity| SectionKey::of_id(entity.id),
-                    |entity| Ok(vec![entity_line(tx, entity)?]),
-                )
-            }
-            ExportSection::Reviews => {
-                let rows = tx.reviews(workspace, after.map(SectionKey::id), limit)?;
-                self.page(
-                    rows,
-                    |review| SectionKey::of_id(review.id),
-                    |review| {
-                        let state = ReviewState { workspace: workspace.clone(), review };
-                        line_of(&ExportRecord::Review(Box::new(state))).map(|line| vec![line])
-                    },
-                )
-            }
-            ExportSection::Relations => {
-                let rows = tx.relations_after(sight, after.map(SectionKey::id), limit)?;
-                self.page(
-                    rows,
-                    |(relation, _)| SectionKey::of_id(relation.id),
-                    |row| {
-                        let (relation, audience) = row;
-                        let state = RelationState { relation, audience };
-                        line_of(&ExportRecord::Relation(Box::new(state))).map(|line| vec![line])
-                    },
-                )
-            }
-            ExportSection::Contradictions => {
-                let after = after.map(SectionKey::id);
-                let rows = tx.decided_contradictions_after(sight, after, limit)?;
-                self.page(
-                    rows,
-                    |record| SectionKey::of_id(record.id),
-                    |record| {
-                        let record = ExportRecord::Contradiction(Box::new(record));
-                        line_of(&record).map(|line| vec![line])
-                    },
-                )
-            }
             ExportSection::Handoffs => self.handoffs(workspace, position),
             ExportSection::AcceptanceOrder => {
                 let handoffs = tx.acceptance_order(sight)?;
-                if handoffs.is_empty() {
-                    return Ok(SectionPage::default());
-                }
                 let order = AcceptanceOrder { workspace: workspace.clone(), handoffs };
-                let lines = vec![line_of(&ExportRecord::AcceptanceOrder(order))?];
+                let order = Some(order).filter(|order| !order.handoffs.is_empty());
+                let line = order.map(|order| line_of(&ExportRecord::AcceptanceOrder(order)));
+                let lines = line.transpose()?.into_iter().collect();
                 Ok(SectionPage { lines, next: None })
-            }
-            ExportSection::Checkpoints => {
-                let rows = tx.checkpoints_after(sight, after.map(SectionKey::id), limit)?;
-                self.page(
-                    rows,
-                    |checkpoint| SectionKey::of_id(checkpoint.id),
-                    |mut checkpoint| {
-                        let after = self.last_memory_before(checkpoint.position)?;
-                        checkpoint.position = 0;
-                        let state = CheckpointState { checkpoint, after };
-                        line_of(&ExportRecord::Checkpoint(Box::new(state))).map(|line| vec![line])
-                    },
-                )
             }
             ExportSection::ReadMarks => {
                 let marks = tx.case_marks(sight, position, limit)?;
                 let read = marks.len() as u64;
-                let lines = marks.into_iter().map(ExportRecord::ReadMark);
-                let lines = lines.map(|mark| line_of(&mark)).collect::<Result<_>>()?;
-                let is_full = read == u64::from(limit);
-                Ok(SectionPage { lines, next: is_full.then(|| by_position(position + read)) })
+                let next = SectionKey(position + read, 0);
+                self.records(marks, |_| next, ExportRecord::ReadMark)
             }
-            ExportSection::Receipts => {
-                let filter = ContextFilter::default();
-                let rows = tx.contexts(sight, &filter, after.map(SectionKey::id), limit)?;
-                self.page(
-                    rows,
-                    |record| SectionKey::of_id(record.id),
-                    |record| Ok(vec![self.receipt_line(record)?]),
-                )
-            }
+            _ => self.read_by_id(section, workspace, after),
         }
+    }
+
+    /// Reads a section whose rows are in the order of their ids.
+    fn read_by_id(
+        &self,
+        section: ExportSection,
+        workspace: &Workspace,
+        after: Option<SectionKey>,
+    ) -> Result<SectionPage> {
+        let (tx, sight, limit) = (self.tx, self.sight, self.limit);
+        match section {
+            ExportSection::Entities => self.page(
+                tx.stated_entities_after(workspace, after.map(SectionKey::id), limit)?,
+                |entity| SectionKey::of_id(entity.id),
+                |entity| Ok(vec![entity_line(tx, entity)?]),
+            ),
+            ExportSection::Reviews => self.records(
+                tx.reviews(workspace, after.map(SectionKey::id), limit)?,
+                |review| SectionKey::of_id(review.id),
+                |review| {
+                    let workspace = workspace.clone();
+                    ExportRecord::Review(Box::new(ReviewState { workspace, review }))
+                },
+            ),
+            ExportSection::Relations => self.records(
+                tx.relations_after(sight, after.map(SectionKey::id), limit)?,
+                |(relation, _)| SectionKey::of_id(relation.id),
+                |(relation, audience)| {
+                    ExportRecord::Relation(Box::new(RelationState { relation, audience }))
+                },
+            ),
+            ExportSection::Contradictions => self.records(
+                tx.decided_contradictions_after(sight, after.map(SectionKey::id), limit)?,
+                |record| SectionKey::of_id(record.id),
+                |record| ExportRecord::Contradiction(Box::new(record)),
+            ),
+            ExportSection::Checkpoints => self.page(
+                tx.checkpoints_after(sight, after.map(SectionKey::id), limit)?,
+                |checkpoint| SectionKey::of_id(checkpoint.id),
+                |checkpoint| Ok(vec![self.checkpoint_line(checkpoint)?]),
+            ),
+            ExportSection::Receipts => self.page(
+                tx.contexts(sight, &ContextFilter::default(), after.map(SectionKey::id), limit)?,
+                |record| SectionKey::of_id(record.id),
+                |record| Ok(vec![self.receipt_line(record)?]),
+            ),
+            _ => Ok(SectionPage::default()),
+        }
+    }
+
+    /// The page of these rows, each a record.
+    fn records<T>(
+        &self,
+        rows: Vec<T>,
+        key: impl Fn(&T) -> SectionKey,
+        record: impl Fn(T) -> ExportRecord,
+    ) -> Result<SectionPage> {
+        self.page(rows, key, |row| Ok(vec![line_of(&record(row))?]))
+    }
+
+    /// The session as the caller may see it; the person keeps what only its agent sees, so that the
+    /// agent finds its session in another home.
+    fn shown_session(&self, session: Session) -> Session {
+        if self.sight.is_person { session } else { session.for_agent(&self.sight.agent) }
+    }
+
+    fn checkpoint_line(&self, checkpoint: Checkpoint) -> Result<ExportLine> {
+        let after = self.last_memory_before(checkpoint.position)?;
+        let checkpoint = Checkpoint { position: 0, ..checkpoint };
+        let state = CheckpointState { checkpoint, after };
+        line_of(&ExportRecord::Checkpoint(Box::new(state)))
     }
 
     /// The page of these rows.

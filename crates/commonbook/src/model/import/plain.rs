@@ -159,6 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table, a row for each line")]
     fn lines_of_other_programs_are_understood() {
         use Importance::{Critical, High, Low, Normal};
         // The line; its text, speaker, type, topics, importance, time, and what stays metadata.
