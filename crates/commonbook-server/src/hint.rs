@@ -21,8 +21,9 @@ pub(crate) enum HintDoor<'c> {
 }
 
 /// The commands that stand for verbs without one of their own.
-const SUBSTITUTE_COMMANDS: [(&str, &str); 4] = [
+const SUBSTITUTE_COMMANDS: [(&str, &str); 5] = [
     ("import_memories", "import"),
+    ("export_workspace", "export"),
     ("memory_at", "show --at TIME"),
     ("purge_since", "purge --since TIME"),
     ("recall", "context"),

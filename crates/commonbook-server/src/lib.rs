@@ -45,11 +45,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::limits;
-use commonbook::base::page::Page;
+use commonbook::base::{input, limits};
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
-use commonbook::model::memory::{ListMemories, Memory};
+use commonbook::model::export::ExportWorkspace;
 use commonbook::store::StoreLoss;
 use commonbook::store::sqlite::SqliteStore;
 use tokio_util::sync::CancellationToken;
@@ -80,9 +79,9 @@ enum ProgramCommand {
     Hook(hook::HookCommand),
     /// Shows two agents that share a memory, in a temporary home
     Demo(demo::DemoCommand),
-    /// Imports memories or conversations from a file; a second run adds nothing twice
+    /// Imports an export, conversations or memories of other programs; a second run adds nothing twice
     Import(cli::ImportCommand),
-    /// Exports all memories that you may read, as lines that `commonbook import` reads
+    /// Exports all that you may read, as lines that `commonbook import` reads
     Export(cli::ExportCommand),
     /// Follows the journal: prints one line for each event until Ctrl-C
     Monitor(cli::MonitorCommand),
@@ -360,32 +359,21 @@ fn run_export(
     match ServerAddress::of(config, None)? {
         Some(address) => {
             let server = RestClient::new(address, COMMAND_TIMEOUT);
-            let list = |request: &ListMemories| -> Result<Page<serde_json::Value>> {
+            let page_of = |request: &ExportWorkspace| {
                 let request = serde_json::to_value(request).map_err(page_error)?;
-                let page = server.call_named("list_memories", &caller, request)?;
-                let page: Page<serde_json::Value> =
-                    serde_json::from_value(page).map_err(page_error)?;
-                Ok(page.map(|mut memory| {
-                    memory.as_object_mut().map(|fields| fields.remove("usage"));
-                    memory
-                }))
+                input::from_value(server.call_named("export_workspace", &caller, request)?)
             };
-            export.run(list, &caller, home)
+            export.run(page_of, &caller, home)
         }
         None => {
             let book = open()?;
-            // Usage belongs to this home.
-            let list = |request: &ListMemories| {
-                let page = book.list_memories(&caller, request)?;
-                Ok(page.map(|memory| Memory { usage: None, ..memory }))
-            };
-            export.run(list, &caller, home)
+            export.run(|request| book.export_workspace(&caller, request), &caller, home)
         }
     }
 }
 
 fn page_error(error: serde_json::Error) -> Error {
-    Error::new(ErrorKind::Internal, "a page of memories is not valid").with_cause(error)
+    Error::new(ErrorKind::Internal, "the request of an export is not valid").with_cause(error)
 }
 
 fn run_monitor(

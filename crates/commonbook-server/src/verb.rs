@@ -360,6 +360,9 @@ fn memory_verbs() -> Vec<Verb> {
         verb("import_memories", Adds, C::import_memories)
             .post("/v1/memories/import")
             .session(SessionUse::Unused),
+        verb("export_workspace", Reads, C::export_workspace)
+            .get("/v1/export")
+            .session(SessionUse::Unused),
     ]
 }
 

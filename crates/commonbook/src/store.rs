@@ -20,6 +20,7 @@ mod context;
 mod contradiction;
 mod cursor;
 mod entity;
+mod export;
 mod handoff;
 mod loss;
 mod notifying;
@@ -55,6 +56,7 @@ pub use context::ContextRows;
 pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
+pub use export::{ExportRows, StoredId};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
@@ -183,6 +185,7 @@ transaction!(
     StandingRows,
     UsageRows,
     WorkRows,
+    ExportRows,
 );
 
 /// The rows of memories.

@@ -13,6 +13,7 @@ mod cursor;
 mod digest;
 mod entity;
 mod event;
+mod export;
 mod follow;
 mod graph;
 mod handoff;

@@ -1,4 +1,4 @@
-//! `export`: every memory that the caller may read, one JSON object a line, as `import` reads it.
+//! `export`: all that the caller may read, one JSON object a line, as `import` reads it.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -6,23 +6,30 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
-use commonbook::base::page::Page;
 use commonbook::model::caller::Caller;
-use commonbook::model::memory::{ListMemories, ListOrder};
+use commonbook::model::export::{ExportPage, ExportWorkspace};
 use indicatif::ProgressBar;
-use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use super::import::ImportFormat;
 use crate::output::{count_text, print_note};
 
-/// Exports all memories of the workspace that you may read, oldest first, as lines that
-/// `commonbook import` reads.
+/// Exports all that you may read of the workspace, as lines that `commonbook import` reads: memories with
+/// their earlier revisions, cases, sessions, entities, relations, decisions, handoffs and checkpoints.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
     /// Format of the lines
     #[arg(long, value_enum, default_value_t)]
     format: ImportFormat,
+    /// Export every workspace
+    #[arg(long)]
+    all_workspaces: bool,
+    /// Export the receipts of contexts too
+    #[arg(long)]
+    receipts: bool,
+    /// Export the standing memory files of the home too
+    #[arg(long)]
+    standing: bool,
     /// File to write, with mode 0600 and only if the export completes; - or none writes standard output
     file: Option<PathBuf>,
 }
@@ -38,14 +45,14 @@ enum ExportDestination {
 }
 
 impl ExportCommand {
-    /// Writes the memories that `list` returns, page by page.
+    /// Writes the lines that `page_of` returns, page by page.
     ///
     /// # Errors
     /// `invalid` if the file is inside the home; `unavailable` if it cannot be written; the error of
-    /// `list`.
-    pub(crate) fn run<M: Serialize>(
+    /// `page_of`.
+    pub(crate) fn run(
         &self,
-        list: impl Fn(&ListMemories) -> Result<Page<M>>,
+        page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
         caller: &Caller,
         home: &Path,
     ) -> Result<()> {
@@ -57,31 +64,43 @@ impl ExportCommand {
         };
         let progress = match &destination {
             ExportDestination::Replacement { .. } => {
-                ProgressBar::new_spinner().with_message("memories")
+                ProgressBar::new_spinner().with_message("lines")
             }
             _ => ProgressBar::hidden(),
         };
-        let written = destination.write(|out| write_all(&list, out, &progress));
+        let request = ExportWorkspace {
+            all_workspaces: self.all_workspaces,
+            receipts: self.receipts,
+            standing: self.standing,
+            limit: Some(limits::PAGE_MAX),
+            cursor: None,
+        };
+        let written = destination.write(|out| write_all(&page_of, request, out, &progress));
         progress.finish_and_clear();
         match written {
-            Ok(count) => {
+            Ok(tally) => {
                 destination.finish()?;
-                let memories = count_text(count, "memory", "memories");
-                print_note(&format!("exported {memories} from {}", caller.workspace));
+                let memories = count_text(tally.memories, "memory", "memories");
+                let records = count_text(tally.records, "other record", "other records");
+                let from = match self.all_workspaces {
+                    true => count_text(tally.workspaces, "workspace", "workspaces"),
+                    false => caller.workspace.to_string(),
+                };
+                print_note(&format!("exported {memories} from {from}, and {records}"));
                 Ok(())
             }
             // A reader that closes its pipe early has enough lines.
             Err(ExportError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             Err(ExportError::Output(error)) => Err(export_write_error(error)),
-            Err(ExportError::Memories(error)) => Err(error),
+            Err(ExportError::Page(error)) => Err(error),
         }
     }
 }
 
 /// Why an export ended early.
 enum ExportError {
-    /// The memories could not be read.
-    Memories(Error),
+    /// A page could not be read.
+    Page(Error),
     /// The output could not be written.
     Output(io::Error),
 }
@@ -92,31 +111,43 @@ impl From<io::Error> for ExportError {
     }
 }
 
-/// Writes each memory as a line; returns their number.
-fn write_all<M: Serialize>(
-    list: impl Fn(&ListMemories) -> Result<Page<M>>,
+/// What an export has written.
+#[derive(Debug, Default)]
+struct ExportTally {
+    memories: u64,
+    /// Other lines, without the first.
+    records: u64,
+    workspaces: u64,
+}
+
+/// Writes every line of every page.
+fn write_all(
+    page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
+    mut request: ExportWorkspace,
     out: &mut dyn Write,
     progress: &ProgressBar,
-) -> std::result::Result<u64, ExportError> {
+) -> std::result::Result<ExportTally, ExportError> {
     let mut out = BufWriter::new(out);
-    let mut request = ListMemories {
-        order: ListOrder::Oldest,
-        limit: Some(limits::PAGE_MAX),
-        ..ListMemories::default()
-    };
-    let mut count = 0;
+    let mut tally = ExportTally::default();
     loop {
-        let page = list(&request).map_err(ExportError::Memories)?;
-        for memory in &page.items {
-            serde_json::to_writer(&mut out, memory).map_err(io::Error::from)?;
+        let page = page_of(&request).map_err(ExportError::Page)?;
+        for line in &page.lines {
+            serde_json::to_writer(&mut out, line).map_err(io::Error::from)?;
             out.write_all(b"\n")?;
-            count += 1;
+            match line.get("record").and_then(|record| record.as_str()) {
+                None => tally.memories += 1,
+                Some("export") => {
+                    let workspaces = line["value"]["workspaces"].as_array();
+                    tally.workspaces = workspaces.map_or(0, |workspaces| workspaces.len() as u64);
+                }
+                Some(_) => tally.records += 1,
+            }
             progress.inc(1);
         }
         request.cursor = page.next;
         if request.cursor.is_none() {
             out.flush()?;
-            return Ok(count);
+            return Ok(tally);
         }
     }
 }

@@ -8,8 +8,10 @@ use clap::ValueEnum;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
+use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
-use commonbook::model::import::{ImportLine, ImportLineResult, ImportMemoriesResult};
+use commonbook::model::export::{EXPORT_FORMAT, ExportRecord};
+use commonbook::model::import::{ImportLine, ImportLineResult, ImportMemoriesResult, legacy_owner};
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
 use commonbook::model::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -37,8 +39,9 @@ pub(crate) enum ImportFormat {
     Jsonl,
 }
 
-/// Imports memories or conversations from a file: lines of `commonbook export`, or lines of
-/// {"text", "conv", "speaker", "session", "ts", …}. A second run adds nothing twice.
+/// Imports a file: lines of `commonbook export`, of conversations ({"text", "conv", "speaker", "session",
+/// "ts", …}) or of other programs ({"content", "tags", "agent_id", "created_at", …}). A second run adds
+/// nothing twice.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
     /// Format of the lines
@@ -47,6 +50,9 @@ pub(crate) struct ImportCommand {
     /// Leave embedding to a server or to `commonbook reindex`
     #[arg(long)]
     later: bool,
+    /// Owner of lines without one [default: you]
+    #[arg(long, value_name = "OWNER")]
+    legacy: Option<String>,
     /// File to read; - reads standard input
     file: PathBuf,
 }
@@ -56,6 +62,9 @@ pub(crate) struct ImportCommand {
 struct ImportTally {
     created: u64,
     repeated: u64,
+    /// Lines of an export that are no memories.
+    restored: u64,
+    present: u64,
     quarantined: Vec<(usize, QuarantineNotice)>,
     bad: Vec<(usize, Error)>,
 }
@@ -73,6 +82,8 @@ struct Import<'i> {
     target: ImportTarget<'i>,
     caller: Caller,
     into: Option<&'i Workspace>,
+    /// The owner of lines without one.
+    legacy: Option<Agent>,
 }
 
 impl ImportCommand {
@@ -90,7 +101,8 @@ impl ImportCommand {
         let ImportFormat::Jsonl = self.format;
         let (mut lines, progress) = open(&self.file)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
-        let import = Import { target, caller, into };
+        let legacy = self.legacy.as_deref().map(legacy_owner).transpose()?;
+        let import = Import { target, caller, into, legacy };
         let mut tally = ImportTally::default();
         let mut number = 0;
         loop {
@@ -136,19 +148,22 @@ impl ImportTally {
             let parsed = input::json(line)
                 .and_then(|value| Ok((ImportLine::from_json(value.clone())?, value)));
             match parsed {
-                Ok(line) => {
+                Ok((ImportLine::Record(record), _)) if is_header(&record)? => {}
+                Ok((line, value)) => {
                     numbers.push(*number);
-                    lines.push(line);
+                    lines.push((line.or_owner(import.legacy.as_ref()), value));
                 }
                 Err(error) => self.bad.push((*number, error)),
             }
         }
         for (number, outcome) in numbers.into_iter().zip(import.save(lines)?) {
             match outcome {
-                Ok(ImportLineResult { outcome, quarantined: notice }) => {
-                    match outcome {
-                        SaveOutcome::Created => self.created += 1,
-                        SaveOutcome::Repeated => self.repeated += 1,
+                Ok(ImportLineResult { outcome, is_record, quarantined: notice }) => {
+                    match (outcome, is_record) {
+                        (SaveOutcome::Created, false) => self.created += 1,
+                        (SaveOutcome::Repeated, false) => self.repeated += 1,
+                        (SaveOutcome::Created, true) => self.restored += 1,
+                        (SaveOutcome::Repeated, true) => self.present += 1,
                     }
                     self.quarantined.extend(notice.map(|notice| (number, notice)));
                 }
@@ -171,6 +186,9 @@ impl ImportTally {
                 .collect();
             let mut answer =
                 json!({"created": self.created, "repeated": self.repeated, "bad": bad});
+            if self.restored + self.present > 0 {
+                answer["records"] = json!({"created": self.restored, "repeated": self.present});
+            }
             if !self.quarantined.is_empty() {
                 let notices = self.quarantined.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
                     json!({"line": number, "id": id, "owner": owner, "hint": hint})
@@ -206,6 +224,13 @@ impl ImportTally {
                 self.repeated,
                 self.bad.len()
             ));
+            if self.restored + self.present > 0 {
+                let records = count_text(self.restored, "other record", "other records");
+                output::print_line(&format!(
+                    "{records} restored, {} already present",
+                    self.present
+                ));
+            }
         }
         if self.bad.is_empty() {
             return Ok(());
@@ -239,13 +264,32 @@ impl Import<'_> {
                 }
                 batch.extend(lines.next());
             }
-            let request = json!({"lines": batch, "by_line": self.into.is_none()});
+            let mut request = json!({"lines": batch, "by_line": self.into.is_none()});
+            if let Some(legacy) = &self.legacy {
+                request["legacy"] = json!(legacy);
+            }
             let response = server.call_named("import_memories", &self.caller, request)?;
             let response: ImportMemoriesResult = input::from_value(response)?;
             results.extend(response.results.into_iter().map(Into::into));
         }
         Ok(results)
     }
+}
+
+/// Whether this is the first line of an export.
+///
+/// # Errors
+/// `invalid` for a format that a newer version wrote.
+fn is_header(record: &ExportRecord) -> Result<bool> {
+    let ExportRecord::Export(header) = record else { return Ok(false) };
+    if header.format <= EXPORT_FORMAT {
+        return Ok(true);
+    }
+    let message = format!(
+        "the export has format {}, of commonbook {}; expected {EXPORT_FORMAT} or less",
+        header.format, header.version
+    );
+    Err(Error::invalid("FILE", message).hint("Import it with that version of commonbook."))
 }
 
 fn open(path: &Path) -> Result<(Box<dyn BufRead>, ProgressBar)> {

@@ -217,8 +217,8 @@ const SUBJECTS: [(&str, &str, &[&str]); 8] = [
     ("contradictions", "Memories that cannot both hold.", &["contradictions"]),
     (
         "workspace",
-        "The journal, the agents and the figures of a workspace; the server's health.",
-        &["events", "agents", "users", "stats", "health"],
+        "The journal, the agents, the figures and the export of a workspace; the server's health.",
+        &["events", "agents", "users", "stats", "export", "health"],
     ),
 ];
 

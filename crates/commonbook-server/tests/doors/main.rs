@@ -15,6 +15,7 @@ mod cli;
 mod contexts;
 mod corrections;
 mod digests;
+mod export;
 mod http;
 mod hygiene;
 mod judging;

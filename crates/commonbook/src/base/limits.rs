@@ -28,6 +28,8 @@ pub const LABEL_CHARS: usize = 64;
 pub const DIGEST_EVERY_MAX: u32 = 1_000;
 /// Entries appended in one call, and entries that one entry supersedes.
 pub const ENTRIES: usize = 20;
+/// The greatest position in a case at which an import files an entry.
+pub const CASE_POSITION: u64 = 100_000;
 /// Tokens of a case's text when the request names no budget.
 pub const CASE_TOKENS: u32 = 1_000;
 /// Tokens of a case's text, at least.

@@ -117,6 +117,17 @@ impl Sight {
         Ok(Self { reviews: true, ..Self::at_home(caller) })
     }
 
+    /// The sight of a caller that exports this workspace. The person also exports what waits for
+    /// review.
+    ///
+    /// # Errors
+    /// As [`require_scope`].
+    pub fn exporting(caller: &Caller, workspace: &Workspace) -> Result<Self> {
+        let sight = Self::reading_at_home(caller)?;
+        let reviews = sight.is_person;
+        Ok(Self { workspaces: vec![workspace.clone()], reviews, ..sight })
+    }
+
     /// The sight of a memory's owner in the memory's workspace. The owner's rights were checked
     /// when it saved the memory.
     #[must_use]

@@ -1,20 +1,21 @@
-//! Import lines: JSON from a conversation or from an export.
+//! Import lines: JSON from an export, from a conversation, or from another program.
+
+mod plain;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::base::error::{Error, ErrorDetail, ErrorKind, Result};
-use crate::base::hash::sha256;
-use crate::base::id::{IdSource, MemoryId};
+use crate::base::id::MemoryId;
 use crate::base::{input, limits};
-use crate::model::agent::AgentName;
+use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
-use crate::model::memory::Sharing;
-use crate::model::memory::{Memory, MemoryType, QuarantineNotice, SaveMemory, SaveOutcome};
+use crate::model::export::ExportRecord;
+use crate::model::memory::{
+    Importance, Memory, MemoryType, QuarantineNotice, SaveMemory, SaveOutcome, Sharing,
+};
 use crate::model::workspace::Workspace;
 
 /// One parsed line.
@@ -24,6 +25,8 @@ pub enum ImportLine {
     Message(Box<ConversationTurn>),
     /// A memory as an export writes it; it keeps its id, owner and times.
     Exported(Box<Memory>),
+    /// Another line of an export.
+    Record(Box<ExportRecord>),
 }
 
 /// The result of one imported line.
@@ -31,33 +34,42 @@ pub enum ImportLine {
 pub struct ImportLineResult {
     /// Whether it was new.
     pub outcome: SaveOutcome,
+    /// Whether the line is of an export and no memory.
+    pub is_record: bool,
     /// The notice of a memory that was quarantined.
     pub quarantined: Option<QuarantineNotice>,
 }
 
-/// Imports memories of `commonbook export`, or turns of conversations, each once and under the name of its
-/// own author. A token imports for its agent and the agents below it; for others it needs the scope admin.
+/// Imports lines of `commonbook export`, of conversations or of other programs, each once and under the name
+/// of its own author. A token imports for its agent and the agents below it; for others, and for handoffs and
+/// decisions, it needs the scope admin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImportMemories {
-    /// The lines, at most 100: an exported memory each, or `{"text","conv","speaker","session","ts",…}`.
+    /// The lines, at most 100: an exported line each, or `{"text","conv","speaker","session","ts",…}`.
     pub lines: Vec<Map<String, Value>>,
     /// Saves each line in the workspace that it names, not in yours.
     #[serde(default)]
     pub by_line: bool,
+    /// The owner of lines without one; by default you are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
+    pub legacy: Option<String>,
 }
 
 impl ImportMemories {
     /// The parsed lines.
     ///
     /// # Errors
-    /// `too_large` for too many lines.
+    /// `too_large` for too many lines; `invalid` for an owner that is no name.
     pub fn parse_lines(&self) -> Result<Vec<Result<ImportLine>>> {
         if self.lines.len() > limits::BATCH {
             return Err(Error::too_large("lines", self.lines.len(), limits::BATCH, "lines"));
         }
+        let legacy = self.legacy.as_deref().map(legacy_owner).transpose()?;
         let lines = self.lines.iter().cloned().map(Value::Object);
-        Ok(lines.map(ImportLine::from_json).collect())
+        let parsed = lines.map(|line| Ok(ImportLine::from_json(line)?.or_owner(legacy.as_ref())));
+        Ok(parsed.collect())
     }
 }
 
@@ -74,6 +86,9 @@ pub struct ImportRecord {
     /// Whether it was new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<SaveOutcome>,
+    /// True if the line is of an export and no memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_record: bool,
     /// The notice of a memory that was quarantined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<QuarantineNotice>,
@@ -85,12 +100,15 @@ pub struct ImportRecord {
 impl From<Result<ImportLineResult>> for ImportRecord {
     fn from(result: Result<ImportLineResult>) -> Self {
         match result {
-            Ok(ImportLineResult { outcome, quarantined }) => {
-                Self { outcome: Some(outcome), quarantined, error: None }
+            Ok(ImportLineResult { outcome, is_record, quarantined }) => {
+                Self { outcome: Some(outcome), is_record, quarantined, error: None }
             }
-            Err(error) => {
-                Self { outcome: None, quarantined: None, error: Some(error.body(None).error) }
-            }
+            Err(error) => Self {
+                outcome: None,
+                is_record: false,
+                quarantined: None,
+                error: Some(error.body(None).error),
+            },
         }
     }
 }
@@ -100,36 +118,47 @@ impl From<ImportRecord> for Result<ImportLineResult> {
         match (line.outcome, line.error) {
             (_, Some(error)) => Err(error.into()),
             (Some(outcome), None) => {
-                Ok(ImportLineResult { outcome, quarantined: line.quarantined })
+                let ImportRecord { is_record, quarantined, .. } = line;
+                Ok(ImportLineResult { outcome, is_record, quarantined })
             }
             (None, None) => Err(Error::new(ErrorKind::Internal, "the line has no result")),
         }
     }
 }
 
-/// One turn of a conversation.
-#[derive(Debug, Clone, Deserialize)]
+/// One turn of a conversation, or a memory of another program.
+#[derive(Debug, Clone, Default)]
 pub struct ConversationTurn {
     /// The text.
     pub text: String,
     /// The conversation; names the workspace if the import names none.
-    #[serde(default)]
     pub conv: Option<String>,
-    /// The speaker; names the agent. If empty, the caller is the agent.
-    #[serde(default)]
+    /// The speaker; names the agent.
     pub speaker: Option<String>,
+    /// The agent if there is no speaker; without one the caller is the agent.
+    pub owner: Option<Agent>,
     /// The session.
-    #[serde(default)]
     pub session: Option<String>,
-    /// When it was said: a time with or without its zone (then UTC), or a date.
-    #[serde(default)]
-    pub ts: Option<String>,
+    /// When it was said.
+    pub at: Option<Timestamp>,
+    /// The type; `episodic` by default.
+    pub memory_type: Option<MemoryType>,
+    /// The topics.
+    pub topics: Vec<String>,
+    /// How much it matters.
+    pub importance: Option<Importance>,
     /// Every other field of the line; kept as metadata.
-    #[serde(flatten)]
     pub rest: Map<String, Value>,
     /// The hash of the line, by which a repeated import recognises it.
-    #[serde(skip)]
     pub sha256: String,
+}
+
+/// The owner of lines without one.
+///
+/// # Errors
+/// `invalid` with the field for a text that is no name.
+pub fn legacy_owner(text: &str) -> Result<Agent> {
+    Agent::with_any_name(text).map_err(|error| error.with_field("legacy"))
 }
 
 /// Parses one line.
@@ -150,18 +179,42 @@ impl ImportLine {
         if exported && value.get("owner").is_some() {
             return input::from_value(value).map(Box::new).map(Self::Exported);
         }
-        let canonical = value.to_string();
-        let mut turn: ConversationTurn = input::from_value(value)?;
-        turn.sha256 = sha256(&canonical);
-        Ok(Self::Message(Box::new(turn)))
+        if let Some(record) = ExportRecord::from_json(&value)? {
+            return Ok(Self::Record(Box::new(record)));
+        }
+        plain::turn_of(value).map(Box::new).map(Self::Message)
+    }
+
+    /// The line with this owner, if it names none.
+    #[must_use]
+    pub fn or_owner(self, owner: Option<&Agent>) -> Self {
+        match (self, owner) {
+            (Self::Message(turn), Some(owner)) => {
+                let owner = turn.owner.clone().or_else(|| Some(owner.clone()));
+                Self::Message(Box::new(ConversationTurn { owner, ..*turn }))
+            }
+            (line, _) => line,
+        }
     }
 
     /// The workspace of the line: `given`, else the one that the line names, else the caller's.
     ///
     /// # Errors
-    /// `invalid` if the conversation's name has no letter or digit.
+    /// `invalid` if the conversation's name has no letter or digit; if a record belongs to another
+    /// workspace than the requested one, where its ids would mean nothing.
     pub fn workspace(&self, requested: Option<&Workspace>, caller: &Caller) -> Result<Workspace> {
         match (requested, self) {
+            (Some(requested), Self::Record(record)) => match record.workspace() {
+                Some(own) if own != requested => {
+                    let message = format!("this belongs to workspace {own}, not to {requested}");
+                    Err(Error::invalid("workspace", message)
+                        .hint(format!("Import it without a workspace, or into {own}.")))
+                }
+                _ => Ok(requested.clone()),
+            },
+            (None, Self::Record(record)) => {
+                Ok(record.workspace().unwrap_or(&caller.workspace).clone())
+            }
             (Some(requested), _) => Ok(requested.clone()),
             (None, Self::Exported(memory)) => Ok(memory.workspace.clone()),
             (None, Self::Message(turn)) => match &turn.conv {
@@ -171,8 +224,31 @@ impl ImportLine {
             },
         }
     }
+}
 
-    /// The memory that the line becomes in this workspace.
+/// An exported memory as it is stored: checked, without secrets, and judged. What was quarantined
+/// stays quarantined.
+///
+/// # Errors
+/// `invalid` or `too_large`, as for any other memory.
+pub fn restored_memory(exported: Memory, workspace: &Workspace) -> Result<Memory> {
+    let mut memory = exported.clone();
+    memory.workspace = workspace.clone();
+    memory.memory_type = memory.memory_type.into_import_type();
+    memory.usage = None;
+    memory.receive(None)?;
+    if exported.is_quarantined() {
+        let Memory { trust, suspicions, review, .. } = exported;
+        memory = Memory { trust, suspicions, review, ..memory };
+    }
+    for session in [&mut memory.session, &mut memory.source.session] {
+        *session = session.as_deref().and_then(nearest_session_id);
+    }
+    Ok(memory)
+}
+
+impl ConversationTurn {
+    /// The memory that the turn becomes in this workspace.
     ///
     /// # Errors
     /// `invalid` or `too_large`, as for any other memory.
@@ -181,67 +257,34 @@ impl ImportLine {
         workspace: &Workspace,
         caller: &Caller,
         default_sharing: Sharing,
-        ids: &dyn IdSource,
-        now: Timestamp,
-    ) -> Result<Memory> {
-        match self {
-            Self::Exported(mut memory) => {
-                memory.workspace = workspace.clone();
-                memory.memory_type = memory.memory_type.into_import_type();
-                memory.receive(None)?;
-                for session in [&mut memory.session, &mut memory.source.session] {
-                    *session = session.as_deref().and_then(nearest_session_id);
-                }
-                Ok(*memory)
-            }
-            Self::Message(turn) => {
-                turn.memory(workspace, caller, default_sharing, MemoryId::new(ids, now), now)
-            }
-        }
-    }
-}
-
-impl ConversationTurn {
-    fn memory(
-        self,
-        workspace: &Workspace,
-        caller: &Caller,
-        default_sharing: Sharing,
         id: MemoryId,
         now: Timestamp,
     ) -> Result<Memory> {
         let speaker = self.speaker.as_deref().filter(|speaker| !speaker.trim().is_empty());
-        let name = match speaker {
-            None => AgentName { agent: caller.agent.clone(), device: caller.device.clone() },
-            Some(speaker) => AgentName::nearest_agent_name(speaker, "import")
+        let name = match (speaker, self.owner) {
+            (Some(speaker), _) => AgentName::nearest_agent_name(speaker, "import")
                 .map_err(|e| e.with_field("speaker"))?,
+            (None, Some(owner)) => AgentName { agent: owner, device: None },
+            (None, None) => {
+                AgentName { agent: caller.agent.clone(), device: caller.device.clone() }
+            }
         };
         let speaker = Caller::new(Some(name), workspace.clone(), EntryPoint::Import)
             .for_user(caller.user.as_deref())?
             .in_session(self.session.as_deref().and_then(nearest_session_id).as_deref())?;
         let request = SaveMemory {
             text: self.text,
-            memory_type: Some(MemoryType::episodic()),
+            memory_type: Some(self.memory_type.unwrap_or_else(MemoryType::episodic)),
+            topics: self.topics,
+            importance: self.importance,
             metadata: self.rest,
-            valid_from: self.ts.as_deref().map(parse_line_time).transpose()?,
+            valid_from: self.at,
             ..SaveMemory::default()
         };
         let mut memory = request.memory(&speaker, default_sharing, id, now)?;
         memory.source.sha256 = self.sha256;
         Ok(memory)
     }
-}
-
-/// Parses a time with its zone, a time without one (taken as UTC), or a date (its beginning in
-/// UTC).
-fn parse_line_time(text: &str) -> Result<Timestamp> {
-    let zoned = text.parse::<Timestamp>();
-    let local = || text.parse::<DateTime>().and_then(|time| TimeZone::UTC.to_timestamp(time));
-    zoned.or_else(|_| local()).map_err(|error| {
-        Error::new(ErrorKind::Invalid, format!("ts: {text:?} is not a time: {error}"))
-            .with_field("ts")
-            .hint("Write it like 2023-05-08T13:56:00Z, or as a date.")
-    })
 }
 
 #[cfg(test)]
@@ -253,13 +296,15 @@ mod tests {
         let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Import);
         let line = parse(line.as_bytes())?;
         let workspace = line.workspace(None, &caller)?;
-        line.memory(
-            &workspace,
-            &caller,
-            Sharing::Shared,
-            &CountingIds::default(),
-            Timestamp::UNIX_EPOCH,
-        )
+        let now = Timestamp::UNIX_EPOCH;
+        match line {
+            ImportLine::Exported(memory) => restored_memory(*memory, &workspace),
+            ImportLine::Message(turn) => {
+                let id = MemoryId::new(&CountingIds::default(), now);
+                turn.memory(&workspace, &caller, Sharing::Shared, id, now)
+            }
+            ImportLine::Record(record) => panic!("{record:?} is no memory"),
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod cursor;
 mod digest;
 mod entity;
 mod event;
+mod export;
 mod file;
 mod filter;
 mod follower;

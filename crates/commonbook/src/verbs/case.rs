@@ -11,8 +11,10 @@ use super::memory::{MemoryChange, keep_heir, keep_memory, may_replace_subject};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::page::{Page, PageCursor, PageSize};
+use crate::base::{input, limits};
 use crate::model::access::Sight;
-use crate::model::caller::Caller;
+use crate::model::agent::AgentName;
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::case::{
     AppendEntries, AppendEntry, AppendResult, ArchiveCase, Case, CaseKey, CaseOutcome, CaseStatus,
     CloseCase, EntryPosition, GetCase, ListCases, NewEntry, OpenCase, OpenCaseResult, ReopenCase,
@@ -301,6 +303,51 @@ fn grow_case(
     let event = case_event(EventKind::CaseAppended, &case, caller, now);
     tx.append_event(&event.with_details(&[("first", first.into()), ("last", version.into())]))?;
     Ok(case)
+}
+
+/// Files an exported entry at its position of the case. Its position is what others cite, so that an
+/// entry never gets another one.
+///
+/// # Errors
+/// `conflict` if another entry has the position, or if the case has ended before it; `invalid` for a
+/// position beyond the limit. Nothing is written then.
+pub(super) fn restore_in_case(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    memory: &Memory,
+    now: Timestamp,
+) -> Result<()> {
+    let (Some(key), Some(position)) = (&memory.case, memory.position) else {
+        return file_in_case(tx, caller, memory, now);
+    };
+    input::in_range("position", position, 1..=limits::CASE_POSITION)?;
+    if let Some(other) = tx.entry_at(&memory.workspace, key, position)? {
+        let message = format!("position {position} of case {key} has another entry, {other}");
+        return Err(Error::conflict(message)
+            .with_field("position")
+            .hint("Import the case into another workspace, or append the entry by itself."));
+    }
+    let case = match tx.case(&memory.workspace, key)? {
+        Some(case) if position <= case.version => case,
+        Some(case) => case.takes_entries().map(|()| case)?,
+        None => open_new_case(tx, caller, key, key.as_str(), now)?,
+    };
+    keep_memory(tx, &Memory { sharing: Sharing::Shared, ..memory.clone() }, now)?;
+    if position > case.version {
+        let changed_at = now.max(case.changed_at);
+        tx.replace_case(&Case { version: position, changed_at, ..case.clone() })?;
+    }
+    tx.append_event(&case_event(EventKind::CaseAppended, &case, caller, now)).map(drop)
+}
+
+/// Stores a case of another home, with its event; its entries follow.
+pub(super) fn restore_case(tx: &mut dyn Transaction, case: &Case, now: Timestamp) -> Result<()> {
+    let author = AgentName { agent: case.opened_by.clone(), device: None };
+    let author = Caller::new(Some(author), case.workspace.clone(), EntryPoint::Import);
+    let event = case_event(EventKind::CaseOpened, case, &author, now);
+    let sequence = tx.append_event(&event)?;
+    tx.insert_case(case, sequence)?;
+    tx.replace_case(case)
 }
 
 /// Lets a new entry supersede an older entry of the case, by any author.

@@ -390,7 +390,7 @@ fn joined<const N: usize>(warnings: [Option<String>; N]) -> Option<String> {
     (!warnings.is_empty()).then(|| warnings.join("; "))
 }
 
-const fn status_event(status: HandoffStatus) -> EventKind {
+pub(super) const fn status_event(status: HandoffStatus) -> EventKind {
     match status {
         HandoffStatus::Pending => EventKind::HandoffCreated,
         HandoffStatus::Accepted => EventKind::HandoffAccepted,

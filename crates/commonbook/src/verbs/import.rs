@@ -1,21 +1,51 @@
-//! Importing memories line by line, each once.
+//! Importing line by line, each line once.
+
+mod restore;
+
+use jiff::Timestamp;
 
 use super::Commonbook;
-use super::case::file_in_case;
-use crate::base::error::{ErrorKind, Result};
+use super::case::{file_in_case, restore_in_case};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::MemoryId;
 use crate::model::access::{self, require_scope};
 use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
+use crate::model::export::ExportRecord;
 use crate::model::import::{
     ImportLine, ImportLineResult, ImportMemories, ImportMemoriesResult, ImportRecord,
+    restored_memory,
 };
 use crate::model::memory::{Memory, QuarantineNotice, SaveOutcome};
 use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
+use crate::store::Transaction;
+use restore::{check_written_text, restore_record};
+
+/// For whose lines an import may speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ImportAuthority {
+    /// For everybody's: a person imports into a home on this machine.
+    Home,
+    /// For those of the authors for whom the caller may speak.
+    Caller,
+}
+
+/// A line that is ready to be written.
+enum PreparedLine {
+    /// A memory of a conversation or of another program.
+    Memory(Box<Memory>),
+    /// An exported memory.
+    Exported(Box<Memory>),
+    /// Another line of an export.
+    Record(Box<ExportRecord>),
+    /// A line that is written already: a file.
+    Written(SaveOutcome),
+}
 
 impl Commonbook {
-    /// Imports lines of another program, as [`Self::import_lines`] does, if the caller may speak for
-    /// their authors.
+    /// Imports lines of an export or of another program, as [`Self::import_lines`] does, if the caller
+    /// may speak for their authors.
     ///
     /// # Errors
     /// `too_large` for too many lines; else as [`Self::import_lines`].
@@ -25,24 +55,26 @@ impl Commonbook {
         request: &ImportMemories,
     ) -> Result<ImportMemoriesResult> {
         let into = (!request.by_line).then_some(&caller.workspace);
-        let results = self.import_each(caller, into, request.parse_lines()?, admit)?;
+        let lines = request.parse_lines()?;
+        let results = self.import_each(caller, into, lines, ImportAuthority::Caller)?;
         Ok(ImportMemoriesResult { results: results.into_iter().map(ImportRecord::from).collect() })
     }
 
-    /// Imports the memories of these lines in one transaction, each under its own author's name, in
-    /// the given workspace or the one that the line names. A line that was imported before is
-    /// skipped. A bad line does not hold up the others, nor does a line that names a workspace
-    /// outside the caller's token.
+    /// Imports these lines in one transaction, each memory under its own author's name, in the given
+    /// workspace or the one that the line names. A line that was imported before is skipped. A bad
+    /// line does not hold up the others, nor does a line that names a workspace outside the caller's
+    /// token.
     ///
     /// # Errors
-    /// `unavailable` if the store cannot write; then nothing is imported.
+    /// `unavailable` if the store cannot write; then nothing is imported but standing memory files.
     pub fn import_lines(
         &self,
         caller: &Caller,
         into: Option<&Workspace>,
         lines: Vec<ImportLine>,
     ) -> Result<Vec<Result<ImportLineResult>>> {
-        self.import_each(caller, into, lines.into_iter().map(Ok).collect(), |_, _| Ok(()))
+        let lines = lines.into_iter().map(Ok).collect();
+        self.import_each(caller, into, lines, ImportAuthority::Home)
     }
 
     fn import_each(
@@ -50,46 +82,127 @@ impl Commonbook {
         caller: &Caller,
         into: Option<&Workspace>,
         lines: Vec<Result<ImportLine>>,
-        admit: impl Fn(&Caller, &mut Memory) -> Result<()>,
+        authority: ImportAuthority,
     ) -> Result<Vec<Result<ImportLineResult>>> {
         self.policy.may_write(caller)?;
         let now = self.clock.now();
-        let memory_of = |line: Result<ImportLine>| {
-            let line = line?;
-            let workspace = line.workspace(into, caller)?;
-            access::may_write_in(caller, &workspace)?;
-            let mut memory =
-                line.memory(&workspace, caller, self.policy.sharing, &*self.ids, now)?;
-            admit(caller, &mut memory)?;
-            access::may_keep(&memory.owner, memory.sharing).map(|()| memory)
-        };
-        let memories: Vec<Result<Memory>> = lines.into_iter().map(memory_of).collect();
+        let prepare = |line: Result<ImportLine>| self.prepare(caller, into, line?, authority, now);
+        let lines: Vec<Result<PreparedLine>> = lines.into_iter().map(prepare).collect();
         self.store.write(move |tx| {
-            let mut outcomes = Vec::with_capacity(memories.len());
-            for memory in &memories {
-                outcomes.push(match memory {
-                    Err(error) => Err(error.clone()),
-                    Ok(memory) if tx.was_imported(memory)? => {
-                        Ok(ImportLineResult { outcome: SaveOutcome::Repeated, quarantined: None })
-                    }
-                    Ok(memory) => {
-                        let name = AgentName { agent: memory.owner.clone(), device: None };
-                        let author =
-                            Caller::new(Some(name), memory.workspace.clone(), EntryPoint::Import);
-                        tx.note_agent_seen(&author, now)?;
-                        match file_in_case(tx, &author, memory, now) {
-                            // The case takes no more entries; nothing of this line was written.
-                            Err(error) if error.kind == ErrorKind::Conflict => Err(error),
-                            filed => filed.map(|()| {
-                                let quarantined = QuarantineNotice::of(memory, &author);
-                                Ok(ImportLineResult { outcome: SaveOutcome::Created, quarantined })
-                            })?,
-                        }
-                    }
-                });
-            }
-            Ok(outcomes)
+            let results = lines.iter().map(|line| match line {
+                Err(error) => Ok(Err(error.clone())),
+                Ok(line) => write_line(tx, line, now),
+            });
+            results.collect()
         })
+    }
+
+    /// Checks a line, and builds what it stores.
+    fn prepare(
+        &self,
+        caller: &Caller,
+        into: Option<&Workspace>,
+        line: ImportLine,
+        authority: ImportAuthority,
+        now: Timestamp,
+    ) -> Result<PreparedLine> {
+        let workspace = line.workspace(into, caller)?;
+        access::may_write_in(caller, &workspace)?;
+        let is_exported = matches!(line, ImportLine::Exported(_));
+        let mut memory = match line {
+            ImportLine::Record(record) => {
+                if authority == ImportAuthority::Caller {
+                    admit_record(caller, &record)?;
+                }
+                check_written_text(&record)?;
+                return match *record {
+                    ExportRecord::Standing(file) => {
+                        self.import_standing(caller, &file).map(PreparedLine::Written)
+                    }
+                    record => Ok(PreparedLine::Record(Box::new(record))),
+                };
+            }
+            ImportLine::Exported(memory) => restored_memory(*memory, &workspace)?,
+            ImportLine::Message(turn) => {
+                let id = MemoryId::new(&*self.ids, now);
+                turn.memory(&workspace, caller, self.policy.sharing, id, now)?
+            }
+        };
+        if authority == ImportAuthority::Caller {
+            admit(caller, &mut memory)?;
+        }
+        access::may_keep(&memory.owner, memory.sharing)?;
+        let memory = Box::new(memory);
+        Ok(if is_exported { PreparedLine::Exported(memory) } else { PreparedLine::Memory(memory) })
+    }
+}
+
+/// Writes a line. An error of the line itself is found before anything of it is written; any other
+/// error ends the transaction.
+fn write_line(
+    tx: &mut dyn Transaction,
+    line: &PreparedLine,
+    now: Timestamp,
+) -> Result<Result<ImportLineResult>> {
+    let result = match line {
+        PreparedLine::Memory(memory) => return write_memory(tx, memory, false, now),
+        PreparedLine::Exported(memory) => return write_memory(tx, memory, true, now),
+        PreparedLine::Record(record) => restore_record(tx, record, now),
+        PreparedLine::Written(outcome) => Ok(*outcome),
+    };
+    match result {
+        Ok(outcome) => Ok(Ok(ImportLineResult { outcome, is_record: true, quarantined: None })),
+        Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::Invalid) => {
+            Ok(Err(error))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn write_memory(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+    is_exported: bool,
+    now: Timestamp,
+) -> Result<Result<ImportLineResult>> {
+    let result =
+        |outcome, quarantined| Ok(Ok(ImportLineResult { outcome, is_record: false, quarantined }));
+    if tx.was_imported(memory)? {
+        return result(SaveOutcome::Repeated, None);
+    }
+    let name = AgentName { agent: memory.owner.clone(), device: None };
+    let author = Caller::new(Some(name), memory.workspace.clone(), EntryPoint::Import);
+    let filed = match is_exported && memory.position.is_some() {
+        true => restore_in_case(tx, &author, memory, now),
+        false => file_in_case(tx, &author, memory, now),
+    };
+    match filed {
+        // The case takes no such entry; nothing of this line was written.
+        Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::Invalid) => {
+            return Ok(Err(error));
+        }
+        filed => filed?,
+    }
+    if !is_exported {
+        tx.note_agent_seen(&author, now)?;
+    } else if tx.last_seen(&memory.workspace, &memory.owner)?.is_none() {
+        // The author of a line without its agent called when it wrote the memory, not now.
+        tx.note_agent_seen(&author, memory.recorded_at)?;
+    }
+    result(SaveOutcome::Created, QuarantineNotice::of(memory, &author))
+}
+
+/// Checks that this caller may import this record.
+fn admit_record(caller: &Caller, record: &ExportRecord) -> Result<()> {
+    match (record, record.author()) {
+        (ExportRecord::Export(_), _) => Ok(()),
+        (_, Some(author)) => access::may_import(caller, author),
+        (_, None) => require_scope(caller, TokenScope::Admin).map_err(|error| {
+            let message = "only an administrator may import what others decided or handed over";
+            Error { message: message.to_owned(), ..error }.hint(
+                "Import it with a token that has the scope admin, or on the machine of the server.",
+            )
+        }),
     }
 }
 
@@ -103,6 +216,10 @@ fn admit(caller: &Caller, memory: &mut Memory) -> Result<()> {
         source.agent = memory.owner.clone();
         source.how = EntryPoint::Import;
         source.asserted |= caller.proof.is_asserted() || memory.owner != caller.agent;
+    }
+    if require_scope(caller, TokenScope::Admin).is_err() {
+        // What waits with a quarantined memory replaces memories of others after its release.
+        memory.review = None;
     }
     Ok(())
 }

@@ -13,7 +13,8 @@ use crate::base::{input, limits};
 use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, CallerProof};
-use crate::model::memory::fit_text;
+use crate::model::export::StandingText;
+use crate::model::memory::{SaveOutcome, fit_text};
 use crate::model::standing::{
     AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
     ListStandingVersions, OptimizeStanding, ReadStanding, RemoveStanding, RestoreStanding,
@@ -281,6 +282,33 @@ impl Commonbook {
             words: found.words,
         });
         Ok(found.unwrap_or_default())
+    }
+
+    /// Creates the standing memory file of the home that an export holds.
+    ///
+    /// # Errors
+    /// `conflict` if the role has a file with another text; else as [`Self::add_standing`].
+    pub(in crate::verbs) fn import_standing(
+        &self,
+        caller: &Caller,
+        file: &StandingText,
+    ) -> Result<SaveOutcome> {
+        let target = self.target_to_write(caller, &file.role, true)?;
+        let document = StandingDocument::parse(&file.text);
+        let cause = self.cause(caller, StandingAction::Restored);
+        let changed = self.change_standing(&target, &cause, |before| match before {
+            None => Ok((document.clone(), SaveOutcome::Created)),
+            Some(before) if before.render() == document.render() => {
+                Ok((before, SaveOutcome::Repeated))
+            }
+            Some(_) => {
+                let message = format!("the role {} has a file with another text", file.role);
+                Err(Error::conflict(message)
+                    .with_field("role")
+                    .hint("Compare both, and add what is missing with `add_standing`."))
+            }
+        })?;
+        Ok(changed.answer)
     }
 
     /// The files that are in use, by role.

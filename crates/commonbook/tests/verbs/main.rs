@@ -19,6 +19,7 @@ mod corrections;
 mod cursors;
 mod digests;
 mod entities;
+mod export;
 mod graph;
 mod handles;
 mod handoffs;

@@ -133,7 +133,7 @@ impl CheckpointRows for SqliteTransaction<'_> {
     }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     Ok(Checkpoint {
         id: text(row, "id")?,
         workspace: text(row, "workspace")?,

@@ -27,7 +27,7 @@ const CONTRADICTION_FOLLOWER: &str = "contradictions";
 const FOLLOWER_READS: &str = "a follower of the journal shows nothing but in a sight";
 
 /// The index of contradictions by the audiences of both memories.
-const CONTRADICTION_INDEX: &str = "contradiction_order";
+pub(super) const CONTRADICTION_INDEX: &str = "contradiction_order";
 
 /// Whether a row `c` between `m` and `q` is visible: both are at the compared revisions and, while
 /// it is open, both are current.
@@ -39,7 +39,7 @@ const SHOWN_CONDITION: &str = "\
 
 /// The visible rows `c`, with `m` and `q`, and the permission rule on both, found by this index. It
 /// begins with the audiences of both memories, or with one memory and the audience of the other.
-fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
+pub(super) fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
     let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
     let (older, newer) = (seen.among("c.older_audience"), seen.among("c.newer_audience"));
     format!(

@@ -405,7 +405,7 @@ pub(super) fn home_workspace(sight: &Sight) -> &str {
     sight.workspaces.first().map_or("", Workspace::as_str)
 }
 
-fn name_from_row(row: &Row<'_>) -> rusqlite::Result<EntityName> {
+pub(super) fn name_from_row(row: &Row<'_>) -> rusqlite::Result<EntityName> {
     Ok(EntityName {
         id: text(row, "id")?,
         workspace: text(row, "workspace")?,

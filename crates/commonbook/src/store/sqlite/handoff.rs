@@ -130,7 +130,7 @@ impl SqliteTransaction<'_> {
     }
 
     /// The handoffs of a query, with the memories that are in sight.
-    fn with_memories(&self, sight: &Sight, found: Vec<Handoff>) -> Result<Vec<Handoff>> {
+    pub(super) fn with_memories(&self, sight: &Sight, found: Vec<Handoff>) -> Result<Vec<Handoff>> {
         let named = |handoff: Handoff| -> Result<Handoff> {
             let memories = self.passed_memories(sight, &handoff)?;
             Ok(Handoff { memories, ..handoff })
@@ -560,7 +560,7 @@ fn edge_from_row(row: &Row<'_>) -> rusqlite::Result<HandoffEdge> {
     })
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Handoff> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Handoff> {
     let HandoffDetails { context, active_files, decisions_made, next_steps } = json(row, "said")?;
     let HandoffEdge {
         handoff,

@@ -1,0 +1,295 @@
+//! Plain lines: turns of conversations and memories of other programs, with the field names that those
+//! programs use.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Number, Value};
+
+use super::ConversationTurn;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::hash::sha256;
+use crate::model::memory::{Importance, MemoryType};
+
+/// The names of each field, best first. A field that is understood under one name stays metadata under
+/// the others.
+const TEXT_FIELDS: [&str; 3] = ["text", "content", "memory"];
+const SPEAKER_FIELDS: [&str; 6] =
+    ["speaker", "owner", "owner_agent", "agent", "author", "agent_id"];
+const SESSION_FIELDS: [&str; 2] = ["session", "session_id"];
+const TIME_FIELDS: [&str; 3] = ["ts", "created_at", "timestamp"];
+const TYPE_FIELDS: [&str; 3] = ["memory_type", "type", "category"];
+const TOPIC_FIELDS: [&str; 2] = ["topics", "tags"];
+
+/// Seconds since 1970 that are taken for milliseconds: those of the year 5138.
+const MILLISECONDS_MIN: i64 = 100_000_000_000;
+
+/// The turn of a line.
+///
+/// # Errors
+/// `invalid` if it is no object, has no text, or a time that is none.
+pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
+    let canonical = line.to_string();
+    let Value::Object(mut rest) = line else {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "the line is no object; expected a JSON object",
+        ));
+    };
+    let text = take(&mut rest, &TEXT_FIELDS, text_of).ok_or_else(|| {
+        Error::invalid("text", "missing field `text`")
+            .hint("Give the text as `text`, `content` or `memory`.")
+    })?;
+    let at = take_time(&mut rest)?;
+    Ok(ConversationTurn {
+        text,
+        conv: take(&mut rest, &["conv"], text_of),
+        speaker: take(&mut rest, &SPEAKER_FIELDS, text_of),
+        owner: None,
+        session: take(&mut rest, &SESSION_FIELDS, text_of),
+        at,
+        memory_type: take(&mut rest, &TYPE_FIELDS, type_of),
+        topics: take(&mut rest, &TOPIC_FIELDS, topics_of).unwrap_or_default(),
+        importance: take(&mut rest, &["importance"], importance_of),
+        rest,
+        sha256: sha256(&canonical),
+    })
+}
+
+/// Takes the value of the first of these fields that can be read; `null` counts as absent.
+fn take<T>(
+    rest: &mut Map<String, Value>,
+    fields: &[&str],
+    read: impl Fn(&Value) -> Option<T>,
+) -> Option<T> {
+    for field in fields {
+        if rest.get(*field).is_some_and(Value::is_null) {
+            rest.shift_remove(*field);
+        }
+        if let Some(value) = rest.get(*field).and_then(&read) {
+            rest.shift_remove(*field);
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+/// A type as a slug: `Meeting Note` is `meeting_note`.
+fn type_of(value: &Value) -> Option<MemoryType> {
+    let slug = value.as_str()?.trim().to_lowercase().replace(' ', "_");
+    MemoryType::try_from(slug).ok().map(MemoryType::into_import_type)
+}
+
+/// A list of topics, or one text with commas between them.
+fn topics_of(value: &Value) -> Option<Vec<String>> {
+    let topics: Vec<String> = match value {
+        Value::String(text) => text.split(',').map(|topic| topic.trim().to_owned()).collect(),
+        Value::Array(topics) => topics.iter().map(text_of).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    Some(topics.into_iter().filter(|topic| !topic.trim().is_empty()).collect())
+}
+
+/// A word; a whole number of 1 to 10; or a fraction of 0 to 1.
+fn importance_of(value: &Value) -> Option<Importance> {
+    match value {
+        Value::String(word) => match word.trim().to_lowercase().as_str() {
+            "low" | "minor" | "trivial" => Some(Importance::Low),
+            "normal" | "medium" | "moderate" => Some(Importance::Normal),
+            "high" | "important" | "major" => Some(Importance::High),
+            "critical" | "urgent" | "very high" => Some(Importance::Critical),
+            word => word.parse::<Number>().ok().and_then(|number| importance_of(&number.into())),
+        },
+        Value::Number(number) => {
+            let tenths = match number.as_u64() {
+                Some(whole) => whole as f64,
+                None => number.as_f64().map(|part| if part <= 1.0 { part * 10.0 } else { part })?,
+            };
+            match tenths {
+                tenths if !(0.0..=10.0).contains(&tenths) => None,
+                tenths if tenths < 3.5 => Some(Importance::Low),
+                tenths if tenths < 6.5 => Some(Importance::Normal),
+                tenths if tenths < 8.5 => Some(Importance::High),
+                _ => Some(Importance::Critical),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn take_time(rest: &mut Map<String, Value>) -> Result<Option<Timestamp>> {
+    let written = |value: &Value| (value.is_string() || value.is_number()).then(|| value.clone());
+    let Some(field) = TIME_FIELDS
+        .iter()
+        .find(|field| rest.get(**field).is_some_and(|value| written(value).is_some()))
+    else {
+        return Ok(None);
+    };
+    let value = rest.shift_remove(*field).unwrap_or_default();
+    parse_line_time(field, &value).map(Some)
+}
+
+/// Parses a time with its zone, a time without one (taken as UTC), a date (its beginning in UTC), or
+/// seconds or milliseconds since 1970.
+fn parse_line_time(field: &str, value: &Value) -> Result<Timestamp> {
+    let wrong = |error: jiff::Error| {
+        Error::new(ErrorKind::Invalid, format!("{field}: {value} is not a time: {error}"))
+            .with_field(field)
+            .hint("Write it like 2023-05-08T13:56:00Z, or as a date.")
+    };
+    if let Some(number) = value.as_f64() {
+        let seconds =
+            if number.abs() < MILLISECONDS_MIN as f64 { number * 1_000.0 } else { number };
+        return Timestamp::from_millisecond(seconds as i64).map_err(wrong);
+    }
+    let text = value.as_str().unwrap_or_default();
+    let zoned = text.parse::<Timestamp>();
+    let local = || text.parse::<DateTime>().and_then(|time| TimeZone::UTC.to_timestamp(time));
+    zoned.or_else(|_| local()).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "a table, a row for each line")]
+    fn lines_of_other_programs_are_understood() {
+        use Importance::{Critical, High, Low, Normal};
+        // The line; its text, speaker, type, topics, importance, time, and what stays metadata.
+        let table = [
+            (
+                json!({"content": "Use WAL mode", "agent_id": "planner", "tags": ["sqlite", "db"],
+                    "importance": 8, "created_at": "2026-03-01T10:00:00Z"}),
+                (
+                    "Use WAL mode",
+                    Some("planner"),
+                    None,
+                    vec!["sqlite", "db"],
+                    Some(High),
+                    Some("2026-03-01T10:00:00Z"),
+                    json!({}),
+                ),
+            ),
+            (
+                json!({"memory": "Ann drinks tea", "user_id": "ann", "score": 0.9}),
+                (
+                    "Ann drinks tea",
+                    None,
+                    None,
+                    vec![],
+                    None,
+                    None,
+                    json!({"user_id": "ann", "score": 0.9}),
+                ),
+            ),
+            (
+                json!({"text": "Deploys run on Friday", "owner_agent": "ops", "memory_type": "decision",
+                    "topics": "deploy, release", "importance": 0.95}),
+                (
+                    "Deploys run on Friday",
+                    Some("ops"),
+                    Some("decision"),
+                    vec!["deploy", "release"],
+                    Some(Critical),
+                    None,
+                    json!({}),
+                ),
+            ),
+            (
+                json!({"content": "一つの決定", "type": "Meeting Note", "author": "Zoë",
+                    "timestamp": 1_772_359_200}),
+                (
+                    "一つの決定",
+                    Some("Zoë"),
+                    Some("meeting_note"),
+                    vec![],
+                    None,
+                    Some("2026-03-01T10:00:00Z"),
+                    json!({}),
+                ),
+            ),
+            (
+                json!({"text": "x", "category": "fact", "importance": "medium",
+                    "ts": 1_772_359_200_000_i64}),
+                (
+                    "x",
+                    None,
+                    Some("fact"),
+                    vec![],
+                    Some(Normal),
+                    Some("2026-03-01T10:00:00Z"),
+                    json!({}),
+                ),
+            ),
+            (
+                json!({"text": "x", "importance": 1}),
+                ("x", None, None, vec![], Some(Low), None, json!({})),
+            ),
+            (
+                json!({"text": "x", "importance": 1.0}),
+                ("x", None, None, vec![], Some(Critical), None, json!({})),
+            ),
+            (
+                json!({"text": "x", "importance": "very important", "tags": [1]}),
+                (
+                    "x",
+                    None,
+                    None,
+                    vec![],
+                    None,
+                    None,
+                    json!({"importance": "very important", "tags": [1]}),
+                ),
+            ),
+            (
+                json!({"text": "x", "importance": 11, "type": {"a": 1}}),
+                ("x", None, None, vec![], None, None, json!({"importance": 11, "type": {"a": 1}})),
+            ),
+            (
+                json!({"text": "x", "content": "y", "speaker": "ann", "agent": "bob"}),
+                (
+                    "x",
+                    Some("ann"),
+                    None,
+                    vec![],
+                    None,
+                    None,
+                    json!({"content": "y", "agent": "bob"}),
+                ),
+            ),
+            (
+                json!({"text": "x", "owner": null, "created_at": null, "agent": "bob", "type": "user"}),
+                (
+                    "x",
+                    Some("bob"),
+                    Some("import.user"),
+                    vec![],
+                    None,
+                    None,
+                    json!({"created_at": null}),
+                ),
+            ),
+            (
+                json!({"content": "x", "session_id": "s", "importance": "7", "created_at": "2026-03-01"}),
+                ("x", None, None, vec![], Some(High), Some("2026-03-01T00:00:00Z"), json!({})),
+            ),
+        ];
+        for (line, (text, speaker, memory_type, topics, importance, at, rest)) in table {
+            let turn = turn_of(line.clone()).expect("a line that is understood");
+            assert_eq!(turn.text, text, "{line}");
+            assert_eq!(turn.speaker.as_deref(), speaker, "{line}");
+            assert_eq!(turn.memory_type.as_ref().map(MemoryType::as_str), memory_type, "{line}");
+            assert_eq!(turn.topics, topics, "{line}");
+            assert_eq!(turn.importance, importance, "{line}");
+            assert_eq!(turn.at.map(|at| at.to_string()).as_deref(), at, "{line}");
+            assert_eq!(Value::Object(turn.rest), rest, "{line}");
+        }
+    }
+}
