@@ -43,7 +43,7 @@ pub struct ExportWorkspace {
     /// Includes the standing memory files of the home.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standing: bool,
-    /// Lines of a page at least, if there are so many: 1 to 100.
+    /// Lines of a page at least, except on the last page: 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
     pub limit: Option<u32>,
@@ -90,7 +90,7 @@ pub enum ExportRecord {
     /// A checkpoint.
     Checkpoint(Box<CheckpointState>),
     /// How far an agent has read a case.
-    ReadMark(ReadMark),
+    ReadMark(CaseMark),
     /// The receipt of a context.
     Receipt(Box<ReceiptState>),
     /// A standing memory file of the home.
@@ -222,7 +222,7 @@ pub struct CheckpointState {
 
 /// How far an agent has read a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadMark {
+pub struct CaseMark {
     /// The workspace.
     pub workspace: Workspace,
     /// The agent.

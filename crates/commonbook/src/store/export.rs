@@ -10,7 +10,7 @@ use crate::model::case::{Case, CaseKey};
 use crate::model::checkpoint::Checkpoint;
 use crate::model::contradiction::ContradictionRecord;
 use crate::model::entity::{Entity, EntityName, MergeRecord};
-use crate::model::export::ReadMark;
+use crate::model::export::CaseMark;
 use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
@@ -98,7 +98,7 @@ pub trait ExportRows {
 
     /// At most `limit` read marks in cases, by agent and case, after the first `skip`: those of the
     /// reader and the agents below it, of all agents for the person.
-    fn case_marks(&self, sight: &Sight, skip: u64, limit: u32) -> Result<Vec<ReadMark>>;
+    fn case_marks(&self, sight: &Sight, skip: u64, limit: u32) -> Result<Vec<CaseMark>>;
 
     /// The position of a memory in its journal, in sight or not: an import asks only whether it is
     /// there.

@@ -8,7 +8,7 @@ use commonbook::base::{input, limits};
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::ListEvents;
-use commonbook::model::import;
+use commonbook::model::import::{self, ImportLine};
 use commonbook::model::memory::Sharing;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, SaveMemories, SaveMemory, UpdateMemory,
@@ -126,26 +126,31 @@ pub(crate) fn query(bytes: &[u8]) {
     }
 }
 
+/// The memory of a line; `None` for another line of an export.
+fn memory_of(line: ImportLine, workspace: &Workspace) -> Result<Option<Memory>, Error> {
+    Ok(Some(match line {
+        ImportLine::Record(_) => return Ok(None),
+        ImportLine::Exported(memory) => import::restored_memory(*memory, workspace)?,
+        ImportLine::Message(turn) => {
+            let id = MemoryId::new(&CountingIds::default(), NOW);
+            turn.memory(workspace, &caller(), Sharing::Shared, id, NOW)?
+        }
+    }))
+}
+
 /// A line becomes a memory that an export and another import preserve, or is refused.
 pub(crate) fn import(bytes: &[u8]) {
     let memory = import::parse(bytes).and_then(|line| {
         let workspace = line.workspace(None, &caller())?;
-        line.memory(&workspace, &caller(), Sharing::Shared, &CountingIds::default(), NOW)
+        memory_of(line, &workspace)
     });
     match memory {
-        Ok(memory) => {
+        Ok(None) => {}
+        Ok(Some(memory)) => {
             kept(&memory);
             let line = serde_json::to_vec(&memory).expect("a memory is JSON");
-            let again = import::parse(&line).and_then(|line| {
-                line.memory(
-                    &memory.workspace,
-                    &caller(),
-                    Sharing::Shared,
-                    &CountingIds::default(),
-                    NOW,
-                )
-            });
-            assert_eq!(again.expect("an export comes back"), memory);
+            let again = import::parse(&line).and_then(|line| memory_of(line, &memory.workspace));
+            assert_eq!(again.expect("an export comes back"), Some(memory));
         }
         Err(error) => refused(&error),
     }

@@ -17,7 +17,7 @@ use crate::model::case::{Case, CaseKey};
 use crate::model::checkpoint::Checkpoint;
 use crate::model::contradiction::ContradictionRecord;
 use crate::model::entity::{Entity, EntityName, MergeRecord};
-use crate::model::export::ReadMark;
+use crate::model::export::CaseMark;
 use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
@@ -168,14 +168,14 @@ impl ExportRows for SqliteTransaction<'_> {
         self.seen_without_audiences(sight).all(&sql, &more, checkpoint::from_row)
     }
 
-    fn case_marks(&self, sight: &Sight, skip: u64, limit: u32) -> Result<Vec<ReadMark>> {
+    fn case_marks(&self, sight: &Sight, skip: u64, limit: u32) -> Result<Vec<CaseMark>> {
         let sql = "SELECT c.* FROM cursor c WHERE c.workspace = (:workspaces ->> 0) \
                    AND c.case_key <> '' AND (:person OR c.agent = :agent \
                        OR (c.agent > :agent || '/' AND c.agent < :agent || '0')) \
                    ORDER BY c.agent, c.case_key LIMIT :limit OFFSET :skip";
         let more: [(&str, &dyn ToSql); 2] = [(":skip", &skip), (":limit", &limit)];
         self.seen_without_audiences(sight).all(sql, &more, |row| {
-            Ok(ReadMark {
+            Ok(CaseMark {
                 workspace: text(row, "workspace")?,
                 agent: text(row, "agent")?,
                 case: text(row, "case_key")?,

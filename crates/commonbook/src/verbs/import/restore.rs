@@ -19,7 +19,7 @@ use crate::model::contradiction::ContradictionRecord;
 use crate::model::entity::{EntityName, EntityReview};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::export::{
-    CheckpointState, EntityState, ExportRecord, HandoffState, ReadMark, ReceiptState,
+    CaseMark, CheckpointState, EntityState, ExportRecord, HandoffState, ReceiptState,
     RelationState, ReviewState,
 };
 use crate::model::handoff::{Handoff, HandoffStatus};
@@ -294,8 +294,8 @@ fn add_checkpoint(
     Ok(true)
 }
 
-fn add_read_mark(tx: &mut dyn Transaction, mark: &ReadMark) -> Result<bool> {
-    let ReadMark { workspace, agent, case, position, at } = mark;
+fn add_read_mark(tx: &mut dyn Transaction, mark: &CaseMark) -> Result<bool> {
+    let CaseMark { workspace, agent, case, position, at } = mark;
     let Some(here) = tx.case(workspace, case)? else {
         return Err(missing("case", &format!("case {case}")));
     };
