@@ -466,18 +466,23 @@ impl VerbCommand {
         self.show(matches, response, &lookup, page);
         // After the response, which does not depend on it.
         if let Some(book) = book {
-            follow::record_calls(&book);
-            if self.verb.writes() {
-                follow::embed_briefly(&book);
-            }
-            if self.verb.name == "end_session" {
-                follow::digest_briefly(&book);
-            }
+            self.follow_briefly(&book);
         }
         if !names_workspace && !self.verb.is_about_home() {
             workspace::note_older_workspace(config, open);
         }
         Ok(())
+    }
+
+    /// What a server would do in the background.
+    fn follow_briefly(&self, book: &Commonbook) {
+        follow::record_calls(book);
+        if self.verb.writes() {
+            follow::embed_briefly(book);
+        }
+        if self.verb.name == "end_session" {
+            follow::digest_briefly(book);
+        }
     }
 
     /// The server at a URL that runs the command, unless the command is about the home.

@@ -270,31 +270,39 @@ fn handoff_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("analyst", "get_collaborations", json!({"format": "dot"})).unwrap();
 }
 
+/// A home in which no digest runs by itself: when it does, a story may end otherwise.
+fn quiet_home() -> Home {
+    let home = Home::new();
+    let settings = json!({"digest": {"automatic": false}});
+    std::fs::write(home.path().join("config.json"), settings.to_string()).unwrap();
+    home
+}
+
 #[test]
 fn the_same_story_through_every_door_leaves_equal_rows_and_events() {
-    let home = Home::new();
+    let home = quiet_home();
     let expected = story(&Cli(&home));
     insta::assert_json_snapshot!("story", expected);
 
-    let home = Home::new();
+    let home = quiet_home();
     let _server = Server::start(&home);
     pretty_assert(&story(&Cli(&home)), &expected, "the command line beside a server");
 
-    let home = Home::new();
+    let home = quiet_home();
     let server = Server::start(&home);
     pretty_assert(&story(&server), &expected, "REST");
 
-    let home = Home::new();
+    let home = quiet_home();
     pretty_assert(&story(&Mcp::over_stdio(&home)), &expected, "MCP over stdio");
 
-    let home = Home::new();
+    let home = quiet_home();
     let server = Server::start(&home);
     pretty_assert(&story(&Mcp::over_http(&home, &server)), &expected, "MCP over HTTP");
 }
 
 #[test]
 fn a_home_that_uses_a_server_tells_the_same_story() {
-    let expected = story(&Cli(&Home::new()));
+    let expected = story(&Cli(&quiet_home()));
     type MakeDoor = for<'h> fn(&'h Home) -> Box<dyn Door + 'h>;
     let doors: [MakeDoor; 3] = [
         |home| Box::new(Cli(home)),
@@ -302,7 +310,7 @@ fn a_home_that_uses_a_server_tells_the_same_story() {
         |home| Box::new(Mcp::over_stdio(home).stateless()),
     ];
     for (door, name) in doors.into_iter().zip(["the command line", "MCP", "MCP without sessions"]) {
-        let (shared, home) = (Home::new(), Home::new());
+        let (shared, home) = (quiet_home(), quiet_home());
         let server = Server::start(&shared);
         let setup = ["setup", "cursor", "--scope", "project", "--http", &server.url];
         assert!(home.run(&setup).status.success());

@@ -3,8 +3,8 @@
 use commonbook::base::page::Page;
 use commonbook::model::case::digest::DigestResult;
 use commonbook::model::case::{
-    AppendResult, Case, CaseContext, CaseEntries, CaseEntry, CaseOutcome, DecisionResult,
-    EntryKind, EntryPosition, MergeOutcome, MergeResult, OpenCaseResult, ProposalList,
+    AppendResult, BranchMergeOutcome, BranchMergeResult, Case, CaseContext, CaseEntries, CaseEntry,
+    CaseOutcome, DecisionResult, EntryKind, EntryPosition, OpenCaseResult, ProposalList,
 };
 use serde_json::Value;
 
@@ -76,13 +76,15 @@ pub(super) fn show_decision(response: &Value) {
 }
 
 pub(super) fn show_merge(response: &Value) {
-    show(response, |merge: &MergeResult| match merge.outcome {
-        MergeOutcome::Moved => print_line(&format!(
+    show(response, |merge: &BranchMergeResult| match merge.outcome {
+        BranchMergeOutcome::Moved => print_line(&format!(
             "Nothing was merged: the case is at version {}; read the new entries first",
             merge.case.version
         )),
-        MergeOutcome::Repeated => print_line(&format!("Merged before into {}", merge.case.key)),
-        MergeOutcome::Merged => {
+        BranchMergeOutcome::Repeated => {
+            print_line(&format!("Merged before into {}", merge.case.key));
+        }
+        BranchMergeOutcome::Merged => {
             print_line(&format!("Merged into {}", case_line(&merge.case)));
             print_appended(&merge.entries);
             if merge.left > 0 {
@@ -100,7 +102,7 @@ pub(super) fn case(response: &Value) {
 fn case_line(case: &Case) -> String {
     let Case { key, title, status, version, .. } = case;
     let entries = count_text(*version, "entry", "entries");
-    let labels = case.labels.iter().map(|label| format!(", #{label}")).collect::<String>();
+    let labels = case.labels.iter().map(|label| format!(", #{label}")).collect::<Vec<_>>().concat();
     let lead = case.lead.as_ref().map(|lead| format!(", led by {lead}"));
     let branch =
         case.branch.as_ref().map(|branch| format!(", branch of {} at {}", branch.of, branch.at));
@@ -144,7 +146,7 @@ pub(super) fn show_appended_entries(response: &Value) {
     });
 }
 
-/// Prints where each entry stands, and what became of it.
+/// Prints where each entry stands, and whether others see all of it.
 fn print_appended(entries: &[EntryPosition]) {
     for entry in entries {
         let (id, position) = (short(&entry.entry_id), entry.position);

@@ -12,9 +12,11 @@ use crate::verb::Verb;
 
 /// Fields of requests that tools do not declare: what a program sets rather than a model. The server
 /// accepts them all the same.
-const UNDECLARED_FIELDS: [&str; 10] = [
+const UNDECLARED_FIELDS: [&str; 12] = [
+    "author",
     "expected_revision",
     "idempotency_key",
+    "label",
     "max_entities",
     "max_memories",
     "metadata",

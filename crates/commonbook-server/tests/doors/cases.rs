@@ -65,7 +65,7 @@ fn a_reader_selects_entries_on_every_door_and_reads_its_own() {
 }
 
 #[test]
-fn an_append_says_what_became_of_each_entry() {
+fn an_append_says_what_is_withheld_or_redacted() {
     on_each_door(|name, door| {
         let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2");
         let entries = json!([
@@ -153,7 +153,7 @@ fn a_search_finds_the_entries_of_archived_cases_if_it_asks_for_them() {
 }
 
 #[test]
-fn the_command_line_names_ids_and_what_became_of_an_entry() {
+fn the_command_line_names_ids_and_says_what_is_withheld() {
     let home = Home::new();
     let run = |arguments: &[&str]| {
         let own = [arguments, &["--workspace", WORKSPACE, "--agent", "ann"]].concat();

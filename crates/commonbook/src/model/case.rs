@@ -9,7 +9,7 @@ mod entry;
 mod proposal;
 mod requests;
 
-pub use branch::{BranchCase, MergeCase, MergeOutcome, MergeResult};
+pub use branch::{BranchCase, BranchMergeOutcome, BranchMergeResult, MergeCase};
 pub use entry::{CaseEntry, EntryFilter, EntryKind, EntryMark};
 pub use proposal::{
     CaseProposal, DecideProposal, DecisionResult, ListProposals, ProposalDecision, ProposalList,

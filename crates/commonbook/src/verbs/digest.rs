@@ -65,12 +65,12 @@ impl Commonbook {
             let proposals = tx.proposals(&case.workspace, &case.key)?;
             Ok((case, entries, proposals))
         })?;
-        let (shared, contradictions) =
+        let SharedMaterial { memories, contradictions } =
             self.shared_memories(caller, &sight, &case, &entries, now)?;
         let known: Vec<KnownEntry> = (entries.iter().map(KnownEntry::of))
             .chain(proposals.iter().flat_map(CaseProposal::known_entries))
             .collect();
-        let shared: Vec<DigestSource> = shared.into_iter().map(DigestSource::from).collect();
+        let shared: Vec<DigestSource> = memories.into_iter().map(DigestSource::from).collect();
         let material =
             DigestMaterial { memories: &shared, known: &known, contradictions: &contradictions };
         let proposed = propose_entries(material, most as usize);
@@ -155,7 +155,7 @@ impl Commonbook {
         case: &Case,
         entries: &[Memory],
         now: Timestamp,
-    ) -> Result<(Vec<Memory>, Vec<(MemoryId, MemoryId)>)> {
+    ) -> Result<SharedMaterial> {
         let latest = entries.iter().rev().filter_map(|entry| entry.summary.as_deref());
         let about: Vec<&str> =
             [case.title.as_str()].into_iter().chain(latest.take(LATEST_ENTRIES_MAX)).collect();
@@ -185,9 +185,16 @@ impl Commonbook {
                 .map(|memory| (memory.workspace.clone(), memory.id))
                 .collect();
             let contradictions = tx.contradicting_pairs(sight, &places)?;
-            Ok((shared, contradictions))
+            Ok(SharedMaterial { memories: shared, contradictions })
         })
     }
+}
+
+/// What agents have shared about a case.
+struct SharedMaterial {
+    memories: Vec<Memory>,
+    /// Which of these and of the entries contradict each other.
+    contradictions: Vec<(MemoryId, MemoryId)>,
 }
 
 /// Whether a memory can go into a case: everybody who reads the case may read the memory.

@@ -47,7 +47,7 @@ pub struct MergeCase {
 /// Whether a branch was merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum MergeOutcome {
+pub enum BranchMergeOutcome {
     /// This call merged it.
     Merged,
     /// It was merged before.
@@ -58,9 +58,9 @@ pub enum MergeOutcome {
 
 /// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MergeResult {
+pub struct BranchMergeResult {
     /// Whether it was merged.
-    pub outcome: MergeOutcome,
+    pub outcome: BranchMergeOutcome,
     /// The case that the branch was merged into.
     pub case: Case,
     /// The branch.

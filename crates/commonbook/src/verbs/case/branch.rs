@@ -8,8 +8,8 @@ use crate::base::id::{MemoryId, SessionId};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::case::{
-    BranchCase, Case, CaseBranch, CaseKey, CaseOutcome, CaseStatus, EntryPosition, MergeCase,
-    MergeOutcome, MergeResult, OpenCaseResult, VersionConflict,
+    BranchCase, BranchMergeOutcome, BranchMergeResult, Case, CaseBranch, CaseKey, CaseOutcome,
+    CaseStatus, EntryPosition, MergeCase, OpenCaseResult, VersionConflict,
 };
 use crate::model::event::EventKind;
 use crate::model::memory::Memory;
@@ -60,7 +60,7 @@ impl Commonbook {
     /// # Errors
     /// `not_found` if the branch does not exist; `invalid` if it is no branch; `conflict` if the
     /// branch or its case is not open.
-    pub fn merge_case(&self, caller: &Caller, request: &MergeCase) -> Result<MergeResult> {
+    pub fn merge_case(&self, caller: &Caller, request: &MergeCase) -> Result<BranchMergeResult> {
         let (key, expected, now) =
             (request.key.clone(), request.expected_version, self.clock.now());
         let once = self.write_once(caller, now, request, move |tx, scope| {
@@ -68,7 +68,7 @@ impl Commonbook {
             let branch = find_case(tx, caller, &key)?;
             let place = branch.as_branch()?.clone();
             let case = find_case(tx, caller, &place.of)?;
-            let unchanged = |outcome, moved| MergeResult {
+            let unchanged = |outcome, moved| BranchMergeResult {
                 outcome,
                 case: case.clone(),
                 branch: branch.clone(),
@@ -77,11 +77,11 @@ impl Commonbook {
                 moved,
             };
             if place.merged_at.is_some() {
-                return Ok(unchanged(MergeOutcome::Repeated, None));
+                return Ok(unchanged(BranchMergeOutcome::Repeated, None));
             }
             if expected.is_some_and(|expected| expected != case.version) {
                 let moved = VersionConflict { latest: case.version };
-                return Ok(unchanged(MergeOutcome::Moved, Some(moved)));
+                return Ok(unchanged(BranchMergeOutcome::Moved, Some(moved)));
             }
             branch.takes_entries()?;
             case.takes_entries()?;
@@ -146,7 +146,7 @@ fn merge(
     branch: Case,
     case: Case,
     now: Timestamp,
-) -> Result<MergeResult> {
+) -> Result<BranchMergeResult> {
     let WriteScope { caller, sight, ids, .. } = scope;
     let at_home = Sight { workspaces: vec![case.workspace.clone()], ..sight.clone() };
     let own = entries_of(tx, &at_home, &branch, branch.branched_at(), branch.version)?;
@@ -184,5 +184,12 @@ fn merge(
     let event = case_event(EventKind::CaseMerged, &branch, caller, now);
     tx.append_event(&event.with_details(&[("into", case.key.as_str().into())]))?;
     move_session(tx, sight, caller, &branch.key, &case.key)?;
-    Ok(MergeResult { outcome: MergeOutcome::Merged, case, branch, entries, left, moved: None })
+    Ok(BranchMergeResult {
+        outcome: BranchMergeOutcome::Merged,
+        case,
+        branch,
+        entries,
+        left,
+        moved: None,
+    })
 }

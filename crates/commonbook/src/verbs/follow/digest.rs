@@ -85,7 +85,7 @@ impl Commonbook {
 
     /// The agents on a case: those that wrote entries, and those with a session on it.
     fn agents_on_case(&self, caller: &Caller, activity: &CaseActivity) -> Result<usize> {
-        let sight = Sight::at_home(caller);
+        let sight = Sight::reading_at_home(caller)?;
         let of_case =
             SessionFilter { case: Some(activity.case.clone()), ..SessionFilter::default() };
         self.store.read(|tx| {

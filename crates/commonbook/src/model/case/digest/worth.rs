@@ -47,7 +47,7 @@ static VOCABULARY: LazyLock<WorthVocabulary> = LazyLock::new(|| {
     }
 });
 
-/// Beginnings of sentences that say what their author is about to do, or what it was told.
+/// Beginnings of sentences that say what their author is about to do, and of orders to it.
 const TALK_OPENERS: [&str; 38] = [
     "act as ",
     "as a language model",
@@ -106,7 +106,7 @@ const ONGOING: [&str; 12] = [
 ];
 
 /// The beginnings of lines of programs, shells and logs.
-const CODE_OPENERS: [&str; 40] = [
+const CODE_OPENERS: [&str; 39] = [
     "#!",
     "#[",
     "#include",
@@ -123,7 +123,6 @@ const CODE_OPENERS: [&str; 40] = [
     "[info",
     "[warn",
     "assert",
-    "async fn",
     "cargo ",
     "class ",
     "const ",
