@@ -120,8 +120,8 @@ fn only_the_sources_own_open_work_is_at_hand_in_a_session() {
     let own = world.saved(&first, "The login form ignores the second factor");
     let fields = json!({"to": "developer", "task": "Fix what I found"});
     let created = world.created(&first, fields.clone());
-    assert_eq!(passed(&created.handoff, &[own.clone()]), 1);
-    assert_eq!(passed(&created.handoff, &[other.clone()]), 0, "another open session");
+    assert_eq!(passed(&created.handoff, std::slice::from_ref(&own)), 1);
+    assert_eq!(passed(&created.handoff, std::slice::from_ref(&other)), 0, "another open session");
     let end = json!({"session": second.session});
     world.book.end_session(&second, &request(end)).unwrap();
     let created = world.created(&first, fields.clone());
