@@ -88,7 +88,7 @@ pub const HANDOFF_RECENT_HOURS: i64 = 8;
 pub const CHAIN_HOURS: i64 = 12;
 /// Earlier handoffs of a chain that a handoff tells of.
 pub const HANDOFF_EARLIER: usize = 20;
-/// Hours in which the source of a handoff is told that it ended.
+/// Hours in which contexts tell the source of a handoff that it ended.
 pub const HANDOFF_RESULT_HOURS: i64 = 72;
 /// Ended handoffs that one context tells their source of, the latest.
 pub const HANDOFF_RESULTS: u32 = 3;

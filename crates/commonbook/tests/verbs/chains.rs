@@ -1,4 +1,4 @@
-//! What goes along with a handoff when nothing is named, along a chain, and what is told afterwards.
+//! Handoffs that name nothing: their memories, their chains, and later changes and results.
 
 use commonbook::base::id::HandoffId;
 use commonbook::model::caller::Caller;
@@ -120,8 +120,8 @@ fn only_the_sources_own_open_work_is_at_hand_in_a_session() {
     let own = world.saved(&first, "The login form ignores the second factor");
     let fields = json!({"to": "developer", "task": "Fix what I found"});
     let created = world.created(&first, fields.clone());
-    assert_eq!(passed(&created.handoff, &[own.clone()]), 1);
-    assert_eq!(passed(&created.handoff, &[other.clone()]), 0, "another open session");
+    assert_eq!(passed(&created.handoff, std::slice::from_ref(&own)), 1);
+    assert_eq!(passed(&created.handoff, std::slice::from_ref(&other)), 0, "another open session");
     let end = json!({"session": second.session});
     world.book.end_session(&second, &request(end)).unwrap();
     let created = world.created(&first, fields.clone());
@@ -375,7 +375,7 @@ fn the_result_is_told_to_the_source_once_in_a_session() {
     let explained = world.book.explain_context(&ann, &request(replay)).unwrap();
     assert!(explained.replay.unwrap().same);
     assert!(!told(&world.context_of(&ann, "What is next in the garden?").text), "once");
-    // A briefing of the same session neither; another session is told, at its beginning or later.
+    // A briefing of the same session neither; another session hears it, at its beginning or later.
     let brief = |fields: Value| world.book.get_briefing(&caller("ann"), &request(fields)).unwrap();
     assert!(!told(&brief(json!({"client_session": "s1"})).text));
     assert!(told(&brief(json!({"client_session": "s2"})).text));

@@ -31,7 +31,7 @@ string_enum! {
     ContextSource {
         /// Work that was handed to the caller and that it has not accepted.
         Handoff = "handoff",
-        /// What became of work that the caller handed to another agent.
+        /// Ended work that the caller had handed to another agent.
         Result = "result",
         /// The caller's standing memory file.
         Standing = "standing",
@@ -72,7 +72,7 @@ const ITEM_SHARE_DIVISOR: usize = 3;
 /// Tokens of an important memory, which no task asked for.
 const IMPORTANT_TOKENS_MAX: usize = 100;
 
-/// Tokens of what became of a handoff; `get_handoff` returns all of it.
+/// Tokens of an ended handoff; `get_handoff` returns all of it.
 const RESULT_TOKENS_MAX: usize = 120;
 
 /// The place of a source in a text.

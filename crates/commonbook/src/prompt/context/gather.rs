@@ -106,7 +106,7 @@ impl CandidateBuilder<'_> {
         ContextCandidate::of(item, ContextSource::Handoff)
     }
 
-    /// What became of a handoff of the agent, in the words of its target.
+    /// An ended handoff of the agent, in the words of its target.
     #[must_use]
     pub fn result(&self, handoff: &Handoff) -> ContextCandidate {
         let text = tell::handoff_result(&handoff.task, handoff.status, handoff.note.as_deref());

@@ -68,8 +68,8 @@ pub(super) fn earlier_links(
     Ok(links)
 }
 
-/// The memories of a package that have changed since it was made, as this sight shows them. Of one
-/// that was hidden since, nothing is told.
+/// The memories of a package that have changed since it was made, as this sight shows them. They
+/// tell nothing of one that was hidden since.
 pub(super) fn present_memories(
     tx: &dyn Transaction,
     sight: &Sight,

@@ -62,7 +62,7 @@ pub fn empty_hint(
         let count = chosen.left_out.len();
         format!(
             "{count} {} considered, and none fits the task. Name in `memories` those that belong to \
-             it, or say in `task` what it is about; `get_handoff` lists what was considered.",
+             it, or say in `task` what it is about; `get_handoff` lists those considered.",
             verb(count, "was", "were")
         )
     };

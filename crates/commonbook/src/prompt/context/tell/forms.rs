@@ -54,7 +54,7 @@ pub fn handoff(summary: &HandoffSummary<'_>) -> String {
 /// Characters of a task that say which handoff ended.
 const TASK_CHARS_MAX: usize = 160;
 
-/// What became of a handoff in sentences: the answer first, then the task.
+/// An ended handoff in sentences: the answer first, then the task.
 #[must_use]
 pub fn handoff_result(task: &str, status: HandoffStatus, note: Option<&str>) -> String {
     let task = task.trim();

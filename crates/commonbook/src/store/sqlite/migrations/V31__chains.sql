@@ -9,9 +9,9 @@ WHERE e.workspace = handoff.workspace AND e.subject = handoff.id AND handoff.sta
 DROP INDEX handoff_accepted;
 CREATE INDEX handoff_moved ON handoff (workspace, to_agent, moved) WHERE moved IS NOT NULL;
 
--- What became of the work that an agent gave away.
+-- The ended work that an agent gave away.
 CREATE INDEX handoff_ended ON handoff (workspace, from_agent, ended_at)
     WHERE status IN ('completed', 'rejected');
 
--- The revision of a memory that went along: what has changed since is told to the target.
+-- The revision of a memory that went along, by which later changes of it show.
 ALTER TABLE handoff_memory ADD COLUMN revision INTEGER;
