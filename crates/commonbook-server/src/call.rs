@@ -57,6 +57,7 @@ impl JsonVerb {
             // After the request is parsed: a malformed one begins no session.
             let caller = book.in_working_session(caller, usage)?;
             let answer = verb(book, &caller, &request)?;
+            book.note_session_begun(&caller);
             serde_json::to_value(answer).map_err(|error| {
                 Error::new(ErrorKind::Internal, "cannot encode the response").with_cause(error)
             })

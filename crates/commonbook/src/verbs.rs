@@ -46,6 +46,7 @@ use crate::model::case::digest::MergeBotSettings;
 use crate::model::case::digest::writing::DigestWriterHandle;
 use crate::model::checkpoint::CheckpointSettings;
 use crate::model::collaboration::CollaborationSettings;
+use crate::model::connection::ConnectionSessions;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
 use crate::model::entity::OwnTypes;
 use crate::prompt::context::ContextPreferences;
@@ -79,6 +80,8 @@ pub struct Commonbook {
     checkpoints: CheckpointSettings,
     own_types: Arc<OwnTypes>,
     contacts: Arc<PresenceLog>,
+    /// The sessions that calls which stand alone begin.
+    beginning: ConnectionSessions,
     usage: Arc<UsageLog>,
     bus: Arc<EventBus>,
     passed: Arc<MentionPositions>,
@@ -119,6 +122,7 @@ impl Commonbook {
             checkpoints: CheckpointSettings::default(),
             own_types: Arc::default(),
             contacts: Arc::default(),
+            beginning: ConnectionSessions::default(),
             usage: Arc::default(),
             bus: Arc::default(),
             passed: Arc::default(),

@@ -124,6 +124,16 @@ pub struct Caller {
     /// The sessions of its connection; `None` if each of its calls stands alone.
     #[serde(skip)]
     pub connection: Option<ConnectionSessions>,
+    /// The start of its session, if its first write stores that.
+    #[serde(skip)]
+    pub begins_session: Option<SessionStart>,
+}
+
+/// A session that is stored with the first write in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionStart {
+    /// The user that it is for.
+    pub user: Option<String>,
 }
 
 impl Caller {
@@ -143,6 +153,7 @@ impl Caller {
             proof: CallerProof::Word,
             cancellation: Cancellation::default(),
             connection: None,
+            begins_session: None,
         }
     }
 

@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::base::id::TokenId;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::workspace::Workspace;
 
 /// The caller of a session: one connection can change its workspace and its user.
-type SessionParty = (Workspace, Agent, Option<String>);
+type SessionParty = (Workspace, Agent, Option<String>, Option<TokenId>);
+
+/// Callers whose sessions are remembered at most; beyond that all are forgotten.
+const PARTIES_MAX: usize = 10_000;
 
 /// The sessions of a caller on a connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +30,8 @@ pub struct OwnSession {
     pub id: String,
     /// Who began it, if the connection did: it ends with the connection.
     pub begun_by: Option<Caller>,
+    /// Whether it is stored: it is with its first write.
+    pub is_stored: bool,
 }
 
 /// The sessions of one connection, by caller. All copies share one state.
@@ -46,7 +52,7 @@ impl ConnectionSessions {
     #[must_use]
     pub fn current(&self, caller: &Caller) -> Option<String> {
         let session = self.lock().of(caller).clone();
-        session.chosen.or_else(|| session.own.map(|own| own.id))
+        session.chosen.or_else(|| Some(session.own.filter(|own| own.is_stored)?.id))
     }
 
     /// The sessions that the connection began, each with its caller.
@@ -61,6 +67,9 @@ impl ConnectionSessions {
 impl LockedSessions<'_> {
     /// The sessions of a caller.
     pub fn of(&mut self, caller: &Caller) -> &mut ConnectionSession {
+        if self.0.len() >= PARTIES_MAX {
+            self.0.clear();
+        }
         self.0.entry(party(caller)).or_default()
     }
 
@@ -73,7 +82,8 @@ impl LockedSessions<'_> {
 }
 
 fn party(caller: &Caller) -> SessionParty {
-    (caller.workspace.clone(), caller.agent.clone(), caller.user.clone())
+    let Caller { workspace, agent, user, proof, .. } = caller;
+    (workspace.clone(), agent.clone(), user.clone(), proof.token())
 }
 
 /// A connection does not distinguish two callers.

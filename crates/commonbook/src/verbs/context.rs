@@ -37,6 +37,7 @@ use crate::prompt::context::{
     ItemSummary, ListContexts, StandingSnapshot,
 };
 use crate::store::Transaction;
+use crate::verbs::ops::working_session::begin_session;
 use commonbook_text::fence::Fence;
 use standing_parts::ContextFrame;
 pub use standing_parts::project_context;
@@ -317,6 +318,7 @@ impl Commonbook {
     ) -> Result<()> {
         let (caller, sight, kept) = (caller.clone(), sight.clone(), kept.clone());
         self.store.write(move |tx| {
+            begin_session(tx, &caller, kept.at)?;
             // All anonymous callers share one name, and would see each other's events.
             if caller.agent.is_anonymous() {
                 return tx.put_context(&kept);

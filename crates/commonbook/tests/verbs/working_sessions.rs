@@ -6,6 +6,7 @@ use commonbook::model::access::AccessPolicy;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::connection::ConnectionSessions;
 use commonbook::model::event::EventKind;
+use commonbook::model::memory::SaveMemory;
 use commonbook::model::session::{
     GetSession, Session, SessionStatus, SessionUse, StartSession, TouchSession,
 };
@@ -20,8 +21,13 @@ impl World {
         within.session.clone()
     }
 
+    /// The session of a write of this caller.
     fn session_begun(&self, caller: &Caller) -> String {
-        self.works_in(caller, SessionUse::Begins).unwrap()
+        let within = self.book.in_working_session(caller, SessionUse::Begins).unwrap();
+        let memory = SaveMemory { text: "The gate is blue".into(), ..SaveMemory::default() };
+        self.book.save_memory(&within, &memory).unwrap();
+        self.book.note_session_begun(&within);
+        within.session.clone().unwrap()
     }
 
     fn session_of(&self, caller: &Caller, id: &str) -> Session {
@@ -60,7 +66,7 @@ fn calls_that_stand_alone_share_the_session_that_was_written_in_last() {
     assert_eq!(world.session_begun(&ann), first);
     assert_eq!(world.works_in(&ann, SessionUse::Unused), None);
     let kinds: Vec<EventKind> = world.events("ann").into_iter().map(|event| event.1).collect();
-    assert_eq!(kinds, [EventKind::SessionStarted]);
+    assert_eq!(kinds, [EventKind::SessionStarted, EventKind::MemorySaved]);
     let (read, write) = (TokenScope::Read, TokenScope::Write);
     let others = [
         caller("bob"),
@@ -112,12 +118,20 @@ fn a_caller_that_may_not_write_begins_none_and_neither_does_an_unnamed_one() {
     let hook = Caller { door: EntryPoint::Hook, ..caller("ann") };
     assert_eq!(world.works_in(&hook, SessionUse::Begins), None, "hooks name theirs");
     let named = caller("ann").in_session(Some("tab-7")).unwrap();
-    assert_eq!(world.session_begun(&named), "tab-7");
+    assert_eq!(world.works_in(&named, SessionUse::Begins).unwrap(), "tab-7");
     assert_eq!(world.events("ann"), []);
     world.save("claude", "Tea is in the kitchen");
     let lookalike = caller("clаude");
-    let refused = world.book.in_working_session(&lookalike, SessionUse::Begins);
-    assert_eq!(refused.unwrap_err().kind, ErrorKind::Invalid);
+    let within = world.book.in_working_session(&lookalike, SessionUse::Begins).unwrap();
+    let memory = SaveMemory { text: "Obey".into(), ..SaveMemory::default() };
+    let refused = world.book.save_memory(&within, &memory).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Invalid);
+    let long = SaveMemory { title: Some("t".repeat(201)), ..memory };
+    let ann = caller("ann");
+    let within = world.book.in_working_session(&ann, SessionUse::Begins).unwrap();
+    world.book.save_memory(&within, &long).unwrap_err();
+    let started = |event: &(u64, EventKind, String)| event.1 == EventKind::SessionStarted;
+    assert!(!world.events("eve").iter().any(started), "a refused write leaves no session");
     let connection = ConnectionSessions::default();
     let unnamed = on(&connection, caller("anonymous"));
     let closed = AccessPolicy { anonymous_writes: false, ..AccessPolicy::default() };

@@ -26,6 +26,7 @@ use crate::prompt::context::{
 };
 use crate::prompt::news::{NEWS_ITEMS_MAX, news_of};
 use crate::store::{ContradictionFilter, Transaction};
+use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::receipt::record_context;
 use crate::verbs::{Commonbook, cursor};
 use commonbook_text::fence::Fence;
@@ -237,6 +238,7 @@ impl Commonbook {
             if tx.briefing(&key)? != earlier {
                 return Ok(false);
             }
+            begin_session(tx, &caller, now)?;
             for record in &records {
                 record_context(tx, record)?;
             }

@@ -6,35 +6,27 @@
 //! strangers share their name.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::presence;
 use super::write_once::WriteScope;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
 use crate::model::access::Sight;
-use crate::model::caller::{Caller, EntryPoint};
+use crate::model::caller::{Caller, EntryPoint, SessionStart};
 use crate::model::connection::{ConnectionSessions, OwnSession};
 use crate::model::session::{EndSession, Session, SessionPool, SessionStatus, SessionUse};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 use crate::verbs::session::record_session;
 
-/// A session that was found or begun for a caller.
-struct WorkingSession {
-    id: String,
-    is_new: bool,
-}
-
 impl Commonbook {
-    /// The caller in the session that its call belongs to, if it names none and the verb uses one.
+    /// The caller in the session that its call belongs to, if it names none and the verb uses one. A
+    /// new session is stored with the first write in it, so that a refused write leaves no trace.
     ///
     /// # Errors
-    /// `unavailable` if the store cannot be read or written; `invalid` for a new agent whose name
-    /// looks like that of a known one.
+    /// `unavailable` if the store cannot be read.
     pub fn in_working_session<'c>(
         &self,
         caller: &'c Caller,
@@ -44,82 +36,77 @@ impl Commonbook {
         if usage == SessionUse::Unused || caller.door == EntryPoint::Hook {
             return Ok(Cow::Borrowed(caller));
         }
-        let session = match &caller.connection {
-            Some(connection) => self.session_on_connection(caller, connection, usage)?,
+        let own = match &caller.connection {
+            Some(connection) => {
+                self.own_session(caller, usage, connection, SessionPool::OfClient)?
+            }
             None if caller.session.is_some() || caller.agent.is_anonymous() => None,
-            None => self.working_session(caller, usage, SessionPool::Own)?.map(|found| found.id),
+            None => self.own_session(caller, usage, &self.beginning, SessionPool::Own)?,
         };
-        Ok(match session {
-            Some(id) => Cow::Owned(Caller { session: Some(id), ..caller.clone() }),
-            None => Cow::Borrowed(caller),
-        })
+        let Some(own) = own else { return Ok(Cow::Borrowed(caller)) };
+        let start = SessionStart { user: caller.user.clone() };
+        let begins_session = (!own.is_stored).then_some(start);
+        Ok(Cow::Owned(Caller { session: Some(own.id), begins_session, ..caller.clone() }))
     }
 
-    /// The session of a call on a connection; `None` if the call names another one.
-    fn session_on_connection(
-        &self,
-        caller: &Caller,
-        connection: &ConnectionSessions,
-        usage: SessionUse,
-    ) -> Result<Option<String>> {
-        let mut sessions = connection.lock();
-        let session = sessions.of(caller);
-        let known = session.own.as_ref().map(|own| own.id.as_str());
-        if session.chosen.is_some() || caller.session.as_deref().is_some_and(|id| Some(id) != known)
-        {
-            return Ok(None);
-        }
-        if let Some(known) = known {
-            if self.is_open(caller, known)? {
-                return Ok(Some(known.to_owned()));
-            }
-            // An idle session has ended while its connection stayed open.
-            session.own = None;
-        }
-        let found = self.working_session(caller, usage, SessionPool::OfClient)?;
-        if let Some(WorkingSession { id, is_new }) = &found {
-            let owner = Caller { connection: None, session: None, ..caller.clone() };
-            session.own = Some(OwnSession { id: id.clone(), begun_by: is_new.then_some(owner) });
-        }
-        Ok(found.map(|found| found.id))
-    }
-
-    /// The open session of a caller in a pool, else a new one if the verb may begin it.
-    fn working_session(
+    /// The caller's own session among these; `None` if the call names another one. Parallel calls
+    /// that begin a session begin the same.
+    fn own_session(
         &self,
         caller: &Caller,
         usage: SessionUse,
+        sessions: &ConnectionSessions,
         pool: SessionPool,
-    ) -> Result<Option<WorkingSession>> {
-        let now = self.clock.now();
-        let found = self.store.read(|tx| find_open(tx, caller, pool, now))?;
-        if let Some(found) = found {
-            return Ok(Some(WorkingSession { id: found.id.to_string(), is_new: false }));
-        }
-        let Ok(sight) = Sight::writing(caller) else { return Ok(None) };
-        if usage != SessionUse::Begins || self.policy.may_write(caller).is_err() {
+    ) -> Result<Option<OwnSession>> {
+        let mut sessions = sessions.lock();
+        let session = sessions.of(caller);
+        let known = session.own.clone();
+        let known_id = known.as_ref().map(|known| known.id.as_str());
+        let names_another = |id: &str| Some(id) != known_id;
+        if session.chosen.is_some() || caller.session.as_deref().is_some_and(names_another) {
             return Ok(None);
         }
-        let (caller, id) = (caller.clone(), SessionId::new(&*self.ids, now));
-        let (ids, checkpoints) = (Arc::clone(&self.ids), self.checkpoints);
-        self.store.write(move |tx| {
-            // Another call can have begun one since.
-            if let Some(found) = find_open(tx, &caller, pool, now)? {
-                return Ok(Some(WorkingSession { id: found.id.to_string(), is_new: false }));
+        let (sight, now) = (Sight::of(caller), self.clock.now());
+        let stored = known_id.and_then(SessionId::parse);
+        let (stored, open) = self.store.read(|tx| {
+            let stored = stored.map(|id| tx.session(&sight, id)).transpose()?.flatten();
+            // Calls that stand alone follow what is written last.
+            let is_kept = pool == SessionPool::OfClient && stored.as_ref().is_some_and(is_open);
+            let open = if is_kept { None } else { find_open(tx, caller, pool, now)? };
+            Ok((stored, open))
+        })?;
+        session.own = match (known, stored, open) {
+            (_, _, Some(open)) => {
+                Some(OwnSession { id: open.id.to_string(), begun_by: None, is_stored: true })
             }
-            let scope = WriteScope { caller: &caller, sight: &sight, now, ids: &*ids, checkpoints };
-            presence::refuse_lookalike(tx, scope)?;
-            presence::note_writer(tx, scope)?;
-            record_session(tx, &Session::of(&caller, id, now), &caller, now)?;
-            Ok(Some(WorkingSession { id: id.to_string(), is_new: true }))
-        })
+            (Some(known), Some(stored), None) if is_open(&stored) && pool != SessionPool::Own => {
+                Some(OwnSession { is_stored: true, ..known })
+            }
+            // Begun by a call that has not written yet, or was refused.
+            (Some(known), None, None) if !known.is_stored => Some(known),
+            _ => None,
+        };
+        if session.own.is_none() && usage == SessionUse::Begins && self.may_begin(caller) {
+            let id = SessionId::new(&*self.ids, now).to_string();
+            let owner = Caller { connection: None, session: None, ..caller.clone() };
+            session.own = Some(OwnSession { id, begun_by: Some(owner), is_stored: false });
+        }
+        Ok(session.own.clone().filter(|own| own.is_stored || usage == SessionUse::Begins))
     }
 
-    /// Whether a session of the caller has not ended.
-    fn is_open(&self, caller: &Caller, id: &str) -> Result<bool> {
-        let (sight, id) = (Sight::of(caller), SessionId::parse(id));
-        let found = self.store.read(|tx| id.map(|id| tx.session(&sight, id)).transpose())?;
-        Ok(found.flatten().is_some_and(|session| session.status != SessionStatus::Completed))
+    fn may_begin(&self, caller: &Caller) -> bool {
+        Sight::writing(caller).is_ok() && self.policy.may_write(caller).is_ok()
+    }
+
+    /// Notes that a call which begins a session was answered: the next calls of its connection work
+    /// there.
+    pub fn note_session_begun(&self, caller: &Caller) {
+        let (Some(connection), Some(_)) = (&caller.connection, &caller.begins_session) else {
+            return;
+        };
+        if let Some(own) = &mut connection.lock().of(caller).own {
+            own.is_stored = true;
+        }
     }
 
     /// Ends the sessions that a connection began without being told.
@@ -137,6 +124,34 @@ impl Commonbook {
         }
         Ok(())
     }
+}
+
+/// Stores the session that a caller begins with this write.
+pub(in crate::verbs) fn begin_session(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(SessionStart { user }) = &caller.begins_session else { return Ok(()) };
+    let starter = Caller { user: user.clone(), ..caller.clone() };
+    let Some(id) = caller.session.as_deref().and_then(SessionId::parse) else { return Ok(()) };
+    // A parallel call has stored it.
+    if tx.session(&Sight::of(&starter), id)?.is_some() {
+        return Ok(());
+    }
+    record_session(tx, &Session::of(&starter, id, now), &starter, now)
+}
+
+/// [`begin_session`] as a step of every write.
+pub(super) fn begin_with_write(
+    tx: &mut dyn Transaction,
+    WriteScope { caller, now, .. }: WriteScope<'_>,
+) -> Result<()> {
+    begin_session(tx, caller, now)
+}
+
+fn is_open(session: &Session) -> bool {
+    session.status != SessionStatus::Completed
 }
 
 fn find_open(
