@@ -54,7 +54,7 @@ pub struct ResumeMaterial {
     pub memories_beyond: usize,
     /// Its memories that were deleted since the checkpoint.
     pub forgotten: Vec<ForgottenMemory>,
-    /// What became of its memories since the checkpoint.
+    /// How its memories have changed since the checkpoint.
     pub changes: Vec<ChangedMemory>,
     /// The entities that its memories mention, latest first.
     pub entities: Vec<EntitySummary>,
@@ -90,7 +90,7 @@ pub struct ResumePackage {
     pub text: String,
     /// The requested memories of the session, newest first.
     pub memories: Vec<MemoryId>,
-    /// What became of them since the checkpoint.
+    /// How they have changed since the checkpoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangedMemory>,
     /// The requested entities, latest first.
@@ -304,7 +304,7 @@ fn open_handoffs_heading(material: &ResumeMaterial) -> String {
     heading
 }
 
-/// What became of a memory since the checkpoint, as a note in its head.
+/// How a memory has changed since the checkpoint, as a note in its head.
 fn change_note(change: &ChangedMemory) -> String {
     let heir = change.superseded_by.map(|heir| heir.to_string());
     let heir = heir.map(|heir| format!(" by #{}", short_id(&heir))).unwrap_or_default();

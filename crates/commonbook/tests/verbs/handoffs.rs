@@ -330,7 +330,7 @@ fn a_resumed_session_has_its_open_handoffs_history_and_entities() {
         assert_eq!(resumed.handoffs.len(), 1, "{agent}");
         assert_eq!((resumed.handoffs[0].id, resumed.history.len()), (handoff.id, 1), "{agent}");
         assert_eq!(resumed.entities.len(), 2, "{agent}: {}", resumed.text);
-        for part in ["TypeScript", "PostgreSQL", "ann to bob"] {
+        for part in ["TypeScript", "PostgreSQL", "to bob, pending"] {
             assert!(resumed.text.contains(part), "{agent} {part}: {}", resumed.text);
         }
     }

@@ -104,7 +104,7 @@ fn a_session_is_not_joined_after_hours_without_a_write() {
     let first = world.session_begun(&ann);
     world.clock.set(at(4));
     assert_eq!(world.session_begun(&ann), first);
-    world.clock.set(at(5));
+    world.clock.set(at(9));
     assert_ne!(world.session_begun(&ann), first);
 }
 

@@ -1,4 +1,4 @@
-//! A memory as it stood at a checkpoint, and what became of it since.
+//! A memory as it stood at a checkpoint, and how it has changed since.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub struct EarlierRevision {
 }
 
 string_enum! {
-    /// What became of a memory since a checkpoint.
+    /// How a memory has changed since a checkpoint.
     ChangeSince {
         /// Its author or a person changed it.
         Changed = "changed",
@@ -41,7 +41,7 @@ string_enum! {
 pub struct ChangedMemory {
     /// The memory.
     pub id: MemoryId,
-    /// What became of it.
+    /// How it has changed.
     pub change: ChangeSince,
     /// The memory that superseded it, if you may see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ pub fn memory_at(
     }
 }
 
-/// What became of a memory since; `None` if it says what it said.
+/// How a memory has changed since; `None` if it says what it said.
 #[must_use]
 pub fn change_since(then: &Memory, now: &Memory) -> Option<ChangedMemory> {
     let says = |memory: &Memory| {

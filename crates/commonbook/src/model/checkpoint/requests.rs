@@ -110,7 +110,7 @@ pub struct ResumeSessionResult {
     pub text: String,
     /// The memories of the session that you requested, newest first.
     pub memories: Vec<MemoryId>,
-    /// What became of them since the checkpoint that you named.
+    /// How they have changed since the checkpoint that you named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangedMemory>,
     /// The entities that you requested, latest first.

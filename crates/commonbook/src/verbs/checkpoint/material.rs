@@ -31,7 +31,7 @@ struct SessionMemories {
     memories: Vec<Memory>,
     /// Those that were deleted since.
     forgotten: Vec<ForgottenMemory>,
-    /// What became of them since.
+    /// How they have changed since.
     changes: Vec<ChangedMemory>,
     /// Older ones that were not read.
     beyond: u64,

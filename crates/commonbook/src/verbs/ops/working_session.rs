@@ -66,7 +66,8 @@ impl Commonbook {
         if session.chosen.is_some() || caller.session.as_deref().is_some_and(names_another) {
             return Ok(None);
         }
-        let (sight, now) = (Sight::of(caller), self.clock.now());
+        let sight = Sight::reading(caller).or_else(|_| Sight::consulting(caller));
+        let (Ok(sight), now) = (sight, self.clock.now()) else { return Ok(None) };
         let stored = known_id.and_then(SessionId::parse);
         let (stored, open) = self.store.read(|tx| {
             let stored = stored.map(|id| tx.session(&sight, id)).transpose()?.flatten();
@@ -136,7 +137,7 @@ pub(in crate::verbs) fn begin_session(
     let starter = Caller { user: user.clone(), ..caller.clone() };
     let Some(id) = caller.session.as_deref().and_then(SessionId::parse) else { return Ok(()) };
     // A parallel call has stored it.
-    if tx.session(&Sight::of(&starter), id)?.is_some() {
+    if tx.session(&Sight::writing(&starter)?, id)?.is_some() {
         return Ok(());
     }
     record_session(tx, &Session::of(&starter, id, now), &starter, now)
