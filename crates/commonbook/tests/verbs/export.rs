@@ -206,7 +206,7 @@ fn handoffs(world: &World, named: &Memory) {
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         book.create_handoff(&caller("ann"), &request(fields)).unwrap().handoff.id
     };
-    let [pending, accepted, completed, rejected, withdrawn] = [
+    let [_, accepted, completed, rejected, withdrawn] = [
         hand("dev/pending", json!({"expires_hours": 300})),
         hand("dev", json!({"memories": [named.id]})),
         hand("dev", json!({})),
@@ -214,7 +214,6 @@ fn handoffs(world: &World, named: &Memory) {
         hand("dev/late", json!({})),
     ];
     hand("dev/expires", json!({"expires_hours": 1}));
-    drop(pending);
     book.accept_handoff(&caller("dev"), &request(json!({"handoff": completed}))).unwrap();
     world.clock.set(at(3));
     book.accept_handoff(&caller("dev"), &request(json!({"handoff": accepted}))).unwrap();
