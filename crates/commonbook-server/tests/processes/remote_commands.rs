@@ -86,7 +86,7 @@ fn a_token_imports_for_its_own_agent_alone_unless_it_administers() {
     let partly = import(&own);
     assert_eq!(partly.status.code(), Some(2));
     let words = errors(&partly);
-    assert!(words.contains("line 3: ann may not import memories of bob"), "{words}");
+    assert!(words.contains("line 7: ann may not import memories of bob"), "{words}");
     assert!(String::from_utf8_lossy(&partly.stdout).starts_with("2 imported, 0"), "{partly:?}");
     assert!(printed(&import(&admin)).starts_with("1 imported, 2 already present, 0 not"));
 }

@@ -27,7 +27,7 @@ const MILLISECONDS_MIN: i64 = 100_000_000_000;
 /// The turn of a line.
 ///
 /// # Errors
-/// `invalid` if it is no object, has no text, or a time that is none.
+/// `invalid` if it is no object, has no text, or a time that cannot be read.
 pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
     let canonical = line.to_string();
     let Value::Object(mut rest) = line else {

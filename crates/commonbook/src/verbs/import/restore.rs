@@ -228,7 +228,7 @@ fn add_contradiction(
         Some(resolved) => (EventKind::ContradictionResolved, resolved.resolved_by.clone()),
         None => (EventKind::ContradictionFound, Agent::system()),
     };
-    // Whoever sees both memories sees the event.
+    // A reader of both memories sees the event.
     let (id, sharing) = (record.id.to_string(), Sharing::Shared);
     tx.append_event(&NewEvent::for_subject(kind, workspace, id, &agent, now, sharing))?;
     Ok(true)
