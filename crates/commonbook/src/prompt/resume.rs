@@ -296,7 +296,7 @@ fn select_for_mode(
 fn open_handoffs_heading(material: &ResumeMaterial) -> String {
     let mut heading = "Open handoffs".to_owned();
     if material.handoffs_told > 0 {
-        heading += &format!("; {} more were told in this session", material.handoffs_told);
+        heading += &format!("; {} more are in a briefing of this session", material.handoffs_told);
     }
     if material.handoffs_left > 0 {
         heading += &format!("; list_handoffs shows {} more", material.handoffs_left);

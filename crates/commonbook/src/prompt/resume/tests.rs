@@ -206,7 +206,7 @@ fn no_handoff_is_told_twice() {
     };
     let found = resume("s1", None, &wanted(ResumeMode::Full, None, 5_000), material);
     let heading =
-        "-- Open handoffs; 2 more were told in this session; list_handoffs shows 3 more\n";
+        "-- Open handoffs; 2 more are in a briefing of this session; list_handoffs shows 3 more\n";
     assert!(found.text.contains(heading), "{}", found.text);
     assert!(!found.text.contains("developer to qa"), "{}", found.text);
     assert!(found.text.contains("-- analyst to developer: completed,"), "{}", found.text);
