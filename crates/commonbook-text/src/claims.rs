@@ -14,17 +14,17 @@ use crate::string_enum;
 string_enum! {
     /// The kind of difference between two memories.
     DifferenceKind {
-        /// A number: `30 seconds` and `60 seconds`.
+        /// `30 seconds` and `60 seconds`.
         Number = "number",
-        /// A date, a day of the week or a time of day.
+        /// A date, weekday or time of day.
         Date = "date",
-        /// The state of something: `enabled` and `disabled`.
+        /// `enabled` and `disabled`.
         Boolean = "boolean",
         /// One memory denies the statement of the other.
         Negation = "negation",
-        /// Words that exclude each other: `verbose` and `concise`.
+        /// `verbose` and `concise`.
         Antonym = "antonym",
-        /// One name for another: `PostgreSQL` and `MySQL`.
+        /// `PostgreSQL` and `MySQL`.
         Name = "name",
         /// Other words that cannot both hold: no rule finds it, only an endpoint.
         Meaning = "meaning",

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use commonbook::base::error::ErrorBody;
+use commonbook::base::id::HANDLE_PATTERN;
 use commonbook::model::standing::StandingFileInfo;
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::transform_subschemas;
@@ -54,7 +55,7 @@ impl SchemaComponents {
         let name = reference["$ref"].as_str().and_then(|path| path.rsplit('/').next());
         let name = name.unwrap_or_default().to_owned();
         let mut schema = self.requests.definitions().get(&name).cloned().unwrap_or_default();
-        simplify_value(&mut schema, simplify);
+        simplify_value(&mut schema, simplify_request);
         self.request_names.insert(name.clone());
         (name, schema)
     }
@@ -84,6 +85,7 @@ impl SchemaComponents {
         }
         name_next_cursor(&mut schemas);
         schemas.insert("Id".to_owned(), id_type());
+        schemas.extend(HANDLE_TYPES.map(|(name, kind)| handle_type(name, kind)));
         schemas
     }
 
@@ -91,7 +93,7 @@ impl SchemaComponents {
     fn into_named_schemas(mut self) -> Vec<(String, Value)> {
         let mut requests = self.requests.take_definitions(false);
         requests.retain(|name, _| !self.request_names.contains(name));
-        requests.values_mut().for_each(|schema| simplify_value(schema, simplify));
+        requests.values_mut().for_each(|schema| simplify_value(schema, simplify_request));
         let mut answers = self.answers.take_definitions(false);
         answers.values_mut().for_each(|schema| simplify_value(schema, simplify_answer));
         requests.into_iter().chain(answers).chain(self.bodies).collect()
@@ -147,6 +149,11 @@ fn simplify(schema: &mut Schema) {
     transform_subschemas(&mut simplify, schema);
 }
 
+fn simplify_request(schema: &mut Schema) {
+    simplify(schema);
+    refer_to_handle(schema);
+}
+
 fn simplify_answer(schema: &mut Schema) {
     simplify(schema);
     omit_null(schema);
@@ -164,6 +171,36 @@ fn id_type() -> Value {
         "pattern": format!("^[a-z]{{3}}{ID_LETTERS}"),
         "description": "An id: its kind, such as `mem`, and letters that sort by time.",
     })
+}
+
+/// The types of ids in requests that many requests have: the name of each, and the beginning of its ids.
+const HANDLE_TYPES: [(&str, &str); 3] =
+    [("MemoryHandle", "mem"), ("HandoffHandle", "hnd"), ("CheckpointHandle", "chk")];
+
+/// The pattern of an id of this kind in a request, where its end stands for it.
+fn handle_pattern(kind: &str) -> String {
+    format!("^({kind}_[0-7][0-9a-hjkmnp-tv-z]{{25}}|#?{HANDLE_PATTERN})$")
+}
+
+/// A type of ids in requests, by its name.
+fn handle_type(name: &str, kind: &str) -> (String, Value) {
+    let noun = name.trim_end_matches("Handle").to_lowercase();
+    let about = format!("The id of a {noun}, or its last letters.");
+    let schema = json!({"type": "string", "pattern": handle_pattern(kind), "description": about});
+    (name.to_owned(), schema)
+}
+
+/// Makes a required field that holds an id or its end refer to the type of such ids.
+fn refer_to_handle(schema: &mut Schema) {
+    let pattern = schema.get("pattern").and_then(Value::as_str).unwrap_or_default();
+    let found = HANDLE_TYPES.iter().find(|(_, kind)| handle_pattern(kind) == pattern);
+    let is_plain = schema.get("type").is_some_and(|kind| kind == "string");
+    if let (Some((name, _)), true, None) = (found, is_plain, schema.get("minLength")) {
+        schema.remove("pattern");
+        schema.remove("type");
+        schema.insert("$ref".into(), format!("#{SCHEMAS_PATH}/{name}").into());
+    }
+    transform_subschemas(&mut refer_to_handle, schema);
 }
 
 /// Makes a field that holds an id refer to the type of ids.

@@ -22,10 +22,8 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
     share(responses_of(&mut paths), "responses", response_name, &mut answers);
     let mut schemas = components.into_schemas();
     schemas.insert("Health".into(), health_schema());
-    for (name, example) in examples::of_types() {
-        if let Some(schema) = schemas.get_mut(name).and_then(Value::as_object_mut) {
-            schema.insert("examples".into(), json!([example]));
-        }
+    if let Some(memory) = schemas.get_mut("Memory").and_then(Value::as_object_mut) {
+        memory.insert("examples".into(), json!([examples::memory()]));
     }
     let mut document = json!({
         "openapi": "3.1.0",
@@ -51,8 +49,51 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             {}, {"token": []}, {"agent": []}, {"workspace": []}, {"user": []}, {"session": []},
         ],
     });
+    omit_known_descriptions(&mut document["components"]["schemas"]);
+    omit_page_descriptions(&mut document["components"]["schemas"]);
     shorten_descriptions(&mut document);
     document
+}
+
+/// Removes the descriptions of fields that say no more than the field's name and its type: "How much it
+/// matters" of an `Importance`.
+fn omit_known_descriptions(schemas: &mut Value) {
+    let types: HashMap<String, String> = schemas
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| (name.clone(), type_words(name, schema)))
+        .collect();
+    for schema in schemas.as_object_mut().into_iter().flatten().map(|(_, schema)| schema) {
+        let Some(fields) = schema["properties"].as_object_mut() else { continue };
+        for (name, field) in fields {
+            let reference = field["$ref"].as_str().or_else(|| field["items"]["$ref"].as_str());
+            let known = reference.and_then(|path| types.get(path.rsplit('/').next()?));
+            let about = field["description"].as_str().unwrap_or_default();
+            if known.is_some_and(|words| repeats_name(&format!("{name} {words}"), about)) {
+                field.as_object_mut().map(|field| field.remove("description"));
+            }
+        }
+    }
+}
+
+/// Removes the descriptions of pages: their names say all.
+fn omit_page_descriptions(schemas: &mut Value) {
+    let pages = schemas.as_object_mut().into_iter().flatten();
+    for (_, page) in pages.filter(|(name, _)| name.ends_with("Page")) {
+        page.as_object_mut().map(|page| page.remove("description"));
+    }
+}
+
+/// The words of a type: those of its name, and of the first line that describes it.
+fn type_words(name: &str, schema: &Value) -> String {
+    let about = schema["description"].as_str().unwrap_or_default();
+    let mut words = about.lines().next().unwrap_or_default().to_owned();
+    for letter in name.chars() {
+        words.extend(letter.is_uppercase().then_some(' '));
+        words.push(letter);
+    }
+    words
 }
 
 /// The paths of these routes, and the types that they name.
@@ -149,9 +190,9 @@ fn shorten_descriptions(value: &mut Value) {
 }
 
 /// Words that say nothing beside a name.
-const EMPTY_WORDS: [&str; 18] = [
+const EMPTY_WORDS: [&str; 19] = [
     "a", "an", "the", "its", "it", "of", "this", "that", "is", "was", "were", "to", "for", "in",
-    "at", "by", "when", "belongs",
+    "at", "by", "when", "belongs", "made",
 ];
 
 /// Whether a description has no word but those of the name.
@@ -252,16 +293,19 @@ fn operation(route: &RestRoute, components: &mut SchemaComponents) -> Value {
             parameters.push(parameter(name, location, route.call.requires(name), schema));
         }
     }
+    let about = joined(&translate(route.call.verb_description(), HintDoor::Rest));
+    let (summary, description) =
+        about.split_once(". ").unwrap_or((about.trim_end_matches('.'), ""));
     let mut operation = json!({
         "operationId": route.name,
         "tags": [tag(route.path)],
-        "summary": sentence(route.name),
-        "description": translate(route.call.verb_description(), HintDoor::Rest),
+        "summary": summary,
+        "description": description,
         "parameters": parameters,
         "responses": responses(route, components),
     });
-    if operation["parameters"] == json!([]) {
-        operation.as_object_mut().map(|fields| fields.remove("parameters"));
+    if let Some(fields) = operation.as_object_mut() {
+        fields.retain(|_, value| *value != json!([]) && *value != json!(""));
     }
     if let Some(schema) = body_schema(route, request) {
         let required = schema.get("required").is_some();
@@ -269,12 +313,6 @@ fn operation(route: &RestRoute, components: &mut SchemaComponents) -> Value {
         operation["requestBody"] = body(route, reference, required, components);
     }
     operation
-}
-
-/// The name of a verb as a heading: "Save memory".
-fn sentence(name: &str) -> String {
-    let (first, rest) = name.split_at(1);
-    format!("{}{}", first.to_uppercase(), rest.replace('_', " "))
 }
 
 fn parameter(name: &str, location: &str, required: bool, schema: &Value) -> Value {
@@ -506,7 +544,7 @@ fn stream(components: &mut SchemaComponents) -> Value {
     json!({"get": {
         "operationId": "follow_events",
         "tags": [tag("/events/stream")],
-        "summary": sentence("follow_events"),
+        "summary": "Follows the events of the workspace's journal",
         "description": request["description"],
         "parameters": parameters,
         "responses": with_errors(json!({"200": success})),

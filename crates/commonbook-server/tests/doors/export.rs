@@ -147,7 +147,8 @@ fn an_export_over_rest_is_read_page_by_page() {
     let once = get("/v1/export?limit=100").1;
     assert_eq!(once["lines"], json!(lines));
     let kinds: Vec<&str> = lines.iter().filter_map(|line| line["record"].as_str()).collect();
-    assert_eq!(kinds, ["export", "agent", "agent", "case", "entity", "handoff"]);
+    let expected = ["export", "agent", "agent", "case", "session", "session", "entity", "handoff"];
+    assert_eq!(kinds, expected);
     for (query, field) in
         [("limit=101", "limit"), ("cursor=c1f", "cursor"), ("everything=1", "everything")]
     {

@@ -23,11 +23,11 @@ pub enum ErrorKind {
     Invalid,
     /// The caller is not identified (401).
     Unauthenticated,
-    /// The caller is identified and may not do this (403).
+    /// The caller may not do this (403).
     Forbidden,
-    /// It does not exist, or the caller may not see it (404).
+    /// It does not exist for the caller (404).
     NotFound,
-    /// The request conflicts with the present state (409).
+    /// It conflicts with the present state (409).
     Conflict,
     /// A part of the request exceeds its limit (413).
     TooLarge,

@@ -10,11 +10,11 @@ use crate::base::error::{Error, Result};
 use crate::base::id::{Id, IdKind};
 use crate::base::{input, limits};
 
-/// One page of a list.
+/// One page of a list, in its order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "{T}Page")]
 pub struct Page<T> {
-    /// The items of this page, in order.
+    /// The items.
     pub items: Vec<T>,
     /// The cursor of the next page; `null` on the last page.
     pub next: Option<PageCursor>,

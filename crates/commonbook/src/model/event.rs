@@ -48,16 +48,16 @@ pub enum EventKind {
     /// The author of a quarantined memory asks for its release.
     #[serde(rename = "memory.appealed")]
     MemoryAppealed,
-    /// An entity was stated for the first time.
+    /// An entity was created.
     #[serde(rename = "entity.created")]
     EntityCreated,
-    /// New statements were added to an entity, or another entity was merged into it.
+    /// Statements were added to an entity, or another one was merged into it.
     #[serde(rename = "entity.merged")]
     EntityMerged,
-    /// A merge into an entity was undone.
+    /// An entity was unmerged.
     #[serde(rename = "entity.unmerged")]
     EntityUnmerged,
-    /// A statement about an entity, or a merge, waits for a decision.
+    /// A statement or a merge waits for a decision.
     #[serde(rename = "entity.queued")]
     EntityQueued,
     /// A waiting statement or merge was dropped.
@@ -81,7 +81,7 @@ pub enum EventKind {
     /// Entries were appended to a case; each is a `memory.saved` too.
     #[serde(rename = "case.appended")]
     CaseAppended,
-    /// The title, the labels or the lead of a case were changed.
+    /// The title, labels or lead of a case were changed.
     #[serde(rename = "case.updated")]
     CaseUpdated,
     /// A branch of a case was opened; its `details` name the case (`of`) and its version (`at`).
@@ -93,7 +93,7 @@ pub enum EventKind {
     /// Entries of a case were proposed to its lead.
     #[serde(rename = "case.proposed")]
     CaseProposed,
-    /// The lead of a case has accepted or rejected a proposal.
+    /// The lead of a case accepted or rejected a proposal.
     #[serde(rename = "case.decided")]
     CaseDecided,
     /// A case was closed.
@@ -108,13 +108,13 @@ pub enum EventKind {
     /// A session was started.
     #[serde(rename = "session.started")]
     SessionStarted,
-    /// A paused or ended session continues, also in another session.
+    /// A paused or ended session continues.
     #[serde(rename = "session.resumed")]
     SessionResumed,
-    /// A session was paused; its agent will continue later.
+    /// A session was paused.
     #[serde(rename = "session.paused")]
     SessionPaused,
-    /// A session has ended.
+    /// A session ended.
     #[serde(rename = "session.ended")]
     SessionEnded,
     /// A checkpoint was created.
@@ -126,7 +126,7 @@ pub enum EventKind {
     /// A checkpoint was deleted.
     #[serde(rename = "checkpoint.deleted")]
     CheckpointDeleted,
-    /// A session has ended with saved memories and without a summary.
+    /// A session ended with memories and without a summary.
     #[serde(rename = "session.unsummarised")]
     SessionUnsummarised,
     /// A handoff was created.
@@ -150,8 +150,7 @@ pub enum EventKind {
     /// A handoff was created that leads back to an earlier agent of its chain.
     #[serde(rename = "handoff.cycle_found")]
     HandoffCycleFound,
-    /// A further handoff was refused, because it would close a cycle; the subject is the earlier one
-    /// of the same work.
+    /// A handoff was refused, since it would close a cycle; the subject is the earlier one.
     #[serde(rename = "handoff.refused")]
     HandoffRefused,
     /// A context was built for an agent. That agent, those above it and the person see the event.
@@ -313,11 +312,10 @@ pub struct Event {
     /// The fields that changed, in `memory.updated`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Further data. `context.built` and `agent.memory.loaded` have `agent_id`, `source`, and the
-    /// `ids`, `bytes` and `tokens` of the items that you may see; `handoff.cycle_found` and
-    /// `handoff.refused` the `cycle`; `case.appended` has `first`, `last` and the `entries`
-    /// (`position`, `entry_id`, `kind`, `summary`; `withheld` if you may not see it); `store.loss_accepted` the last event that the
-    /// store held (`stored`) and the last that was acknowledged (`marked`).
+    /// Further data. `context.built`, `agent.memory.loaded`: `agent_id`, `source`, and `ids`, `bytes`
+    /// and `tokens` of the items that you may see. `handoff.cycle_found`, `handoff.refused`: the
+    /// `cycle`. `case.appended`: `first`, `last` and `entries` (`position`, `entry_id`, `kind`,
+    /// `summary`, or `withheld`). `store.loss_accepted`: the last event `stored` and the last `marked`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }

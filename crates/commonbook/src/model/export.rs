@@ -4,6 +4,8 @@
 //! the first one the header. What followers derive from memories (mentions, open contradictions of the
 //! rules, the search index) is in no line: the importing home derives it again.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,8 +87,8 @@ pub enum ExportRecord {
     Contradiction(Box<ContradictionRecord>),
     /// A handoff with its text.
     Handoff(Box<HandoffState>),
-    /// The order in which handoffs were accepted, if they were created in another one.
-    AcceptanceOrder(AcceptanceOrder),
+    /// The order in which handoffs were accepted or completed last, if they were created in another one.
+    HandoffOrder(HandoffOrder),
     /// A checkpoint.
     Checkpoint(Box<CheckpointState>),
     /// How far an agent has read a case.
@@ -196,14 +198,18 @@ pub struct HandoffState {
     /// Its memories as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Value>,
+    /// The revision of each of its memories when it was created.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub revisions: BTreeMap<MemoryId, u64>,
     /// The memories that were considered and left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<MemoryExclusion>,
 }
 
-/// The accepted handoffs of a workspace in the order of acceptance.
+/// The handoffs of a workspace in the order in which each was accepted or completed last: new work goes
+/// on from the last one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AcceptanceOrder {
+pub struct HandoffOrder {
     /// The workspace.
     pub workspace: Workspace,
     /// The handoffs.
@@ -295,7 +301,7 @@ impl ExportRecord {
             Self::Relation(state) => &state.relation.workspace,
             Self::Contradiction(record) => &record.workspace,
             Self::Handoff(state) => &state.handoff.workspace,
-            Self::AcceptanceOrder(order) => &order.workspace,
+            Self::HandoffOrder(order) => &order.workspace,
             Self::Checkpoint(state) => &state.checkpoint.workspace,
             Self::ReadMark(mark) => &mark.workspace,
             Self::Receipt(state) => &state.workspace,

@@ -79,7 +79,7 @@ string_enum! {
         Sequential = "sequential",
         /// The target works in parallel with the source.
         Parallel = "parallel",
-        /// The source splits its work among several targets, including this one.
+        /// The source splits its work among several targets.
         Fork = "fork",
         /// The target joins several branches.
         Join = "join",

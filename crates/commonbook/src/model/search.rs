@@ -100,13 +100,13 @@ pub struct SearchMemory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchInclusion {
-    /// The caller's own private memories, which are always found.
+    /// The caller's own private memories, always found.
     Private,
     /// Memories that a newer one superseded.
     Superseded,
-    /// Memories that were deleted and can still be restored, and all that `closed` finds.
+    /// Deleted memories that can be restored, and all that `closed` finds.
     Archived,
-    /// Memories of the workspace `global`, which are always found.
+    /// Memories of `global`, always found.
     Global,
     /// With a case, also memories that belong neither to the case nor to the caller.
     Others,

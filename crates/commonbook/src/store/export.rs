@@ -53,9 +53,9 @@ pub trait ExportRows {
     /// position. They name their memories as [`super::HandoffRows`] does.
     fn handoffs_after(&self, sight: &Sight, after: u64, limit: u32) -> Result<Vec<(u64, Handoff)>>;
 
-    /// The accepted handoffs in sight, in the order of acceptance; empty if that is the order in which
-    /// they were created.
-    fn acceptance_order(&self, sight: &Sight) -> Result<Vec<HandoffId>>;
+    /// The handoffs in sight in the order in which each was accepted or completed last; empty if that
+    /// is the order in which they were created.
+    fn handoff_order(&self, sight: &Sight) -> Result<Vec<HandoffId>>;
 
     /// At most `limit` entities that agents made statements about, by id.
     fn stated_entities_after(
@@ -131,8 +131,9 @@ pub trait ExportRows {
     /// Stores an earlier revision of a memory that is here at a later one; returns whether it is new.
     fn restore_revision(&mut self, earlier: &Memory) -> Result<bool>;
 
-    /// Puts the acceptances of these handoffs into this order; returns whether it was another one.
-    fn order_acceptances(&mut self, workspace: &Workspace, ids: &[HandoffId]) -> Result<bool>;
+    /// Makes this the order in which these handoffs were accepted or completed last; returns whether it
+    /// was another one.
+    fn restore_handoff_order(&mut self, workspace: &Workspace, ids: &[HandoffId]) -> Result<bool>;
 
     /// Records that a session has used checkpoint numbers up to this one.
     fn note_checkpoint_number(&mut self, checkpoint: &Checkpoint) -> Result<()>;

@@ -57,7 +57,7 @@ impl Commonbook {
         let most = page::page_size("limit", request.limit, most, most)?;
         fit_key(request.idempotency_key.as_ref())?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
-        // Contradictions of what was saved just before are told.
+        // A digest shows the contradictions of what was saved just before.
         self.follow_contradictions_once(caller)?;
         let (case, entries, proposals) = self.store.read(|tx| {
             let case = case::find_case(tx, caller, &request.key)?;

@@ -14,8 +14,8 @@ use crate::model::caller::Caller;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::entity::Entity;
 use crate::model::export::{
-    AcceptanceOrder, AgentState, CheckpointState, EXPORT_FORMAT, EntityState, ExportHeader,
-    ExportPage, ExportRecord, ExportWorkspace, HandoffState, ReceiptState, RelationState,
+    AgentState, CheckpointState, EXPORT_FORMAT, EntityState, ExportHeader, ExportPage,
+    ExportRecord, ExportWorkspace, HandoffOrder, HandoffState, ReceiptState, RelationState,
     ReviewState, StandingText,
 };
 use crate::model::handoff::Handoff;
@@ -136,7 +136,7 @@ enum ExportSection {
     Relations,
     Contradictions,
     Handoffs,
-    AcceptanceOrder,
+    HandoffOrder,
     Checkpoints,
     ReadMarks,
     Receipts,
@@ -153,7 +153,7 @@ const EXPORT_SECTIONS: [ExportSection; 13] = [
     ExportSection::Relations,
     ExportSection::Contradictions,
     ExportSection::Handoffs,
-    ExportSection::AcceptanceOrder,
+    ExportSection::HandoffOrder,
     ExportSection::Checkpoints,
     ExportSection::ReadMarks,
     ExportSection::Receipts,
@@ -264,11 +264,11 @@ impl SectionReader<'_> {
             ),
             ExportSection::Memories => self.memories(position),
             ExportSection::Handoffs => self.handoffs(workspace, position),
-            ExportSection::AcceptanceOrder => {
-                let handoffs = tx.acceptance_order(sight)?;
-                let order = AcceptanceOrder { workspace: workspace.clone(), handoffs };
+            ExportSection::HandoffOrder => {
+                let handoffs = tx.handoff_order(sight)?;
+                let order = HandoffOrder { workspace: workspace.clone(), handoffs };
                 let order = Some(order).filter(|order| !order.handoffs.is_empty());
-                let line = order.map(|order| line_of(&ExportRecord::AcceptanceOrder(order)));
+                let line = order.map(|order| line_of(&ExportRecord::HandoffOrder(order)));
                 let lines = line.transpose()?.into_iter().collect();
                 Ok(SectionPage { lines, next: None })
             }
@@ -474,10 +474,13 @@ fn entity_line(tx: &dyn Transaction, entity: Entity) -> Result<ExportLine> {
 
 fn handoff_line(tx: &dyn Transaction, sight: &Sight, handoff: Handoff) -> Result<ExportLine> {
     let mut package = tx.package(&handoff)?;
-    let memories = handoff.memories.iter().filter_map(|memory| package.memories.remove(&memory.id));
+    let ids: Vec<MemoryId> = handoff.memories.iter().map(|memory| memory.id).collect();
+    let memories = ids.iter().filter_map(|id| package.memories.remove(id));
     let memories = memories.map(json_of).collect::<Result<_>>()?;
+    let revisions = ids.iter().filter_map(|id| package.revisions.remove_entry(id)).collect();
     let left_out = tx.left_out(sight, handoff.id)?;
-    let state = HandoffState { handoff, package: json_of(package)?, memories, left_out };
+    let package = json_of(package)?;
+    let state = HandoffState { handoff, package, memories, revisions, left_out };
     line_of(&ExportRecord::Handoff(Box::new(state)))
 }
 

@@ -216,9 +216,9 @@ fn handoffs(world: &World, named: &Memory) {
     hand("dev/expires", json!({"expires_hours": 1}));
     book.accept_handoff(&caller("dev"), &request(json!({"handoff": completed}))).unwrap();
     world.clock.set(at(3));
-    book.accept_handoff(&caller("dev"), &request(json!({"handoff": accepted}))).unwrap();
     let done = json!({"handoff": completed, "result": "The index is there"});
     book.complete_handoff(&caller("dev"), &request(done)).unwrap();
+    book.accept_handoff(&caller("dev"), &request(json!({"handoff": accepted}))).unwrap();
     book.reject_handoff(
         &caller("dev/rejects"),
         &request(json!({"handoff": rejected, "reason": "No time"})),
@@ -256,7 +256,7 @@ fn an_export_arrives_byte_for_byte_in_an_empty_home() {
         "relation",
         "contradiction",
         "handoff",
-        "acceptance_order",
+        "handoff_order",
         "checkpoint",
         "read_mark",
         "receipt",

@@ -224,7 +224,8 @@ fn a_queue_is_told_oldest_first_and_none_starves() {
 #[test]
 fn a_list_says_to_whom_a_memory_was_handed() {
     let world = World::new();
-    let shared = world.save("ann", "The orders query is slow");
+    // By another agent: what ann saved just now would go along with all her handoffs.
+    let shared = world.save("rook", "The orders query is slow");
     let secret = world.save_private("ann", "The gate code is in the blue book");
     let hand = |to: &str, memory| {
         let fields = json!({"to": to, "task": "Go on", "memories": [memory]});
@@ -243,7 +244,7 @@ fn a_list_says_to_whom_a_memory_was_handed() {
     assert_eq!(of("cleo", secret.id), []);
     let own = json!({"memory": shared.id, "side": "received"});
     assert_eq!(world.listed(&caller("bob"), own), [first]);
-    world.book.delete_memory(&caller("ann"), &request(json!({"id": shared.id}))).unwrap();
+    world.book.delete_memory(&caller("rook"), &request(json!({"id": shared.id}))).unwrap();
     assert_eq!(of("eve", shared.id), []);
 }
 
@@ -416,6 +417,8 @@ fn a_dry_run_of_an_idle_round_says_that_it_would_be_refused() {
 fn entities_can_stay() {
     let world = World::new();
     world.save("ann", "We build the orders page with TypeScript and PostgreSQL");
+    let stated = json!({"type": "tool", "value": "TypeScript", "context": "Compile target ES2020"});
+    world.book.resolve_entity(&caller("ann"), &request(stated)).unwrap();
     let hand = |fields: Value| world.hand(&caller("ann"), fields).unwrap().handoff;
     let task = "Go on with the orders page in TypeScript with PostgreSQL";
     let with = hand(json!({"to": "bob", "task": task}));

@@ -27,9 +27,9 @@ string_enum! {
         Added = "added",
         /// An item was removed.
         Removed = "removed",
-        /// Repeated items were removed, or long lines broken.
+        /// Repeated items were removed, or lines broken.
         Cleaned = "cleaned",
-        /// An agent's message added or replaced items.
+        /// A message added or replaced items.
         Learned = "learned",
         /// An earlier version was restored.
         Restored = "restored",

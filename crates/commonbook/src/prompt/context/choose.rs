@@ -29,9 +29,9 @@ pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextRe
 string_enum! {
     /// The source of something that a context can include, in the order in which sources get room.
     ContextSource {
-        /// Work that was handed to the caller and that it has not accepted.
+        /// Handoffs that wait for the caller.
         Handoff = "handoff",
-        /// Ended work that the caller had handed to another agent.
+        /// Handoffs of the caller that ended.
         Result = "result",
         /// The caller's standing memory file.
         Standing = "standing",
@@ -39,15 +39,15 @@ string_enum! {
         Profile = "profile",
         /// The state of the user's task.
         TaskContext = "task_context",
-        /// The most important memories, at the beginning of a session.
+        /// The most important memories.
         Important = "important",
         /// Entries of cases that the caller has not read.
         Entry = "entry",
-        /// Memories that contradict each other since the session was briefed last.
+        /// Memories in a contradiction that is new to the session.
         Contradiction = "contradiction",
         /// Memories found by the task.
         Relevant = "relevant",
-        /// Memories that other agents saved since the session was briefed last.
+        /// Memories of other agents that are new to the session.
         News = "news",
     }
 }
@@ -91,7 +91,7 @@ string_enum! {
         Superseded = "superseded",
         /// Another candidate says the same.
         Duplicate = "duplicate",
-        /// An earlier text of the session has it, and it has not changed since.
+        /// The session has heard it, and it is unchanged.
         Repeated = "repeated",
         /// It is not relevant enough.
         Threshold = "threshold",

@@ -68,10 +68,10 @@ impl ExportRows for SqliteTransaction<'_> {
         Ok(positions.into_iter().zip(self.with_memories(sight, found)?).collect())
     }
 
-    fn acceptance_order(&self, sight: &Sight) -> Result<Vec<HandoffId>> {
+    fn handoff_order(&self, sight: &Sight) -> Result<Vec<HandoffId>> {
         let sql = format!(
             "SELECT h.id, h.sequence FROM handoff h WHERE {SEEN_HANDOFF} \
-             AND h.accepted IS NOT NULL ORDER BY h.accepted, h.sequence"
+             AND h.moved IS NOT NULL ORDER BY h.moved, h.sequence"
         );
         let found: Vec<(HandoffId, u64)> =
             self.seen_without_audiences(sight)
@@ -272,10 +272,10 @@ impl ExportRows for SqliteTransaction<'_> {
         Ok(new > 0)
     }
 
-    fn order_acceptances(&mut self, workspace: &Workspace, ids: &[HandoffId]) -> Result<bool> {
-        let sql = "SELECT h.id, h.accepted FROM json_each(?2) w CROSS JOIN handoff h \
+    fn restore_handoff_order(&mut self, workspace: &Workspace, ids: &[HandoffId]) -> Result<bool> {
+        let sql = "SELECT h.id, h.moved FROM json_each(?2) w CROSS JOIN handoff h \
                    ON h.workspace = ?1 AND h.id = w.value \
-                   WHERE h.accepted IS NOT NULL ORDER BY w.key";
+                   WHERE h.moved IS NOT NULL ORDER BY w.key";
         let found: Vec<(String, u64)> =
             self.query_all(sql, (workspace.as_str(), encode_json(&ids)?), |row| {
                 Ok((row.get(0)?, row.get(1)?))
@@ -285,7 +285,7 @@ impl ExportRows for SqliteTransaction<'_> {
         let mut changed = false;
         for ((id, before), position) in found.iter().zip(positions) {
             if *before != position {
-                let sql = "UPDATE handoff SET accepted = ?3 WHERE workspace = ?1 AND id = ?2";
+                let sql = "UPDATE handoff SET moved = ?3 WHERE workspace = ?1 AND id = ?2";
                 self.execute(sql, (workspace.as_str(), id, position))?;
                 changed = true;
             }

@@ -414,7 +414,7 @@ impl HandoffRows for SqliteTransaction<'_> {
             unseen.execute(
                 "INSERT INTO handoff_memory \
                  (workspace, handoff, place, origin, memory, passed, private, told, revision) \
-                 SELECT ?1, ?2, ?3, m.workspace, m.id, ?5, ?6, ?7, m.revision FROM memory m \
+                 SELECT ?1, ?2, ?3, m.workspace, m.id, ?5, ?6, ?7, coalesce(?9, m.revision) FROM memory m \
                  WHERE m.id = ?4 AND m.workspace IN (?1, ?8) ORDER BY m.workspace <> ?1 LIMIT 1",
                 (
                     handoff.workspace.as_str(),
@@ -425,6 +425,7 @@ impl HandoffRows for SqliteTransaction<'_> {
                     memory.private,
                     stored_item,
                     global.as_str(),
+                    package.revisions.get(&memory.id),
                 ),
             )?;
         }

@@ -176,7 +176,7 @@ fn select_entries(
     limit: u32,
 ) -> Result<(Vec<CaseEntry>, Option<u64>)> {
     let newest = filter.newest;
-    // The newest positions, whoever wrote there, are a range.
+    // The newest positions of all authors are a range.
     if newest && filter.kind.is_none() && filter.author.is_none() {
         let after = case.version.saturating_sub(limit.into());
         return Ok((entries_in_range(tx, sight, case, after, case.version)?, None));

@@ -56,8 +56,8 @@ pub(super) fn restore_record(
         ExportRecord::Relation(state) => add_relation(tx, state, now)?,
         ExportRecord::Contradiction(record) => add_contradiction(tx, record, now)?,
         ExportRecord::Handoff(state) => add_handoff(tx, state, now)?,
-        ExportRecord::AcceptanceOrder(order) => {
-            tx.order_acceptances(&order.workspace, &order.handoffs)?
+        ExportRecord::HandoffOrder(order) => {
+            tx.restore_handoff_order(&order.workspace, &order.handoffs)?
         }
         ExportRecord::Checkpoint(state) => add_checkpoint(tx, state, now)?,
         ExportRecord::ReadMark(mark) => add_read_mark(tx, mark)?,
@@ -235,11 +235,12 @@ fn add_contradiction(
 }
 
 fn add_handoff(tx: &mut dyn Transaction, state: &HandoffState, now: Timestamp) -> Result<bool> {
-    let HandoffState { handoff, package, memories, left_out } = state;
+    let HandoffState { handoff, package, memories, revisions, left_out } = state;
     if tx.is_stored(&handoff.workspace, StoredId::Handoff(handoff.id))? {
         return Ok(false);
     }
-    let mut package: HandoffPackage = input::from_value(package.clone())?;
+    let package: HandoffPackage = input::from_value(package.clone())?;
+    let mut package = HandoffPackage { revisions: revisions.clone(), ..package };
     for item in memories {
         let item: PromptItem = input::from_value(item.clone())?;
         let id: MemoryId = item.id.parse()?;
