@@ -110,12 +110,7 @@ pub(super) fn error(kind: ErrorKind) -> Value {
 #[cfg(test)]
 mod tests {
     use commonbook::base::error::ErrorBody;
-    use commonbook::model::agent::AgentList;
-    use commonbook::model::contradiction::Contradiction;
-    use commonbook::model::event::EventPage;
-    use commonbook::model::memory::{Memory, PurgeResult, SaveResult};
-    use commonbook::model::search::SearchResponse;
-    use commonbook::model::stats::WorkspaceStats;
+    use commonbook::model::memory::Memory;
     use commonbook::prompt::context::AgentContext;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -130,16 +125,8 @@ mod tests {
 
     #[test]
     fn every_example_has_the_shape_of_its_response() {
-        let of = |name| answer(name).expect(name);
-        check_example::<SaveResult>(&of("save_memory"));
         check_example::<Memory>(&memory());
-        check_example::<SearchResponse>(&of("search_memory"));
-        check_example::<AgentContext>(&of("get_context"));
-        check_example::<Contradiction>(&contradiction());
-        check_example::<PurgeResult>(&of("purge_memory"));
-        check_example::<WorkspaceStats>(&of("get_memory_stats"));
-        check_example::<AgentList>(&of("list_agents"));
-        check_example::<EventPage>(&of("list_events"));
+        check_example::<AgentContext>(&answer("get_context").expect("it has an example"));
         for kind in ErrorKind::ALL {
             check_example::<ErrorBody>(&error(kind));
         }

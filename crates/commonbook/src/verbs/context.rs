@@ -416,7 +416,7 @@ fn waiting_handoffs(
         ..HandoffFilter::default()
     };
     let is_heard = |id: &HandoffId| heard.contains_key(&id.to_string());
-    // So many hold as many fresh ones as one text shows.
+    // This number holds as many fresh ones as one text shows.
     let most = u32::try_from(heard.len() + WAITING_HANDOFFS_MAX).unwrap_or(u32::MAX);
     let waiting = tx.tasks(sight, &filter, most)?.into_iter().map(|(_, handoff)| handoff.id);
     let (heard, fresh): (Vec<HandoffId>, Vec<HandoffId>) = waiting.partition(is_heard);
