@@ -284,6 +284,12 @@ fn of_cases() -> Vec<Bad> {
             "too_large",
             Some("idempotency_key"),
         ),
+    ]
+}
+
+/// Bad requests for parts, branches and proposals of cases; there is none.
+fn of_case_parts() -> Vec<Bad> {
+    vec![
         ("read_case", json!({"key": "k", "after": "x"}), "invalid", Some("after")),
         ("read_case", json!({"key": "k", "last": 101}), "invalid", Some("last")),
         ("read_case", json!({"key": "k", "last": 3, "after": 1}), "invalid", Some("last")),
@@ -628,6 +634,7 @@ fn every_bad_request_is_refused_alike_on_every_door() {
         of_contexts(),
         of_standing(),
         of_cases(),
+        of_case_parts(),
         of_sessions(),
         of_handoffs(),
         of_entities(),

@@ -112,51 +112,58 @@ fn team() -> World {
         &ann,
         json!({"text": "Mia prefers short answers", "user_id": "mia", "about": "user"}),
     );
-    // Cases: open, closed and archived, one with a superseded entry and a read mark.
+    cases(book, &ann, &bob);
+    entities(&world, &ann, &bob);
+    contradictions(&world);
+    handoffs(&world, &named);
+    world
+}
+
+/// Cases: open, closed and archived, one with a superseded entry and a read mark.
+fn cases(book: &Commonbook, ann: &Caller, bob: &Caller) {
     let entries = json!({"key": "slow-orders", "title": "Slow “orders” — 遅い", "entries": [
         {"summary": "The page takes nine seconds"}, {"summary": "The cause is the query", "kind": "decision"}]});
-    let first = book.append_entries(&ann, &request(entries)).unwrap();
+    let first = book.append_entries(ann, &request(entries)).unwrap();
     let later = json!({"key": "slow-orders", "entries": [{"summary": "The cause is the missing index",
         "supersedes": [first.entries[1].entry_id]}]});
-    book.append_entries(&bob, &request(later)).unwrap();
-    book.read_case(&bob, &request(json!({"key": "slow-orders", "limit": 2, "mark": true})))
-        .unwrap();
+    book.append_entries(bob, &request(later)).unwrap();
+    book.read_case(bob, &request(json!({"key": "slow-orders", "limit": 2, "mark": true}))).unwrap();
     for (key, verb) in [("berths", "close"), ("old-cranes", "archive")] {
         let entries =
             json!({"key": key, "title": key, "entries": [{"summary": format!("About {key}")}]});
-        book.append_entries(&ann, &request(entries)).unwrap();
+        book.append_entries(ann, &request(entries)).unwrap();
         match verb {
-            "close" => drop(book.close_case(&ann, &request(json!({"key": key}))).unwrap()),
-            _ => drop(book.archive_case(&ann, &request(json!({"key": key}))).unwrap()),
+            "close" => drop(book.close_case(ann, &request(json!({"key": key}))).unwrap()),
+            _ => drop(book.archive_case(ann, &request(json!({"key": key}))).unwrap()),
         }
     }
-    // Entities: stated, merged by hand, one waiting, and a relation.
+}
+
+/// Entities: stated, merged by hand, one waiting, and a relation.
+fn entities(world: &World, ann: &Caller, bob: &Caller) {
+    let book = &world.book;
     let state = |caller: &Caller, kind: &str, value: &str, metadata: Value, strategy: &str| {
         let fields =
             json!({"type": kind, "value": value, "metadata": metadata, "strategy": strategy});
         book.resolve_entity(caller, &request(fields)).unwrap()
     };
     state(
-        &ann,
+        ann,
         "tool",
         "PostgreSQL",
         json!({"version": "16", "context": "Holds the orders"}),
         "merge_context",
     );
     world.clock.set(at(2));
-    state(&bob, "tool", "PostgreSQL", json!({"version": "17"}), "merge_context");
-    let source = state(&ann, "tool", "The Ledger Store", json!({}), "merge_context").entity.id;
-    let target = state(&ann, "tool", "Accounts Database", json!({"owner": "bob"}), "merge_context")
-        .entity
-        .id;
-    book.merge_entities(&ann, &request(json!({"source": source, "target": target}))).unwrap();
-    state(&bob, "tool", "PostgreSQL", json!({"version": "15"}), "manual");
+    state(bob, "tool", "PostgreSQL", json!({"version": "17"}), "merge_context");
+    let source = state(ann, "tool", "The Ledger Store", json!({}), "merge_context").entity.id;
+    let target =
+        state(ann, "tool", "Accounts Database", json!({"owner": "bob"}), "merge_context").entity.id;
+    book.merge_entities(ann, &request(json!({"source": source, "target": target}))).unwrap();
+    state(bob, "tool", "PostgreSQL", json!({"version": "15"}), "manual");
     let relation =
         json!({"from": "tool:PostgreSQL", "to": "tool:Accounts Database", "type": "uses"});
-    book.add_relation(&ann, &request(relation)).unwrap();
-    contradictions(&world);
-    handoffs(&world, &named);
-    world
+    book.add_relation(ann, &request(relation)).unwrap();
 }
 
 /// Contradictions: one open, one for each resolution, one taken back.
