@@ -265,7 +265,7 @@ fn a_contradiction_is_told_with_both_sides() {
         "claude-code says: The payment service retries 3 times. \
          gemini-cli says: The payment service retries 5 times."
     );
-    // A side that comes later is told beside the entry.
+    // A side that comes later stands beside the entry.
     world.work("retries", &[("codex", json!({"text": "The payment service retries 7 times."}))]);
     world.follow();
     let entries = world.all_entries("retries");
@@ -311,7 +311,7 @@ fn the_lead_decides_on_a_proposal() {
     let entry = world.all_entries("retries").remove(0);
     assert_eq!(entry.kind, Some(EntryKind::Decision));
     assert_eq!(decide("ann", 1, "accept").unwrap_err().kind, ErrorKind::NotFound);
-    // What was rejected is not proposed again, and no third party's deletion is told.
+    // No digest proposes again what was rejected, or shows what a third party deleted.
     let gone = json!({"text": "The refund service needs an idempotency key."});
     world.work("retries", &[("bob", gone.clone())]);
     world.follow();
