@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::connection::ConnectionSessions;
 use commonbook::model::caller::{Caller, EntryPoint};
-use commonbook::model::connection::ConnectionSessions;
 use commonbook::model::workspace::Workspace;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;

@@ -7,7 +7,6 @@ pub mod caller;
 pub mod case;
 pub mod checkpoint;
 pub mod collaboration;
-pub mod connection;
 pub mod contradiction;
 pub mod cursor;
 pub mod entity;

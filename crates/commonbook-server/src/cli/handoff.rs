@@ -1,10 +1,11 @@
 //! How people read handoffs and the graph of who hands work to whom.
 
 use commonbook::base::page::Page;
-use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult, HandoffCycle};
+use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
 use commonbook::model::handoff::choose::MemoryExclusion;
 use commonbook::model::handoff::{
-    AcceptHandoffResult, ChainLink, Handoff, HandoffMemoryChange, HandoffReceipt, HandoffStepResult,
+    AcceptHandoffResult, ChainLink, Handoff, HandoffCycle, HandoffMemoryChange, HandoffReceipt,
+    HandoffStepResult,
 };
 use serde_json::{Value, json};
 

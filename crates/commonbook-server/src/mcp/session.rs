@@ -2,8 +2,8 @@
 
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
+use commonbook::model::caller::connection::ConnectionSessions;
 use commonbook::model::caller::{Caller, nearest_session_id};
-use commonbook::model::connection::ConnectionSessions;
 use commonbook::model::session::{SessionUse, StartSession};
 use rmcp::model::RequestMetaObject;
 use serde_json::Value;

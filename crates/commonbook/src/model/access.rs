@@ -27,7 +27,6 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
-use crate::model::case::EntryKind;
 use crate::model::memory::{Memory, Sharing, Trust};
 use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
@@ -287,8 +286,8 @@ pub struct AppendedEntry {
     pub id: MemoryId,
     /// Its position in the case.
     pub position: u64,
-    /// Its kind.
-    pub kind: EntryKind,
+    /// The name of its kind.
+    pub kind: &'static str,
     /// What it says.
     pub summary: String,
     /// Who sees it now; `None` if it was removed permanently.

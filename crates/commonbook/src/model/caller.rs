@@ -1,6 +1,8 @@
 //! The caller: the agent behind a request. The interface provides it; a request's own fields never
 //! do.
 
+pub mod connection;
+
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -12,7 +14,7 @@ use crate::base::hash::sha256;
 use crate::base::id::TokenId;
 use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
-use crate::model::connection::ConnectionSessions;
+use crate::model::caller::connection::ConnectionSessions;
 use crate::model::token::{Token, TokenScope};
 use crate::model::workspace::Workspace;
 

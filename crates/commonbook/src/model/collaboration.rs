@@ -27,7 +27,7 @@ use crate::base::id::HandoffId;
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::handoff::choose::{self, MemoryExclusion};
-use crate::model::handoff::{Handoff, HandoffKind, HandoffStatus};
+use crate::model::handoff::{Handoff, HandoffCycle, HandoffKind, HandoffStatus};
 use commonbook_text::string_enum;
 
 /// A handoff as an edge of the collaboration graph.
@@ -93,19 +93,6 @@ pub struct EdgeFilter {
     pub open: bool,
     /// Created since this time.
     pub since: Option<Timestamp>,
-}
-
-/// A cycle that a handoff closes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HandoffCycle {
-    /// The agents of the cycle, each handing over to the next; begins and ends with the source of
-    /// the new handoff.
-    pub path: Vec<Agent>,
-    /// Whether it was closed before: another round.
-    pub again: bool,
-    /// Whether none of its agents wrote anything since it was closed last.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub idle: bool,
 }
 
 /// A created handoff, and its effect on the graph.
@@ -340,11 +327,6 @@ impl HandoffWarnings {
 }
 
 impl HandoffCycle {
-    /// A cycle that was not closed before.
-    fn first(path: Vec<Agent>) -> Self {
-        Self { path, again: false, idle: false }
-    }
-
     /// The earlier handoffs from its source to the same target, each of which closed the cycle.
     #[must_use]
     pub fn closing_handoffs(&self, edges: &[HandoffEdge]) -> Vec<HandoffId> {
@@ -367,27 +349,6 @@ impl HandoffCycle {
             .filter(|edge| edge.from == *from && edge.to == *to)
             .map(|edge| edge.handoff)
             .collect()
-    }
-
-    /// The cycle as text with its path, shortened in the middle if long.
-    #[must_use]
-    pub fn cycle_text(&self) -> String {
-        const PATH_ENDS_SHOWN: usize = 6;
-        let names: Vec<&str> = self.path.iter().map(Agent::as_str).collect();
-        let path = match names.len() {
-            0..=12 => names.join(" → "),
-            count => {
-                let between = count - 2 * PATH_ENDS_SHOWN;
-                let (head, tail) = (&names[..PATH_ENDS_SHOWN], &names[count - PATH_ENDS_SHOWN..]);
-                format!("{} → … {between} more … → {}", head.join(" → "), tail.join(" → "))
-            }
-        };
-        let again = match (self.again, self.idle) {
-            (_, true) => " again, and none of its agents wrote anything since",
-            (true, false) => " again",
-            (false, false) => "",
-        };
-        format!("this handoff closes a cycle of {}{again}: {path}", names.len().saturating_sub(1))
     }
 }
 

@@ -9,12 +9,14 @@
 
 mod chain;
 pub mod choose;
+mod cycle;
 mod lifecycle;
 mod requests;
 mod responses;
 mod target;
 
 pub use chain::{ChainLink, ChainPosition, ReceivedHandoffs};
+pub use cycle::HandoffCycle;
 pub use lifecycle::{HandoffSide, HandoffStep, StepActor, StepAttempt, next_status};
 pub use requests::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, GetHandoff, HandoffDraft, ListHandoffs,
@@ -33,7 +35,6 @@ use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::limits;
 use crate::model::access::Visibility;
 use crate::model::agent::Agent;
-use crate::model::collaboration::HandoffCycle;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;

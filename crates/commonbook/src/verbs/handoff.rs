@@ -19,13 +19,13 @@ use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::collaboration::{
-    CollaborationGraph, CreateHandoffResult, EdgeFilter, HandoffCycle, HandoffEdge, HandoffWarnings,
+    CollaborationGraph, CreateHandoffResult, EdgeFilter, HandoffEdge, HandoffWarnings,
 };
 use crate::model::event::EventKind;
 use crate::model::handoff::{
     AcceptHandoff, AcceptHandoffResult, CompleteHandoff, CreateHandoff, GetHandoff, Handoff,
-    HandoffDraft, HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult, HandoffTarget,
-    ListHandoffs, RejectHandoff, StepAttempt, WithdrawHandoff, check_other_agent,
+    HandoffCycle, HandoffDraft, HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult,
+    HandoffTarget, ListHandoffs, RejectHandoff, StepAttempt, WithdrawHandoff, check_other_agent,
 };
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;

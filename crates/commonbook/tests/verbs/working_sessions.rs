@@ -3,8 +3,8 @@
 use commonbook::base::error::ErrorKind;
 use commonbook::base::id::{CountingIds, TokenId};
 use commonbook::model::access::AccessPolicy;
+use commonbook::model::caller::connection::ConnectionSessions;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
-use commonbook::model::connection::ConnectionSessions;
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::SaveMemory;
 use commonbook::model::session::{

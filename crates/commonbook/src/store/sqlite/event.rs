@@ -197,7 +197,7 @@ impl SqliteTransaction<'_> {
             Ok(AppendedEntry {
                 id: text(row, 0)?,
                 position: row.get(1)?,
-                kind: EntryKind::of(&memory_type),
+                kind: EntryKind::of(&memory_type).name(),
                 summary: row.get(3)?,
                 visibility: Some(Visibility {
                     workspace: text(row, 4)?,
