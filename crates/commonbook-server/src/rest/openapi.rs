@@ -65,7 +65,8 @@ fn omit_known_descriptions(schemas: &mut Value) {
         .map(|(name, schema)| (name.clone(), type_words(name, schema)))
         .collect();
     for schema in schemas.as_object_mut().into_iter().flatten().map(|(_, schema)| schema) {
-        let Some(fields) = schema["properties"].as_object_mut() else { continue };
+        let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+        let Some(fields) = fields else { continue };
         for (name, field) in fields {
             let reference = field["$ref"].as_str().or_else(|| field["items"]["$ref"].as_str());
             let known = reference.and_then(|path| types.get(path.rsplit('/').next()?));
