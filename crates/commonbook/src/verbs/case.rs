@@ -119,7 +119,10 @@ impl Commonbook {
         Sight::reading_at_home(caller)?;
         let size = PageSize::of(request.limit)?;
         let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
-        let label = request.label.as_deref().map(|label| label.trim().to_lowercase());
+        let label = request.label.as_deref();
+        let label =
+            label.map(|label| input::line("label", label, limits::LABEL_CHARS)).transpose()?;
+        let label = label.map(|label| label.to_lowercase());
         let rows = self.store.read(|tx| {
             tx.cases(&caller.workspace, request.status, label.as_deref(), from, size.rows())
         })?;
