@@ -1,6 +1,6 @@
 //! The package: a handoff as text for its target, within its budget.
 //!
-//! The source's own text comes first, then the earlier handoffs of its chain ([`earlier`]), then the
+//! The source's own text comes first, then the earlier handoffs of its chain (`earlier`), then the
 //! memories and entities of the handoff. It is written when the handoff is made, so that accepting it
 //! twice returns the same text, apart from what has changed since ([`changed`]). Whatever has no room
 //! is counted in the text.
