@@ -198,14 +198,14 @@ fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
 
 fn journal_shows_both(server: &ChildServer) -> Result<()> {
     print_step(6, "The journal shows who did what");
-    print_detail("GET /v1/events");
-    let (status, answer) =
-        server.call("GET", "/v1/events", SECOND_AGENT, WORKSPACE, &Value::Null)?;
+    let path = "/v1/events?kinds=memory.saved";
+    print_detail(&format!("GET {path}"));
+    let (status, answer) = server.call("GET", path, SECOND_AGENT, WORKSPACE, &Value::Null)?;
     let events = answer["items"].as_array().cloned().unwrap_or_default();
     let actors: Vec<&Value> = events.iter().map(|event| &event["actor"]).collect();
     check_step(
         status == 200 && actors == [FIRST_AGENT, SECOND_AGENT],
-        "the journal has one event of each agent",
+        "the journal has one saved memory of each agent",
         &answer,
     )?;
     for event in &events {
