@@ -1,6 +1,7 @@
 //! REST: the verbs as routes under `/v1`, in one table that also makes the OpenAPI document.
 
 mod components;
+mod descriptions;
 mod examples;
 mod openapi;
 mod revision;

@@ -190,6 +190,12 @@ fn handle_type(name: &str, kind: &str) -> (String, Value) {
     (name.to_owned(), schema)
 }
 
+/// A schema in which each id or its end refers to the type of such ids.
+pub(super) fn refer_to_handles(mut schema: Value) -> Value {
+    simplify_value(&mut schema, refer_to_handle);
+    schema
+}
+
 /// Makes a required field that holds an id or its end refer to the type of such ids.
 fn refer_to_handle(schema: &mut Schema) {
     let pattern = schema.get("pattern").and_then(Value::as_str).unwrap_or_default();

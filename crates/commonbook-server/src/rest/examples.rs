@@ -19,18 +19,40 @@ pub(super) fn request(name: &str) -> Option<Value> {
             "text": "The payment service retries three times with backoff.",
             "memory_type": "decision", "topics": ["payments", "retries"], "importance": "high",
         }),
+        "update_memory" => json!({"text": "It retries five times.", "expected_revision": 1}),
+        "restore_memory" | "purge_memory" => json!({}),
+        "release_memory" => json!({"expected_revision": 1}),
+        "appeal_memory" => json!({"reason": "It quotes an attack that our filter must know."}),
+        "resolve_entity" => json!({
+            "type": "tool", "value": "TypeScript", "context": "Compile target ES2020",
+        }),
         "get_context" => json!({"task": "Make the payment service retry", "budget": 1000}),
+        "get_briefing" => {
+            json!({"prompt": "Why does the payment service fail?", "client_session": "s1"})
+        }
+        "learn" => json!({"message": "Done.\n\nRemember:\n- Backoff starts at 100 ms\n"}),
         "resolve_contradiction" => json!({
             "resolution": "keep_both", "context": "3 retries for payments, 5 for refunds",
         }),
+        "adopt_memories" => json!({"agent_name": "claude-code", "dry_run": true}),
+        "import_memories" => json!({"lines": [{"text": "Ann: tea", "speaker": "ann"}]}),
+        "purge_since" => json!({"since": "1h", "dry_run": true}),
         _ => return None,
     })
 }
 
-/// An example response of the route of this name, unless its type has one.
+/// An example response of the route of this name.
 pub(super) fn answer(name: &str) -> Option<Value> {
-    (name == "get_context").then(|| {
-        json!({
+    Some(match name {
+        "save_memory" => json!({"memory": memory(), "outcome": "created"}),
+        "search_memory" => json!({
+            "hits": [{
+                "memory": memory(), "score": 1.75, "relevance": 0.83, "matched": ["words"],
+                "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "entity": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
+            }],
+            "total": 1, "next": null, "workspaces": ["payments", "global"],
+        }),
+        "get_context" => json!({
             "id": "ctx_01m7y9c4dpeqkspxh7a865d434", "agent": "claude-code", "text": EXAMPLE_MESSAGE,
             "tokens": 131,
             "items": [{
@@ -42,12 +64,34 @@ pub(super) fn answer(name: &str) -> Option<Value> {
                 "source_agents": ["claude-code"], "memory_types": ["decision"],
                 "prompt_tokens_before": 5, "prompt_tokens_after": 136,
             },
-        })
+        }),
+        "purge_memory" => json!({"id": EXAMPLE_ID}),
+        "get_memory_stats" => json!({
+            "workspace": "payments", "memories": 1, "deleted": 0, "events": 1, "unsummarised": 0,
+            "contradictions": 0,
+            "by_agent": {"claude-code": 1}, "by_type": {"decision": 1}, "disk_bytes": 65536,
+        }),
+        "list_agents" => json!({
+            "items": [{"agent": "claude-code", "first_seen": EXAMPLE_TIME, "last_seen": EXAMPLE_TIME, "memory_count": 1}],
+        }),
+        "list_events" => json!({
+            "items": [{
+                "sequence": 1, "workspace": "payments", "at": EXAMPLE_TIME, "kind": "memory.saved",
+                "actor": "claude-code", "subject": EXAMPLE_ID, "topics": ["payments", "retries"],
+                "importance": "high",
+            }],
+            "next": null,
+        }),
+        _ => return None,
     })
 }
 
-/// The example of a memory, which many responses hold.
-pub(super) fn memory() -> Value {
+/// Examples of types that many responses hold.
+pub(super) fn of_types() -> [(&'static str, Value); 2] {
+    [("Memory", memory()), ("Contradiction", contradiction())]
+}
+
+fn memory() -> Value {
     json!({
         "id": EXAMPLE_ID, "workspace": "payments", "owner": "claude-code", "about": "project",
         "memory_type": "decision",
@@ -59,6 +103,29 @@ pub(super) fn memory() -> Value {
         },
         "trust": "normal", "metadata": {}, "recorded_at": EXAMPLE_TIME, "revised_at": EXAMPLE_TIME,
         "revised_by": "claude-code", "revision": 1,
+    })
+}
+
+fn contradiction() -> Value {
+    json!({
+        "id": "con_01m7y9c4dpeqkspxh7a865d434", "workspace": "payments",
+        "memories": [
+            {
+                "id": EXAMPLE_ID, "owner": "claude-code", "at": EXAMPLE_TIME,
+                "text": "The payment service retries three times with backoff.",
+            },
+            {
+                "id": "mem_01m7y9c4dpeqkspxh7a865d435", "owner": "gemini-cli", "at": EXAMPLE_TIME,
+                "text": "The payment service retries five times with backoff.",
+            },
+        ],
+        "kind": "number",
+        "reason": "claude-code says three, gemini-cli says five",
+        "confidence": 0.85, "found_by": "rules", "status": "resolved", "found_at": EXAMPLE_TIME,
+        "resolved": {
+            "resolution": "keep_both", "resolved_by": "gemini-cli", "resolved_at": EXAMPLE_TIME,
+            "context": "3 retries for payments, 5 for refunds",
+        },
     })
 }
 
@@ -110,7 +177,12 @@ pub(super) fn error(kind: ErrorKind) -> Value {
 #[cfg(test)]
 mod tests {
     use commonbook::base::error::ErrorBody;
-    use commonbook::model::memory::Memory;
+    use commonbook::model::agent::AgentList;
+    use commonbook::model::contradiction::Contradiction;
+    use commonbook::model::event::EventPage;
+    use commonbook::model::memory::{Memory, PurgeResult, SaveResult};
+    use commonbook::model::search::SearchResponse;
+    use commonbook::model::stats::WorkspaceStats;
     use commonbook::prompt::context::AgentContext;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -125,8 +197,16 @@ mod tests {
 
     #[test]
     fn every_example_has_the_shape_of_its_response() {
+        let of = |name| answer(name).expect(name);
+        check_example::<SaveResult>(&of("save_memory"));
         check_example::<Memory>(&memory());
-        check_example::<AgentContext>(&answer("get_context").expect("it has an example"));
+        check_example::<SearchResponse>(&of("search_memory"));
+        check_example::<AgentContext>(&of("get_context"));
+        check_example::<Contradiction>(&contradiction());
+        check_example::<PurgeResult>(&of("purge_memory"));
+        check_example::<WorkspaceStats>(&of("get_memory_stats"));
+        check_example::<AgentList>(&of("list_agents"));
+        check_example::<EventPage>(&of("list_events"));
         for kind in ErrorKind::ALL {
             check_example::<ErrorBody>(&error(kind));
         }

@@ -9,7 +9,8 @@ use commonbook::model::event::FollowEvents;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use super::components::{SchemaComponents, without_null};
+use super::components::{SchemaComponents, refer_to_handles, without_null};
+use super::descriptions::{self, joined};
 use super::examples;
 use super::route::{DRY_RUN_FIELD, RestRoute};
 use crate::hint::{HintDoor, translate};
@@ -22,8 +23,10 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
     share(responses_of(&mut paths), "responses", response_name, &mut answers);
     let mut schemas = components.into_schemas();
     schemas.insert("Health".into(), health_schema());
-    if let Some(memory) = schemas.get_mut("Memory").and_then(Value::as_object_mut) {
-        memory.insert("examples".into(), json!([examples::memory()]));
+    for (name, example) in examples::of_types() {
+        if let Some(schema) = schemas.get_mut(name).and_then(Value::as_object_mut) {
+            schema.insert("examples".into(), json!([example]));
+        }
     }
     let mut document = json!({
         "openapi": "3.1.0",
@@ -49,52 +52,8 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             {}, {"token": []}, {"agent": []}, {"workspace": []}, {"user": []}, {"session": []},
         ],
     });
-    omit_known_descriptions(&mut document["components"]["schemas"]);
-    omit_page_descriptions(&mut document["components"]["schemas"]);
-    shorten_descriptions(&mut document);
+    descriptions::shorten(&mut document);
     document
-}
-
-/// Removes the descriptions of fields that say no more than the field's name and its type: "How much it
-/// matters" of an `Importance`.
-fn omit_known_descriptions(schemas: &mut Value) {
-    let types: HashMap<String, String> = schemas
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, schema)| (name.clone(), type_words(name, schema)))
-        .collect();
-    for schema in schemas.as_object_mut().into_iter().flatten().map(|(_, schema)| schema) {
-        let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
-        let Some(fields) = fields else { continue };
-        for (name, field) in fields {
-            let reference = field["$ref"].as_str().or_else(|| field["items"]["$ref"].as_str());
-            let known = reference.and_then(|path| types.get(path.rsplit('/').next()?));
-            let about = field["description"].as_str().unwrap_or_default();
-            if known.is_some_and(|words| repeats_name(&format!("{name} {words}"), about)) {
-                field.as_object_mut().map(|field| field.remove("description"));
-            }
-        }
-    }
-}
-
-/// Removes the descriptions of pages: their names say all.
-fn omit_page_descriptions(schemas: &mut Value) {
-    let pages = schemas.as_object_mut().into_iter().flatten();
-    for (_, page) in pages.filter(|(name, _)| name.ends_with("Page")) {
-        page.as_object_mut().map(|page| page.remove("description"));
-    }
-}
-
-/// The words of a type: those of its name, and of the first line that describes it.
-fn type_words(name: &str, schema: &Value) -> String {
-    let about = schema["description"].as_str().unwrap_or_default();
-    let mut words = about.lines().next().unwrap_or_default().to_owned();
-    for letter in name.chars() {
-        words.extend(letter.is_uppercase().then_some(' '));
-        words.push(letter);
-    }
-    words
 }
 
 /// The paths of these routes, and the types that they name.
@@ -163,69 +122,6 @@ fn parameters_of(paths: &mut Map<String, Value>) -> Vec<&mut Value> {
 fn responses_of(paths: &mut Map<String, Value>) -> Vec<&mut Value> {
     let lists = operations(paths).filter_map(|operation| operation.get_mut("responses"));
     lists.filter_map(Value::as_object_mut).flat_map(Map::values_mut).collect()
-}
-
-/// Writes the sentences of each description in one line; a list keeps its lines. What only repeats the
-/// name that it describes is left out: "session: The session.".
-fn shorten_descriptions(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(shorten_descriptions),
-        Value::Object(fields) => {
-            if let Some(Value::Object(described)) = fields.get_mut("properties") {
-                for (name, field) in described {
-                    let about = field["description"].as_str().unwrap_or_default();
-                    if repeats_name(name, about) {
-                        field.as_object_mut().map(|field| field.remove("description"));
-                    }
-                }
-            }
-            for (name, field) in fields {
-                match field {
-                    Value::String(text) if name == "description" => *text = joined(text),
-                    field => shorten_descriptions(field),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Words that say nothing beside a name.
-const EMPTY_WORDS: [&str; 19] = [
-    "a", "an", "the", "its", "it", "of", "this", "that", "is", "was", "were", "to", "for", "in",
-    "at", "by", "when", "belongs", "made",
-];
-
-/// Whether a description has no word but those of the name.
-fn repeats_name(name: &str, description: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(|word| word.to_lowercase().trim_end_matches('s').to_owned()).collect()
-    };
-    let known = words(name);
-    let is_empty = |word: &String| {
-        known.contains(word) || EMPTY_WORDS.iter().any(|empty| empty.trim_end_matches('s') == word)
-    };
-    words(description).iter().all(is_empty)
-}
-
-fn joined(text: &str) -> String {
-    let mut lines = text.lines();
-    let mut joined = lines.next().unwrap_or_default().to_owned();
-    let mut is_after_text = !joined.is_empty();
-    for line in lines.filter(|line| !is_empty_line(line)) {
-        let continues = is_after_text && !line.is_empty() && !line.starts_with(['-', '`', '|']);
-        joined.push(if continues { ' ' } else { '\n' });
-        joined.push_str(line);
-        is_after_text = !line.is_empty();
-    }
-    joined
-}
-
-/// Whether a line of a list says of its value only its name: "- `memory.saved`: A memory was saved.".
-fn is_empty_line(line: &str) -> bool {
-    let item = line.strip_prefix("- `").and_then(|line| line.split_once("`: "));
-    item.is_some_and(|(name, about)| repeats_name(name, about))
 }
 
 /// The subjects of the document: a tag, its description, and the segments of the paths that it has.
@@ -320,7 +216,7 @@ fn parameter(name: &str, location: &str, required: bool, schema: &Value) -> Valu
     let mut parameter = json!({
         "name": name,
         "in": location,
-        "schema": without_null(&without_description(schema)),
+        "schema": refer_to_handles(without_null(&without_description(schema))),
     });
     if let Some(about) = schema.get("description") {
         parameter["description"] = about.clone();
@@ -427,9 +323,11 @@ fn has_long_text(request: &Value) -> bool {
     fields.any(|(_, field)| field["maxLength"].as_u64() >= Some(LONG_TEXT_CHARS))
 }
 
-/// Adds the errors of every operation: every status that it does not name.
+/// Adds the errors of every operation.
 fn with_errors(mut responses: Value) -> Value {
-    responses["default"] = json!({"$ref": "#/components/responses/Error"});
+    for statuses in ["4XX", "5XX"] {
+        responses[statuses] = json!({"$ref": "#/components/responses/Error"});
+    }
     responses
 }
 

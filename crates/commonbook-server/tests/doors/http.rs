@@ -387,7 +387,7 @@ fn every_example_of_a_request_is_accepted() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 3);
+    assert!(tried >= 5, "{tried}");
 }
 
 #[test]

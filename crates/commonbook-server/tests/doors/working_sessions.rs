@@ -258,7 +258,7 @@ fn a_session_is_resumed_as_of_a_checkpoint_which_is_archived_and_deleted() {
         let fields = json!({"session": session, "checkpoint": checkpoint, "budget": 2_000});
         let then = door.call("bob", "resume_session", &fields).unwrap();
         let text = then["text"].as_str().unwrap();
-        assert!(text.contains(FINDINGS[0]) && text.contains("changed since\n"), "{text}");
+        assert!(text.contains(FINDINGS[0]) && text.contains("corrected since\n"), "{text}");
         assert!(text.contains(FINDINGS[1]) && !text.contains("is there now"), "{text}");
         assert!(text.contains("Deleted after") && !text.contains("never expires"), "{text}");
         assert_eq!(then["changes"].as_array().unwrap().len(), 2);

@@ -409,8 +409,7 @@ pub struct UpdateCase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::AGENT_CHARS))]
     pub lead: Option<String>,
-    /// The revision that you read last. If the case has changed since, the call fails with
-    /// `conflict` and changes nothing.
+    /// Does it only if the case still has this revision; else the answer is `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

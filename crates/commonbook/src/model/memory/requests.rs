@@ -99,8 +99,7 @@ pub struct DeleteMemory {
     /// The memory's id.
     #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
     pub id: MemoryId,
-    /// The revision that you read last. If the memory has changed since, the call fails with
-    /// `conflict` and deletes nothing.
+    /// Does it only if the memory still has this revision; else the answer is `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
@@ -117,8 +116,7 @@ pub struct DeleteMemory {
 pub struct RestoreMemory {
     /// The memory's id.
     pub id: MemoryId,
-    /// The revision that you read last. If the memory has changed since, the call fails with
-    /// `conflict` and restores nothing.
+    /// Does it only if the memory still has this revision; else the answer is `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
@@ -136,8 +134,7 @@ pub struct PurgeMemory {
     /// The memory's id. The memory may be deleted already.
     #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
     pub id: MemoryId,
-    /// The revision that you read last. If the memory has changed since, the call fails with
-    /// `conflict` and removes nothing.
+    /// Does it only if the memory still has this revision; else the answer is `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

@@ -89,8 +89,7 @@ pub struct ListQuarantined {
 pub struct ReleaseMemory {
     /// The memory's id.
     pub id: MemoryId,
-    /// The revision that you reviewed. If the memory has changed since, the call fails with
-    /// `conflict` and releases nothing.
+    /// Does it only if the memory still has this revision; else the answer is `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

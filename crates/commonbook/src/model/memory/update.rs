@@ -22,8 +22,7 @@ use crate::model::entity::EntityLabel;
 pub struct UpdateMemory {
     /// The memory's id.
     pub id: MemoryId,
-    /// The revision that you read last. If the memory has changed since, the call fails with
-    /// `conflict` and changes nothing.
+    /// Does it only if the memory still has this revision; else the answer is `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// The new text.
