@@ -1,5 +1,14 @@
 //! Lineage: what was derived from which memory, and what a session was told.
 
+mod requests;
+mod stale;
+
+pub use requests::{
+    AcknowledgeOutdated, BasisClaim, BasisRef, ListOutdated, OutdatedItem, OutdatedReview,
+};
+pub use stale::{StaleMemory, TextTerms, stale_error};
+pub(crate) use stale::{excerpt, says_other};
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,6 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::id::{ContextId, ContradictionId, HandoffId, MemoryId};
 use crate::model::agent::Agent;
+use crate::model::handoff::MemoryChangeKind;
 use crate::model::workspace::Workspace;
 
 /// Something that an agent derived from memories.
@@ -88,6 +98,12 @@ pub struct ReadSetKey {
     pub sessions: Vec<String>,
 }
 
+/// The session of what an agent is told outside any session: the day.
+#[must_use]
+pub fn day_session(at: Timestamp) -> String {
+    at.strftime("day-%F").to_string()
+}
+
 /// A memory that a session was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToldMemory {
@@ -103,4 +119,36 @@ pub struct ToldMemory {
     pub context: Option<ContextId>,
     /// Whether a contradiction of it was found since, and is open.
     pub is_contradicted: bool,
+    /// Its present title and text.
+    pub text: String,
+}
+
+/// The mark of something that was derived from a memory that has changed since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutdatedRecord {
+    /// The workspace of what was derived.
+    pub workspace: Workspace,
+    /// What was derived.
+    pub derived: DerivedId,
+    /// Its owner.
+    pub owner: Agent,
+    /// The workspace of the memory that has changed.
+    pub origin: Workspace,
+    /// The memory that has changed.
+    pub memory: MemoryId,
+    /// How it has changed.
+    pub mark: OutdatedMark,
+}
+
+/// How a memory has changed that something was derived from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutdatedMark {
+    /// The change.
+    pub change: MemoryChangeKind,
+    /// The agent that made it.
+    pub by: Agent,
+    /// When.
+    pub at: Timestamp,
+    /// The memory, what was derived from it, and so on to what is marked.
+    pub path: Vec<DerivedId>,
 }

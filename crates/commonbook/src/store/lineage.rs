@@ -3,9 +3,11 @@
 use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::base::id::MemoryId;
+use crate::base::id::{HandoffId, MemoryId};
 use crate::model::agent::Agent;
-use crate::model::lineage::{Basis, DerivedId, ReadSetKey, ToldMemory};
+use crate::model::handoff::Handoff;
+use crate::model::lineage::{Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory};
+use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 
@@ -37,6 +39,15 @@ pub trait LineageRows {
         sequence: u64,
     ) -> Result<()>;
 
+    /// Records that a session heard of these memories as they are now; `sequence` is the end of its journal.
+    fn note_heard(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+        sequence: u64,
+        at: Timestamp,
+    ) -> Result<()>;
+
     /// The agents of a workspace with a session that was told this memory, by name.
     fn agents_told(
         &self,
@@ -44,6 +55,34 @@ pub trait LineageRows {
         origin: &Workspace,
         memory: MemoryId,
     ) -> Result<Vec<Agent>>;
+
+    /// Marks something as derived from a memory that has changed; `sequence` is that of its event.
+    fn put_outdated(&mut self, record: &OutdatedRecord, sequence: u64) -> Result<()>;
+
+    /// At most `limit` marks of what this agent owns, oldest first, after this position.
+    fn outdated(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, OutdatedRecord)>>;
+
+    /// Whether something that this agent owns is marked.
+    fn is_outdated(&self, workspace: &Workspace, owner: &Agent, derived: DerivedId)
+    -> Result<bool>;
+
+    /// A memory that was derived from others, in sight or not: its mark is for its owner.
+    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>>;
+
+    /// A handoff that was derived from memories, in sight or not, without its memories.
+    fn derived_handoff(&self, workspace: &Workspace, id: HandoffId) -> Result<Option<Handoff>>;
+
+    /// Removes the marks of something; returns their number.
+    fn drop_outdated(&mut self, workspace: &Workspace, derived: DerivedId) -> Result<u64>;
+
+    /// Removes the marks that a change of this memory made.
+    fn drop_outdated_by(&mut self, origin: &Workspace, memory: MemoryId) -> Result<()>;
 
     /// Removes at most `limit` records of what sessions were told before this time; returns their number.
     fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64>;

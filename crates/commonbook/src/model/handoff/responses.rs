@@ -7,6 +7,7 @@ use super::choose::MemoryExclusion;
 use super::{ChainLink, Handoff};
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
+use crate::model::lineage::StaleMemory;
 use commonbook_text::string_enum;
 
 /// An accepted handoff with everything that its target needs.
@@ -23,6 +24,9 @@ pub struct AcceptHandoffResult {
 pub struct HandoffStepResult {
     /// The handoff.
     pub handoff: Handoff,
+    /// What it rests on and has changed since you were told it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<StaleMemory>,
 }
 
 /// A handoff with its receipt.
@@ -50,7 +54,7 @@ fn is_zero(count: &u32) -> bool {
 }
 
 string_enum! {
-    /// How a memory has changed since a handoff was created.
+    /// How a memory has changed since an agent was told it.
     MemoryChangeKind {
         /// Another memory took its place.
         Superseded = "superseded",
@@ -58,6 +62,8 @@ string_enum! {
         Corrected = "corrected",
         /// It was deleted.
         Deleted = "deleted",
+        /// Another memory contradicts it.
+        Contradicted = "contradicted",
     }
 }
 

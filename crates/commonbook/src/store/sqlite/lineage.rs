@@ -4,12 +4,18 @@ use jiff::Timestamp;
 use rusqlite::Row;
 
 use super::SqliteTransaction;
-use super::row::{encode_json, optional_text, text, time};
+use super::handoff;
+use super::memory::{self, MEMORY_COLUMNS};
+use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
-use crate::base::id::MemoryId;
+use crate::base::id::{HandoffId, MemoryId};
 use crate::model::access::ItemKind;
 use crate::model::agent::Agent;
-use crate::model::lineage::{Basis, DerivedId, ReadSetKey, ToldMemory};
+use crate::model::handoff::Handoff;
+use crate::model::lineage::{
+    Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory, day_session,
+};
+use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 use crate::store::LineageRows;
@@ -52,7 +58,8 @@ impl LineageRows for SqliteTransaction<'_> {
     }
 
     fn note_told(&mut self, receipt: &ContextRecord) -> Result<()> {
-        let Some(session) = &receipt.receipt.session else { return Ok(()) };
+        let session = receipt.receipt.session.clone();
+        let session = session.unwrap_or_else(|| day_session(receipt.at));
         let told = receipt.receipt.included().filter_map(|candidate| {
             let ItemKind::Memory(id) = ItemKind::of(&candidate.id) else { return None };
             Some((id.to_string(), candidate.revision))
@@ -96,7 +103,7 @@ impl LineageRows for SqliteTransaction<'_> {
         };
         let sql = format!(
             "SELECT t.origin, t.memory, t.revision, m.revision AS current, t.context, \
-                 {} OR {} AS contradicted \
+                 coalesce(m.title || char(10), '') || m.text AS text, {} OR {} AS contradicted \
              FROM json_each(?3) s CROSS JOIN told_memory t ON t.workspace = ?1 AND t.agent = ?2 \
                  AND t.session = s.value \
              CROSS JOIN memory m ON m.workspace = t.origin AND m.id = t.memory \
@@ -113,6 +120,7 @@ impl LineageRows for SqliteTransaction<'_> {
                 current: row.get("current")?,
                 context: optional_text(row, "context")?,
                 is_contradicted: row.get("contradicted")?,
+                text: row.get("text")?,
             })
         })?;
         // Of two ids of one session the one that knows more counts.
@@ -153,6 +161,38 @@ impl LineageRows for SqliteTransaction<'_> {
         Ok(())
     }
 
+    fn note_heard(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+        sequence: u64,
+        at: Timestamp,
+    ) -> Result<()> {
+        let Some(session) = key.sessions.first() else { return Ok(()) };
+        let sql = "\
+            INSERT INTO told_memory (workspace, agent, session, origin, memory, revision, sequence, at) \
+            SELECT ?1, ?2, ?3, m.workspace, m.id, m.revision, ?6, ?7 FROM memory m \
+            WHERE m.workspace = ?4 AND m.id = ?5 \
+            ON CONFLICT (workspace, agent, session, origin, memory) DO UPDATE SET \
+                revision = excluded.revision, sequence = excluded.sequence, at = excluded.at";
+        let unseen = self.unseen(LINEAGE_READS);
+        for (origin, memory) in memories {
+            unseen.execute(
+                sql,
+                (
+                    key.workspace.as_str(),
+                    key.agent.as_str(),
+                    session,
+                    origin.as_str(),
+                    memory.to_string(),
+                    sequence,
+                    at.as_millisecond(),
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
     fn agents_told(
         &self,
         workspace: &Workspace,
@@ -163,6 +203,82 @@ impl LineageRows for SqliteTransaction<'_> {
                    WHERE origin = ?2 AND memory = ?3 AND workspace = ?1 ORDER BY agent";
         let params = (workspace.as_str(), origin.as_str(), memory.to_string());
         self.query_all(sql, params, |row| text(row, 0))
+    }
+
+    fn put_outdated(&mut self, record: &OutdatedRecord, sequence: u64) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO outdated \
+                   (workspace, derived, owner, origin, memory, sequence, mark) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.execute(
+            sql,
+            (
+                record.workspace.as_str(),
+                record.derived.to_string(),
+                record.owner.as_str(),
+                record.origin.as_str(),
+                record.memory.to_string(),
+                sequence,
+                encode_json(&record.mark)?,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn outdated(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, OutdatedRecord)>> {
+        let sql = "SELECT * FROM outdated INDEXED BY outdated_owner \
+                   WHERE workspace = ?1 AND owner = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4";
+        let params = (workspace.as_str(), owner.as_str(), after, limit);
+        self.query_all(sql, params, |row| {
+            let record = OutdatedRecord {
+                workspace: text(row, "workspace")?,
+                derived: text(row, "derived")?,
+                owner: text(row, "owner")?,
+                origin: text(row, "origin")?,
+                memory: text(row, "memory")?,
+                mark: json(row, "mark")?,
+            };
+            Ok((row.get("sequence")?, record))
+        })
+    }
+
+    fn is_outdated(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        derived: DerivedId,
+    ) -> Result<bool> {
+        let sql = "SELECT 1 FROM outdated WHERE workspace = ?1 AND derived = ?2 AND owner = ?3";
+        let params = (workspace.as_str(), derived.to_string(), owner.as_str());
+        Ok(self.query_one(sql, params, |_| Ok(()))?.is_some())
+    }
+
+    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>> {
+        let sql =
+            format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.id = ?2");
+        let unseen = self.unseen("a mark of a memory is for its owner");
+        unseen.first(&sql, (workspace.as_str(), id.to_string()), memory::from_row)
+    }
+
+    fn derived_handoff(&self, workspace: &Workspace, id: HandoffId) -> Result<Option<Handoff>> {
+        let sql = "SELECT * FROM handoff WHERE workspace = ?1 AND id = ?2";
+        self.query_one(sql, (workspace.as_str(), id.to_string()), handoff::from_row)
+    }
+
+    fn drop_outdated(&mut self, workspace: &Workspace, derived: DerivedId) -> Result<u64> {
+        let sql = "DELETE FROM outdated WHERE workspace = ?1 AND derived = ?2";
+        Ok(self.execute(sql, (workspace.as_str(), derived.to_string()))? as u64)
+    }
+
+    fn drop_outdated_by(&mut self, origin: &Workspace, memory: MemoryId) -> Result<()> {
+        let sql = "DELETE FROM outdated WHERE origin = ?1 AND memory = ?2";
+        self.execute(sql, (origin.as_str(), memory.to_string()))?;
+        Ok(())
     }
 
     fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64> {
