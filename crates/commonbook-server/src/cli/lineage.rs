@@ -1,7 +1,7 @@
 //! How people read what has changed under a write, and what waits for its owner because of that.
 
-use commonbook::model::handoff::MemoryChangeKind;
 use commonbook::model::lineage::{OutdatedItem, OutdatedReview, StaleMemory};
+use commonbook::model::memory::MemoryChangeKind;
 use serde_json::Value;
 
 use super::layout::{minute, one_line, print_record, short, show, show_page};

@@ -6,8 +6,8 @@ mod stale;
 pub use requests::{
     AcknowledgeOutdated, BasisClaim, BasisRef, ListOutdated, OutdatedItem, OutdatedReview,
 };
+pub(crate) use stale::excerpt;
 pub use stale::{StaleMemory, TextTerms, stale_error};
-pub(crate) use stale::{excerpt, says_other};
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::id::{ContextId, ContradictionId, HandoffId, MemoryId};
 use crate::model::agent::Agent;
-use crate::model::handoff::MemoryChangeKind;
+use crate::model::memory::MemoryChangeKind;
 use crate::model::workspace::Workspace;
 
 /// Something that an agent derived from memories.

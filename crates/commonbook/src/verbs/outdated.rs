@@ -15,12 +15,12 @@ use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::event::{EventKind, NewEvent};
-use crate::model::handoff::{HandoffStatus, MemoryChangeKind};
+use crate::model::handoff::HandoffStatus;
 use crate::model::lineage::{
     AcknowledgeOutdated, Basis, DerivedId, ListOutdated, OutdatedItem, OutdatedMark,
-    OutdatedRecord, OutdatedReview, ReadSetKey, excerpt, says_other,
+    OutdatedRecord, OutdatedReview, ReadSetKey, excerpt,
 };
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, MemoryChangeKind, says_same};
 use crate::prompt::briefing::BriefingItem;
 use crate::prompt::news::{outdated_notice, told_notice};
 use crate::store::Transaction;
@@ -122,7 +122,7 @@ pub(super) fn note_change(
         MemoryChangeKind::Deleted
     } else if after.superseded_by.is_some() && before.superseded_by.is_none() {
         MemoryChangeKind::Superseded
-    } else if says_other(before, after) {
+    } else if !says_same(before, after) {
         MemoryChangeKind::Corrected
     } else {
         return Ok(());

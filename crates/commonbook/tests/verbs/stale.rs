@@ -7,10 +7,10 @@ use commonbook::model::contradiction::{
     DetectContradictions, ResolveContradiction, ResolveContradictionResult,
 };
 use commonbook::model::event::ListEvents;
-use commonbook::model::handoff::{AcceptHandoff, CompleteHandoff, CreateHandoff, MemoryChangeKind};
+use commonbook::model::handoff::{AcceptHandoff, CompleteHandoff, CreateHandoff};
 use commonbook::model::lineage::{AcknowledgeOutdated, ListOutdated, OutdatedItem, StaleMemory};
 use commonbook::model::memory::{
-    DeleteMemory, Memory, RestoreMemory, SaveMemory, SaveResult, UpdateMemory,
+    DeleteMemory, Memory, MemoryChangeKind, RestoreMemory, SaveMemory, SaveResult, UpdateMemory,
 };
 use commonbook::prompt::briefing::GetBriefing;
 use commonbook::prompt::context::{AgentContext, GetContext};

@@ -10,7 +10,7 @@ use crate::base::id::{ContextId, MemoryId, parse_handle};
 use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
-use crate::model::handoff::MemoryChangeKind;
+use crate::model::memory::MemoryChangeKind;
 
 /// What a write names as its basis.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,8 +11,7 @@ use crate::base::error::Error;
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::agent::Agent;
-use crate::model::handoff::MemoryChangeKind;
-use crate::model::memory::Memory;
+use crate::model::memory::MemoryChangeKind;
 use commonbook_text::sentences::sentences;
 use commonbook_text::terms;
 
@@ -94,16 +93,6 @@ pub fn stale_error(stale: &[StaleMemory]) -> Error {
     Error::conflict(format!("its basis has changed: {}", changes.join("; ")))
         .with_field("require_current")
         .hint(format!("Read that, and name it in `based_on`: {}.", known.join(", ")))
-}
-
-/// Whether a revision of a memory says something else than another.
-#[must_use]
-pub(crate) fn says_other(then: &Memory, now: &Memory) -> bool {
-    then.title != now.title
-        || then.text != now.text
-        || then.summary != now.summary
-        || then.valid_from != now.valid_from
-        || then.valid_until != now.valid_until
 }
 
 /// The words that carry what a text is about: stems without function words and numbers.

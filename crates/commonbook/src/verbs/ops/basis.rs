@@ -7,12 +7,11 @@ use crate::base::id::{ContextId, MemoryId, SessionId};
 use crate::model::access::{ItemKind, Sight};
 use crate::model::caller::Caller;
 use crate::model::contradiction::ContradictionStatus;
-use crate::model::handoff::MemoryChangeKind;
 use crate::model::lineage::{
     Basis, BasisClaim, BasisRef, DerivedId, ReadSetKey, StaleMemory, TextTerms, ToldMemory,
-    day_session, excerpt, says_other, stale_error,
+    day_session, excerpt, stale_error,
 };
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, MemoryChangeKind, says_same};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 use crate::store::{ContradictionFilter, Transaction};
@@ -376,7 +375,7 @@ fn find_change(
     }
     if basis.current > basis.revision {
         let then = earlier_revision(tx, sight, &basis.origin, basis.id, basis.revision)?;
-        if then.is_none_or(|then| says_other(&then, &memory)) {
+        if then.is_none_or(|then| !says_same(&then, &memory)) {
             let (by, text) = (Some(memory.revised_by), memory.text);
             return Ok(stale(MemoryChangeKind::Corrected, by, None, Some(&text)));
         }
