@@ -331,7 +331,7 @@ impl Simulation {
         let text = spoken(SUBJECTS[subject].0, service, number);
         let fact_id = match self.rng.u32(..10) {
             0..5 => {
-                let change = UpdateMemory { text: Some(text), ..UpdateMemory::of(id) };
+                let change = UpdateMemory { text: Some(text), ..UpdateMemory::empty_update(id) };
                 self.book.update_memory(&owner, &change)?;
                 id
             }

@@ -68,9 +68,13 @@ pub trait LineageRows {
         limit: u32,
     ) -> Result<Vec<(u64, OutdatedRecord)>>;
 
-    /// Whether something that this agent owns is marked.
-    fn is_outdated(&self, workspace: &Workspace, owner: &Agent, derived: DerivedId)
-    -> Result<bool>;
+    /// The marked things of this agent whose ids end so.
+    fn outdated_ending(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        ending: &str,
+    ) -> Result<Vec<DerivedId>>;
 
     /// A memory that was derived from others, in sight or not: its mark is for its owner.
     fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>>;

@@ -60,15 +60,16 @@ impl Commonbook {
         caller: &Caller,
         request: &AcknowledgeOutdated,
     ) -> Result<OutdatedReview> {
-        let (derived, now) = (request.derived()?, self.clock.now());
+        let (ending, now) = (request.ending()?, self.clock.now());
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, .. } = scope;
             let (home, owner) = (&caller.workspace, &caller.agent);
-            if !tx.is_outdated(home, owner, derived)? {
-                return Err(Error::not_found(format!("{derived} does not wait for your review"))
+            let mut found = tx.outdated_ending(home, owner, &ending)?;
+            let derived = found.pop().filter(|_| found.is_empty()).ok_or_else(|| {
+                Error::not_found(format!("{ending} does not wait for your review"))
                     .with_field("id")
-                    .hint("Use the `id` of an item of list_outdated."));
-            }
+                    .hint("Use the `id` of an item of list_outdated.")
+            })?;
             let removed = tx.drop_outdated(home, derived)?;
             Ok(OutdatedReview { id: derived.to_string(), removed })
         })?;

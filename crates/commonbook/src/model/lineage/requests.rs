@@ -106,12 +106,13 @@ pub struct AcknowledgeOutdated {
 }
 
 impl AcknowledgeOutdated {
-    /// What is acknowledged.
+    /// The end of the id of the item; a whole id is its own end.
     ///
     /// # Errors
     /// `invalid` for a malformed id.
-    pub fn derived(&self) -> Result<DerivedId> {
-        self.id.parse().map_err(|_| {
+    pub fn ending(&self) -> Result<String> {
+        let whole = self.id.trim().parse::<DerivedId>().map(|id| id.to_string()).ok();
+        whole.or_else(|| parse_handle(&self.id)).ok_or_else(|| {
             Error::invalid("id", "is not the id of a memory or handoff")
                 .hint("Use the `id` of an item of list_outdated.")
         })

@@ -247,15 +247,15 @@ impl LineageRows for SqliteTransaction<'_> {
         })
     }
 
-    fn is_outdated(
+    fn outdated_ending(
         &self,
         workspace: &Workspace,
         owner: &Agent,
-        derived: DerivedId,
-    ) -> Result<bool> {
-        let sql = "SELECT 1 FROM outdated WHERE workspace = ?1 AND derived = ?2 AND owner = ?3";
-        let params = (workspace.as_str(), derived.to_string(), owner.as_str());
-        Ok(self.query_one(sql, params, |_| Ok(()))?.is_some())
+        ending: &str,
+    ) -> Result<Vec<DerivedId>> {
+        let sql = "SELECT DISTINCT derived FROM outdated INDEXED BY outdated_owner \
+                   WHERE workspace = ?1 AND owner = ?2 AND substr(derived, -length(?3)) = ?3";
+        self.query_all(sql, (workspace.as_str(), owner.as_str(), ending), |row| text(row, 0))
     }
 
     fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>> {
