@@ -19,6 +19,7 @@ mod retrieval;
 mod rows;
 mod save;
 mod search;
+mod stale;
 mod synthetic;
 
 use std::ffi::OsString;
@@ -88,6 +89,9 @@ enum BenchCommand {
     Hook(hook::HookBench),
     /// The entities found in your own texts, with samples
     Extraction(extraction::ExtractionBench),
+    /// How many decisions rest unnoticed on what has changed meanwhile, how many alarms are false, and
+    /// what a save pays for it
+    Stale(stale::StaleBench),
     /// Whether an agent receives what another knows of the user and the task, and nothing private
     Personalization(personalization::PersonalizationBench),
     /// How many paragraphs of documentation are taken for orders to agents, and how long judging
@@ -115,6 +119,7 @@ impl BenchCommand {
             Self::Hook(hook) => hook.run(as_json),
             Self::Extraction(extraction) => extraction.run(),
             Self::Personalization(personalization) => personalization.run(config, as_json),
+            Self::Stale(stale) => stale.run(as_json),
             Self::Redteam(redteam) => redteam.run(),
         }
     }

@@ -14,6 +14,7 @@ mod handoff;
 mod help;
 mod import;
 mod layout;
+mod lineage;
 mod lookup;
 mod monitor;
 mod offer;

@@ -260,6 +260,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         handoff_verbs(),
         entity_verbs(),
         contradiction_verbs(),
+        outdated_verbs(),
     ]
     .into_iter()
     .flatten()
@@ -705,6 +706,21 @@ fn contradiction_verbs() -> Vec<Verb> {
             .command("contradictions reopen"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Contradictions)).collect()
+}
+
+fn outdated_verbs() -> Vec<Verb> {
+    type C = Commonbook;
+    vec![
+        verb("list_outdated", VerbEffect::Reads, C::list_outdated)
+            .get("/v1/outdated")
+            .tool()
+            .command("outdated list"),
+        verb("acknowledge_outdated", VerbEffect::Changes, C::acknowledge_outdated)
+            .post("/v1/outdated/{id}/acknowledge")
+            .tool()
+            .command("outdated acknowledge")
+            .session(SessionUse::Unused),
+    ]
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod graph;
 pub mod handoff;
 pub mod import;
 pub mod learning;
+pub mod lineage;
 pub mod memory;
 pub mod naming;
 pub mod search;

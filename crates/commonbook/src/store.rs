@@ -22,6 +22,7 @@ mod cursor;
 mod entity;
 mod export;
 mod handoff;
+mod lineage;
 mod loss;
 mod notifying;
 mod session;
@@ -58,6 +59,7 @@ pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
 pub use handoff::{HandoffRows, SettledClockRows};
+pub use lineage::LineageRows;
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
@@ -186,6 +188,7 @@ transaction!(
     UsageRows,
     WorkRows,
     ExportRows,
+    LineageRows,
 );
 
 /// The rows of memories.

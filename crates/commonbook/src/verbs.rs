@@ -23,6 +23,7 @@ mod list;
 mod loss;
 mod memory;
 mod ops;
+mod outdated;
 mod recall;
 mod receipt;
 mod review;

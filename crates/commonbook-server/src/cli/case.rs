@@ -9,6 +9,7 @@ use commonbook::model::case::{
 use serde_json::Value;
 
 use super::layout::{minute, print_next_page, print_table, short, show};
+use super::lineage::print_stale;
 use super::lookup::ViewLookup;
 use super::show::print_quarantine_hint;
 use crate::output::{count_text, print_line, print_note};
@@ -143,6 +144,7 @@ pub(super) fn show_appended_entries(response: &Value) {
             return;
         }
         print_appended(&appended.entries);
+        print_stale(&appended.stale);
     });
 }
 

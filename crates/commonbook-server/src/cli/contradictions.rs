@@ -2,11 +2,12 @@
 
 use commonbook::model::contradiction::judging::JudgeResult;
 use commonbook::model::contradiction::{
-    Contradiction, ContradictionMark, ContradictionSide, FindingSource,
+    Contradiction, ContradictionMark, ContradictionSide, FindingSource, ResolveContradictionResult,
 };
 use serde_json::Value;
 
 use super::layout::{minute, one_line, print_record, short, show, show_page};
+use super::lineage::print_stale;
 use crate::output::{print_line, print_note};
 
 pub(super) fn list(response: &Value) {
@@ -47,6 +48,11 @@ pub(super) fn show_judgements(response: &Value) {
         result.notice.iter().for_each(|notice| print_note(notice));
         print_note("`commonbook contradictions list` lists what is open");
     });
+}
+
+pub(super) fn show_resolution(response: &Value) {
+    show_contradiction(response);
+    show(response, |resolved: &ResolveContradictionResult| print_stale(&resolved.stale));
 }
 
 pub(super) fn show_contradiction(response: &Value) {

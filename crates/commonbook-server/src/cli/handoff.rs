@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::layout::{
     beginning, minute, print_facts, print_next_page, print_record, print_table, second, short, show,
 };
+use super::lineage::print_stale;
 use super::lookup::ViewLookup;
 use crate::hint::{HintDoor, translate};
 use crate::output::{count_text, print_line, print_note};
@@ -25,6 +26,7 @@ pub(super) fn show_new_handoff(response: &Value) {
             print_note("This is a dry run: nothing was handed over");
         }
         print_handoff(&created.handoff);
+        print_stale(&created.stale);
         print_line(&package_line(&created.handoff));
         if created.dry_run {
             print_passed(&created.handoff);
@@ -68,7 +70,10 @@ fn package_line(handoff: &Handoff) -> String {
 }
 
 pub(super) fn show_handoff_step(response: &Value) {
-    show(response, |step: &HandoffStepResult| print_handoff(&step.handoff));
+    show(response, |step: &HandoffStepResult| {
+        print_handoff(&step.handoff);
+        print_stale(&step.stale);
+    });
 }
 
 pub(super) fn show_accepted_handoff(response: &Value) {

@@ -48,7 +48,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     },
     CommandSection {
         title: "Work with other agents",
-        commands: &["case", "handoff", "entity", "contradictions", "agents", "agent"],
+        commands: &["case", "handoff", "entity", "contradictions", "outdated", "agents", "agent"],
         examples: [
             "commonbook handoff create gemini-cli Write the press release --agent codex",
             "commonbook case open outage --title 'Outage of 3 March'",

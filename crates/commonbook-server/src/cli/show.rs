@@ -19,6 +19,7 @@ use super::layout::{
     memory_glance, minute, print_facts, print_next_page, print_record, print_table, second, short,
     show, show_page,
 };
+use super::lineage::print_stale;
 use super::lookup::ViewLookup;
 use crate::output::{bold, count_text, print_line, print_note};
 
@@ -55,6 +56,7 @@ pub(super) fn show_saved_memory(response: &Value) {
             short(id)
         ));
         print_superseded(&saved.superseded);
+        print_stale(&saved.stale);
         print_hygiene(&saved.memory);
     });
 }
@@ -120,6 +122,7 @@ pub(super) fn batch(response: &Value) {
             let outcome = save_outcome(saved.outcome);
             print_line(&format!("{outcome} {id}: {text}"));
             print_superseded(&saved.superseded);
+            print_stale(&saved.stale);
             print_hygiene(&saved.memory);
         }
     });

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::lookup::ViewLookup;
 use super::{
-    case, checkpoint, context, contradictions, entities, handoff, session, show, standing, tokens,
+    case, checkpoint, context, contradictions, entities, handoff, lineage, session, show, standing,
+    tokens,
 };
 
 /// The groups of commands, with their help.
@@ -13,6 +14,7 @@ pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("case", "Opens, reads and extends cases: shared logs, each of one matter"),
     ("handoff", "Hands work over to another agent, accepts it, and shows who hands work to whom"),
     ("entity", "Shows and edits the people, tools, files and projects that memories mention"),
+    ("outdated", "Lists what you derived from memories that have changed since"),
     ("contradictions", "Lists and resolves memories that contradict each other"),
     ("memory", "Shows and edits standing memory files, which a role always receives"),
     ("token", "Creates, lists, rotates and revokes tokens, which prove who calls over HTTP"),
@@ -130,9 +132,11 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view(
             "resolve_contradiction",
             &["contradiction", "resolution"],
-            contradictions::show_contradiction,
+            contradictions::show_resolution,
         ),
         view("reopen_contradiction", &["contradiction"], contradictions::show_contradiction),
+        view("list_outdated", &[], lineage::list),
+        view("acknowledge_outdated", &["id"], lineage::show_acknowledged),
         view("open_case", &["key"], case::show_opened_case),
         view("append_entry", &["key", "summary"], case::show_appended_entries),
         view("append_entries", &["key", "entries"], case::show_appended_entries)

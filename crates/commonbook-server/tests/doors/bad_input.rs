@@ -486,6 +486,9 @@ fn of_entities() -> Vec<Bad> {
         ("search_memory", json!({"query": "tea", "entity": "tool:Rust"}), "not_found", None),
         ("search_memory", json!({"query": "tea entity:tool:Rust"}), "not_found", None),
         ("save_memory", json!({"text": "x", "entities": ["Rust"]}), "invalid", Some("entities[0]")),
+        ("save_memory", json!({"text": "x", "based_on": ["tea"]}), "invalid", Some("based_on[0]")),
+        ("list_outdated", json!({"limit": 0}), "invalid", Some("limit")),
+        ("acknowledge_outdated", json!({"id": "tea"}), "invalid", Some("id")),
     ]
 }
 

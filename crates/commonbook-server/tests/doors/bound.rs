@@ -97,6 +97,7 @@ fn of_memories() -> Vec<Row> {
         ),
         thing("reopen_contradiction", |ids| json!({"contradiction": ids["contradiction"]})),
         nothing("judge_contradictions", |_| json!({})),
+        thing("acknowledge_outdated", |ids| json!({"id": ids["outdated"]})),
     ]
 }
 
@@ -156,7 +157,7 @@ fn unknown() -> Value {
         "merged": "ent_3dq5xh0vvsg088kmdprjrnrkag", "review": id("rev"),
         "contradiction": id("con"), "case": "no-case", "branch": "no-case", "led": "no-case", "session": id("ses"),
         "checkpoint": id("chk"),
-        "offered": id("hnd"), "accepted": id("hnd"), "handed": id("hnd"),
+        "offered": id("hnd"), "accepted": id("hnd"), "handed": id("hnd"), "outdated": id("mem"),
     })
 }
 
@@ -246,6 +247,9 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     call("rook", "update_case", json!({"key": "counter", "lead": "rook"}));
     let digest = call("rook", "digest_case", json!({"key": "counter"}));
     assert_eq!(digest["proposal"], 1, "{digest}");
+    let fact = save("bob", json!({"text": "The hide opens at six"}));
+    let outdated = save("rook", json!({"text": "The tour starts early", "based_on": [fact]}));
+    call("bob", "update_memory", json!({"id": fact, "text": "The hide opens at seven"}));
     let session = call("rook", "start_session", json!({}))["session"]["id"].clone();
     let checkpoint = call("rook", "create_checkpoint", json!({"session": session}))["id"].clone();
     let hand = |from: &str, to: &str| {
@@ -276,7 +280,7 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
         "source": source, "target": target, "merged": merged, "review": review,
         "contradiction": contradiction, "case": "ponds", "branch": "lakes.west", "led": "counter", "session": session,
         "checkpoint": checkpoint,
-        "offered": offered, "accepted": accepted, "handed": handed,
+        "offered": offered, "accepted": accepted, "handed": handed, "outdated": outdated,
     });
     assert!(ids.as_object().unwrap().values().all(Value::is_string), "{ids}");
     ids

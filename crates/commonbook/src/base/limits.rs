@@ -341,5 +341,13 @@ pub const HEAD_SECONDS: u64 = 5;
 pub const REQUEST_SECONDS: u64 = 60;
 /// Seconds that open requests get when the server stops.
 pub const SHUTDOWN_SECONDS: u64 = 10;
+/// What a write can name as its basis.
+pub const BASED_ON: usize = 32;
+/// Length of what names one basis of a write, in characters.
+pub const BASIS_CHARS: usize = 64;
+/// Notices in one text of what has changed since a session was told it, or under what it derived.
+pub const REVIEW_NOTICES: usize = 5;
+/// Things derived from one memory that a change of it marks.
+pub const OUTDATED_MARKS: usize = 200;
 /// Seconds that a write waits while other processes write.
 pub const WRITE_WAIT_SECONDS: u64 = 60;

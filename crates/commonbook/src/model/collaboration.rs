@@ -28,6 +28,7 @@ use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::handoff::choose::{self, MemoryExclusion};
 use crate::model::handoff::{Handoff, HandoffCycle, HandoffKind, HandoffStatus};
+use crate::model::lineage::StaleMemory;
 use commonbook_text::string_enum;
 
 /// A handoff as an edge of the collaboration graph.
@@ -115,14 +116,17 @@ pub struct CreateHandoffResult {
     /// With `dry_run`: the candidates that would be left out, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<MemoryExclusion>,
+    /// What it rests on and has changed since you were told it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<StaleMemory>,
 }
 
 impl CreateHandoffResult {
     /// The result of a handoff that was created.
     #[must_use]
     pub fn of(handoff: Handoff, warning: Option<String>) -> Self {
-        let (cycle, hint, left_out) = (None, None, Vec::new());
-        Self { handoff, warning, cycle, hint, dry_run: false, left_out }
+        let (cycle, hint, left_out, stale) = (None, None, Vec::new(), Vec::new());
+        Self { handoff, warning, cycle, hint, dry_run: false, left_out, stale }
     }
 }
 

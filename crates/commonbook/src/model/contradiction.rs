@@ -30,6 +30,7 @@ use crate::base::hash::sha256;
 use crate::base::id::{ContradictionId, MemoryId};
 use crate::base::limits;
 use crate::model::agent::Agent;
+use crate::model::lineage::StaleMemory;
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
 
@@ -130,6 +131,17 @@ pub struct Contradiction {
     /// How it was resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<ResolutionRecord>,
+}
+
+/// A contradiction that was resolved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResolveContradictionResult {
+    /// The contradiction.
+    #[serde(flatten)]
+    pub contradiction: Contradiction,
+    /// What the decision rests on and has changed since you were told it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<StaleMemory>,
 }
 
 /// What a reader of a memory must know of another that contradicts it: that this is open, or the

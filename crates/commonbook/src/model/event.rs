@@ -48,6 +48,9 @@ pub enum EventKind {
     /// The author of a quarantined memory asks for its release.
     #[serde(rename = "memory.appealed")]
     MemoryAppealed,
+    /// A memory was derived from one that has changed since; its `details` name the `change`.
+    #[serde(rename = "memory.outdated")]
+    MemoryOutdated,
     /// An entity was created.
     #[serde(rename = "entity.created")]
     EntityCreated,
@@ -153,6 +156,9 @@ pub enum EventKind {
     /// A handoff was refused, since it would close a cycle; the subject is the earlier one.
     #[serde(rename = "handoff.refused")]
     HandoffRefused,
+    /// A handoff was derived from a memory that has changed since; its `details` name the `change`.
+    #[serde(rename = "handoff.outdated")]
+    HandoffOutdated,
     /// A context was built for an agent. That agent, those above it and the person see the event.
     #[serde(rename = "context.built")]
     ContextBuilt,
@@ -176,6 +182,7 @@ impl EventKind {
         Self::MemoryQuarantined,
         Self::MemoryReleased,
         Self::MemoryAppealed,
+        Self::MemoryOutdated,
         Self::EntityCreated,
         Self::EntityMerged,
         Self::EntityUnmerged,
@@ -211,6 +218,7 @@ impl EventKind {
         Self::HandoffExpired,
         Self::HandoffCycleFound,
         Self::HandoffRefused,
+        Self::HandoffOutdated,
         Self::ContextBuilt,
         Self::AgentMemoryLoaded,
         Self::StoreLossAccepted,
@@ -229,6 +237,7 @@ impl EventKind {
             Self::MemoryQuarantined => "memory.quarantined",
             Self::MemoryReleased => "memory.released",
             Self::MemoryAppealed => "memory.appealed",
+            Self::MemoryOutdated => "memory.outdated",
             Self::EntityCreated => "entity.created",
             Self::EntityMerged => "entity.merged",
             Self::EntityUnmerged => "entity.unmerged",
@@ -264,6 +273,7 @@ impl EventKind {
             Self::HandoffExpired => "handoff.expired",
             Self::HandoffCycleFound => "handoff.cycle_found",
             Self::HandoffRefused => "handoff.refused",
+            Self::HandoffOutdated => "handoff.outdated",
             Self::ContextBuilt => "context.built",
             Self::AgentMemoryLoaded => "agent.memory.loaded",
             Self::StoreLossAccepted => "store.loss_accepted",

@@ -262,6 +262,15 @@ impl Memory {
         self.is_current() && !self.is_quarantined()
     }
 
+    /// Its title and its text.
+    #[must_use]
+    pub fn full_text(&self) -> String {
+        match &self.title {
+            Some(title) => format!("{title}\n{}", self.text),
+            None => self.text.clone(),
+        }
+    }
+
     /// Whether searches return it: neither deleted nor superseded.
     #[must_use]
     pub fn is_current(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::agent::Agent;
+use crate::model::lineage::{OutdatedItem, StaleMemory};
 use crate::model::memory::Memory;
 
 /// Memories that are considered as news.
@@ -41,6 +42,20 @@ fn interleave_authors(newest_first: Vec<Memory>) -> Vec<Memory> {
     ranked.sort_by_key(|(turn, index, _)| (*turn, *index));
     ranked.truncate(NEWS_ITEMS_MAX);
     ranked.into_iter().map(|(_, _, memory)| memory).collect()
+}
+
+/// The notice that a memory has changed which a session was told. It repeats nothing of a text.
+#[must_use]
+pub fn told_notice(change: &StaleMemory) -> String {
+    format!("What you were told has changed: {}.", change.sentence())
+}
+
+/// The notice that an agent derived something from a memory that has changed.
+#[must_use]
+pub fn outdated_notice(item: &OutdatedItem) -> String {
+    let OutdatedItem { id, change, by, memory, .. } = item;
+    let memory = memory.map_or_else(|| "a memory".to_owned(), |memory| memory.to_string());
+    format!("Review {id}: it rests on {memory}, which was {change} by {by}.")
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod filter;
 mod follower;
 mod handoff;
 mod holder;
+mod lineage;
 mod mark;
 mod memory;
 mod mention;

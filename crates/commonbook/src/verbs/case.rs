@@ -21,8 +21,10 @@ use crate::model::case::{
     UpdateCase, fit_title,
 };
 use crate::model::event::{EventKind, NewEvent};
+use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, Sharing};
 use crate::store::Transaction;
+use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 
@@ -71,6 +73,7 @@ impl Commonbook {
         };
         let drafts = request.entries.iter().enumerate().map(draft).collect::<Result<Vec<_>>>()?;
         let (key, expected) = (request.key.clone(), request.expected_version);
+        let claim = BasisClaim::parse(&request.based_on, request.require_current)?;
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let found = tx.case(&caller.workspace, &key)?;
@@ -89,7 +92,14 @@ impl Commonbook {
                     open_new_case(tx, caller, &key, title, now)?
                 }
             };
-            append(tx, caller, case, &drafts, now)
+            let texts: Vec<String> = drafts.iter().map(|draft| draft.memory.full_text()).collect();
+            let basis = FoundBasis::find(tx, scope, &claim, &texts.join("\n"))?;
+            let appended = append(tx, caller, case, &drafts, now)?;
+            for entry in &appended.entries {
+                let derived = DerivedId::Memory(entry.entry_id);
+                basis.record(tx, &caller.workspace, derived, now)?;
+            }
+            Ok(AppendResult { stale: basis.stale, ..appended })
         })?;
         Ok(once.answer)
     }
@@ -256,7 +266,7 @@ fn append(
     }
     let version = case.version + drafts.len() as u64;
     grow_case(tx, caller, case, version, now)?;
-    Ok(AppendResult { context_version: version, entries, moved: None })
+    Ok(AppendResult { context_version: version, entries, moved: None, stale: Vec::new() })
 }
 
 /// Appends one entry at the end of a case, with its events; `conflict` if the case takes no

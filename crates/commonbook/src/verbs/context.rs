@@ -37,7 +37,9 @@ use crate::prompt::context::{
     ItemSummary, ListContexts, StandingSnapshot,
 };
 use crate::store::Transaction;
+use crate::verbs::ops::basis::read_set_key;
 use crate::verbs::ops::working_session::begin_session;
+use crate::verbs::outdated::{ReviewNotices, review_notices};
 use commonbook_text::fence::Fence;
 use standing_parts::ContextFrame;
 pub use standing_parts::project_context;
@@ -87,8 +89,13 @@ impl Commonbook {
         let chosen = self.choose_from_material(&caller, choice)?;
         let read = standing.as_ref().map(|file| file.read.clone());
         let kept = self.context_record(&caller, &material, &chosen, read, begun);
-        self.keep_context(&caller, &sight, &kept, BriefingItem::all_of(&chosen))?;
-        let warnings = standing.map(|file| self.standing_warnings(&caller, &file));
+        let mut shown = BriefingItem::all_of(&chosen);
+        shown.extend(material.notices.items);
+        self.keep_context(&caller, &sight, &kept, shown)?;
+        let mut warnings = material.notices.lines;
+        warnings.extend(
+            standing.map(|file| self.standing_warnings(&caller, &file)).unwrap_or_default(),
+        );
         let ContextRecord { id, agent, receipt, .. } = kept;
         Ok(AgentContext {
             id,
@@ -98,7 +105,7 @@ impl Commonbook {
             tokens: u32::try_from(receipt.tokens).unwrap_or(u32::MAX),
             items: ItemSummary::of(&receipt),
             diagnostics: receipt.diagnostics,
-            warnings: warnings.unwrap_or_default(),
+            warnings,
         })
     }
 
@@ -184,6 +191,8 @@ impl Commonbook {
                 |ended: &Handoff| heard.get(&ended.id.to_string()) == Some(&ended.version);
             material.results.retain(|ended| !is_known(ended));
             material.contradictions = tx.contradicting_pairs(sight, &material.memory_refs())?;
+            let key = read_set_key(tx, caller, sight, now)?;
+            material.notices = review_notices(tx, key, sight, &heard)?;
             material.marks = tx.contradiction_marks(sight, &material.memory_refs())?;
             Ok(material)
         })
@@ -369,6 +378,8 @@ struct ContextMaterial {
     contradictions: Vec<(MemoryId, MemoryId)>,
     /// The marks of these memories.
     marks: Vec<ContradictionMark>,
+    /// What has changed of what the agent was told or derived.
+    notices: ReviewNotices,
     sequence: u64,
 }
 

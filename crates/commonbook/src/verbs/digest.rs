@@ -94,6 +94,8 @@ impl Commonbook {
             entries: result.proposed.iter().map(EntryProposal::entry).collect(),
             // Another digest may have appended the same meanwhile.
             expected_version: Some(case.version),
+            based_on: digest_sources(&result.proposed),
+            require_current: false,
             idempotency_key: request.idempotency_key.clone(),
         };
         let appended = Some(self.append_entries(caller, &append)?);
@@ -205,4 +207,13 @@ pub(super) fn is_shareable(memory: &Memory) -> bool {
 /// The entries of a case that are in sight, in their order.
 fn visible_entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<Memory>> {
     case::entries_of(tx, sight, case, 0, case.version)
+}
+
+/// The sources of a digest, as an append names its basis: the first of each entry at least.
+fn digest_sources(proposed: &[EntryProposal]) -> Vec<String> {
+    let firsts = proposed.iter().flat_map(|entry| entry.sources.first());
+    let others = proposed.iter().flat_map(|entry| entry.sources.iter().skip(1));
+    let mut sources: Vec<String> = firsts.chain(others).map(ToString::to_string).collect();
+    sources.truncate(limits::BASED_ON);
+    sources
 }

@@ -27,12 +27,14 @@ use crate::model::handoff::{
     HandoffCycle, HandoffDraft, HandoffReceipt, HandoffStatus, HandoffStep, HandoffStepResult,
     HandoffTarget, ListHandoffs, RejectHandoff, StepAttempt, WithdrawHandoff, check_other_agent,
 };
+use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::prompt::context::ContextOrigin;
 use crate::prompt::handoff::{HandoffText, PackResult, pack};
 use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
+use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 use text::{earlier_links, handoff_text, present_memories};
@@ -58,6 +60,8 @@ impl Commonbook {
         self.collaboration.may_hand_over()?;
         let session = caller.session.as_deref();
         let draft = request.check(&caller.agent, session, self.collaboration.handoff)?;
+        let claim = BasisClaim::parse(&request.based_on, request.require_current)?;
+        let text = request.written_text();
         let now = self.clock.now();
         let target = self.handoff_target(caller, &draft.to)?;
         let draft = HandoffDraft { to: target.to, role: target.role, ..draft };
@@ -81,11 +85,14 @@ impl Commonbook {
             let warning = joined([warnings.warning_text(), unknown.clone()]);
             let mut packed = packed.clone();
             packed.handoff.cycle = found.cycle;
+            let basis = FoundBasis::find(tx, scope, &claim, &text)?;
             keep_handoff(tx, scope, &packed)?;
+            let derived = DerivedId::Handoff(packed.handoff.id);
+            basis.record(tx, &scope.caller.workspace, derived, scope.now)?;
             let HandoffWarnings { cycle, deep: _ } = warnings;
             let hint = packed.hint.clone();
             let result = CreateHandoffResult::of(packed.handoff, warning);
-            Ok(CreateHandoffResult { cycle, hint, ..result })
+            Ok(CreateHandoffResult { cycle, hint, stale: basis.stale, ..result })
         });
         if let Some(refusal) = refused.try_iter().last() {
             self.record_refusal(caller, refusal, now)?;
@@ -204,8 +211,22 @@ impl Commonbook {
         caller: &Caller,
         request: &CompleteHandoff,
     ) -> Result<HandoffStepResult> {
-        let note = request.result.clone();
-        self.run_handoff_step(caller, request, request.handoff, HandoffStep::Complete, note)
+        let (id, note) = (request.handoff, request.result.clone());
+        let claim = BasisClaim::parse(&request.based_on, request.require_current)?;
+        let now = self.clock.now();
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let before = visible_handoff(tx, scope.sight, id)?;
+            if before.status == HandoffStatus::Completed {
+                let handoff = take_step(tx, scope, id, HandoffStep::Complete, note.as_deref())?;
+                return Ok(HandoffStepResult { handoff, stale: Vec::new() });
+            }
+            let text = [before.task.as_str(), note.as_deref().unwrap_or_default()].join("\n");
+            let basis = FoundBasis::find(tx, scope, &claim, &text)?;
+            let handoff = take_step(tx, scope, id, HandoffStep::Complete, note.as_deref())?;
+            basis.record(tx, &handoff.workspace, DerivedId::Handoff(id), scope.now)?;
+            Ok(HandoffStepResult { handoff, stale: basis.stale })
+        })?;
+        Ok(once.answer)
     }
 
     /// Rejects a handoff to the caller.
@@ -246,7 +267,7 @@ impl Commonbook {
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let handoff = take_step(tx, scope, id, step, note.as_deref())?;
-            Ok(HandoffStepResult { handoff })
+            Ok(HandoffStepResult { handoff, stale: Vec::new() })
         })?;
         Ok(once.answer)
     }

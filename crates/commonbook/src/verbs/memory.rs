@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Commonbook;
+use super::ops::basis::FoundBasis;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -20,6 +21,7 @@ use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::MemoryStatements;
 use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
+use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
     DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
     PurgeResult, RestoreMemory, RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult,
@@ -47,8 +49,7 @@ impl Commonbook {
         let drafts =
             self.drafts(caller, std::slice::from_ref(request), now).map_err(|(_, error)| error)?;
         let once = self.write_once(caller, now, request, move |tx, scope| {
-            let WriteScope { caller, now, .. } = scope;
-            keep_all(tx, caller, &drafts, now).map_err(|(_, error)| error)
+            keep_all(tx, scope, &drafts).map_err(|(_, error)| error)
         })?;
         let saved = save_results(once, caller.door).pop();
         saved.ok_or_else(|| Error::not_found("the memory that was just saved"))
@@ -79,8 +80,7 @@ impl Commonbook {
             .drafts(caller, &request.memories, now)
             .map_err(|(place, error)| in_batch(place, error))?;
         let once = self.write_once(caller, now, request, move |tx, scope| {
-            let WriteScope { caller, now, .. } = scope;
-            keep_all(tx, caller, &drafts, now).map_err(|(place, error)| in_batch(place, error))
+            keep_all(tx, scope, &drafts).map_err(|(place, error)| in_batch(place, error))
         })?;
         Ok(Page { items: save_results(once, caller.door), next: None })
     }
@@ -94,6 +94,8 @@ impl Commonbook {
     ) -> Result<Vec<MemoryDraft>, (usize, Error)> {
         let draft = |(place, request): (usize, &SaveMemory)| {
             check_labels(&self.own_types, &request.entities).map_err(|error| (place, error))?;
+            let basis = BasisClaim::parse(&request.based_on, request.require_current)
+                .map_err(|error| (place, error))?;
             let id = MemoryId::new(&*self.ids, now);
             let memory = request
                 .memory(caller, self.policy.sharing, id, now)
@@ -101,7 +103,7 @@ impl Commonbook {
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
             // Parsed here, so that the one thread that writes finds the statements in the cache.
             drop(MemoryStatements::of(&memory));
-            Ok(MemoryDraft { memory, supersedes: request.supersedes })
+            Ok(MemoryDraft { memory, supersedes: request.supersedes, basis })
         };
         requests.iter().enumerate().map(draft).collect()
     }
@@ -290,6 +292,7 @@ fn for_reader(tx: &dyn Transaction, sight: &Sight, mut memory: Memory) -> Result
 pub(super) struct MemoryDraft {
     pub(super) memory: Memory,
     supersedes: Option<MemoryId>,
+    basis: BasisClaim,
 }
 
 /// A memory as one save left it.
@@ -303,6 +306,9 @@ struct SaveRecord {
     /// The memories that it corrects.
     #[serde(default)]
     superseded: Vec<MemoryId>,
+    /// What it rests on and has changed.
+    #[serde(default)]
+    stale: Vec<StaleMemory>,
 }
 
 fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<SaveResult> {
@@ -311,7 +317,9 @@ fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<Sav
             true => SaveOutcome::Repeated,
             false => SaveOutcome::Created,
         };
-        SaveResult::of(saved.memory, outcome, door).superseding(saved.superseded, door)
+        let result = SaveResult::of(saved.memory, outcome, door);
+        let result = result.superseding(saved.superseded, door);
+        SaveResult { stale: saved.stale, ..result }
     };
     once.answer.into_iter().map(result).collect()
 }
@@ -327,25 +335,26 @@ fn in_batch(place: usize, error: Error) -> Error {
 
 fn keep_all(
     tx: &mut dyn Transaction,
-    caller: &Caller,
+    scope: WriteScope<'_>,
     drafts: &[MemoryDraft],
-    now: Timestamp,
 ) -> Result<Vec<SaveRecord>, (usize, Error)> {
     let kept = drafts
         .iter()
         .enumerate()
-        .map(|(place, draft)| keep_draft(tx, caller, draft, now).map_err(|error| (place, error)));
+        .map(|(place, draft)| keep_draft(tx, scope, draft).map_err(|error| (place, error)));
     kept.collect()
 }
 
 fn keep_draft(
     tx: &mut dyn Transaction,
-    caller: &Caller,
+    scope: WriteScope<'_>,
     draft: &MemoryDraft,
-    now: Timestamp,
 ) -> Result<SaveRecord> {
+    let WriteScope { caller, now, .. } = scope;
     let mut memory = judge_with_earlier(tx, &draft.memory)?;
     let in_field = |error: Error| error.with_field("supersedes");
+    let basis = FoundBasis::find(tx, scope, &draft.basis, &memory.full_text())?;
+    let derived = DerivedId::Memory(memory.id);
     if let Some(old) = draft.supersedes {
         if memory.is_quarantined() {
             // It supersedes only when it is released; whether its author may supersede is decided
@@ -354,21 +363,25 @@ fn keep_draft(
             memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
         }
         insert(tx, &memory, now)?;
+        basis.record(tx, &memory.workspace, derived, now)?;
         if !memory.is_quarantined() {
             supersede(tx, caller, old, &memory, now).map_err(in_field)?;
         }
-        return Ok(SaveRecord { memory, is_known: false, superseded: Vec::new() });
+        let (superseded, stale) = (Vec::new(), basis.stale);
+        return Ok(SaveRecord { memory, is_known: false, superseded, stale });
     }
     let earlier = find_earlier(tx, caller, &memory)?;
     if let Some(memory) = earlier.repeated {
-        return Ok(SaveRecord { memory, is_known: true, superseded: Vec::new() });
+        let (superseded, stale) = (Vec::new(), basis.stale);
+        return Ok(SaveRecord { memory, is_known: true, superseded, stale });
     }
     insert(tx, &memory, now)?;
+    basis.record(tx, &memory.workspace, derived, now)?;
     for old in &earlier.corrected {
         replace(tx, caller, old, &memory, now)?;
     }
     let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
-    Ok(SaveRecord { memory, is_known: false, superseded })
+    Ok(SaveRecord { memory, is_known: false, superseded, stale: basis.stale })
 }
 
 /// Purges a memory with its event, which names no topics.

@@ -1,5 +1,6 @@
 //! What verbs share: running a write, and steps on a transaction that several verbs need.
 
+pub(in crate::verbs) mod basis;
 pub(in crate::verbs) mod fence;
 pub(in crate::verbs) mod find_visible;
 pub(in crate::verbs) mod handles;

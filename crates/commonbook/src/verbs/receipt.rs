@@ -77,6 +77,7 @@ pub(super) fn record_delivery(
 /// Stores a receipt with its events.
 pub(super) fn record_context(tx: &mut dyn Transaction, record: &ContextRecord) -> Result<()> {
     tx.put_context(record)?;
+    tx.note_told(record)?;
     for event in context_events(record) {
         tx.append_event(&event)?;
     }

@@ -45,7 +45,8 @@ impl World {
     fn resolve(&self, caller: &Caller, id: &Contradiction, fields: Value) -> Result<Contradiction> {
         let mut fields = fields;
         fields["contradiction"] = json!(id.id);
-        self.book.resolve_contradiction(caller, &request::<ResolveContradiction>(fields))
+        let request = request::<ResolveContradiction>(fields);
+        self.book.resolve_contradiction(caller, &request).map(|resolved| resolved.contradiction)
     }
 
     fn now_is(&self, agent: &str, memory: &Memory) -> Memory {

@@ -40,6 +40,7 @@ mod save;
 mod search_cost;
 mod searching;
 mod sessions;
+mod stale;
 mod standing;
 mod state_machine;
 mod successors;

@@ -11,6 +11,7 @@ use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
+use crate::model::lineage::StaleMemory;
 use crate::model::memory::{Importance, Memory, MemorySubject, SaveMemory, Sharing, fit_line};
 use crate::model::search::MemoryFilter;
 use commonbook_text::secrets;
@@ -103,6 +104,13 @@ pub struct AppendEntries {
     /// nothing and returns `moved` with the latest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
+    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
+    pub based_on: Vec<String>,
+    /// Fails with `conflict` if that has changed since you read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_current: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.
@@ -147,6 +155,13 @@ pub struct AppendEntry {
     /// nothing and returns `moved` with the latest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
+    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
+    pub based_on: Vec<String>,
+    /// Fails with `conflict` if that has changed since you read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_current: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.
@@ -163,6 +178,8 @@ impl From<AppendEntry> for AppendEntries {
             entries: vec![NewEntry { summary, text, kind, topics, importance, about, supersedes }],
             title: request.title,
             expected_version: request.expected_version,
+            based_on: request.based_on,
+            require_current: request.require_current,
             idempotency_key: request.idempotency_key,
         }
     }
@@ -178,6 +195,9 @@ pub struct AppendResult {
     /// Set if the case was not at the expected version: read the newer entries, and append again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<VersionConflict>,
+    /// What it rests on and has changed since you were told it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<StaleMemory>,
 }
 
 /// An appended entry and its position.
@@ -227,6 +247,7 @@ impl AppendResult {
             context_version: latest,
             entries: Vec::new(),
             moved: Some(VersionConflict { latest }),
+            stale: Vec::new(),
         }
     }
 }

@@ -115,6 +115,13 @@ pub struct ResolveContradiction {
     /// The id of the memory that holds, one of the two; required with `override`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<MemoryId>,
+    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
+    pub based_on: Vec<String>,
+    /// Fails with `conflict` if that has changed since you read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_current: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.

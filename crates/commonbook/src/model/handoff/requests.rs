@@ -85,6 +85,13 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_HOURS_MAX))]
     pub expires_hours: Option<u32>,
+    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
+    pub based_on: Vec<String>,
+    /// Fails with `conflict` if that has changed since you read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_current: bool,
     /// Whether only to say what would be included, what not and why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -94,6 +101,16 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
+}
+
+impl CreateHandoff {
+    /// What its author writes in it, as one text.
+    #[must_use]
+    pub fn written_text(&self) -> String {
+        let parts = self.task.iter().chain(&self.context);
+        let parts = parts.chain(&self.decisions_made).chain(&self.next_steps);
+        parts.map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Accepts a handoff for you, and returns its text with everything that you need. Repeating the
@@ -117,6 +134,13 @@ pub struct CompleteHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub result: Option<String>,
+    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
+    pub based_on: Vec<String>,
+    /// Fails with `conflict` if that has changed since you read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_current: bool,
 }
 
 /// Refuses a handoff for you, before or after you accepted it.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::MemoryExclusion;
 use super::{ChainLink, Handoff};
+use crate::model::lineage::StaleMemory;
 use crate::model::memory::MemoryChange;
 
 /// An accepted handoff with everything that its target needs.
@@ -21,6 +22,9 @@ pub struct AcceptHandoffResult {
 pub struct HandoffStepResult {
     /// The handoff.
     pub handoff: Handoff,
+    /// What it rests on and has changed since you were told it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<StaleMemory>,
 }
 
 /// A handoff with its receipt.

@@ -17,6 +17,8 @@ string_enum! {
         Superseded = "superseded",
         /// It was deleted.
         Deleted = "deleted",
+        /// Another memory contradicts it.
+        Contradicted = "contradicted",
     }
 }
 

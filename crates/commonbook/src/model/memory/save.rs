@@ -17,6 +17,7 @@ use crate::base::id::MemoryId;
 use crate::base::{input, limits};
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::entity::EntityLabel;
+use crate::model::lineage::StaleMemory;
 
 /// Saves one memory under your name for you and the other agents of this workspace: a decision,
 /// fact, finding or preference worth knowing again.
@@ -73,6 +74,13 @@ pub struct SaveMemory {
     /// The id of your memory that this one replaces. Searches then leave out the replaced one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
+    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
+    pub based_on: Vec<String>,
+    /// Fails with `conflict` if that has changed since you read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_current: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.
@@ -117,6 +125,9 @@ pub struct SaveResult {
     /// The author's earlier memories that it corrects and supersedes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<MemoryId>,
+    /// What it rests on and has changed since you were told it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<StaleMemory>,
     /// What to do if the memory is quarantined, or to keep what it superseded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -127,7 +138,7 @@ impl SaveResult {
     #[must_use]
     pub fn of(memory: Memory, outcome: SaveOutcome, door: EntryPoint) -> Self {
         let hint = memory.quarantine_hint(door);
-        Self { memory, outcome, superseded: Vec::new(), hint }
+        Self { memory, outcome, superseded: Vec::new(), stale: Vec::new(), hint }
     }
 
     /// The response for a memory that supersedes these of its author.

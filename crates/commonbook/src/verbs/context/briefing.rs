@@ -14,6 +14,7 @@ use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, session_id};
 use crate::model::contradiction::ContradictionStatus;
+use crate::model::lineage::{ReadSetKey, day_session};
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::prompt::briefing::{
@@ -27,6 +28,7 @@ use crate::prompt::context::{
 use crate::prompt::news::{NEWS_ITEMS_MAX, news_of};
 use crate::store::{ContradictionFilter, Transaction};
 use crate::verbs::ops::working_session::begin_session;
+use crate::verbs::outdated::{ReviewNotices, review_notices};
 use crate::verbs::receipt::record_context;
 use crate::verbs::{Commonbook, cursor};
 use commonbook_text::fence::Fence;
@@ -66,13 +68,15 @@ struct BriefingMaterial {
     material: ContextMaterial,
     census: Option<MemoryCensus>,
     quarantined: Vec<QuarantineNotice>,
+    notices: ReviewNotices,
 }
 
 impl BriefingMaterial {
     /// Whether something happened that no later briefing must consider again.
     fn has_news(&self) -> bool {
         let ContextMaterial { contradicting, news, .. } = &self.material;
-        !(contradicting.is_empty() && news.is_empty() && self.quarantined.is_empty())
+        let is_quiet = contradicting.is_empty() && news.is_empty() && self.quarantined.is_empty();
+        !(is_quiet && self.notices.lines.is_empty())
     }
 }
 
@@ -145,6 +149,10 @@ impl Commonbook {
                 material.important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
             }
             let mut quarantined = Vec::new();
+            let mut notices = ReviewNotices::default();
+            if options.prompt.is_some() {
+                notices = review_notices(tx, key.as_ref().map(read_set), sight, &earlier.items)?;
+            }
             if options.prompt.is_some() && end > position {
                 let newest = tx.memories(
                     &home,
@@ -168,6 +176,7 @@ impl Commonbook {
                 material,
                 census: census.transpose()?,
                 quarantined,
+                notices,
             })
         })
     }
@@ -197,7 +206,10 @@ impl Commonbook {
             writer.draft.parts.extend(found.census.map(MemoryCensus::line));
         }
         if let Some(prompt) = &options.prompt {
-            let notices = quarantine_notices(&found.quarantined);
+            let notices = [quarantine_notices(&found.quarantined), found.notices.text()];
+            let notices = notices.into_iter().filter(|text| !text.is_empty());
+            let notices = notices.collect::<Vec<_>>().join("\n\n");
+            writer.draft.shown.extend(found.notices.items.iter().cloned());
             let budget = limits::BRIEFING_TOKENS.min(options.settings.budget);
             let budget = budget.saturating_sub(tokens::count(&notices));
             let settings = ContextSettings { budget, ..prompt.settings };
@@ -268,11 +280,13 @@ impl Commonbook {
         }
     }
 
-    /// Forgets the sessions whose last briefing is more than 30 days old.
+    /// Forgets the sessions whose last briefing is more than 30 days old, and what sessions were told
+    /// before that.
     pub(in crate::verbs) fn drop_old_briefings(&self, now: Timestamp) -> Result<()> {
         let days = SignedDuration::from_hours(24 * limits::CONTEXT_DAYS);
         let before = now.checked_sub(days).unwrap_or(Timestamp::MIN);
         while self.store.write(move |tx| tx.drop_briefings(before, BRIEFING_SWEEP_MAX))? > 0 {}
+        while self.store.write(move |tx| tx.drop_told(before, BRIEFING_SWEEP_MAX))? > 0 {}
         Ok(())
     }
 }
@@ -405,7 +419,7 @@ fn briefing_key(
         return Ok(None);
     }
     let session = match named.or(caller.session.as_deref()) {
-        None => now.strftime("day-%F").to_string(),
+        None => day_session(now),
         Some(session) => {
             let id = SessionId::parse(session);
             let found = id.map(|id| tx.session(sight, id)).transpose()?.flatten();
@@ -415,6 +429,12 @@ fn briefing_key(
     };
     let (workspace, agent) = (caller.workspace.clone(), caller.agent.clone());
     Ok(Some(BriefingKey { workspace, agent, session }))
+}
+
+/// The read set of the session of a briefing.
+fn read_set(key: &BriefingKey) -> ReadSetKey {
+    let BriefingKey { workspace, agent, session } = key.clone();
+    ReadSetKey { workspace, agent, sessions: vec![session] }
 }
 
 /// Our own id of a session.

@@ -9,14 +9,16 @@ use crate::model::access::{self, Audience, Sight, Visibility};
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
     Contradiction, ContradictionRecord, ContradictionResolution, ResolutionRecord,
-    ResolveContradiction, texts_sha256,
+    ResolveContradiction, ResolveContradictionResult, texts_sha256,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::graph::{AddRelation, GraphNode, NodeRef, Relation, RelationType};
+use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, SaveMemory, Sharing};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::{MemoryDraft, keep_memory, replace};
+use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
@@ -31,7 +33,8 @@ impl Commonbook {
         &self,
         caller: &Caller,
         request: &ResolveContradiction,
-    ) -> Result<Contradiction> {
+    ) -> Result<ResolveContradictionResult> {
+        let claim = BasisClaim::parse(&request.based_on, request.require_current)?;
         let decision = request.clone().check()?;
         Sight::writing_at_home(caller)?;
         self.follow_contradictions(caller)?;
@@ -44,12 +47,22 @@ impl Commonbook {
             let (kept, older, newer) = visible_contradiction(tx, &sight, decision.contradiction)?;
             if let Some(resolved) = &kept.resolved {
                 if kept.request_sha256.as_ref() == Some(&decision.fingerprint()) {
-                    return Ok(kept.into_contradiction(&older, &newer));
+                    let contradiction = kept.into_contradiction(&older, &newer);
+                    return Ok(ResolveContradictionResult { contradiction, stale: Vec::new() });
                 }
                 return Err(already_resolved(resolved));
             }
             let deciding = ContradictionDecision { caller, now, request: &decision, relations };
-            deciding.decide(tx, kept, &older, &newer, drafts.first())
+            let said = [&decision.text, &decision.context].into_iter().flatten();
+            let said: Vec<&str> = said.map(String::as_str).collect();
+            let basis = FoundBasis::find(tx, scope, &claim, &said.join("\n"))?;
+            let contradiction = deciding.decide(tx, kept, &older, &newer, drafts.first())?;
+            let derived = match drafts.first() {
+                Some(draft) => DerivedId::Memory(draft.memory.id),
+                None => DerivedId::Resolution(contradiction.id),
+            };
+            basis.record(tx, &contradiction.workspace, derived, now)?;
+            Ok(ResolveContradictionResult { contradiction, stale: basis.stale })
         })?;
         Ok(once.answer)
     }

@@ -13,6 +13,8 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{ListOrder, Memory, PendingReview, Sharing};
 use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
+use crate::verbs::ops::basis::note_own_change;
+use crate::verbs::outdated::note_change;
 
 /// Saves one memory with its event, judged together with what its author saved just before. Returns
 /// the memory as saved.
@@ -209,6 +211,8 @@ impl MemoryChange<'_> {
             let (kind, actor) = (EventKind::MemoryQuarantined, &self.caller.agent);
             tx.append_event(&NewEvent::of(kind, &after, actor, self.now))?;
         }
+        note_change(tx, before, &after, &self.caller.agent, self.now)?;
+        note_own_change(tx, self.caller, &after, self.now)?;
         if let_out {
             self.take_places(tx, before, &after)?;
         }

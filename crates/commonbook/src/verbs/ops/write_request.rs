@@ -17,6 +17,7 @@ use crate::model::handoff::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, RejectHandoff, WithdrawHandoff,
 };
 use crate::model::learning::LearnRequest;
+use crate::model::lineage::AcknowledgeOutdated;
 use crate::model::memory::{
     AppealMemory, DeleteMemory, PurgeMemory, ReleaseMemory, RestoreMemory, SaveMemories,
     SaveMemory, UpdateMemory,
@@ -94,6 +95,7 @@ keyed! {
 // Repeating a step of a handoff answers the same without a key, and so does reopening.
 keyless! {
     AcceptHandoff => "accept_handoff",
+    AcknowledgeOutdated => "acknowledge_outdated",
     CompleteHandoff => "complete_handoff",
     RejectHandoff => "reject_handoff",
     ReopenContradiction => "reopen_contradiction",

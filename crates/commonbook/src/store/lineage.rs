@@ -1,0 +1,93 @@
+//! The contract of a store for lineage: what was derived from which memory, and what sessions were told.
+
+use jiff::Timestamp;
+
+use crate::base::error::Result;
+use crate::base::id::{HandoffId, MemoryId};
+use crate::model::agent::Agent;
+use crate::model::handoff::Handoff;
+use crate::model::lineage::{Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+use crate::prompt::context::ContextRecord;
+
+/// The rows of lineage. They hold ids alone; a verb shows one through a sight. A purged memory is in none
+/// of them.
+pub trait LineageRows {
+    /// Records what something was derived from; a later record about the same two replaces an earlier one.
+    fn add_basis(&mut self, basis: &[Basis]) -> Result<()>;
+
+    /// What this was derived from, by memory.
+    fn basis_of(&self, workspace: &Workspace, derived: DerivedId) -> Result<Vec<Basis>>;
+
+    /// At most `limit` things that were derived from this memory of a workspace, by id.
+    fn derived_from(&self, origin: &Workspace, memory: MemoryId, limit: u32) -> Result<Vec<Basis>>;
+
+    /// Records that a session was told the memories of this receipt, each at its revision there, else at
+    /// the present one.
+    fn note_told(&mut self, receipt: &ContextRecord) -> Result<()>;
+
+    /// What a session was told, by memory, with the present revisions.
+    fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>>;
+
+    /// Records that a session knows these memories as they are now, if it was told them before;
+    /// `sequence` is the end of its journal.
+    fn note_known(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+        sequence: u64,
+    ) -> Result<()>;
+
+    /// Records that a session heard of these memories as they are now; `sequence` is the end of its journal.
+    fn note_heard(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+        sequence: u64,
+        at: Timestamp,
+    ) -> Result<()>;
+
+    /// The agents of a workspace with a session that was told this memory, by name.
+    fn agents_told(
+        &self,
+        workspace: &Workspace,
+        origin: &Workspace,
+        memory: MemoryId,
+    ) -> Result<Vec<Agent>>;
+
+    /// Marks something as derived from a memory that has changed; `sequence` is that of its event.
+    fn put_outdated(&mut self, record: &OutdatedRecord, sequence: u64) -> Result<()>;
+
+    /// At most `limit` marks of what this agent owns, oldest first, after this position.
+    fn outdated(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, OutdatedRecord)>>;
+
+    /// The marked things of this agent whose ids end so.
+    fn outdated_ending(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        ending: &str,
+    ) -> Result<Vec<DerivedId>>;
+
+    /// A memory that was derived from others, in sight or not: its mark is for its owner.
+    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>>;
+
+    /// A handoff that was derived from memories, in sight or not, without its memories.
+    fn derived_handoff(&self, workspace: &Workspace, id: HandoffId) -> Result<Option<Handoff>>;
+
+    /// Removes the marks of something; returns their number.
+    fn drop_outdated(&mut self, workspace: &Workspace, derived: DerivedId) -> Result<u64>;
+
+    /// Removes the marks that a change of this memory made.
+    fn drop_outdated_by(&mut self, origin: &Workspace, memory: MemoryId) -> Result<()>;
+
+    /// Removes at most `limit` records of what sessions were told before this time; returns their number.
+    fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64>;
+}

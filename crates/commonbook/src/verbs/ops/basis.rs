@@ -1,0 +1,396 @@
+//! The basis of a write: what its author was told or names, and what of that has changed since.
+
+use jiff::Timestamp;
+
+use crate::base::error::{Error, Result};
+use crate::base::id::{ContextId, MemoryId, SessionId};
+use crate::model::access::{ItemKind, Sight};
+use crate::model::caller::Caller;
+use crate::model::contradiction::ContradictionStatus;
+use crate::model::lineage::{
+    Basis, BasisClaim, BasisRef, DerivedId, ReadSetKey, StaleMemory, TextTerms, ToldMemory,
+    day_session, excerpt, stale_error,
+};
+use crate::model::memory::{Memory, MemoryChangeKind, says_same};
+use crate::model::search::MemoryRef;
+use crate::model::workspace::Workspace;
+use crate::store::{ContradictionFilter, Transaction};
+use crate::verbs::memory::hide_heirs;
+use crate::verbs::ops::handles::SAME_ENDING_MAX;
+use crate::verbs::ops::write_once::WriteScope;
+
+/// What a write rests on.
+pub(in crate::verbs) struct FoundBasis {
+    memories: Vec<BasisMemory>,
+    /// What of that has changed.
+    pub(in crate::verbs) stale: Vec<StaleMemory>,
+}
+
+/// One memory that a write rests on.
+struct BasisMemory {
+    origin: Workspace,
+    id: MemoryId,
+    /// The revision that the author knows.
+    revision: u64,
+    current: u64,
+    context: Option<ContextId>,
+    named: NamedAs,
+    is_contradicted: bool,
+}
+
+/// How the author named a memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NamedAs {
+    /// Not at all: it was told.
+    Told,
+    /// By its id, or by the receipt that told it.
+    Named,
+    /// At its present revision: the author knows what it is now.
+    Current,
+}
+
+impl BasisMemory {
+    fn told(told: &ToldMemory) -> Self {
+        Self {
+            origin: told.origin.clone(),
+            id: told.memory,
+            revision: told.revision,
+            current: told.current,
+            context: told.context,
+            named: NamedAs::Told,
+            is_contradicted: told.is_contradicted,
+        }
+    }
+}
+
+impl FoundBasis {
+    /// Finds what a write with this text rests on. What the session hears of here it knows from then on.
+    ///
+    /// # Errors
+    /// `not_found` and `invalid` with the field if the claim names nothing in sight; `conflict` if the
+    /// claim requires that nothing has changed, and something has.
+    pub(in crate::verbs) fn find(
+        tx: &mut dyn Transaction,
+        scope: WriteScope<'_>,
+        claim: &BasisClaim,
+        text: &str,
+    ) -> Result<Self> {
+        let WriteScope { caller, now, .. } = scope;
+        let sight = Sight::reading(caller).or_else(|_| Sight::consulting(caller))?;
+        let key = read_set_key(tx, caller, &sight, now)?;
+        let told = key.as_ref().map(|key| tx.told_memories(key)).transpose()?.unwrap_or_default();
+        let mut memories = Vec::new();
+        for (place, named) in claim.named.iter().enumerate() {
+            let found = find_named(tx, &sight, &told, named)
+                .map_err(|error| error.with_field(&format!("based_on[{place}]")))?;
+            memories.extend(found);
+        }
+        let is_named = |told: &&ToldMemory| !memories.iter().any(|named| named.id == told.memory);
+        let unnamed: Vec<&ToldMemory> = told.iter().filter(is_named).collect();
+        let related = related_memories(tx, &sight, &unnamed, text)?;
+        memories.extend(related);
+        let mut stale = Vec::new();
+        for memory in &memories {
+            let Some(change) = find_change(tx, &sight, memory)? else { continue };
+            let knows = |id: MemoryId| {
+                told.iter().any(|told| told.memory == id)
+                    || memories.iter().any(|named| named.id == id && named.named != NamedAs::Told)
+            };
+            if !change.successor.is_some_and(knows) {
+                stale.push(change);
+            }
+        }
+        if claim.require_current && !stale.is_empty() {
+            return Err(stale_error(&stale));
+        }
+        if let Some(key) = key.filter(|_| !stale.is_empty()) {
+            note_heard(tx, &key, &memories, &stale, scope)?;
+        }
+        Ok(Self { memories, stale })
+    }
+
+    /// Records what was derived from this basis.
+    pub(in crate::verbs) fn record(
+        &self,
+        tx: &mut dyn Transaction,
+        workspace: &Workspace,
+        derived: DerivedId,
+        now: Timestamp,
+    ) -> Result<()> {
+        let of = |memory: &BasisMemory| Basis {
+            workspace: workspace.clone(),
+            derived,
+            origin: memory.origin.clone(),
+            memory: memory.id,
+            revision: memory.revision,
+            context: memory.context,
+            recorded_at: now,
+        };
+        let others = self.memories.iter().filter(|memory| DerivedId::Memory(memory.id) != derived);
+        tx.add_basis(&others.map(of).collect::<Vec<_>>())
+    }
+}
+
+/// The sessions by which the read set of a caller is found; `None` for an anonymous one, who shares its
+/// name with others. Receipts name a session of ours or the client's own id of it, and without a session
+/// the day.
+pub(in crate::verbs) fn read_set_key(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    now: Timestamp,
+) -> Result<Option<ReadSetKey>> {
+    if caller.agent.is_anonymous() {
+        return Ok(None);
+    }
+    let sessions = match &caller.session {
+        None => vec![day_session(now)],
+        Some(own) => {
+            let id = SessionId::parse(own);
+            let found = id.map(|id| tx.session(sight, id)).transpose()?.flatten();
+            let client = found.and_then(|found| found.client_session);
+            [Some(own.clone()), client].into_iter().flatten().collect()
+        }
+    };
+    let (workspace, agent) = (caller.workspace.clone(), caller.agent.clone());
+    Ok(Some(ReadSetKey { workspace, agent, sessions }))
+}
+
+/// Records that the session of a caller knows a memory as it has just left it.
+pub(in crate::verbs) fn note_own_change(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    changed: &Memory,
+    now: Timestamp,
+) -> Result<()> {
+    let sight = Sight::of(caller);
+    let Some(key) = read_set_key(tx, caller, &sight, now)? else { return Ok(()) };
+    let end = tx.journal_end(&caller.workspace)?;
+    tx.note_known(&key, &[(changed.workspace.clone(), changed.id)], end)
+}
+
+/// What has changed of what a session was told, and it does not know yet.
+pub(in crate::verbs) fn changes_since_told(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    key: &ReadSetKey,
+) -> Result<Vec<StaleMemory>> {
+    let told = tx.told_memories(key)?;
+    let mut changes = Vec::new();
+    for memory in &told {
+        let Some(change) = find_change(tx, sight, &BasisMemory::told(memory))? else { continue };
+        let is_known = |id: MemoryId| told.iter().any(|told| told.memory == id);
+        if !change.successor.is_some_and(is_known) {
+            changes.push(change);
+        }
+    }
+    Ok(changes)
+}
+
+/// What the session has been told of these changes, and what holds instead, it knows now.
+fn note_heard(
+    tx: &mut dyn Transaction,
+    key: &ReadSetKey,
+    memories: &[BasisMemory],
+    stale: &[StaleMemory],
+    WriteScope { caller, now, .. }: WriteScope<'_>,
+) -> Result<()> {
+    let mut heard: Vec<MemoryRef> = Vec::new();
+    for change in stale {
+        let origins = memories.iter().filter(|memory| memory.id == change.memory);
+        for origin in origins.map(|memory| &memory.origin) {
+            heard.push((origin.clone(), change.memory));
+            heard.extend(change.successor.map(|successor| (origin.clone(), successor)));
+        }
+    }
+    let end = tx.journal_end(&caller.workspace)?;
+    // The row of each id of the session counts.
+    tx.note_known(key, &heard, end)?;
+    tx.note_heard(key, &heard, end, now)
+}
+
+/// The memories that one part of a claim names.
+fn find_named(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    told: &[ToldMemory],
+    named: &BasisRef,
+) -> Result<Vec<BasisMemory>> {
+    match named {
+        BasisRef::Memory { id, revision } => {
+            named_memory(tx, sight, told, *id, *revision).map(|found| vec![found])
+        }
+        BasisRef::Context(id) => named_context(tx, sight, told, *id),
+        BasisRef::Handle { ending, revision } => {
+            let memories = tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX)?;
+            let contexts = match revision {
+                None => tx.context_ids_ending(sight, ending, SAME_ENDING_MAX)?,
+                Some(_) => Vec::new(),
+            };
+            match (memories.as_slice(), contexts.as_slice()) {
+                ([id], []) => {
+                    named_memory(tx, sight, told, *id, *revision).map(|found| vec![found])
+                }
+                ([], [id]) => named_context(tx, sight, told, *id),
+                ([], []) => Err(Error::not_found(format!("nothing that you see ends in {ending}"))
+                    .hint("Use the whole id from search or list.")),
+                _ => Err(Error::conflict(format!("several ids end in {ending}"))
+                    .hint("Use the whole id.")),
+            }
+        }
+    }
+}
+
+fn named_memory(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    told: &[ToldMemory],
+    id: MemoryId,
+    revision: Option<u64>,
+) -> Result<BasisMemory> {
+    let memory = tx.memory(sight, id)?.ok_or_else(|| {
+        Error::not_found(format!("no memory {id} exists")).hint("Use an id from search or list.")
+    })?;
+    if revision.is_some_and(|revision| revision > memory.revision) {
+        let message = format!("memory {id} has no such revision; it is at {}", memory.revision);
+        return Err(Error::new(crate::base::error::ErrorKind::Invalid, message)
+            .hint("Give the revision that you have read, or leave it out."));
+    }
+    let known = told.iter().find(|told| told.memory == id);
+    let named = match revision == Some(memory.revision) {
+        true => NamedAs::Current,
+        false => NamedAs::Named,
+    };
+    Ok(BasisMemory {
+        origin: memory.workspace,
+        id,
+        revision: revision.or(known.map(|told| told.revision)).unwrap_or(memory.revision),
+        current: memory.revision,
+        context: known.and_then(|told| told.context),
+        named,
+        is_contradicted: known.is_some_and(|told| told.is_contradicted),
+    })
+}
+
+fn named_context(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    told: &[ToldMemory],
+    id: ContextId,
+) -> Result<Vec<BasisMemory>> {
+    let context = tx.context(sight, id)?.ok_or_else(|| {
+        Error::not_found(format!("no context {id} exists that you may read"))
+            .hint("Use the id of a context that you were given within 30 days.")
+    })?;
+    let mut found = Vec::new();
+    for candidate in context.receipt.included() {
+        let ItemKind::Memory(memory) = ItemKind::of(&candidate.id) else { continue };
+        // One that is gone for this reader by now is left out.
+        if tx.memory(sight, memory)?.is_none() {
+            continue;
+        }
+        let named = named_memory(tx, sight, told, memory, None)?;
+        let revision = candidate.revision.map_or(named.revision, |then| then.max(named.revision));
+        found.push(BasisMemory { revision, context: Some(id), ..named });
+    }
+    Ok(found)
+}
+
+/// The told memories that a text rests on, by its words.
+fn related_memories(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    told: &[&ToldMemory],
+    text: &str,
+) -> Result<Vec<BasisMemory>> {
+    if told.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut sources = Vec::with_capacity(told.len());
+    for told in told {
+        sources.push(TextTerms::of(&known_text(tx, sight, told)?));
+    }
+    let rests = TextTerms::of(text).rests_on(&sources);
+    let related = told.iter().zip(rests).filter(|(_, rests)| *rests);
+    Ok(related.map(|(told, _)| BasisMemory::told(told)).collect())
+}
+
+/// The text of a memory as the session knows it.
+fn known_text(tx: &dyn Transaction, sight: &Sight, told: &ToldMemory) -> Result<String> {
+    if told.current == told.revision {
+        return Ok(told.text.clone());
+    }
+    let then = earlier_revision(tx, sight, &told.origin, told.memory, told.revision)?;
+    Ok(then.map_or_else(|| told.text.clone(), |then| then.full_text()))
+}
+
+fn earlier_revision(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    origin: &Workspace,
+    id: MemoryId,
+    revision: u64,
+) -> Result<Option<Memory>> {
+    let there = Sight { workspaces: vec![origin.clone()], ..sight.clone() };
+    let earlier = tx.earlier_revisions(&there, id)?;
+    Ok(earlier.into_iter().find(|then| then.revision == revision))
+}
+
+/// How a memory has changed since the author knew it; `None` if it says what it said.
+fn find_change(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    basis: &BasisMemory,
+) -> Result<Option<StaleMemory>> {
+    let is_told_again = basis.named == NamedAs::Current;
+    let has_changed = basis.current > basis.revision || basis.is_contradicted;
+    if is_told_again || !(has_changed || basis.named == NamedAs::Named) {
+        return Ok(None);
+    }
+    let stale = |change, by, successor, text: Option<&str>| {
+        Some(StaleMemory {
+            memory: basis.id,
+            known_revision: basis.revision,
+            current_revision: basis.current,
+            change,
+            by,
+            successor,
+            text: text.map(excerpt),
+        })
+    };
+    let there = Sight { workspaces: vec![basis.origin.clone()], ..sight.clone() };
+    // What the author may not read any more is gone for it.
+    let Some(mut memory) = tx.memory(&there, basis.id)? else {
+        return Ok(stale(MemoryChangeKind::Deleted, None, None, None));
+    };
+    hide_heirs(tx, sight, [&mut memory])?;
+    if memory.deleted_at.is_some() {
+        let by = Some(memory.revised_by);
+        return Ok(stale(MemoryChangeKind::Deleted, by, None, None));
+    }
+    if let Some(heir) = memory.superseded_by {
+        let by = Some(memory.revised_by);
+        let text = tx.memory(&there, heir)?.map(|heir| heir.text);
+        return Ok(stale(MemoryChangeKind::Superseded, by, Some(heir), text.as_deref()));
+    }
+    if basis.current > basis.revision {
+        let then = earlier_revision(tx, sight, &basis.origin, basis.id, basis.revision)?;
+        if then.is_none_or(|then| !says_same(&then, &memory)) {
+            let (by, text) = (Some(memory.revised_by), memory.text);
+            return Ok(stale(MemoryChangeKind::Corrected, by, None, Some(&text)));
+        }
+    }
+    if !basis.is_contradicted {
+        return Ok(None);
+    }
+    let filter = ContradictionFilter {
+        status: Some(ContradictionStatus::Open),
+        memory: Some(basis.id),
+        ..ContradictionFilter::default()
+    };
+    let found = tx.contradictions(&there, &filter, 1)?.into_iter().next();
+    let other =
+        found.and_then(|(_, found)| found.memories.into_iter().find(|side| side.id != basis.id));
+    let change = MemoryChangeKind::Contradicted;
+    Ok(other.and_then(|side| stale(change, Some(side.owner), Some(side.id), Some(&side.text))))
+}
