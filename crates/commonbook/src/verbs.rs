@@ -7,6 +7,7 @@ mod case;
 mod checkpoint;
 mod collaboration;
 mod complete;
+mod consolidation;
 mod context;
 mod contradiction;
 mod cursor;
@@ -47,6 +48,7 @@ use crate::model::case::digest::MergeBotSettings;
 use crate::model::case::digest::writing::DigestWriterHandle;
 use crate::model::checkpoint::CheckpointSettings;
 use crate::model::collaboration::CollaborationSettings;
+use crate::model::consolidation::ConsolidationSettings;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
 use crate::model::entity::OwnTypes;
 use crate::prompt::context::ContextPreferences;
@@ -55,6 +57,7 @@ use crate::store::{NotifyingStore, Store};
 
 pub use bus::{BusFollower, EventBus};
 pub use complete::CompletionList;
+pub use consolidation::{ConsolidationObserver, ConsolidationProgress};
 pub use context::project_context;
 use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
@@ -93,6 +96,8 @@ pub struct Commonbook {
     writer: Option<DigestWriterHandle>,
     merge_bot: MergeBotSettings,
     judge: Option<ContradictionJudgeHandle>,
+    consolidation: ConsolidationSettings,
+    consolidation_observer: Option<ConsolidationObserver>,
 }
 
 impl Commonbook {
@@ -133,6 +138,8 @@ impl Commonbook {
             writer: None,
             merge_bot: MergeBotSettings::default(),
             judge: None,
+            consolidation: ConsolidationSettings::default(),
+            consolidation_observer: None,
         }
     }
 
