@@ -260,6 +260,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         handoff_verbs(),
         entity_verbs(),
         contradiction_verbs(),
+        consolidation_verbs(),
     ]
     .into_iter()
     .flatten()
@@ -705,6 +706,17 @@ fn contradiction_verbs() -> Vec<Verb> {
             .command("contradictions reopen"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Contradictions)).collect()
+}
+
+fn consolidation_verbs() -> Vec<Verb> {
+    let verb = verb("consolidate_memory", VerbEffect::Changes, Commonbook::consolidate_memory)
+        .post("/v1/consolidations")
+        .tool()
+        .command("consolidate")
+        .session(SessionUse::Unused)
+        .needs_follower(Follower::Mentions)
+        .needs_follower(Follower::Contradictions);
+    vec![verb]
 }
 
 #[cfg(test)]
