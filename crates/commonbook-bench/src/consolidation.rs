@@ -186,8 +186,8 @@ impl ConsolidationBench {
             }
             let request = SaveMemories { memories, idempotency_key: None };
             let saved = book.save_memories(&caller()?, &request)?;
-            bar.inc(saved.results.len() as u64);
-            for (saved, known) in saved.results.iter().zip(known) {
+            bar.inc(saved.items.len() as u64);
+            for (saved, known) in saved.items.iter().zip(known) {
                 made_up.insert(saved.memory.id, known);
             }
         }

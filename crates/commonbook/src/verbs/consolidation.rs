@@ -204,9 +204,9 @@ impl ConsolidationJob<'_> {
             self.tell("changing", changed, total);
         }
         result.contradictions = book.store.read(|tx| tx.contradiction_count(&self.sight))?;
-        if !plan.steps.is_empty() {
-            result.operation = Some(lease.operation);
-        }
+        // An earlier run that died may have done it all.
+        let done = book.store.read(|tx| tx.bulk_operation(&lease.workspace, lease.operation))?;
+        result.operation = done.map(|done| done.id);
         let result = self.timed(result);
         self.finish(lease, &result)?;
         Ok(result)
