@@ -132,7 +132,7 @@ fn two_processes_that_merge_each_into_the_other_make_no_cycle_and_lose_nothing()
         Server::at_the_rate(&home, "reads=1000000,writes=1000000"),
     ];
     let resolve = |value: &str| {
-        let request = json!({"type": "tool", "value": value, "attributes": {"lang": value}});
+        let request = json!({"type": "tool", "value": value, "metadata": {"lang": value}});
         servers[0].call("ann", "resolve_entity", &request).unwrap()["entity"]["id"].clone()
     };
     let ids = [resolve("Heronry"), resolve("Rookery")];
