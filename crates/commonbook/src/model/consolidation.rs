@@ -75,7 +75,7 @@ impl ConsolidateMemory {
         let chosen: Vec<&str> =
             chosen.iter().filter(|(is_set, _)| *is_set).map(|(_, field)| *field).collect();
         if let [first, second, ..] = chosen.as_slice() {
-            return Err(Error::invalid(second, &format!("excludes `{first}`"))
+            return Err(Error::invalid(second, format!("excludes `{first}`"))
                 .hint("Leave one of the two out."));
         }
         if let Some(plan) = &self.plan {
