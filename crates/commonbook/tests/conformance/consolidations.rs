@@ -1,11 +1,16 @@
 //! Laws of consolidations: one lease at a time, whose token fences off every earlier one.
 
+use commonbook::base::clock::Timestamp;
 use commonbook::base::id::OperationId;
 use commonbook::model::agent::Agent;
 use commonbook::model::consolidation::ConsolidationLease;
 use commonbook::store::Store;
 
-use crate::{Fresh, Sqlite, at};
+use crate::{Fresh, Sqlite};
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_000_000 + seconds).unwrap()
+}
 
 fn wanted(agent: &str, operation: &str) -> ConsolidationLease {
     ConsolidationLease {
