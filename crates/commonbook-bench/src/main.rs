@@ -2,6 +2,7 @@
 
 mod clock;
 mod collaboration;
+mod consolidation;
 mod context;
 mod contradictions;
 mod dataset;
@@ -82,6 +83,8 @@ enum BenchCommand {
     Context(context::ContextBench),
     /// How well the rules separate similar names from those of other entities, on pairs of your own
     Likeness(likeness::LikenessBench),
+    /// How precisely duplicates merge, and the time, the memory and the reversal of a large home
+    Consolidation(consolidation::ConsolidationBench),
     /// How many contradictions the rules find and how many they invent, and the time that a large
     /// store takes
     Contradictions(contradictions::ContradictionBench),
@@ -115,6 +118,7 @@ impl BenchCommand {
             Self::Collaboration(collaboration) => collaboration.run(config, as_json),
             Self::Context(context) => context.run(config, as_json),
             Self::Likeness(likeness) => likeness.run(),
+            Self::Consolidation(consolidation) => consolidation.run(),
             Self::Contradictions(contradictions) => contradictions.run(),
             Self::Hook(hook) => hook.run(as_json),
             Self::Extraction(extraction) => extraction.run(),

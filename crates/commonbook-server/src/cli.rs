@@ -3,6 +3,7 @@
 mod case;
 mod checkpoint;
 mod completions;
+mod consolidation;
 mod context;
 mod contradictions;
 mod current_session;
@@ -573,6 +574,7 @@ impl VerbCommand {
         if needs(Follower::Contradictions) {
             follow::find_contradictions_with_progress(&book)?;
         }
+        let book = consolidation::with_progress(self.verb.name, book);
         let response = self.verb.call.run(&book, &request.caller, request.request.into())?;
         Ok((response, Some(book)))
     }

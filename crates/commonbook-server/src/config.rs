@@ -7,6 +7,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access::AccessPolicy;
 use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::collaboration::CollaborationSettings;
+use commonbook::model::consolidation::ConsolidationSettings;
 use commonbook::model::entity::{EntitySettings, OwnTypes};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
@@ -22,8 +23,16 @@ use crate::verb::Verb;
 const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 7] =
-    ["checkpoints", "context", "collaboration", "contradictions", "digest", "entities", "folders"];
+const SETTINGS_SECTIONS: [&str; 8] = [
+    "checkpoints",
+    "consolidation",
+    "context",
+    "collaboration",
+    "contradictions",
+    "digest",
+    "entities",
+    "folders",
+];
 
 /// The configuration from the environment.
 #[derive(Debug, Clone, Default)]
@@ -240,6 +249,14 @@ impl Config {
         self.read_section("contradictions", crate::judge::ContradictionSettings::check)
     }
 
+    /// The section `consolidation` of config.json.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn consolidation(&self) -> Result<ConsolidationSettings> {
+        self.read_section("consolidation", ConsolidationSettings::check)
+    }
+
     /// The section `digest` of config.json.
     ///
     /// # Errors
@@ -293,6 +310,7 @@ impl Config {
         self.preferences()?;
         self.collaboration()?;
         self.checkpoints()?;
+        self.consolidation()?;
         self.digest()?;
         self.own_types()?;
         self.contradictions()?;

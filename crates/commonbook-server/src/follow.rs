@@ -83,6 +83,24 @@ pub(crate) async fn follow_in_background(
     }
 }
 
+/// The delay between two looks at which workspaces are due for a consolidation.
+const CONSOLIDATION_DELAY: Duration = Duration::from_secs(60);
+
+/// Consolidates the workspaces that are due by the settings, until the program stops.
+pub(crate) async fn consolidate_in_background(book: Commonbook, stopping: CancellationToken) {
+    while !stopping.is_cancelled() {
+        let book = book.clone();
+        let consolidate = move || book.consolidate_due_workspaces();
+        if let Err(error) = run_blocking(|| run_at_low_priority(consolidate)).await {
+            tracing::warn!(%error, "cannot consolidate; trying again");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(CONSOLIDATION_DELAY) => {},
+            () = stopping.cancelled() => {},
+        }
+    }
+}
+
 /// The niceness of a background thread, from 0 to 19: when all cores are busy, it gets about a ninth of
 /// the share of another thread (1.25 to the power of ten), so that it still advances.
 #[cfg(target_os = "linux")]
@@ -284,7 +302,7 @@ pub(crate) fn with_word_progress<T>(
     done
 }
 
-fn progress_bar(length: u64, message: &'static str) -> ProgressBar {
+pub(crate) fn progress_bar(length: u64, message: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(length).with_style(style).with_message(message)

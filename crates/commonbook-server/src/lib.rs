@@ -406,6 +406,7 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
         book.with_preferences(config.preferences()?)?.with_collaboration(config.collaboration()?);
     let book = book.with_checkpoints(config.checkpoints()?);
     let book = book.with_own_types(config.own_types()?);
+    let book = book.with_consolidation(config.consolidation()?);
     let key = config.judge_key.as_ref().map(|key| key.0.as_str());
     let book = book.with_contradiction_judge(config.contradictions()?.judge(key)?);
     let key = config.digest_key.as_ref().map(|key| key.0.as_str());

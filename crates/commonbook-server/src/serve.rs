@@ -91,6 +91,7 @@ impl ServeCommand {
             Arc::clone(&config),
             stopping.clone(),
         ));
+        tokio::spawn(follow::consolidate_in_background(book.clone(), stopping.clone()));
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         output::announce(&format!(
             "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."

@@ -261,6 +261,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         entity_verbs(),
         contradiction_verbs(),
         outdated_verbs(),
+        consolidation_verbs(),
     ]
     .into_iter()
     .flatten()
@@ -721,6 +722,17 @@ fn outdated_verbs() -> Vec<Verb> {
             .command("outdated acknowledge")
             .session(SessionUse::Unused),
     ]
+}
+
+fn consolidation_verbs() -> Vec<Verb> {
+    let verb = verb("consolidate_memory", VerbEffect::Changes, Commonbook::consolidate_memory)
+        .post("/v1/consolidations")
+        .tool()
+        .command("consolidate")
+        .session(SessionUse::Unused)
+        .needs_follower(Follower::Mentions)
+        .needs_follower(Follower::Contradictions);
+    vec![verb]
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub mod caller;
 pub mod case;
 pub mod checkpoint;
 pub mod collaboration;
+pub mod consolidation;
 pub mod contradiction;
 pub mod cursor;
 pub mod entity;

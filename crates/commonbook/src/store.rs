@@ -16,6 +16,7 @@
 mod briefing;
 mod case;
 mod checkpoint;
+mod consolidation;
 mod context;
 mod contradiction;
 mod cursor;
@@ -53,6 +54,7 @@ use crate::model::workspace::Workspace;
 pub use briefing::BriefingRows;
 pub use case::{CaseActivity, CaseDigestRows, CaseRows, EntryStretch};
 pub use checkpoint::CheckpointRows;
+pub use consolidation::ConsolidationRows;
 pub use context::ContextRows;
 pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
@@ -171,6 +173,7 @@ transaction!(
     WorkspaceRows,
     TokenRows,
     BulkOperationRows,
+    ConsolidationRows,
     CaseRows,
     CaseDigestRows,
     SessionRows,
@@ -273,6 +276,10 @@ pub trait MemoryRows {
 
     /// Replaces `before` by `after`, and keeps `before` as an earlier revision.
     fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()>;
+
+    /// Puts a memory back to `before`, the last of its earlier revisions, as if the change had not been
+    /// made: the row and the history are equal to those from before it.
+    fn revert_memory(&mut self, before: &Memory) -> Result<()>;
 
     /// Removes a memory with its earlier revisions and the stored answers about it.
     fn purge_memory(&mut self, memory: &Memory) -> Result<()>;

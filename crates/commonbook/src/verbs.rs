@@ -7,6 +7,7 @@ mod case;
 mod checkpoint;
 mod collaboration;
 mod complete;
+mod consolidation;
 mod context;
 mod contradiction;
 mod cursor;
@@ -48,6 +49,7 @@ use crate::model::case::digest::MergeBotSettings;
 use crate::model::case::digest::writing::DigestWriterHandle;
 use crate::model::checkpoint::CheckpointSettings;
 use crate::model::collaboration::CollaborationSettings;
+use crate::model::consolidation::ConsolidationSettings;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
 use crate::model::entity::OwnTypes;
 use crate::prompt::context::ContextPreferences;
@@ -56,6 +58,7 @@ use crate::store::{NotifyingStore, Store};
 
 pub use bus::{BusFollower, EventBus};
 pub use complete::CompletionList;
+pub use consolidation::{ConsolidationObserver, ConsolidationProgress};
 pub use context::project_context;
 use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
@@ -94,6 +97,8 @@ pub struct Commonbook {
     writer: Option<DigestWriterHandle>,
     merge_bot: MergeBotSettings,
     judge: Option<ContradictionJudgeHandle>,
+    consolidation: ConsolidationSettings,
+    consolidation_observer: Option<ConsolidationObserver>,
 }
 
 impl Commonbook {
@@ -134,6 +139,8 @@ impl Commonbook {
             writer: None,
             merge_bot: MergeBotSettings::default(),
             judge: None,
+            consolidation: ConsolidationSettings::default(),
+            consolidation_observer: None,
         }
     }
 

@@ -74,6 +74,7 @@ fn done(kind: EventKind) -> &'static str {
         EventKind::RelationAdded => "stated a relation",
         EventKind::ContextBuilt => "received a context",
         EventKind::AgentMemoryLoaded => "received its standing memory",
+        EventKind::ConsolidationCompleted => "consolidated its memories",
         EventKind::StoreLossAccepted => "accepted that the store lost events",
         EventKind::SessionUnsummarised => "ended without a summary",
         EventKind::HandoffExpired => "let expire",

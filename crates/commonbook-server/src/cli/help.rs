@@ -78,7 +78,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     },
     CommandSection {
         title: "Maintain",
-        commands: &["import", "export", "reindex", "doctor", "completions", "man"],
+        commands: &["import", "export", "consolidate", "reindex", "doctor", "completions", "man"],
         examples: [
             "commonbook export memories.jsonl",
             "commonbook doctor --deep",

@@ -38,6 +38,7 @@ fn print_memory(memory: &Memory, matched: Option<String>, lookup: &ViewLookup<'_
         memory.user_id.as_ref().map(|user| format!("about {user}")).unwrap_or_default(),
         unless(!memory.is_quarantined(), "quarantined".to_owned()),
         unless(memory.deleted_at.is_none(), "deleted".to_owned()),
+        unless(memory.archived_at.is_none(), "archived".to_owned()),
         superseded.unwrap_or_default(),
         minute(memory.recorded_at),
         matched.unwrap_or_default(),
@@ -217,6 +218,7 @@ pub(super) fn memory(response: &Value) {
             ("valid from", time(memory.valid_from).unwrap_or_default()),
             ("valid until", time(memory.valid_until).unwrap_or_default()),
             ("superseded by", memory.superseded_by.map(|id| id.to_string()).unwrap_or_default()),
+            ("archived", time(memory.archived_at).unwrap_or_default()),
             ("usage", memory.usage.as_ref().map(usage_text).unwrap_or_default()),
             ("metadata", metadata),
         ]);

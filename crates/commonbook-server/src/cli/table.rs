@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::lookup::ViewLookup;
 use super::{
-    case, checkpoint, context, contradictions, entities, handoff, lineage, session, show, standing,
-    tokens,
+    case, checkpoint, consolidation, context, contradictions, entities, handoff, lineage, session,
+    show, standing, tokens,
 };
 
 /// The groups of commands, with their help.
@@ -106,6 +106,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("list_quarantined", &[], show::show_quarantined),
         view("appeal_memory", &["id"], show::show_appeal),
         view("release_memory", &["id"], show::show_changed_memory),
+        view("consolidate_memory", &[], consolidation::show_consolidation),
         view("create_token", &["agent_name"], tokens::show_issued_token),
         view("list_tokens", &[], tokens::list),
         view("revoke_token", &["token_id"], tokens::show_revoked_token),

@@ -68,7 +68,7 @@ const UNSENT_FIELDS: [&str; 22] = [
 ];
 
 /// What a list shows of a memory; the rest says only what is unusual.
-const MEMORY_FIELDS: [&str; 13] = [
+const MEMORY_FIELDS: [&str; 14] = [
     "id",
     "owner",
     "title",
@@ -80,6 +80,7 @@ const MEMORY_FIELDS: [&str; 13] = [
     "valid_until",
     "superseded_by",
     "deleted_at",
+    "archived_at",
     "memory_type",
     "recorded_at",
 ];

@@ -129,7 +129,7 @@ const SUBJECTS: [(&str, &str, &[&str]); 8] = [
     (
         "memories",
         "What agents keep, and its review.",
-        &["memories", "operations", "quarantine", "learnings"],
+        &["memories", "operations", "quarantine", "learnings", "consolidations"],
     ),
     (
         "context",

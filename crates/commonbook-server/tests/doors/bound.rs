@@ -79,6 +79,7 @@ fn of_memories() -> Vec<Row> {
         nothing("adopt_memories", |_| json!({"agent_name": "crow", "owner": "rook"})),
         nothing("purge_since", |_| json!({"since": "2020-01-01"})),
         thing("undo_operation", |ids| json!({"operation_id": ids["operation"]})),
+        nothing("consolidate_memory", |_| json!({})),
         nothing("get_context", |_| json!({"task": "Where do herons nest?"})),
         thing("get_context", |ids| json!({"task": "Count the herons", "case": ids["case"]})),
         nothing("get_briefing", |_| json!({"prompt": "Where do herons nest?"})),

@@ -12,6 +12,7 @@ mod bound;
 mod cases;
 mod chains;
 mod cli;
+mod consolidation;
 mod contexts;
 mod corrections;
 mod digests;

@@ -7,6 +7,7 @@ mod world;
 
 mod briefing;
 mod cases;
+mod consolidation;
 #[cfg(unix)]
 mod files;
 mod hook;

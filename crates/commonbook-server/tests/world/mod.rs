@@ -291,6 +291,7 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "list_proposals" => ("GET", "/v1/cases/{key}/proposals"),
         "decide_proposal" => ("POST", "/v1/cases/{key}/decide"),
         "reopen_case" => ("POST", "/v1/cases/{key}/reopen"),
+        "consolidate_memory" => ("POST", "/v1/consolidations"),
         other => panic!("no route for {other}"),
     }
 }
@@ -455,6 +456,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "list_proposals" => ("case proposals", &["key"]),
         "decide_proposal" => ("case decide", &["key", "number", "decision"]),
         "reopen_case" => ("case reopen", &["key"]),
+        "consolidate_memory" => ("consolidate", &[]),
         other => panic!("no command for {other}"),
     }
 }

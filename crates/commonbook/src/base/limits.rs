@@ -163,6 +163,14 @@ pub const CONTRADICTION_CANDIDATES: u32 = 50;
 /// The most certain contradictions recorded for one memory: a memory with more is more likely about
 /// another subject.
 pub const CONTRADICTIONS_AT_ONCE: usize = 10;
+/// Characters of the digest of a consolidation's plan.
+pub const PLAN_CHARS: usize = 64;
+/// Changes that the response to a consolidation shows.
+pub const CONSOLIDATION_ITEMS: u32 = 100_000;
+/// Hours from one scheduled consolidation to the next: a year.
+pub const CONSOLIDATION_HOURS: u32 = 8_760;
+/// Seconds for which a consolidation holds its workspace without a sign of life.
+pub const CONSOLIDATION_LEASE_SECONDS: u64 = 60;
 /// Pairs that one call asks the endpoint in the settings about.
 pub const JUDGED_PAIRS: u32 = 50;
 /// Those that it asks about by default.

@@ -86,6 +86,7 @@ impl<'s> VisibilityFilter<'s> {
                 && within.importance.is_none_or(|min| class.importance >= min)
                 && (within.superseded || within.at.is_some() || !class.superseded)
                 && (within.archived || !class.deleted)
+                && (within.archived || within.at.is_some() || !class.archived)
         };
         let audiences = catalog.admitted(sight);
         let (mut classes, mut sums) =

@@ -20,6 +20,8 @@ string_enum! {
         Adopted = "adopted",
         /// The memories were deleted; after 30 days they are removed permanently.
         Purged = "purged",
+        /// The memories were consolidated: merged, archived, and new summaries.
+        Consolidated = "consolidated",
     }
 }
 

@@ -165,6 +165,9 @@ pub enum EventKind {
     /// An agent's standing memory was read. The same readers see the event.
     #[serde(rename = "agent.memory.loaded")]
     AgentMemoryLoaded,
+    /// An agent's memories were consolidated; only that agent sees the event.
+    #[serde(rename = "consolidation.completed")]
+    ConsolidationCompleted,
     /// The store had lost events of this journal, and the operator accepted the loss.
     #[serde(rename = "store.loss_accepted")]
     StoreLossAccepted,
@@ -221,6 +224,7 @@ impl EventKind {
         Self::HandoffOutdated,
         Self::ContextBuilt,
         Self::AgentMemoryLoaded,
+        Self::ConsolidationCompleted,
         Self::StoreLossAccepted,
     ];
 
@@ -276,6 +280,7 @@ impl EventKind {
             Self::HandoffOutdated => "handoff.outdated",
             Self::ContextBuilt => "context.built",
             Self::AgentMemoryLoaded => "agent.memory.loaded",
+            Self::ConsolidationCompleted => "consolidation.completed",
             Self::StoreLossAccepted => "store.loss_accepted",
         }
     }
@@ -325,7 +330,7 @@ pub struct Event {
     /// Further data. `context.built`, `agent.memory.loaded`: `agent_id`, `source`, and `ids`, `bytes`
     /// and `tokens` of the items that you may see. `handoff.cycle_found`, `handoff.refused`: the
     /// `cycle`. `case.appended`: `first`, `last` and `entries` (`position`, `entry_id`, `kind`,
-    /// `summary`, or `withheld`). `store.loss_accepted`: the last event `stored` and the last `marked`.
+    /// `summary`, or `withheld`). `consolidation.completed`: `merged`, `archived`, `pruned`, `seconds`. `store.loss_accepted`: the last event `stored` and the last `marked`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }

@@ -197,6 +197,9 @@ pub struct Memory {
     /// When it was deleted. It can be restored for 30 days.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deleted_at: Option<Timestamp>,
+    /// When a consolidation archived it: only a search that includes `archived` finds it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub archived_at: Option<Timestamp>,
     /// How often it reached readers, if it did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<MemoryUsage>,
@@ -271,10 +274,10 @@ impl Memory {
         }
     }
 
-    /// Whether searches return it: neither deleted nor superseded.
+    /// Whether searches return it: neither deleted nor superseded nor archived.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.deleted_at.is_none() && self.superseded_by.is_none()
+        self.deleted_at.is_none() && self.superseded_by.is_none() && self.archived_at.is_none()
     }
 }
 

@@ -104,7 +104,7 @@ pub enum SearchInclusion {
     Private,
     /// Memories that a newer one superseded.
     Superseded,
-    /// Deleted memories that can be restored, and all that `closed` finds.
+    /// Archived and deleted memories that can be restored, and all that `closed` finds.
     Archived,
     /// Memories of `global`, always found.
     Global,

@@ -21,6 +21,7 @@ pub fn news_of(newest: Vec<(u64, Memory)>, agent: &Agent, position: u64) -> Vec<
         memory.owner != *agent
             && !memory.owner.is_child_of(agent)
             && memory.superseded_by.is_none()
+            && memory.archived_at.is_none()
             && !memory.is_quarantined()
             && !SILENT_TYPES.contains(&memory.memory_type.as_str())
     };

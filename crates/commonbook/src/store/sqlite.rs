@@ -12,6 +12,7 @@ mod case;
 mod case_digest;
 mod chain;
 mod checkpoint;
+mod consolidation;
 mod context;
 mod contradiction;
 mod cursor;

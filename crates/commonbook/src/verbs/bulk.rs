@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::Commonbook;
 use super::memory::MemoryChange;
+use super::{Commonbook, consolidation};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, OperationId};
 use crate::model::access::{self, Sight};
@@ -135,7 +135,7 @@ impl Commonbook {
         let found = self.store.read(|tx| tx.bulk_operation(&caller.workspace, id))?;
         let Some(operation) = found.filter(|operation| operation.agent == caller.agent) else {
             return Err(Error::not_found(format!("no bulk operation {id} of yours exists in this workspace")).hint(
-                "Use the `operation` id from the response of `adopt_memories` or `purge_since`; only the agent that ran it can undo it.",
+                "Use the `operation` id from the response of `adopt_memories`, `purge_since` or `consolidate_memory`; only the agent that ran it can undo it.",
             ));
         };
         let mut result = BulkResult { operation: Some(id), ..BulkResult::default() };
@@ -148,9 +148,16 @@ impl Commonbook {
                 for item in &taken {
                     let Some(memory) = tx.memory(&sight, item.memory)? else { continue };
                     if memory.revision == item.revision {
+                        if operation.kind == BulkKind::Consolidated {
+                            consolidation::take_back(tx, &caller, &memory, now)?;
+                            done.push(memory);
+                            continue;
+                        }
                         let (kind, fields) = match operation.kind {
                             BulkKind::Adopted => (EventKind::MemoryUpdated, OWNER_FIELDS),
-                            BulkKind::Purged => (EventKind::MemoryRestored, &[][..]),
+                            BulkKind::Purged | BulkKind::Consolidated => {
+                                (EventKind::MemoryRestored, &[][..])
+                            }
                         };
                         let owner = item.owner.clone();
                         let after = Memory { owner, deleted_at: None, ..memory.clone() };

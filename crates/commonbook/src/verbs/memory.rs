@@ -197,7 +197,8 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Restores a memory that the caller may change: a deleted one, or one that another superseded.
+    /// Restores a memory that the caller may change: a deleted or archived one, or one that another
+    /// superseded.
     ///
     /// # Errors
     /// `not_found` if no such memory is in sight or if its 30 days are over, `forbidden`
@@ -218,11 +219,12 @@ impl Commonbook {
                     )));
                 }
                 Some(_) => Memory { deleted_at: None, ..before.clone() },
-                None if before.superseded_by.is_some() => {
-                    Memory { superseded_by: None, ..before.clone() }
+                None if !before.is_current() => {
+                    Memory { superseded_by: None, archived_at: None, ..before.clone() }
                 }
                 None => {
-                    let reason = format!("memory {id} is neither deleted nor superseded");
+                    let reason =
+                        format!("memory {id} is neither deleted nor superseded nor archived");
                     return Err(Error::conflict(reason));
                 }
             };

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
+mod consolidations;
 mod contexts;
 mod contradictions;
 mod damage;

@@ -12,6 +12,7 @@ mod cases;
 mod chains;
 mod changing;
 mod checkpoints;
+mod consolidation;
 mod context_order;
 mod contexts;
 mod contradictions;

@@ -20,6 +20,8 @@ pub(in crate::index) struct MemoryClass {
     pub(in crate::index) importance: Importance,
     pub(in crate::index) superseded: bool,
     pub(in crate::index) deleted: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::index) archived: bool,
 }
 
 /// The number of words in each part of a memory.
@@ -96,6 +98,7 @@ impl MemoryDescription {
                 importance: memory.importance,
                 superseded: memory.superseded_by.is_some(),
                 deleted: memory.deleted_at.is_some(),
+                archived: memory.archived_at.is_some(),
             },
             facts: MemoryFacts {
                 id: memory.id,

@@ -197,6 +197,21 @@ impl<'m> MemoryStatements<'m> {
         }
     }
 
+    /// Whether both say the same of the same thing. What two authors say is the same only if their
+    /// claims are: "I prefer tabs" is about its author.
+    #[must_use]
+    pub fn says_same_as(&self, other: &Self) -> bool {
+        let one_author = self.memory.owner == other.memory.owner;
+        let same_wording = || wording(&self.memory.text) == wording(&other.memory.text);
+        let same_claims = || {
+            let context = self.context(other);
+            compare_statements(&self.statements, &other.statements, context) == TextRelation::Same
+        };
+        self.is_about_the_same(other)
+            && !self.has_other_topics(other)
+            && ((one_author && same_wording()) || same_claims())
+    }
+
     fn context(&self, newer: &Self) -> ClaimContext {
         let apart = valid_since(newer.memory).duration_since(valid_since(self.memory));
         ClaimContext {

@@ -110,7 +110,7 @@ pub struct DeleteMemory {
     pub idempotency_key: Option<String>,
 }
 
-/// Restores a deleted memory of your own.
+/// Restores a deleted or archived memory of your own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreMemory {

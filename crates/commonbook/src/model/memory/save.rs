@@ -225,6 +225,7 @@ impl SaveMemory {
             valid_until: self.valid_until.map(whole_milliseconds),
             superseded_by: None,
             deleted_at: None,
+            archived_at: None,
             usage: None,
         };
         memory.receive(None)?;

@@ -141,7 +141,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT min(t.value) FROM memory m INDEXED BY memory_seen \
              CROSS JOIN json_each(m.topics) t WHERE {seen_m} AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
-                 AND instr(commonbook_lower(t.value), :beginning) = 1 \
+                 AND m.archived_at IS NULL AND instr(commonbook_lower(t.value), :beginning) = 1 \
              GROUP BY commonbook_lower(t.value) ORDER BY count(*) DESC, 1 LIMIT :limit"
         );
         let more: [(&str, &dyn ToSql); 2] = [(":beginning", &beginning), (":limit", &limit)];
@@ -233,7 +233,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             "SELECT count(*) FROM memory m INDEXED BY memory_session WHERE {seen_m} \
                  AND m.workspace IN (SELECT value FROM json_each(:workspaces)) \
                  AND m.session = :session AND m.sequence < :before AND m.deleted_at IS NULL \
-                 AND m.superseded_by IS NULL AND m.trust <> 'quarantined' \
+                 AND m.superseded_by IS NULL AND m.archived_at IS NULL AND m.trust <> 'quarantined' \
                  AND (:owner IS NULL OR m.owner = :owner)"
         );
         let more: [(&str, &dyn ToSql); 3] =
@@ -283,30 +283,16 @@ impl MemoryRows for SqliteTransaction<'_> {
                 encode_json(before)?,
             ),
         )?;
-        let audience = self.audience_number(&Audience::of(&Visibility::of(after)))?;
-        let columns = memory_columns(after, audience)?;
-        let sets: Vec<String> =
-            columns.iter().map(|(name, _)| format!("{} = {name}", &name[1..])).collect();
-        let unseen = self.unseen("a verb has judged the memory that it replaces");
-        let left: Option<(u64, i64)> = unseen.first(
-            "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2",
-            (after.workspace.as_str(), after.id.to_string()),
-            |row| Ok((row.get(0)?, row.get(1)?)),
+        self.write_memory_row(after)
+    }
+
+    fn revert_memory(&mut self, before: &Memory) -> Result<()> {
+        let unseen = self.unseen("a verb has judged the memory that it reverts");
+        unseen.execute(
+            "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2 AND revision = ?3",
+            (before.workspace.as_str(), before.id.to_string(), before.revision),
         )?;
-        let sql = format!(
-            "UPDATE memory SET {} WHERE workspace = :workspace AND id = :id",
-            sets.join(", ")
-        );
-        unseen.execute(&sql, &*named_parameters(&columns))?;
-        // Its mentions, contradictions and relations move to the audience that reads it.
-        if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
-            self.move_mentions(after, sequence, left, audience)?;
-            self.move_contradictions(after, audience)?;
-            self.move_relations(after)?;
-            self.move_usage(after, audience)?;
-            self.forget_audience(&after.workspace, left)?;
-        }
-        Ok(())
+        self.write_memory_row(before)
     }
 
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
@@ -380,6 +366,34 @@ impl MemoryRows for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
+    /// Writes the row of a memory, and moves what is derived from it to the audience that reads it.
+    fn write_memory_row(&mut self, after: &Memory) -> Result<()> {
+        let audience = self.audience_number(&Audience::of(&Visibility::of(after)))?;
+        let columns = memory_columns(after, audience)?;
+        let sets: Vec<String> =
+            columns.iter().map(|(name, _)| format!("{} = {name}", &name[1..])).collect();
+        let unseen = self.unseen("a verb has judged the memory that it replaces");
+        let left: Option<(u64, i64)> = unseen.first(
+            "SELECT sequence, audience FROM memory WHERE workspace = ?1 AND id = ?2",
+            (after.workspace.as_str(), after.id.to_string()),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let sql = format!(
+            "UPDATE memory SET {} WHERE workspace = :workspace AND id = :id",
+            sets.join(", ")
+        );
+        unseen.execute(&sql, &*named_parameters(&columns))?;
+        // Its mentions, contradictions and relations move to the audience that reads it.
+        if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
+            self.move_mentions(after, sequence, left, audience)?;
+            self.move_contradictions(after, audience)?;
+            self.move_relations(after)?;
+            self.move_usage(after, audience)?;
+            self.forget_audience(&after.workspace, left)?;
+        }
+        Ok(())
+    }
+
     /// The memories at these positions of their journals, in this order, each of its audience.
     pub(super) fn memories_at(
         &self,
@@ -435,6 +449,7 @@ fn memory_columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, V
         (":valid_until", millis(memory.valid_until)),
         (":superseded_by", memory.superseded_by.map(|id| id.to_string()).into()),
         (":deleted_at", millis(memory.deleted_at)),
+        (":archived_at", millis(memory.archived_at)),
         (":redacted", encode_json(&memory.redacted)?.into()),
         (":suspicions", encode_json(&memory.suspicions)?.into()),
         (":entities", encode_json(&memory.entities)?.into()),
@@ -457,10 +472,11 @@ fn named_parameters<'c>(columns: &'c [(&'static str, Value)]) -> Vec<(&'c str, &
 pub(super) const MEMORY_COLUMNS: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
-    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities, m.review";
+    m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities, m.review, \
+    m.archived_at";
 
 /// The index of the first column after [`MEMORY_COLUMNS`].
-pub(super) const MEMORY_COLUMN_COUNT: usize = 29;
+pub(super) const MEMORY_COLUMN_COUNT: usize = 30;
 
 /// A memory from a row that begins with [`MEMORY_COLUMNS`].
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
@@ -499,6 +515,7 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
             Type::Null => None,
             _ => Some(json(row, 28)?),
         },
+        archived_at: millis(29)?,
         usage: None,
     })
 }

@@ -409,6 +409,26 @@ mod tests {
         assert_eq!(order, "open 4,done 5");
     }
 
+    #[test]
+    fn memories_of_before_are_not_archived_and_keep_their_digests() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let before = of_version(&path, 34);
+        register_functions(&before).unwrap();
+        let rows = "INSERT INTO memory (workspace, id, sequence, owner, memory_type, text, topics, \
+                importance, sharing, source, trust, metadata, recorded_at, revised_at, revised_by, \
+                revision, audience) VALUES ('w', 'm', 1, 'a', 'semantic', 'text', '[]', 1, 'shared', \
+                '{}', 'normal', '{}', 1, 1, 'a', 1, 1)";
+        before.execute_batch(rows).unwrap();
+        digest::fill_digests(&before).unwrap();
+        before.close().unwrap();
+        let after = open_prepared(&path).unwrap();
+        assert_eq!(digest::check(&after).unwrap(), Vec::<String>::new());
+        let sql =
+            "SELECT archived_at IS NULL AND (SELECT count(*) FROM consolidation) = 0 FROM memory";
+        assert!(after.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap());
+    }
+
     /// Memories of Ann and of Bob, private, shared, about a user and quarantined, that all mention `n`.
     const OLD_ROWS: &str = "\
         INSERT INTO workspace VALUES ('w', 5), ('empty', 1);

@@ -147,6 +147,11 @@ fn may_replace(tx: &dyn Transaction, caller: &Caller, before: &Memory, new: &Mem
             None => error.hint("You may not read its successor; save your own version."),
         });
     }
+    // One that has a successor itself leads on, or back: two memories would supersede each other.
+    if !new.is_current() {
+        let reason = format!("memory {} is not current, and cannot supersede another", new.id);
+        return Err(Error::conflict(reason).hint("Supersede it by a current memory."));
+    }
     if before.sharing == Sharing::Shared && new.sharing == Sharing::Private {
         let reason = "a private memory cannot supersede a memory that others read";
         return Err(Error::invalid("supersedes", reason)
@@ -194,6 +199,10 @@ impl MemoryChange<'_> {
         }
         if let_out {
             after.review = None;
+        }
+        // A memory that no other supersedes any more is current again.
+        if before.superseded_by.is_some() && after.superseded_by.is_none() {
+            after.archived_at = None;
         }
         let after = Memory {
             revision: before.revision + 1,
