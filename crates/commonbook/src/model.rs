@@ -15,6 +15,7 @@ pub mod export;
 pub mod graph;
 pub mod handoff;
 pub mod import;
+pub mod knowledge;
 pub mod learning;
 pub mod memory;
 pub mod naming;

@@ -22,6 +22,7 @@ mod cursor;
 mod entity;
 mod export;
 mod handoff;
+mod knowledge;
 mod loss;
 mod notifying;
 mod session;
@@ -58,6 +59,7 @@ pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
 pub use handoff::{HandoffRows, SettledClockRows};
+pub use knowledge::KnowledgeRows;
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
@@ -184,6 +186,7 @@ transaction!(
     SettledClockRows,
     StandingRows,
     UsageRows,
+    KnowledgeRows,
     WorkRows,
     ExportRows,
 );

@@ -30,6 +30,9 @@ pub enum EventKind {
     /// A memory was superseded.
     #[serde(rename = "memory.superseded")]
     MemorySuperseded,
+    /// A memory was retracted: it is wrong.
+    #[serde(rename = "memory.retracted")]
+    MemoryRetracted,
     /// A memory was deleted; it can be restored.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted,
@@ -159,6 +162,9 @@ pub enum EventKind {
     /// An agent's standing memory was read. The same readers see the event.
     #[serde(rename = "agent.memory.loaded")]
     AgentMemoryLoaded,
+    /// A memory was retracted that an agent was told. The same readers see the event.
+    #[serde(rename = "agent.memory.retracted")]
+    AgentMemoryRetracted,
     /// The store had lost events of this journal, and the operator accepted the loss.
     #[serde(rename = "store.loss_accepted")]
     StoreLossAccepted,
@@ -170,6 +176,7 @@ impl EventKind {
         Self::MemorySaved,
         Self::MemoryUpdated,
         Self::MemorySuperseded,
+        Self::MemoryRetracted,
         Self::MemoryDeleted,
         Self::MemoryRestored,
         Self::MemoryPurged,
@@ -213,6 +220,7 @@ impl EventKind {
         Self::HandoffRefused,
         Self::ContextBuilt,
         Self::AgentMemoryLoaded,
+        Self::AgentMemoryRetracted,
         Self::StoreLossAccepted,
     ];
 
@@ -223,6 +231,7 @@ impl EventKind {
             Self::MemorySaved => "memory.saved",
             Self::MemoryUpdated => "memory.updated",
             Self::MemorySuperseded => "memory.superseded",
+            Self::MemoryRetracted => "memory.retracted",
             Self::MemoryDeleted => "memory.deleted",
             Self::MemoryRestored => "memory.restored",
             Self::MemoryPurged => "memory.purged",
@@ -265,6 +274,7 @@ impl EventKind {
             Self::HandoffCycleFound => "handoff.cycle_found",
             Self::HandoffRefused => "handoff.refused",
             Self::ContextBuilt => "context.built",
+            Self::AgentMemoryRetracted => "agent.memory.retracted",
             Self::AgentMemoryLoaded => "agent.memory.loaded",
             Self::StoreLossAccepted => "store.loss_accepted",
         }
@@ -285,7 +295,10 @@ impl EventKind {
     /// Whether it says what an agent received: each reader sees in it only what it may read.
     #[must_use]
     pub const fn is_of_work(self) -> bool {
-        matches!(self, Self::ContextBuilt | Self::AgentMemoryLoaded)
+        matches!(
+            self,
+            Self::ContextBuilt | Self::AgentMemoryLoaded | Self::AgentMemoryRetracted
+        )
     }
 }
 
@@ -314,7 +327,8 @@ pub struct Event {
     pub changed: Vec<String>,
     /// Further data. `context.built`, `agent.memory.loaded`: `agent_id`, `source`, and `ids`, `bytes`
     /// and `tokens` of the items that you may see. `handoff.cycle_found`, `handoff.refused`: the
-    /// `cycle`. `case.appended`: `first`, `last` and `entries` (`position`, `entry_id`, `kind`,
+    /// `cycle`. `memory.retracted`: the `operation`. `agent.memory.retracted`: that, `agent_id` and
+    /// `ids`. `case.appended`: `first`, `last` and `entries` (`position`, `entry_id`, `kind`,
     /// `summary`, or `withheld`). `store.loss_accepted`: the last event `stored` and the last `marked`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,

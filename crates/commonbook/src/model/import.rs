@@ -237,6 +237,7 @@ pub fn restored_memory(exported: Memory, workspace: &Workspace) -> Result<Memory
     memory.memory_type = memory.memory_type.into_import_type();
     memory.usage = None;
     memory.receive(None)?;
+    memory.retraction.clone_from(&exported.retraction);
     if exported.is_quarantined() {
         let Memory { trust, suspicions, review, .. } = exported;
         memory = Memory { trust, suspicions, review, ..memory };

@@ -4,6 +4,7 @@ mod memory_type;
 mod mentions;
 mod receive;
 mod requests;
+mod retraction;
 mod review;
 mod save;
 mod subject;
@@ -15,6 +16,10 @@ pub use receive::{fit_line, fit_text};
 pub use requests::{
     DeleteMemory, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory, MemoryRevision,
     PurgeMemory, PurgeResult, RestoreMemory, RevisionHistory,
+};
+pub use retraction::{
+    BlastRadius, RadiusKind, RadiusNode, RetractMemory, Retraction, RetractionNotice,
+    RetractionNoticeKind, RetractionResult, may_retract,
 };
 pub use review::{
     AppealMemory, ListQuarantined, PendingReview, QuarantineNotice, ReleaseAppeal, ReleaseMemory,
@@ -192,6 +197,9 @@ pub struct Memory {
     /// The memory that replaced it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub superseded_by: Option<MemoryId>,
+    /// Why it does not hold any more, if it was retracted. Searches and contexts leave it out.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub retraction: Option<Retraction>,
     /// When it was deleted. It can be restored for 30 days.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deleted_at: Option<Timestamp>,
@@ -260,10 +268,10 @@ impl Memory {
         self.is_current() && !self.is_quarantined()
     }
 
-    /// Whether searches return it: neither deleted nor superseded.
+    /// Whether searches return it: neither deleted nor superseded nor retracted.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.deleted_at.is_none() && self.superseded_by.is_none()
+        self.deleted_at.is_none() && self.superseded_by.is_none() && self.retraction.is_none()
     }
 }
 

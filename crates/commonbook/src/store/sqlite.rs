@@ -24,6 +24,7 @@ mod filter;
 mod follower;
 mod handoff;
 mod holder;
+mod knowledge;
 mod mark;
 mod memory;
 mod mention;

@@ -143,6 +143,9 @@ pub struct CaseEntry {
     /// The later entry that supersedes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<MemoryId>,
+    /// Why it does not hold any more, if it was retracted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction: Option<Retraction>,
 }
 
 impl CaseEntry {
@@ -170,6 +173,7 @@ impl CaseEntry {
             session: memory.session,
             supersedes,
             superseded_by: memory.superseded_by,
+            retraction: memory.retraction,
         }
     }
 

@@ -213,6 +213,7 @@ impl SaveMemory {
             valid_from: self.valid_from.map(whole_milliseconds),
             valid_until: self.valid_until.map(whole_milliseconds),
             superseded_by: None,
+            retraction: None,
             deleted_at: None,
             usage: None,
         };

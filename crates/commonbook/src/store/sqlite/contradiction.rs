@@ -35,6 +35,7 @@ const SHOWN_CONDITION: &str = "\
     c.older_revision = m.revision AND c.newer_revision = q.revision \
     AND m.deleted_at IS NULL AND q.deleted_at IS NULL AND (c.resolved OR ( \
         m.superseded_by IS NULL AND q.superseded_by IS NULL \
+        AND m.retraction IS NULL AND q.retraction IS NULL \
         AND m.trust <> 'quarantined' AND q.trust <> 'quarantined'))";
 
 /// The visible rows `c`, with `m` and `q`, and the permission rule on both, found by this index. It
@@ -328,7 +329,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
              CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
-             WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.trust <> 'quarantined' \
+             WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.retraction IS NULL \
+             AND m.trust <> 'quarantined' \
              AND (?3 IS NULL OR m.owner = ?3) ORDER BY w.key"
         );
         let owner = owner.map(ToString::to_string);
@@ -346,7 +348,8 @@ impl ContradictionRows for SqliteTransaction<'_> {
             "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_profile \
              WHERE m.workspace = ?1 AND m.memory_type = ?2 \
              AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner = ?4 \
-             AND m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.trust <> 'quarantined' \
+             AND m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.retraction IS NULL \
+             AND m.trust <> 'quarantined' \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT 1"
         );
         let (workspace, kind) = (memory.workspace.as_str(), memory.memory_type.as_str());
