@@ -17,6 +17,7 @@ pub mod handoff;
 pub mod import;
 pub mod knowledge;
 pub mod learning;
+pub mod lineage;
 pub mod memory;
 pub mod naming;
 pub mod search;

@@ -23,6 +23,7 @@ mod entity;
 mod export;
 mod handoff;
 mod knowledge;
+mod lineage;
 mod loss;
 mod notifying;
 mod session;
@@ -60,6 +61,7 @@ pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use knowledge::KnowledgeRows;
+pub use lineage::LineageRows;
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
@@ -189,6 +191,7 @@ transaction!(
     KnowledgeRows,
     WorkRows,
     ExportRows,
+    LineageRows,
 );
 
 /// The rows of memories.

@@ -9,6 +9,7 @@ mod damage;
 mod entities;
 mod handoffs;
 mod journal;
+mod lineage;
 mod memories;
 mod rebuilding;
 mod receipts;
@@ -124,6 +125,9 @@ laws! {
     entities::merges_undone_in_turn_leave_everything_unchanged,
     entities::two_processes_merging_in_both_directions_make_no_cycle,
     entities::an_entity_exists_only_for_callers_that_see_a_mention_of_it,
+    lineage::what_was_derived_is_found_from_both_ends_and_ends_with_a_purge,
+    lineage::a_session_knows_each_memory_at_the_last_revision_that_it_was_told,
+    lineage::what_sessions_were_told_is_dropped_by_age,
     standing::the_versions_of_a_file_are_its_own_and_the_oldest_go_first,
     sight::a_store_returns_exactly_what_the_permission_rule_allows,
     receipts::what_an_agent_was_told_is_seen_by_it_those_above_it_and_the_person,

@@ -17,7 +17,12 @@ const AGENTS: [&str; 5] = ["ann", "ann/qa", "ann/qa/x", "anna", "bob"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("u2")];
 
 /// A receipt that tells these memories.
-fn receipt(ids: &CountingIds, agent: &str, user: Option<&str>, told: &[MemoryId]) -> ContextRecord {
+pub(crate) fn receipt(
+    ids: &CountingIds,
+    agent: &str,
+    user: Option<&str>,
+    told: &[MemoryId],
+) -> ContextRecord {
     let who = caller(agent, "x");
     let candidates = told.iter().map(|id| {
         json!({"id": id, "source": "relevant", "memory_type": "semantic", "author": "bob",

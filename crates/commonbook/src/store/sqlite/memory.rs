@@ -316,6 +316,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.forget_usage(&memory.workspace, &id)?;
         self.forget_knowledge(&memory.workspace, &id)?;
+        self.forget_lineage(&memory.workspace, &id)?;
         self.execute(
             "DELETE FROM relation WHERE workspace = ?1 AND (origin = ?2 OR target = ?2)",
             (workspace, &id),

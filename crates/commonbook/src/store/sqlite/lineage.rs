@@ -1,0 +1,201 @@
+//! The SQL of lineage.
+
+use jiff::Timestamp;
+use rusqlite::Row;
+
+use super::SqliteTransaction;
+use super::row::{encode_json, optional_text, text, time};
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::model::access::ItemKind;
+use crate::model::agent::Agent;
+use crate::model::lineage::{Basis, DerivedId, ReadSetKey, ToldMemory};
+use crate::model::workspace::Workspace;
+use crate::prompt::context::ContextRecord;
+use crate::store::LineageRows;
+
+/// Why lineage reads rows of memories in no sight.
+const LINEAGE_READS: &str = "lineage reads ids and revisions, and a verb shows a memory in a sight";
+
+impl LineageRows for SqliteTransaction<'_> {
+    fn add_basis(&mut self, basis: &[Basis]) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO basis \
+                   (workspace, derived, origin, memory, revision, context, recorded_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        for row in basis {
+            self.execute(
+                sql,
+                (
+                    row.workspace.as_str(),
+                    row.derived.to_string(),
+                    row.origin.as_str(),
+                    row.memory.to_string(),
+                    row.revision,
+                    row.context.map(|id| id.to_string()),
+                    row.recorded_at.as_millisecond(),
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn basis_of(&self, workspace: &Workspace, derived: DerivedId) -> Result<Vec<Basis>> {
+        let sql =
+            "SELECT * FROM basis WHERE workspace = ?1 AND derived = ?2 ORDER BY origin, memory";
+        self.query_all(sql, (workspace.as_str(), derived.to_string()), basis_from_row)
+    }
+
+    fn derived_from(&self, origin: &Workspace, memory: MemoryId, limit: u32) -> Result<Vec<Basis>> {
+        let sql = "SELECT * FROM basis INDEXED BY basis_memory WHERE origin = ?1 AND memory = ?2 \
+                   ORDER BY workspace, derived LIMIT ?3";
+        self.query_all(sql, (origin.as_str(), memory.to_string(), limit), basis_from_row)
+    }
+
+    fn note_told(&mut self, receipt: &ContextRecord) -> Result<()> {
+        let Some(session) = &receipt.receipt.session else { return Ok(()) };
+        let told = receipt.receipt.included().filter_map(|candidate| {
+            let ItemKind::Memory(id) = ItemKind::of(&candidate.id) else { return None };
+            Some((id.to_string(), candidate.revision))
+        });
+        let told: Vec<(String, Option<u64>)> = told.collect();
+        // A memory of `global` is told in every workspace.
+        let origins = receipt.workspace.with_global();
+        let sql = "\
+            INSERT INTO told_memory \
+                (workspace, agent, session, origin, memory, revision, context, sequence, at) \
+            SELECT ?1, ?2, ?3, m.workspace, m.id, coalesce(w.value ->> 1, m.revision), ?4, ?5, ?6 \
+            FROM json_each(?7) w CROSS JOIN json_each(?8) o \
+            CROSS JOIN memory m ON m.workspace = o.value AND m.id = w.value ->> 0 WHERE true \
+            ON CONFLICT (workspace, agent, session, origin, memory) DO UPDATE SET \
+                revision = max(revision, excluded.revision), context = excluded.context, \
+                sequence = max(sequence, excluded.sequence), at = max(at, excluded.at)";
+        let unseen = self.unseen(LINEAGE_READS);
+        unseen.execute(
+            sql,
+            (
+                receipt.workspace.as_str(),
+                receipt.agent.as_str(),
+                session,
+                receipt.id.to_string(),
+                receipt.sequence,
+                receipt.at.as_millisecond(),
+                encode_json(&told)?,
+                encode_json(&origins)?,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>> {
+        let contradicted = |side: &str, revision: &str| {
+            format!(
+                "EXISTS (SELECT 1 FROM contradiction c INDEXED BY contradiction_{side} \
+                 WHERE c.workspace = t.origin AND c.{side} = t.memory AND c.resolved = 0 \
+                     AND c.{revision} = m.revision AND c.sequence > t.sequence)"
+            )
+        };
+        let sql = format!(
+            "SELECT t.origin, t.memory, t.revision, m.revision AS current, t.context, \
+                 {} OR {} AS contradicted \
+             FROM json_each(?3) s CROSS JOIN told_memory t ON t.workspace = ?1 AND t.agent = ?2 \
+                 AND t.session = s.value \
+             CROSS JOIN memory m ON m.workspace = t.origin AND m.id = t.memory \
+             ORDER BY t.origin, t.memory, t.revision DESC",
+            contradicted("older", "older_revision"),
+            contradicted("newer", "newer_revision"),
+        );
+        let params = (key.workspace.as_str(), key.agent.as_str(), encode_json(&key.sessions)?);
+        let mut told: Vec<ToldMemory> = self.unseen(LINEAGE_READS).all(&sql, params, |row| {
+            Ok(ToldMemory {
+                origin: text(row, "origin")?,
+                memory: text(row, "memory")?,
+                revision: row.get("revision")?,
+                current: row.get("current")?,
+                context: optional_text(row, "context")?,
+                is_contradicted: row.get("contradicted")?,
+            })
+        })?;
+        // Of two ids of one session the one that knows more counts.
+        told.dedup_by(|second, first| {
+            let same = second.origin == first.origin && second.memory == first.memory;
+            first.is_contradicted &= !same || second.is_contradicted;
+            same
+        });
+        Ok(told)
+    }
+
+    fn note_known(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+        sequence: u64,
+    ) -> Result<()> {
+        let sql = "\
+            UPDATE told_memory SET sequence = max(sequence, ?6), revision = coalesce( \
+                (SELECT m.revision FROM memory m WHERE m.workspace = ?4 AND m.id = ?5), revision) \
+            WHERE workspace = ?1 AND agent = ?2 AND session = ?3 AND origin = ?4 AND memory = ?5";
+        let unseen = self.unseen(LINEAGE_READS);
+        for session in &key.sessions {
+            for (origin, memory) in memories {
+                unseen.execute(
+                    sql,
+                    (
+                        key.workspace.as_str(),
+                        key.agent.as_str(),
+                        session,
+                        origin.as_str(),
+                        memory.to_string(),
+                        sequence,
+                    ),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn agents_told(
+        &self,
+        workspace: &Workspace,
+        origin: &Workspace,
+        memory: MemoryId,
+    ) -> Result<Vec<Agent>> {
+        let sql = "SELECT DISTINCT agent FROM told_memory INDEXED BY told_memory_memory \
+                   WHERE origin = ?2 AND memory = ?3 AND workspace = ?1 ORDER BY agent";
+        let params = (workspace.as_str(), origin.as_str(), memory.to_string());
+        self.query_all(sql, params, |row| text(row, 0))
+    }
+
+    fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64> {
+        let sql = "DELETE FROM told_memory WHERE (workspace, agent, session, origin, memory) IN \
+                   (SELECT workspace, agent, session, origin, memory FROM told_memory \
+                    INDEXED BY told_memory_at WHERE at < ?1 LIMIT ?2)";
+        Ok(self.execute(sql, (before.as_millisecond(), limit))? as u64)
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Removes a memory from all lineage.
+    pub(super) fn forget_lineage(&self, workspace: &Workspace, memory: &str) -> Result<()> {
+        for table in ["basis", "outdated"] {
+            let of = format!("DELETE FROM {table} WHERE workspace = ?1 AND derived = ?2");
+            self.execute(&of, (workspace.as_str(), memory))?;
+        }
+        for table in ["basis", "outdated", "told_memory"] {
+            let from = format!("DELETE FROM {table} WHERE origin = ?1 AND memory = ?2");
+            self.execute(&from, (workspace.as_str(), memory))?;
+        }
+        Ok(())
+    }
+}
+
+fn basis_from_row(row: &Row<'_>) -> rusqlite::Result<Basis> {
+    Ok(Basis {
+        workspace: text(row, "workspace")?,
+        derived: text(row, "derived")?,
+        origin: text(row, "origin")?,
+        memory: text(row, "memory")?,
+        revision: row.get("revision")?,
+        context: optional_text(row, "context")?,
+        recorded_at: time(row.get("recorded_at")?),
+    })
+}
