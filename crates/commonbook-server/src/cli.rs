@@ -19,6 +19,7 @@ mod monitor;
 mod offer;
 mod pages;
 mod reindex;
+mod retraction;
 mod session;
 mod setup;
 mod show;

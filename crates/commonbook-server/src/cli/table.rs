@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::lookup::ViewLookup;
 use super::{
-    case, checkpoint, context, contradictions, entities, handoff, session, show, standing, tokens,
+    case, checkpoint, context, contradictions, entities, handoff, retraction, session, show,
+    standing, tokens,
 };
 
 /// The groups of commands, with their help.
@@ -103,6 +104,8 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         lookup_view("list_events", &[], show::events),
         view("list_quarantined", &[], show::show_quarantined),
         view("appeal_memory", &["id"], show::show_appeal),
+        view("retract_memory", &["id"], retraction::show_retraction),
+        view("who_knows", &[], retraction::show_knowledge),
         view("release_memory", &["id"], show::show_changed_memory),
         view("create_token", &["agent_name"], tokens::show_issued_token),
         view("list_tokens", &[], tokens::list),

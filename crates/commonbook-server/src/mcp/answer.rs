@@ -68,7 +68,7 @@ const UNSENT_FIELDS: [&str; 22] = [
 ];
 
 /// What a list shows of a memory; the rest says only what is unusual.
-const MEMORY_FIELDS: [&str; 13] = [
+const MEMORY_FIELDS: [&str; 14] = [
     "id",
     "owner",
     "title",
@@ -79,14 +79,15 @@ const MEMORY_FIELDS: [&str; 13] = [
     "redacted",
     "valid_until",
     "superseded_by",
+    "retraction",
     "deleted_at",
     "memory_type",
     "recorded_at",
 ];
 
 /// What an answer to a write shows of a memory.
-const WRITTEN_MEMORY_FIELDS: [&str; 7] =
-    ["id", "about", "revision", "trust", "redacted", "superseded_by", "deleted_at"];
+const WRITTEN_MEMORY_FIELDS: [&str; 8] =
+    ["id", "about", "revision", "trust", "redacted", "superseded_by", "retraction", "deleted_at"];
 
 /// What an answer to a write shows of a handoff.
 const WRITTEN_HANDOFF_FIELDS: [&str; 7] =

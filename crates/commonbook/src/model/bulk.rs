@@ -20,6 +20,8 @@ string_enum! {
         Adopted = "adopted",
         /// The memories were deleted; after 30 days they are removed permanently.
         Purged = "purged",
+        /// A memory, and what digests made of it, was retracted.
+        Retracted = "retracted",
     }
 }
 

@@ -295,10 +295,7 @@ impl EventKind {
     /// Whether it says what an agent received: each reader sees in it only what it may read.
     #[must_use]
     pub const fn is_of_work(self) -> bool {
-        matches!(
-            self,
-            Self::ContextBuilt | Self::AgentMemoryLoaded | Self::AgentMemoryRetracted
-        )
+        matches!(self, Self::ContextBuilt | Self::AgentMemoryLoaded | Self::AgentMemoryRetracted)
     }
 }
 

@@ -95,14 +95,19 @@ impl WhoKnows {
         };
         let (of, with) = (agent("agent", &self.agent)?, agent("with", &self.with)?);
         if with.is_some() && (of.is_none() || of == with) {
-            return Err(Error::invalid("with", "compares two agents; expected another one as agent")
-                .hint("Name one agent in `agent` and another in `with`."));
+            return Err(Error::invalid(
+                "with",
+                "compares two agents; expected another one as agent",
+            )
+            .hint("Name one agent in `agent` and another in `with`."));
         }
         let named = [self.memory.is_some(), self.entity.is_some(), self.case.is_some()];
         let named = named.into_iter().filter(|is_named| *is_named).count();
         if named > 1 {
             let reason = "memory, entity and case exclude each other; expected one of them";
-            return Err(Error::invalid("memory", reason).hint("Ask about one of them in each call."));
+            return Err(
+                Error::invalid("memory", reason).hint("Ask about one of them in each call.")
+            );
         }
         let at = self.at.as_deref();
         let at = at.map(|text| period::parse_period_bound("at", text, PeriodBound::Last, now));
@@ -289,8 +294,7 @@ mod tests {
     fn an_agent_knows_what_it_was_told_last() {
         let first = saved();
         let shared = Memory { revision: 2, ..first.clone() };
-        let corrected =
-            Memory { revision: 3, text: "We ship on Tuesdays".into(), ..first.clone() };
+        let corrected = Memory { revision: 3, text: "We ship on Tuesdays".into(), ..first.clone() };
         let retraction = Retraction { reason: "x".into(), by: agent("ann"), at: at(9) };
         let retracted = Memory { retraction: Some(retraction), ..first.clone() };
         let deleted = Memory { deleted_at: Some(at(9)), ..first.clone() };
@@ -328,10 +332,7 @@ mod tests {
                     ..WhoKnows::default()
                 },
             ),
-            (
-                "memory",
-                WhoKnows { memory: id, case: "outage".parse().ok(), ..WhoKnows::default() },
-            ),
+            ("memory", WhoKnows { memory: id, case: "outage".parse().ok(), ..WhoKnows::default() }),
             ("agent", WhoKnows { agent: Some("b b".into()), ..WhoKnows::default() }),
             ("at", WhoKnows { at: Some("soon".into()), ..WhoKnows::default() }),
         ];

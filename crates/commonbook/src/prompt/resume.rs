@@ -311,6 +311,7 @@ fn change_note(change: &ChangedMemory) -> String {
     let change = match change.change {
         ChangeSince::Changed => "changed",
         ChangeSince::Superseded => "superseded",
+        ChangeSince::Retracted => "retracted",
         ChangeSince::Deleted => "deleted",
     };
     format!("{change} since{heir}")

@@ -39,12 +39,14 @@ pub trait KnowledgeRows {
     /// Stores what an agent hears of a retraction; an existing notice stays unchanged.
     fn put_retraction_notice(&mut self, notice: &RetractionNotice) -> Result<()>;
 
-    /// At most `limit` notices that wait for this agent and this user, oldest first.
-    fn waiting_retraction_notices(
+    /// At most `limit` notices for this agent that it heard at this time, or that wait for it: those
+    /// that it may hear while it works for this user, oldest first.
+    fn retraction_notices(
         &self,
         workspace: &Workspace,
         agent: &Agent,
         user: Option<&str>,
+        heard_at: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<RetractionNotice>>;
 
@@ -57,10 +59,16 @@ pub trait KnowledgeRows {
         at: Timestamp,
     ) -> Result<()>;
 
-    /// Removes the notices of an operation about this memory; returns those that were heard.
-    fn take_back_notices(
-        &mut self,
-        memory: MemoryId,
-        operation: OperationId,
-    ) -> Result<Vec<RetractionNotice>>;
+    /// Removes the notices of an operation, except those that it was taken back; returns those that
+    /// were heard.
+    fn take_back_notices(&mut self, operation: OperationId) -> Result<Vec<RetractionNotice>>;
+
+    /// At most `limit` retracted memories of a workspace with one of these claims, newest first, in
+    /// sight or not.
+    fn retracted_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        limit: u32,
+    ) -> Result<Vec<Memory>>;
 }

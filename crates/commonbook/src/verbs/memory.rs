@@ -22,17 +22,18 @@ use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{
     DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
-    PurgeResult, RestoreMemory, RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult,
-    UpdateMemory, UpdateResult, UsageKind, expect_revision,
+    PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory, SaveMemories, SaveMemory,
+    SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind, expect_revision,
 };
 use crate::store::Transaction;
 use write::{insert, judge_with_earlier, may_supersede, supersede};
 
 pub(super) use earlier::find_earlier;
+use earlier::find_retracted_twin;
 pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject, replace};
 
-use lookup::{changeable_memory, not_deleted, revisions};
-pub(super) use lookup::{hide_heirs, live_memory, visible_memory};
+use lookup::revisions;
+pub(super) use lookup::{changeable_memory, hide_heirs, live_memory, not_deleted, visible_memory};
 
 impl Commonbook {
     /// Saves a memory under the caller's name. If the caller said the same before, nothing is saved;
@@ -303,6 +304,9 @@ struct SaveRecord {
     /// The memories that it corrects.
     #[serde(default)]
     superseded: Vec<MemoryId>,
+    /// A memory that said the same and was retracted.
+    #[serde(default)]
+    retracted: Option<RetractedTwin>,
 }
 
 fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<SaveResult> {
@@ -311,7 +315,8 @@ fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<Sav
             true => SaveOutcome::Repeated,
             false => SaveOutcome::Created,
         };
-        SaveResult::of(saved.memory, outcome, door).superseding(saved.superseded, door)
+        let result = SaveResult::of(saved.memory, outcome, door);
+        result.superseding(saved.superseded, door).after_retraction(saved.retracted, door)
     };
     once.answer.into_iter().map(result).collect()
 }
@@ -357,18 +362,19 @@ fn keep_draft(
         if !memory.is_quarantined() {
             supersede(tx, caller, old, &memory, now).map_err(in_field)?;
         }
-        return Ok(SaveRecord { memory, is_known: false, superseded: Vec::new() });
+        return Ok(SaveRecord { memory, is_known: false, superseded: Vec::new(), retracted: None });
     }
     let earlier = find_earlier(tx, caller, &memory)?;
     if let Some(memory) = earlier.repeated {
-        return Ok(SaveRecord { memory, is_known: true, superseded: Vec::new() });
+        return Ok(SaveRecord { memory, is_known: true, superseded: Vec::new(), retracted: None });
     }
+    let retracted = find_retracted_twin(tx, caller, &memory)?;
     insert(tx, &memory, now)?;
     for old in &earlier.corrected {
         replace(tx, caller, old, &memory, now)?;
     }
     let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
-    Ok(SaveRecord { memory, is_known: false, superseded })
+    Ok(SaveRecord { memory, is_known: false, superseded, retracted })
 }
 
 /// Purges a memory with its event, which names no topics.

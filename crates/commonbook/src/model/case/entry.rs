@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
-use crate::model::memory::{Importance, Memory, MemoryType};
+use crate::model::memory::{Importance, Memory, MemoryType, Retraction};
 use commonbook_text::string_enum;
 
 string_enum! {

@@ -31,6 +31,8 @@ string_enum! {
         Changed = "changed",
         /// Another memory superseded it.
         Superseded = "superseded",
+        /// It was retracted: it is wrong.
+        Retracted = "retracted",
         /// It was deleted.
         Deleted = "deleted",
     }
@@ -84,6 +86,8 @@ pub fn change_since(then: &Memory, now: &Memory) -> Option<ChangedMemory> {
     };
     let change = if now.deleted_at.is_some() {
         ChangeSince::Deleted
+    } else if now.retraction.is_some() {
+        ChangeSince::Retracted
     } else if now.superseded_by.is_some() {
         ChangeSince::Superseded
     } else if says(then) != says(now) {

@@ -56,6 +56,8 @@ string_enum! {
         Superseded = "superseded",
         /// Its text was changed.
         Corrected = "corrected",
+        /// It was retracted: it is wrong.
+        Retracted = "retracted",
         /// It was deleted.
         Deleted = "deleted",
     }

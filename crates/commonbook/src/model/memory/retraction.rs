@@ -26,6 +26,14 @@ pub struct Retraction {
     pub at: Timestamp,
 }
 
+impl Retraction {
+    /// Whether its reason gives no orders to the agents that read it.
+    #[must_use]
+    pub fn is_harmless(&self) -> bool {
+        injection::reasons(&self.reason).is_empty()
+    }
+}
+
 /// Retracts a memory that is wrong: searches and contexts leave it out, and each agent that was told
 /// it hears the reason. Preview with `dry_run` what it reached; `undo_operation` takes it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -242,7 +250,11 @@ mod tests {
             ("anonymous", EntryPoint::Rest, false),
         ];
         for (name, door, may) in table {
-            assert_eq!(may_retract(&caller(name, door), &memory).is_ok(), may, "{name} at {door:?}");
+            assert_eq!(
+                may_retract(&caller(name, door), &memory).is_ok(),
+                may,
+                "{name} at {door:?}"
+            );
         }
     }
 

@@ -60,6 +60,27 @@ fn judged_row<'m>(a: &'m Memory, b: &Memory) -> (&'m str, String, String, String
 }
 
 impl SqliteTransaction<'_> {
+    /// The positions of the newest memories of a workspace with one of these claims, newest first.
+    pub(super) fn places_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        limit: u32,
+    ) -> Result<Vec<u64>> {
+        // The newest of each key by its index: the work does not grow with the store.
+        let newest = "SELECT sequence FROM claim INDEXED BY claim_key \
+             WHERE workspace = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT ?3";
+        let mut places: Vec<u64> = Vec::new();
+        for key in keys {
+            let params = (workspace.as_str(), key, limit);
+            places.extend(self.query_all(newest, params, |row| row.get::<_, u64>(0))?);
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        places.dedup();
+        places.truncate(limit as usize);
+        Ok(places)
+    }
+
     /// Removes the contradictions of a memory.
     pub(super) fn forget_contradictions(&self, memory: &Memory) -> Result<()> {
         self.execute(
@@ -312,17 +333,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
         owner: Option<&Agent>,
         limit: u32,
     ) -> Result<Vec<Memory>> {
-        // The newest of each key by its index: the work does not grow with the store.
-        let newest = "SELECT sequence FROM claim INDEXED BY claim_key \
-             WHERE workspace = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT ?3";
-        let mut places: Vec<u64> = Vec::new();
-        for key in keys {
-            let params = (workspace.as_str(), key, limit);
-            places.extend(self.query_all(newest, params, |row| row.get::<_, u64>(0))?);
-        }
-        places.sort_unstable_by(|a, b| b.cmp(a));
-        places.dedup();
-        places.truncate(limit as usize);
+        let places = self.places_claiming(workspace, keys, limit)?;
         if places.is_empty() {
             return Ok(Vec::new());
         }

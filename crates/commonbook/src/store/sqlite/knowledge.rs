@@ -111,18 +111,21 @@ impl KnowledgeRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn waiting_retraction_notices(
+    fn retraction_notices(
         &self,
         workspace: &Workspace,
         agent: &Agent,
         user: Option<&str>,
+        heard_at: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<RetractionNotice>> {
-        let sql = "SELECT * FROM retraction_notice INDEXED BY retraction_notice_waiting \
-                   WHERE workspace = ?1 AND agent = ?2 AND heard_at IS NULL \
+        let sql = "SELECT * FROM retraction_notice \
+                   WHERE workspace = ?1 AND agent = ?2 AND heard_at IS ?4 \
                        AND (user_id = '' OR ?3 IS NULL OR user_id = ?3) \
-                   ORDER BY at, memory LIMIT ?4";
-        self.query_all(sql, (workspace.as_str(), agent.as_str(), user, limit), notice_from_row)
+                   ORDER BY at, memory LIMIT ?5";
+        let heard_at = heard_at.map(Timestamp::as_millisecond);
+        let params = (workspace.as_str(), agent.as_str(), user, heard_at, limit);
+        self.query_all(sql, params, notice_from_row)
     }
 
     fn hear_retraction(
@@ -139,23 +142,31 @@ impl KnowledgeRows for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn take_back_notices(
-        &mut self,
-        memory: MemoryId,
-        operation: OperationId,
-    ) -> Result<Vec<RetractionNotice>> {
-        let params = [memory.to_string(), operation.to_string()];
-        let heard = self.query_all(
-            "SELECT * FROM retraction_notice INDEXED BY retraction_notice_of \
-             WHERE memory = ?1 AND operation = ?2 AND heard_at IS NOT NULL ORDER BY workspace, agent",
-            &params,
-            notice_from_row,
-        )?;
-        self.execute(
-            "DELETE FROM retraction_notice WHERE memory = ?1 AND operation = ?2",
-            &params,
-        )?;
+    fn take_back_notices(&mut self, operation: OperationId) -> Result<Vec<RetractionNotice>> {
+        let of = "FROM retraction_notice INDEXED BY retraction_notice_operation \
+                  WHERE operation = ?1 AND kind <> 'restored'";
+        let params = [operation.to_string()];
+        let sql =
+            format!("SELECT * {of} AND heard_at IS NOT NULL ORDER BY workspace, agent, memory");
+        let heard = self.query_all(&sql, params.clone(), notice_from_row)?;
+        self.execute(&format!("DELETE {of}"), params)?;
         Ok(heard)
+    }
+
+    fn retracted_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        limit: u32,
+    ) -> Result<Vec<Memory>> {
+        let places = self.places_claiming(workspace, keys, limit)?;
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
+             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
+             WHERE m.retraction IS NOT NULL AND m.deleted_at IS NULL ORDER BY w.key"
+        );
+        let unseen = self.unseen("a save looks for what was retracted, and shows it in a sight");
+        unseen.all(&sql, (workspace.as_str(), encode_json(&places)?), memory::from_row)
     }
 }
 
@@ -172,7 +183,8 @@ impl SqliteTransaction<'_> {
         if memories.is_empty() {
             return Ok(());
         }
-        let unseen = self.unseen("what a text told is recorded for its reader, and shown to nobody");
+        let unseen =
+            self.unseen("what a text told is recorded for its reader, and shown to nobody");
         unseen.execute(
             "INSERT OR IGNORE INTO knowledge \
                  (memory, workspace, agent, revision, user_id, at, origin, context) \

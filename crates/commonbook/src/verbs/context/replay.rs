@@ -19,6 +19,7 @@ use crate::prompt::context::{
     HandoffQueue, PROPOSAL_PREFIX,
 };
 use crate::store::Transaction;
+use crate::verbs::retraction::waiting_retractions;
 use crate::verbs::{Commonbook, case};
 use commonbook_text::fence::Fence;
 
@@ -58,7 +59,14 @@ impl Commonbook {
         let tokens = handoff_tokens(&wanted.settings, queue.told.max(1));
         let mut queue = Some(queue);
         self.store.read(|tx| {
+            let heard = waiting_retractions(tx, &caller, &sight, Some(kept.at))?;
+            let heard =
+                heard.iter().filter_map(|(notice, memory)| gathering.retraction(notice, memory));
+            candidates.extend(heard);
             for candidate in &kept.receipt.candidates {
+                if candidate.source == ContextSource::Retraction {
+                    continue;
+                }
                 if let Some(id) = handoff_of(candidate) {
                     match tx.handoff(&sight, id)? {
                         Some(handoff) => candidates.push(match candidate.source {

@@ -83,6 +83,9 @@ pub(super) fn present_memories(
         if memory.deleted_at.is_some() {
             let change = change(MemoryChangeKind::Deleted, None);
             present.push(PresentMemory { change, memory: None });
+        } else if memory.retraction.is_some() {
+            let change = change(MemoryChangeKind::Retracted, None);
+            present.push(PresentMemory { change, memory: None });
         } else if let Some(heir) = successor(tx, sight, &memory)? {
             let change = change(MemoryChangeKind::Superseded, Some(heir.id));
             present.push(PresentMemory { change, memory: Some(heir) });

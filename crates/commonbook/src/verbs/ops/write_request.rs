@@ -18,8 +18,8 @@ use crate::model::handoff::{
 };
 use crate::model::learning::LearnRequest;
 use crate::model::memory::{
-    AppealMemory, DeleteMemory, PurgeMemory, ReleaseMemory, RestoreMemory, SaveMemories,
-    SaveMemory, UpdateMemory,
+    AppealMemory, DeleteMemory, PurgeMemory, ReleaseMemory, RestoreMemory, RetractMemory,
+    SaveMemories, SaveMemory, UpdateMemory,
 };
 use crate::model::session::{EndSession, StartSession, TouchSession};
 
@@ -81,6 +81,7 @@ keyed! {
     ResolveContradiction => "resolve_contradiction",
     ResolveEntity => "resolve_entity",
     RestoreMemory => "restore_memory",
+    RetractMemory => "retract_memory",
     ResumeSession => "resume_session",
     SaveMemories => "save_memories",
     SaveMemory => "save_memory",

@@ -49,5 +49,5 @@ CREATE TABLE retraction_notice (
     PRIMARY KEY (workspace, agent, memory, operation, kind)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX retraction_notice_waiting ON retraction_notice (workspace, agent) WHERE heard_at IS NULL;
-CREATE INDEX retraction_notice_of ON retraction_notice (memory, operation);
+CREATE INDEX retraction_notice_operation ON retraction_notice (operation);
+CREATE INDEX retraction_notice_memory ON retraction_notice (memory);
