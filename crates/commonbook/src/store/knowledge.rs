@@ -32,8 +32,7 @@ pub trait KnowledgeRows {
         at: Timestamp,
     ) -> Result<()>;
 
-    /// At most `limit` entries of cases in sight that the system wrote and whose text names this
-    /// memory.
+    /// At most `limit` entries of cases in sight whose text names this memory.
     fn digest_entries(&self, sight: &Sight, memory: &Memory, limit: u32) -> Result<Vec<Memory>>;
 
     /// Stores what an agent hears of a retraction; an existing notice stays unchanged.

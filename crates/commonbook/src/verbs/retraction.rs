@@ -14,10 +14,10 @@ use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::bulk::{BulkItem, BulkKind, BulkOperation};
 use crate::model::caller::Caller;
-use crate::model::case::digest::KnownEntry;
+use crate::model::case::digest::digest_sources;
 use crate::model::cursor::visible_beginning;
 use crate::model::event::{EventKind, ItemFigures, NewEvent, work_details};
-use crate::model::handoff::HandoffFilter;
+use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::knowledge::KnowledgeRecord;
 use crate::model::lineage::DerivedId;
 use crate::model::memory::{
@@ -118,7 +118,7 @@ fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Reac
         let mut found = Vec::new();
         if is_copy {
             for entry in tx.digest_entries(sight, &memory, limits::RADIUS_MEMORIES)? {
-                let sources = KnownEntry::of(&entry).sources;
+                let sources = digest_sources(&entry);
                 if sources.contains(&memory.id) {
                     let is_copy = sources.iter().all(|source| copies.contains(source));
                     found.push(ReachedMemory { memory: entry, depth, is_copy });
@@ -194,7 +194,12 @@ fn blast_radius(
                 radius.push(RadiusNode { id, at, revision, how, ..below.clone() });
             }
         }
-        let carrying = HandoffFilter { memory: Some(memory.id), ..HandoffFilter::default() };
+        let carrying = HandoffFilter {
+            side: HandoffSide::All,
+            status: HandoffStatus::ALL.to_vec(),
+            memory: Some(memory.id),
+            ..HandoffFilter::default()
+        };
         let most = u32::try_from(limits::RADIUS_NODES).unwrap_or(u32::MAX);
         for (_, handoff) in tx.handoffs(sight, &carrying, None, most)? {
             radius.push(RadiusNode {

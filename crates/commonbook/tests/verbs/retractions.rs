@@ -69,7 +69,7 @@ fn a_retracted_memory_is_not_found_or_told_and_shows_its_mark() {
     assert!(!context.text.contains("Fridays"), "{}", context.text);
     assert_eq!(world.shown("cleo", wrong.id).retraction, Some(mark));
     let events = world.events("cleo");
-    assert_eq!(events.last().map(|(_, kind, _)| *kind), Some(EventKind::MemoryRetracted));
+    assert!(events.iter().any(|(_, kind, _)| *kind == EventKind::MemoryRetracted));
 
     let error = world.retract(&caller("ann"), wrong.id).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict);

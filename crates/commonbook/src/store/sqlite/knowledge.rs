@@ -79,15 +79,14 @@ impl KnowledgeRows for SqliteTransaction<'_> {
     fn digest_entries(&self, sight: &Sight, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {
         let seen = self.seen(sight)?;
         let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_owner WHERE {} \
-                 AND m.owner = :owner AND m.case_key IS NOT NULL AND m.workspace = :workspace \
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_case WHERE {} \
+                 AND m.case_key IS NOT NULL AND m.workspace = :workspace \
                  AND m.deleted_at IS NULL AND instr(m.text, :id) > 0 ORDER BY m.sequence LIMIT :limit",
             seen.of("m")
         );
-        let (system, id) = (Agent::system(), memory.id.to_string());
-        let (owner, workspace) = (system.as_str(), memory.workspace.as_str());
-        let more: [(&str, &dyn ToSql); 4] =
-            [(":owner", &owner), (":workspace", &workspace), (":id", &id), (":limit", &limit)];
+        let (id, workspace) = (memory.id.to_string(), memory.workspace.as_str());
+        let more: [(&str, &dyn ToSql); 3] =
+            [(":workspace", &workspace), (":id", &id), (":limit", &limit)];
         seen.all(&sql, &more, memory::from_row)
     }
 

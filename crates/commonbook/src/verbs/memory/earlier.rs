@@ -61,8 +61,7 @@ pub(super) fn find_retracted_twin(
     let stated = MemoryStatements::of(memory);
     let (keys, limit) = (stated.keys(), limits::CONTRADICTION_CANDIDATES);
     for other in tx.retracted_claiming(&memory.workspace, &keys, limit)? {
-        let relation = stated.relation_to_earlier(&MemoryStatements::of(&other));
-        if relation == EarlierRelation::Repeated
+        if stated.has_wording_of(&MemoryStatements::of(&other))
             && tx.memory(&Sight::writing(caller)?, other.id)?.is_some()
         {
             return Ok(RetractedTwin::of(&other));
