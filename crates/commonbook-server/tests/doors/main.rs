@@ -29,6 +29,7 @@ mod monitor;
 mod observed;
 mod own_types;
 mod rest;
+mod retractions;
 mod standing;
 mod stranger;
 #[cfg(unix)]

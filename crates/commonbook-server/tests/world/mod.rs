@@ -220,6 +220,9 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "memory_history" => ("GET", "/v1/memories/{id}/history"),
         "restore_memory" => ("POST", "/v1/memories/{id}/restore"),
         "purge_memory" => ("POST", "/v1/memories/{id}/purge"),
+        "retract_memory" => ("POST", "/v1/memories/{id}/retract"),
+        "who_knows" => ("GET", "/v1/knowledge"),
+        "undo_operation" => ("POST", "/v1/operations/{operation_id}/undo"),
         "get_memory_stats" => ("GET", "/v1/stats"),
         "list_agents" => ("GET", "/v1/agents"),
         "get_agent" => ("GET", "/v1/agents/{name}"),
@@ -313,6 +316,7 @@ impl Door for Server {
         let placed = [
             "id",
             "name",
+            "operation_id",
             "key",
             "session",
             "checkpoint",

@@ -59,14 +59,8 @@ impl Commonbook {
         let tokens = handoff_tokens(&wanted.settings, queue.told.max(1));
         let mut queue = Some(queue);
         self.store.read(|tx| {
-            let heard = waiting_retractions(tx, &caller, &sight, Some(kept.at))?;
-            let heard =
-                heard.iter().filter_map(|(notice, memory)| gathering.retraction(notice, memory));
-            candidates.extend(heard);
-            for candidate in &kept.receipt.candidates {
-                if candidate.source == ContextSource::Retraction {
-                    continue;
-                }
+            candidates.extend(told_retractions(tx, &caller, &sight, gathering, kept)?);
+            for candidate in other_candidates(&kept.receipt) {
                 if let Some(id) = handoff_of(candidate) {
                     match tx.handoff(&sight, id)? {
                         Some(handoff) => candidates.push(match candidate.source {
@@ -127,6 +121,24 @@ fn may_replay(caller: &Caller, kept: &ContextRecord) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The retractions that a context told, by what is stored of them.
+fn told_retractions(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    builder: CandidateBuilder<'_>,
+    kept: &ContextRecord,
+) -> Result<Vec<ContextCandidate>> {
+    let heard = waiting_retractions(tx, caller, sight, Some(kept.at))?;
+    let told = heard.iter().filter_map(|(notice, memory)| builder.retraction(notice, memory));
+    Ok(told.collect())
+}
+
+/// The candidates that the receipt itself names.
+fn other_candidates(receipt: &ContextReceipt) -> impl Iterator<Item = &CandidateReceipt> {
+    receipt.candidates.iter().filter(|candidate| candidate.source != ContextSource::Retraction)
 }
 
 /// The queue of handoffs that a context told of.

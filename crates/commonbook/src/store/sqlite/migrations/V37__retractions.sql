@@ -22,7 +22,8 @@ SELECT m.id, c.workspace, c.agent,
         CASE WHEN m.revised_at <= c.at THEN m.revision ELSE max(m.revision - 1, 1) END),
     coalesce(c.receipt ->> '$.diagnostics.resolved_user_id', ''), c.at,
     coalesce(c.receipt ->> '$.origin', 'context'), c.id
-FROM context c CROSS JOIN json_each(c.receipt, '$.candidates') t
+FROM context c
+CROSS JOIN json_each(iif(json_valid(c.receipt), c.receipt, '{}'), '$.candidates') t
 CROSS JOIN memory m ON m.workspace IN (c.workspace, 'global') AND m.id = t.value ->> '$.id'
 WHERE t.value ->> '$.taken' AND c.agent <> 'anonymous'
 ORDER BY c.at;
