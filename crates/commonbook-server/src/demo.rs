@@ -198,7 +198,7 @@ fn paraphrase_finds_memory(server: &ChildServer, id: &str) -> Result<()> {
 
 fn journal_shows_both(server: &ChildServer) -> Result<()> {
     print_step(6, "The journal shows who did what");
-    let path = "/v1/events?kinds=memory.saved";
+    let path = "/v1/events?events=memory.saved";
     print_detail(&format!("GET {path}"));
     let (status, answer) = server.call("GET", path, SECOND_AGENT, WORKSPACE, &Value::Null)?;
     let events = answer["items"].as_array().cloned().unwrap_or_default();

@@ -4,9 +4,9 @@ use commonbook::base::page::Page;
 use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
 use commonbook::model::handoff::choose::MemoryExclusion;
 use commonbook::model::handoff::{
-    AcceptHandoffResult, ChainLink, Handoff, HandoffCycle, HandoffMemoryChange, HandoffReceipt,
-    HandoffStepResult,
+    AcceptHandoffResult, ChainLink, Handoff, HandoffCycle, HandoffReceipt, HandoffStepResult,
 };
+use commonbook::model::memory::MemoryChange;
 use serde_json::{Value, json};
 
 use super::layout::{
@@ -136,7 +136,7 @@ fn print_left_out(left_out: &[MemoryExclusion]) {
 }
 
 /// The memories that are not as they were when the handoff was created.
-fn print_changed(changed: &[HandoffMemoryChange]) {
+fn print_changed(changed: &[MemoryChange]) {
     let changed = changed.iter().map(|memory| {
         let by = memory.by.as_ref().map(short).unwrap_or_default();
         vec![short(&memory.id), memory.change.to_string(), by]

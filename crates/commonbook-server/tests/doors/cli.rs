@@ -30,6 +30,13 @@ fn an_id_may_be_given_by_its_end() {
 }
 
 #[test]
+fn the_demo_passes() {
+    // The search by meaning needs the model.
+    let output = Home::new().program(&["demo"]).env_remove("COMMONBOOK_EMBEDDER").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn each_kind_of_error_has_its_exit_code() {
     let home = Home::new();
     let unknown = "mem_01m7y9c4dpeqkspxh7a865d434";

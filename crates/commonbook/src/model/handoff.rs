@@ -22,9 +22,7 @@ pub use requests::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, GetHandoff, HandoffDraft, ListHandoffs,
     RejectHandoff, SearchText, WithdrawHandoff, check_other_agent,
 };
-pub use responses::{
-    AcceptHandoffResult, HandoffMemoryChange, HandoffReceipt, HandoffStepResult, MemoryChangeKind,
-};
+pub use responses::{AcceptHandoffResult, HandoffReceipt, HandoffStepResult};
 pub use target::HandoffTarget;
 
 use jiff::Timestamp;

@@ -13,7 +13,7 @@ use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
 use crate::model::entity::EntityRef;
-use crate::model::memory::{Memory, Retraction};
+use crate::model::memory::{Memory, Retraction, says_same};
 use crate::model::search::period::{self, PeriodBound};
 use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
@@ -46,10 +46,10 @@ pub struct WhoKnows {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
     /// Only what this agent knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "agent", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
-    pub agent: Option<String>,
-    /// Only what this agent and `agent` do not know alike.
+    pub owner: Option<String>,
+    /// Only what this agent and `owner` do not know alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub with: Option<String>,
@@ -86,20 +86,20 @@ impl WhoKnows {
     /// The checked request at time `now`.
     ///
     /// # Errors
-    /// `invalid` for a name or a time that is malformed, for `with` without `agent`, and for several of
+    /// `invalid` for a name or a time that is malformed, for `with` without `owner`, and for several of
     /// `memory`, `entity` and `case`.
     pub fn query(&self, now: Timestamp) -> Result<KnowledgeQuery> {
         let agent = |field: &str, name: &Option<String>| {
             let agent = name.as_deref().map(Agent::with_any_name).transpose();
             agent.map_err(|error| error.with_field(field))
         };
-        let (of, with) = (agent("agent", &self.agent)?, agent("with", &self.with)?);
+        let (of, with) = (agent("owner", &self.owner)?, agent("with", &self.with)?);
         if with.is_some() && (of.is_none() || of == with) {
             return Err(Error::invalid(
                 "with",
-                "compares two agents; expected another one as agent",
+                "compares two agents; expected another one as owner",
             )
-            .hint("Name one agent in `agent` and another in `with`."));
+            .hint("Name one agent in `owner` and another in `with`."));
         }
         let named = [self.memory.is_some(), self.entity.is_some(), self.case.is_some()];
         let named = named.into_iter().filter(|is_named| *is_named).count();
@@ -208,8 +208,7 @@ impl MemoryFacts {
     /// The memory with those of its earlier revisions that say the same.
     #[must_use]
     pub fn of(memory: Memory, earlier: &[Memory]) -> Self {
-        let says = |memory: &Memory| (memory.title.clone(), memory.text.clone());
-        let alike = earlier.iter().filter(|earlier| says(earlier) == says(&memory));
+        let alike = earlier.iter().filter(|earlier| says_same(earlier, &memory));
         let same = alike.map(|earlier| earlier.revision).chain([memory.revision]).collect();
         Self { memory, same }
     }
@@ -327,13 +326,13 @@ mod tests {
             (
                 "with",
                 WhoKnows {
-                    agent: Some("bob".into()),
+                    owner: Some("bob".into()),
                     with: Some("bob".into()),
                     ..WhoKnows::default()
                 },
             ),
             ("memory", WhoKnows { memory: id, case: "outage".parse().ok(), ..WhoKnows::default() }),
-            ("agent", WhoKnows { agent: Some("b b".into()), ..WhoKnows::default() }),
+            ("owner", WhoKnows { owner: Some("b b".into()), ..WhoKnows::default() }),
             ("at", WhoKnows { at: Some("soon".into()), ..WhoKnows::default() }),
         ];
         for (field, request) in bad {

@@ -1,5 +1,6 @@
 //! Memories: the record, and what its author may choose.
 
+mod change;
 mod memory_type;
 mod mentions;
 mod receive;
@@ -11,6 +12,7 @@ mod subject;
 mod update;
 mod usage;
 
+pub use change::{MemoryChange, MemoryChangeKind, says_same};
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
 pub use requests::{

@@ -16,10 +16,10 @@ use crate::model::checkpoint::{
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource, id_of};
 use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
 use crate::model::handoff::{
-    ChainLink, ChainPosition, CreateHandoff, Handoff, HandoffMemoryChange, HandoffOrigin,
-    HandoffStatus, MemoryChangeKind, ReceivedHandoffs,
+    ChainLink, ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus,
+    ReceivedHandoffs,
 };
-use crate::model::memory::{Memory, SaveMemory, Sharing, Trust};
+use crate::model::memory::{Memory, MemoryChange, MemoryChangeKind, SaveMemory, Sharing, Trust};
 use crate::model::search::{MatchReason, ScoreParts, SearchHit, SearchResponse};
 use crate::prompt::case::CaseTextBuilder;
 use crate::prompt::context::choose::{
@@ -166,7 +166,7 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
     let earlier = vec![link(2), link(1)];
     let (changed, deleted) = (offer(text), offer("deleted"));
     let change = |offer: &MemoryOffer, change, memory: Option<Memory>| PresentMemory {
-        change: HandoffMemoryChange {
+        change: MemoryChange {
             id: offer.summary.id,
             owner: agent("gemini-cli"),
             change,

@@ -10,10 +10,10 @@ use crate::base::id::{DELETION_HANDLE_CHARS_MIN, EntityId, MemoryId, handle_of_l
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::checkpoint::{
-    CasePosition, ChangeSince, ChangedMemory, Checkpoint, OpenHandoff, ResumeMetadata, ResumeMode,
-    ResumeOptions,
+    CasePosition, Checkpoint, OpenHandoff, ResumeMetadata, ResumeMode, ResumeOptions,
 };
 use crate::model::collaboration::HandoffEdge;
+use crate::model::memory::MemoryChange;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::{take_list, take_quote};
 use crate::prompt::item::{
@@ -55,7 +55,7 @@ pub struct ResumeMaterial {
     /// Its memories that were deleted since the checkpoint.
     pub forgotten: Vec<ForgottenMemory>,
     /// How its memories have changed since the checkpoint.
-    pub changes: Vec<ChangedMemory>,
+    pub changes: Vec<MemoryChange>,
     /// The entities that its memories mention, latest first.
     pub entities: Vec<EntitySummary>,
     /// Those about which something was stated after the checkpoint.
@@ -92,7 +92,7 @@ pub struct ResumePackage {
     pub memories: Vec<MemoryId>,
     /// How they have changed since the checkpoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<ChangedMemory>,
+    pub changes: Vec<MemoryChange>,
     /// The requested entities, latest first.
     pub entities: Vec<EntityId>,
     /// The open handoffs.
@@ -305,16 +305,10 @@ fn open_handoffs_heading(material: &ResumeMaterial) -> String {
 }
 
 /// How a memory has changed since the checkpoint, as a note in its head.
-fn change_note(change: &ChangedMemory) -> String {
-    let heir = change.superseded_by.map(|heir| heir.to_string());
+fn change_note(change: &MemoryChange) -> String {
+    let heir = change.by.map(|heir| heir.to_string());
     let heir = heir.map(|heir| format!(" by #{}", short_id(&heir))).unwrap_or_default();
-    let change = match change.change {
-        ChangeSince::Changed => "changed",
-        ChangeSince::Superseded => "superseded",
-        ChangeSince::Retracted => "retracted",
-        ChangeSince::Deleted => "deleted",
-    };
-    format!("{change} since{heir}")
+    format!("{} since{heir}", change.change)
 }
 
 /// `#qa7xw2bc of claude-code, 2026-11-21`

@@ -139,7 +139,7 @@ fn may_ask_about(sight: &Sight, caller: &Caller, agent: &Agent) -> Result<()> {
     }
     let message = format!("{} does not see what {agent} was told", caller.agent);
     Err(Error::new(ErrorKind::Forbidden, message)
-        .with_field("agent")
+        .with_field("owner")
         .hint("Ask about yourself or an agent below you, or ask a person at the command line."))
 }
 

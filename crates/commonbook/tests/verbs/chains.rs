@@ -3,8 +3,8 @@
 use commonbook::base::id::HandoffId;
 use commonbook::model::caller::Caller;
 use commonbook::model::collaboration::CreateHandoffResult;
-use commonbook::model::handoff::{Handoff, HandoffReceipt, MemoryChangeKind};
-use commonbook::model::memory::{Memory, SaveMemory};
+use commonbook::model::handoff::{Handoff, HandoffReceipt};
+use commonbook::model::memory::{Memory, MemoryChangeKind, SaveMemory};
 use commonbook::prompt::context::AgentContext;
 use serde_json::{Value, json};
 

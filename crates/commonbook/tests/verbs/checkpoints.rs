@@ -258,7 +258,7 @@ fn a_session_is_told_as_it_stood_at_the_checkpoint() {
     let then = world.resume("bob", json!({"checkpoint": made.id})).unwrap();
     for part in [
         "> The orders query joins four tables",
-        "changed since\n> The cache lives for 60 seconds",
+        "corrected since\n> The cache lives for 60 seconds",
         "superseded since by #",
         "> Deploys run on Tuesdays",
         "-- Deleted after the checkpoint\n",
@@ -270,13 +270,12 @@ fn a_session_is_told_as_it_stood_at_the_checkpoint() {
         assert!(!then.text.contains(later), "{later}: {}", then.text);
     }
     assert_eq!(then.memories, [old.id, changed.id, kept.id]);
-    let changes: Vec<_> = (then.changes.iter())
-        .map(|change| (change.id, change.change.name(), change.superseded_by))
-        .collect();
+    let changes: Vec<_> =
+        (then.changes.iter()).map(|change| (change.id, change.change.name(), change.by)).collect();
     let expected = [
         (gone.id, "deleted", None),
         (old.id, "superseded", Some(heir.id)),
-        (changed.id, "changed", None),
+        (changed.id, "corrected", None),
     ];
     assert_eq!(changes, expected);
     assert!(then.handoffs[0].later);
@@ -302,7 +301,7 @@ fn a_reader_learns_of_no_heir_and_no_earlier_text_out_of_its_sight() {
     let others = world.resume("bob", json!({"checkpoint": made.id})).unwrap();
     assert_eq!((others.memories.len(), others.changes.len()), (0, 0), "{}", others.text);
     let own = world.resume("ann", json!({"checkpoint": made.id})).unwrap();
-    assert!(own.text.contains("changed since\n> Ann looks for another job"), "{}", own.text);
+    assert!(own.text.contains("corrected since\n> Ann looks for another job"), "{}", own.text);
 }
 
 #[test]

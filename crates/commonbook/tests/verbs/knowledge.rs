@@ -82,7 +82,7 @@ fn an_agent_sees_what_it_and_those_below_it_were_told() {
     assert_eq!(names, ["cleo", "cleo/scout"]);
     let ask = request(json!({"agent": "bob"}));
     let refused = world.book.who_knows(&caller("cleo"), &ask).unwrap_err();
-    assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Forbidden, Some("agent")));
+    assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Forbidden, Some("owner")));
     let all = world.knows(&caller("cleo"), json!({"state": "never"}));
     assert!(!json!(all).to_string().contains("under the mat"));
     let secret = world.save_private("ann", "The safe is behind the mirror");

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CasePosition, ChangedMemory, Checkpoint, CheckpointKind, OpenHandoff, ResumeMetadata};
+use super::{CasePosition, Checkpoint, CheckpointKind, OpenHandoff, ResumeMetadata};
 use crate::base::id::{CheckpointId, EntityId, MemoryId};
 use crate::base::limits;
 use crate::model::collaboration::HandoffEdge;
+use crate::model::memory::MemoryChange;
 use crate::model::session::Session;
 
 /// Saves a summary of your work so far and creates a checkpoint, in one call: appends the summary
@@ -112,7 +113,7 @@ pub struct ResumeSessionResult {
     pub memories: Vec<MemoryId>,
     /// How they have changed since the checkpoint that you named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<ChangedMemory>,
+    pub changes: Vec<MemoryChange>,
     /// The entities that you requested, latest first.
     pub entities: Vec<EntityId>,
     /// The open handoffs.

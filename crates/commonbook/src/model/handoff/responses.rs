@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::MemoryExclusion;
 use super::{ChainLink, Handoff};
-use crate::base::id::MemoryId;
-use crate::model::agent::Agent;
-use commonbook_text::string_enum;
+use crate::model::memory::MemoryChange;
 
 /// An accepted handoff with everything that its target needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,38 +39,10 @@ pub struct HandoffReceipt {
     pub earlier: Vec<ChainLink>,
     /// The memories that have changed since it was created.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changed: Vec<HandoffMemoryChange>,
+    pub changed: Vec<MemoryChange>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
-}
-
-string_enum! {
-    /// How a memory has changed since a handoff was created.
-    MemoryChangeKind {
-        /// Another memory took its place.
-        Superseded = "superseded",
-        /// Its text was changed.
-        Corrected = "corrected",
-        /// It was retracted: it is wrong.
-        Retracted = "retracted",
-        /// It was deleted.
-        Deleted = "deleted",
-    }
-}
-
-/// A memory that has changed since a handoff was created.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HandoffMemoryChange {
-    /// The memory's id.
-    pub id: MemoryId,
-    /// The agent that owns it.
-    pub owner: Agent,
-    /// The change.
-    pub change: MemoryChangeKind,
-    /// The memory that took its place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<MemoryId>,
 }

@@ -1,8 +1,7 @@
 //! What has changed since a handoff was made, as its target reads it.
 
 use crate::base::id::handle;
-use crate::model::handoff::{HandoffMemoryChange, MemoryChangeKind};
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, MemoryChange, MemoryChangeKind};
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::tokens;
@@ -14,7 +13,7 @@ const PRESENT_TOKENS_MIN: usize = 60;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PresentMemory {
     /// The change.
-    pub change: HandoffMemoryChange,
+    pub change: MemoryChange,
     /// The memory as it is now, or its successor; `None` if it was deleted or retracted.
     pub memory: Option<Memory>,
 }

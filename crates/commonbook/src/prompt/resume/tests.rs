@@ -7,6 +7,7 @@ use crate::base::id::{CountingIds, HandoffId};
 use crate::model::checkpoint::tests::{agent, at, checkpoint};
 use crate::model::checkpoint::{CheckpointKind, CheckpointSettings, ResumeMode};
 use crate::model::handoff::{HandoffKind, HandoffStatus};
+use crate::model::memory::MemoryChangeKind;
 
 fn memory(ids: &CountingIds, author: &str, text: &str) -> MemorySummary {
     let id = MemoryId::new(ids, at(0));
@@ -218,10 +219,11 @@ fn what_changed_since_the_checkpoint_is_marked() {
     let ids = CountingIds::default();
     let [kept, changed, replaced, gone, heir] =
         ["kept", "before", "old", "secret", "new"].map(|text| memory(&ids, "ann", text));
-    let change = |memory: &MemorySummary, change, superseded_by| ChangedMemory {
+    let change = |memory: &MemorySummary, change, by| MemoryChange {
         id: memory.id,
+        owner: agent("ann"),
         change,
-        superseded_by,
+        by,
     };
     let tool = entity(&ids, "ann", "PostgreSQL");
     let later = OpenHandoff { later: true, ..open(&ids, "Validate") };
@@ -230,9 +232,9 @@ fn what_changed_since_the_checkpoint_is_marked() {
     let material = ResumeMaterial {
         as_of: Some(at(1)),
         changes: vec![
-            change(&changed, ChangeSince::Changed, None),
-            change(&replaced, ChangeSince::Superseded, Some(heir.id)),
-            change(&gone, ChangeSince::Deleted, None),
+            change(&changed, MemoryChangeKind::Corrected, None),
+            change(&replaced, MemoryChangeKind::Superseded, Some(heir.id)),
+            change(&gone, MemoryChangeKind::Deleted, None),
         ],
         forgotten: vec![ForgottenMemory { id: gone.id, author: agent("ann"), at: at(0) }],
         memories: vec![kept, changed, replaced],
@@ -248,7 +250,7 @@ fn what_changed_since_the_checkpoint_is_marked() {
     let (gone, heir) = (gone.id.to_string(), heir.id.to_string());
     for part in [
         "decision\n> kept\n".to_owned(),
-        "decision, changed since\n> before\n".to_owned(),
+        "decision, corrected since\n> before\n".to_owned(),
         format!("decision, superseded since by #{}\n> old\n", short_id(&heir)),
         format!("-- Deleted after the checkpoint\n-- #{} of ann, 2027-01-15\n", short_id(&gone)),
         "tool, stated after the checkpoint\n> PostgreSQL\n".to_owned(),

@@ -8,13 +8,10 @@ use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
-use crate::model::checkpoint::{
-    CasePosition, ChangeSince, ChangedMemory, Checkpoint, OpenHandoff, ResumeOptions, change_since,
-    memory_at,
-};
+use crate::model::checkpoint::{CasePosition, Checkpoint, OpenHandoff, ResumeOptions, memory_at};
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
-use crate::model::memory::{ListOrder, Memory};
+use crate::model::memory::{ListOrder, Memory, MemoryChange, MemoryChangeKind};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
 use crate::prompt::briefing::BriefingKey;
@@ -32,7 +29,7 @@ struct SessionMemories {
     /// Those that were deleted since.
     forgotten: Vec<ForgottenMemory>,
     /// How they have changed since.
-    changes: Vec<ChangedMemory>,
+    changes: Vec<MemoryChange>,
     /// Older ones that were not read.
     beyond: u64,
 }
@@ -128,10 +125,10 @@ fn session_memories(
         let then = memory_at(memory, &revisions, checkpoint);
         let Some(then) = then.filter(Memory::is_usable) else { continue };
         // A heir out of sight does not exist for the reader.
-        let change = change_since(&then, shown);
+        let change = MemoryChange::between(&then, shown);
         past.changes.extend(change.clone());
         match change {
-            Some(ChangedMemory { change: ChangeSince::Deleted, .. }) => {
+            Some(MemoryChange { change: MemoryChangeKind::Deleted, .. }) => {
                 let Memory { id, owner, recorded_at, .. } = then;
                 past.forgotten.push(ForgottenMemory { id, author: owner, at: recorded_at });
             }
@@ -148,7 +145,7 @@ fn mentioned_entities(
     sight: &Sight,
     session: &Session,
     memories: &[Memory],
-    changes: &[ChangedMemory],
+    changes: &[MemoryChange],
 ) -> Result<Vec<EntitySummary>> {
     let places: BTreeMap<MemoryId, usize> =
         memories.iter().enumerate().map(|(place, memory)| (memory.id, place)).collect();

@@ -8,8 +8,8 @@ use crate::base::id::HandoffId;
 use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::handoff::{ChainLink, Handoff, HandoffMemoryChange, MemoryChangeKind};
-use crate::model::memory::Memory;
+use crate::model::handoff::{ChainLink, Handoff};
+use crate::model::memory::{Memory, MemoryChange, MemoryChangeKind, says_same};
 use crate::model::search::MemoryRef;
 use crate::prompt::handoff::changed::PresentMemory;
 use crate::prompt::handoff::{HandoffPackage, HandoffText};
@@ -78,8 +78,7 @@ pub(super) fn present_memories(
     let mut present = Vec::new();
     for id in package.memories.keys() {
         let Some(memory) = tx.memory(sight, *id)? else { continue };
-        let owner = memory.owner.clone();
-        let change = |change, by| HandoffMemoryChange { id: *id, owner: owner.clone(), change, by };
+        let change = |change, by| MemoryChange::new(&memory, change, by);
         if memory.deleted_at.is_some() {
             let change = change(MemoryChangeKind::Deleted, None);
             present.push(PresentMemory { change, memory: None });
@@ -103,7 +102,7 @@ fn successor(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Opt
     let mut next = memory.superseded_by;
     for _ in 0..SUCCESSORS_MAX {
         let Some(heir) = next.map(|id| tx.memory(sight, id)).transpose()?.flatten() else { break };
-        if heir.deleted_at.is_some() || heir.is_quarantined() {
+        if heir.deleted_at.is_some() || heir.retraction.is_some() || heir.is_quarantined() {
             break;
         }
         next = heir.superseded_by;
@@ -112,7 +111,7 @@ fn successor(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Opt
     Ok(last)
 }
 
-/// Whether the text of a memory was changed since the package was made.
+/// Whether a memory says something else than the package was made.
 fn was_corrected(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -126,6 +125,5 @@ fn was_corrected(
     let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() };
     let earlier = tx.earlier_revisions(&there, memory.id)?;
     let earlier = earlier.iter().find(|earlier| Some(earlier.revision) == then);
-    Ok(earlier
-        .is_none_or(|earlier| (&earlier.text, &earlier.title) != (&memory.text, &memory.title)))
+    Ok(earlier.is_none_or(|earlier| !says_same(earlier, memory)))
 }

@@ -67,21 +67,3 @@ fn a_memory_is_told_as_it_stood_at_the_position_of_the_checkpoint() {
     };
     assert_eq!(text(&[other]).as_deref(), Some("seven"), "of another memory");
 }
-
-#[test]
-fn what_became_of_a_memory_is_one_of_three() {
-    let then = memory("three", 1, 0);
-    let heir = MemoryId::new(&CountingIds::default(), at(2));
-    let now = |change: fn(&mut Memory)| {
-        let mut now = Memory { revision: 2, ..then.clone() };
-        change(&mut now);
-        change_since(&then, &now).map(|change| change.change)
-    };
-    assert_eq!(now(|_| ()), None);
-    assert_eq!(now(|memory| memory.topics = vec!["retries".into()]), None, "it says the same");
-    assert_eq!(now(|memory| memory.text = "five".into()), Some(ChangeSince::Changed));
-    assert_eq!(now(|memory| memory.deleted_at = Some(at(3))), Some(ChangeSince::Deleted));
-    let superseded = Memory { superseded_by: Some(heir), ..then.clone() };
-    let change = change_since(&then, &superseded).expect("a change");
-    assert_eq!((change.change, change.superseded_by), (ChangeSince::Superseded, Some(heir)));
-}
