@@ -52,7 +52,7 @@ fn node_line(node: &RadiusNode) -> String {
 pub(super) fn show_knowledge(response: &Value) {
     show(response, |page: &Page<KnownMemory>| {
         if page.items.is_empty() {
-            print_line("No agent was told anything that you ask about");
+            print_line("No agent received anything that you ask about");
         }
         for known in &page.items {
             let KnownMemory { memory, owner, says, retraction, superseded_by, .. } = known;

@@ -281,7 +281,7 @@ pub const RADIUS_NODES: usize = 1_000;
 pub const RADIUS_MEMORIES: u32 = 200;
 /// Retractions that one context or briefing tells; the next text tells further ones.
 pub const RETRACTION_NOTICES: u32 = 5;
-/// Agents that a question of who knows what lists of one memory, besides those that were told it.
+/// Agents that a question of who knows what lists of one memory, besides those that received it.
 pub const KNOWLEDGE_AGENTS: usize = 100;
 /// Memories that one question of who knows what looks at.
 pub const KNOWLEDGE_LOOKED_AT: usize = 2_000;

@@ -162,7 +162,7 @@ pub enum EventKind {
     /// An agent's standing memory was read. The same readers see the event.
     #[serde(rename = "agent.memory.loaded")]
     AgentMemoryLoaded,
-    /// A memory was retracted that an agent was told. The same readers see the event.
+    /// A memory was retracted that an agent received. The same readers see the event.
     #[serde(rename = "agent.memory.retracted")]
     AgentMemoryRetracted,
     /// The store had lost events of this journal, and the operator accepted the loss.

@@ -1,4 +1,4 @@
-//! Knowledge: which agent was told which memory, at which revision and when.
+//! Knowledge: which agent received which memory, at which revision and when.
 
 use std::collections::BTreeSet;
 
@@ -21,17 +21,17 @@ use commonbook_text::string_enum;
 string_enum! {
     /// What an agent knows of a memory.
     KnowledgeState {
-        /// It was told the memory as it is, or wrote it.
+        /// It received the memory as it is, or wrote it.
         Current = "current",
-        /// It was told something that does not hold any more.
+        /// It received something that does not hold any more.
         Stale = "stale",
-        /// It was never told.
+        /// It never received it.
         Never = "never",
     }
 }
 
-/// Lists who knows what: for each memory which agents know it as it is, which were told something
-/// that has changed since, and which were never told. Shows you and the agents below you; a person
+/// Lists who knows what: for each memory which agents know it as it is, which received something
+/// that has changed since, and which never did. Shows you and the agents below you; a person
 /// sees all agents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -154,7 +154,7 @@ pub struct AgentKnowledge {
     pub agent: Agent,
     /// What it knows.
     pub state: KnowledgeState,
-    /// The revision that it was told last.
+    /// The revision that it received last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// When it was first told that revision.
@@ -168,7 +168,7 @@ pub struct AgentKnowledge {
     pub context: Option<ContextId>,
 }
 
-/// That an agent was told a memory at a revision, the first time.
+/// That an agent received a memory at a revision, the first time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnowledgeRecord {
     /// The memory.
@@ -181,7 +181,7 @@ pub struct KnowledgeRecord {
     pub revision: u64,
     /// The user that the agent worked for.
     pub user: Option<String>,
-    /// When it was told.
+    /// When it received that.
     pub at: Timestamp,
     /// What told it.
     pub origin: String,
@@ -213,7 +213,7 @@ impl MemoryFacts {
         Self { memory, same }
     }
 
-    /// What this agent knew of the memory, by what it was told until then, in order.
+    /// What this agent knew of the memory, by what it received until then, in order.
     #[must_use]
     pub fn known_by(&self, agent: &Agent, told: &[&KnowledgeRecord]) -> AgentKnowledge {
         let Memory { owner, revision, recorded_at, .. } = &self.memory;

@@ -1,4 +1,4 @@
-//! The contract of a store for knowledge: which agents were told which memory, and what they hear of
+//! The contract of a store for knowledge: which agents received which memory, and what they hear of
 //! retractions.
 
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use crate::store::EntryStretch;
 
 /// The rows of knowledge. A stored context records what its text told.
 pub trait KnowledgeRows {
-    /// What agents of this workspace, or of every one, were told of these memories: for each agent
+    /// What agents of this workspace, or of every one, received of these memories: for each agent
     /// and revision the first time, by memory and agent. Who may read it decides `Sight::sees_work`.
     fn knowledge(
         &self,

@@ -1,4 +1,4 @@
-//! Who knows what: which agents were told which memories, at which revision and when.
+//! Who knows what: which agents received which memories, at which revision and when.
 
 use super::Commonbook;
 use super::case;
@@ -20,11 +20,11 @@ use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::store::Transaction;
 
-/// Memories that are looked at together.
+/// Memories that one step reads.
 const FACT_BATCH: u32 = 200;
 
 /// The memories that a question is about.
-enum FactSource {
+enum MemorySelection {
     One(MemoryId),
     Mentioning(EntityId),
     All(MemoryFilter),
@@ -49,7 +49,7 @@ impl Commonbook {
             self.follow_mentions(caller)?;
         }
         self.store.read(|tx| {
-            let source = self.fact_source(tx, caller, &sight, request)?;
+            let source = self.memory_selection(tx, caller, &sight, request)?;
             let asker = KnowledgeReader { tx, caller, sight: &sight, query: &query };
             let agents = asker.listed_agents()?;
             let (mut items, mut from, mut looked_at) = (Vec::new(), beyond, 0);
@@ -79,23 +79,24 @@ impl Commonbook {
         })
     }
 
-    fn fact_source(
+    fn memory_selection(
         &self,
         tx: &dyn Transaction,
         caller: &Caller,
         sight: &Sight,
         request: &WhoKnows,
-    ) -> Result<FactSource> {
+    ) -> Result<MemorySelection> {
         if let Some(id) = request.memory {
-            return visible_memory(tx, &Sight::reading(caller)?, id).map(|_| FactSource::One(id));
+            return visible_memory(tx, &Sight::reading(caller)?, id)
+                .map(|_| MemorySelection::One(id));
         }
         if let Some(entity) = &request.entity {
             let id = resolve_ref(tx, sight, &self.own_types, entity)?;
-            return Ok(FactSource::Mentioning(id));
+            return Ok(MemorySelection::Mentioning(id));
         }
         let case = request.case.as_ref().map(|key| case::find_case(tx, caller, key)).transpose()?;
         let case = case.map(|case| case.key);
-        Ok(FactSource::All(MemoryFilter { case, ..MemoryFilter::default() }))
+        Ok(MemorySelection::All(MemoryFilter { case, ..MemoryFilter::default() }))
     }
 }
 
@@ -104,20 +105,20 @@ fn facts_after(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
-    source: &FactSource,
+    source: &MemorySelection,
     beyond: Option<u64>,
 ) -> Result<Vec<(u64, Memory)>> {
     match source {
-        FactSource::One(_) if beyond.is_some() => Ok(Vec::new()),
-        FactSource::One(id) => Ok(tx
+        MemorySelection::One(_) if beyond.is_some() => Ok(Vec::new()),
+        MemorySelection::One(id) => Ok(tx
             .memory(&Sight::reading(caller)?, *id)?
             .map(|memory| (0, memory))
             .into_iter()
             .collect()),
-        FactSource::All(filter) => {
+        MemorySelection::All(filter) => {
             tx.memories(sight, filter, ListOrder::Newest, beyond, FACT_BATCH)
         }
-        FactSource::Mentioning(entity) => {
+        MemorySelection::Mentioning(entity) => {
             let found = tx.mentions(sight, *entity, beyond.unwrap_or_default(), FACT_BATCH)?;
             let refs: Vec<MemoryRef> = (found.iter())
                 .map(|(_, mention)| (caller.workspace.clone(), mention.memory))
@@ -137,7 +138,7 @@ fn may_ask_about(sight: &Sight, caller: &Caller, agent: &Agent) -> Result<()> {
     if sight.sees_work(agent, sight.user.as_deref()) {
         return Ok(());
     }
-    let message = format!("{} does not see what {agent} was told", caller.agent);
+    let message = format!("{} does not see what {agent} received", caller.agent);
     Err(Error::new(ErrorKind::Forbidden, message)
         .with_field("owner")
         .hint("Ask about yourself or an agent below you, or ask a person at the command line."))
@@ -153,7 +154,7 @@ struct KnowledgeReader<'r> {
 }
 
 impl KnowledgeReader<'_> {
-    /// The agents that are listed whatever they were told.
+    /// The agents that are listed in any case.
     fn listed_agents(&self) -> Result<Vec<Agent>> {
         let Self { tx, caller, sight, query } = self;
         if !query.agents.is_empty() || !query.states.contains(&KnowledgeState::Never) {
@@ -164,7 +165,7 @@ impl KnowledgeReader<'_> {
         Ok(listed.take(limits::KNOWLEDGE_AGENTS).collect())
     }
 
-    /// What these agents, and those that were told, know of these memories.
+    /// What these agents, and those that received one, know of these memories.
     fn knowledge_of(
         &self,
         batch: Vec<(u64, Memory)>,
@@ -187,7 +188,7 @@ impl KnowledgeReader<'_> {
         known.collect()
     }
 
-    /// What these agents, and those that were told, know of a memory; `None` if nothing is listed.
+    /// What these agents, and those that received one, know of a memory; `None` if nothing is listed.
     fn knowledge_of_memory(
         &self,
         memory: Memory,

@@ -1,4 +1,4 @@
-//! Retracting a memory: everything that it reached, and what the agents that were told it hear.
+//! Retracting a memory: everything that it reached, and what the agents that received it hear.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,13 +43,13 @@ struct ReachedMemory {
 struct Reach {
     /// The memory itself, then those made of it, each after the one that it was made of.
     memories: Vec<ReachedMemory>,
-    /// What agents were told of the retracted ones.
+    /// What agents received of the retracted ones.
     told: Vec<KnowledgeRecord>,
 }
 
 impl Commonbook {
     /// Retracts a memory: it is left out of searches and contexts, the entries that digests made of
-    /// it are too, and each agent that was told one of them hears of it in its next context or
+    /// it are too, and each agent that received one of them hears of it in its next context or
     /// briefing. With `dry_run` only shows what it reached.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ fn retractable_memory(
     Ok(memory)
 }
 
-/// Everything that a memory reached: what was made of it, and who was told of what goes with it.
+/// Everything that a memory reached: what was made of it, and who received what goes with it.
 fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Reach> {
     let mut memories = vec![ReachedMemory { memory: memory.clone(), depth: 0, is_copy: true }];
     let (mut seen, mut copies) = (BTreeSet::from([memory.id]), BTreeSet::from([memory.id]));
@@ -142,7 +142,7 @@ fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Reac
     let mut told = Vec::new();
     for reached in memories.iter().filter(|reached| reached.is_copy) {
         let Memory { workspace, id, .. } = &reached.memory;
-        // A memory of `global` is told in every workspace.
+        // A memory of `global` reaches every workspace.
         let only = (*workspace != Workspace::global()).then_some(workspace);
         told.extend(tx.knowledge(only, &[*id], &[])?);
     }
@@ -190,7 +190,7 @@ fn blast_radius(
             if sight.sees_work(&record.agent, record.user.as_deref()) {
                 let (id, at, revision) =
                     (record.agent.to_string(), Some(record.at), Some(record.revision));
-                let how = format!("was told by {}", record.origin);
+                let how = format!("received it by {}", record.origin);
                 radius.push(RadiusNode { id, at, revision, how, ..below.clone() });
             }
         }
@@ -226,7 +226,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// What each agent was told last of a memory.
+/// What each agent received last of a memory.
 fn last_told(told: &[KnowledgeRecord], memory: MemoryId) -> Vec<&KnowledgeRecord> {
     let mut last: BTreeMap<(&Workspace, &Agent), &KnowledgeRecord> = BTreeMap::new();
     for record in told.iter().filter(|record| record.memory == memory) {
@@ -280,7 +280,7 @@ fn retract_reached(
     Ok(first)
 }
 
-/// Leaves each agent that was told a retracted memory, and each author, a notice and an event.
+/// Leaves each agent that received a retracted memory, and each author, a notice and an event.
 fn notify_reached(
     tx: &mut dyn Transaction,
     operation: &BulkOperation,

@@ -84,7 +84,7 @@ fn each_agent_that_was_told_hears_of_it_once() {
     world.retract(&caller("ann"), wrong.id).unwrap();
     let heard = world.hears("bob");
     assert_eq!(heard.len(), 1);
-    let told = "What you were told on 2026-11-21 was wrong: “The shop is deployed on Fridays at \
+    let told = "What ann told you on 2026-11-21 was wrong: “The shop is deployed on Fridays at \
                 16:00”, because the release calendar moved to Tuesdays.";
     let text = heard[0].replace("\n> ", " ");
     assert!(text.contains(told), "{text}");
@@ -104,15 +104,15 @@ fn a_briefing_tells_it_as_a_context_does() {
         world.book.get_briefing(&caller("bob"), &request(fields)).unwrap().text
     };
     let first = brief("one", None);
-    assert_eq!(first.matches("What you were told").count(), 1, "{first}");
-    assert!(!brief("one", Some("Prepare the release")).contains("What you were told"));
-    assert!(!brief("two", None).contains("What you were told"));
+    assert_eq!(first.matches("told you on").count(), 1, "{first}");
+    assert!(!brief("one", Some("Prepare the release")).contains("told you on"));
+    assert!(!brief("two", None).contains("told you on"));
 
     let wrong = world.save("ann", "The shop is deployed from the branch main");
     world.context_for("bob", "From which branch is the shop deployed?");
     world.retract(&caller("ann"), wrong.id).unwrap();
     let prompted = brief("three", Some("Prepare the release"));
-    assert_eq!(prompted.matches("What you were told").count(), 1, "{prompted}");
+    assert_eq!(prompted.matches("told you on").count(), 1, "{prompted}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_handoff_that_carries_it_tells_at_accept_that_it_was_retracted() {
     assert!(accepted.text.contains("was retracted since"), "{}", accepted.text);
     let receipt = world.receipt(&caller("bob"), handoff.id).unwrap();
     assert_eq!(json!(receipt)["changed"][0]["change"], "retracted");
-    assert!(world.hears("bob").is_empty(), "it was never told");
+    assert!(world.hears("bob").is_empty(), "it never received it");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_memory_of_global_reaches_agents_of_other_workspaces() {
     let retracted = world.retract(&caller("ann"), wrong.id).unwrap();
     assert_eq!(retracted.blast_radius.agents, 1);
     let next = world.context(&elsewhere("bob", "y"), json!({"task": "Go on"}));
-    assert!(next.text.contains("What you were told"), "{}", next.text);
+    assert!(next.text.contains("told you on"), "{}", next.text);
     assert_eq!(world.undo("ann", &retracted), Ok(1));
     assert_eq!(world.shown("bob", wrong.id).retraction, None);
 }
@@ -281,7 +281,7 @@ fn in_a_team_of_fifty_a_retraction_reaches_exactly_those_who_were_told() {
                 let handoff = world.hand(&caller("agent-0"), fields).unwrap().handoff;
                 world.accept(&agent, handoff.id).unwrap();
             }
-            // These were told something else, and those nothing.
+            // These received something else, and those nothing.
             3 => {
                 world.context_for(&agent, "When does the canteen open?");
                 continue;
@@ -293,7 +293,7 @@ fn in_a_team_of_fifty_a_retraction_reaches_exactly_those_who_were_told() {
         }
         expected.insert(agent);
     }
-    // Whoever was told by another way was told as well.
+    // An agent can receive it in another way too.
     let told =
         world.book.who_knows(&person(), &request(json!({"memory": wrong.id, "state": "current"})));
     let told: BTreeSet<String> = (told.unwrap().items.remove(0).agents.into_iter())

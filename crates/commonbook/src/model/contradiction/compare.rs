@@ -134,7 +134,7 @@ impl<'m> MemoryStatements<'m> {
         keys
     }
 
-    /// Whether both texts have the same words, whoever wrote them.
+    /// Whether both texts have the same words, by any author.
     #[must_use]
     pub fn has_wording_of(&self, other: &Self) -> bool {
         wording(&self.memory.text) == wording(&other.memory.text)

@@ -1,5 +1,5 @@
 //! Retraction: a memory that turned out to be wrong, everything that it reached, and what the agents
-//! that were told it hear of it.
+//! that received it hear of it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ impl Retraction {
     }
 }
 
-/// Retracts a memory that is wrong: searches and contexts leave it out, and each agent that was told
+/// Retracts a memory that is wrong: searches and contexts leave it out, and each agent that received
 /// it hears the reason. Preview with `dry_run` what it reached; `undo_operation` takes it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +69,7 @@ pub struct RetractionResult {
 /// Everything that a memory reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlastRadius {
-    /// Number of agents that were told it or hear of its retraction as authors.
+    /// Number of agents that received it or hear of its retraction as authors.
     pub agents: u64,
     /// Number of memories that a digest made of it, and that are retracted with it.
     pub retracted: u64,
@@ -91,7 +91,7 @@ string_enum! {
     RadiusKind {
         /// A memory: the retracted one, or one made of it.
         Memory = "memory",
-        /// An agent that was told it.
+        /// An agent that received it.
         Agent = "agent",
         /// A handoff that carries it.
         Handoff = "handoff",
@@ -112,7 +112,7 @@ pub struct RadiusNode {
     /// When it was reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// The revision that an agent was told last.
+    /// The revision that an agent received last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// How it was reached, in a few words.
@@ -145,7 +145,7 @@ impl RetractMemory {
             return Err(Error::invalid("reason", "must not be empty")
                 .hint("Say in one sentence why the memory is wrong."));
         }
-        // Every agent that was told the memory reads the reason, and nobody reviews it before.
+        // Every agent that received the memory reads the reason, and nobody reviews it before.
         if let Some(found) = injection::reasons(&reason).first() {
             return Err(Error::invalid("reason", found.sentence())
                 .hint("Say why the memory is wrong, without instructions to agents."));
@@ -175,7 +175,7 @@ pub fn may_retract(caller: &Caller, memory: &Memory) -> Result<()> {
 string_enum! {
     /// What an agent hears of a retraction.
     RetractionNoticeKind {
-        /// What it was told is wrong.
+        /// What it received is wrong.
         Told = "told",
         /// What it wrote was retracted by another.
         Own = "own",
@@ -193,7 +193,7 @@ pub struct RetractionNotice {
     pub workspace: Workspace,
     /// The agent.
     pub agent: Agent,
-    /// The user that it worked for when it was told.
+    /// The user that it worked for when it received the memory.
     pub user: Option<String>,
     /// The memory.
     pub memory: MemoryId,
@@ -201,7 +201,7 @@ pub struct RetractionNotice {
     pub operation: OperationId,
     /// What it hears.
     pub kind: RetractionNoticeKind,
-    /// When it was told the memory last.
+    /// When it received the memory last.
     pub told_at: Option<Timestamp>,
     /// Who retracted it, or took that back.
     pub actor: Agent,

@@ -29,7 +29,7 @@ pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextRe
 string_enum! {
     /// The source of something that a context can include, in the order in which sources get room.
     ContextSource {
-        /// Retractions of what the caller was told.
+        /// Retractions of what the caller received.
         Retraction = "retraction",
         /// Handoffs that wait for the caller.
         Handoff = "handoff",

@@ -1,4 +1,4 @@
-//! The SQL of knowledge: which agents were told which memory, and what they hear of retractions.
+//! The SQL of knowledge: which agents received which memory, and what they hear of retractions.
 
 use jiff::Timestamp;
 use rusqlite::Row;
@@ -203,9 +203,9 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Removes what agents were told of a memory, and what they hear of its retraction.
+    /// Removes what agents received of a memory, and what they hear of its retraction.
     pub(super) fn forget_knowledge(&self, workspace: &Workspace, memory: &str) -> Result<()> {
-        // What agents of other workspaces were told of `global` goes too.
+        // What agents of other workspaces received of `global` goes too.
         let anywhere = *workspace == Workspace::global();
         for table in ["knowledge", "retraction_notice"] {
             let sql = format!("DELETE FROM {table} WHERE memory = ?1 AND (?3 OR workspace = ?2)");

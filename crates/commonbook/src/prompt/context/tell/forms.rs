@@ -126,7 +126,7 @@ pub fn retraction(notice: &RetractionNotice, memory: &Memory) -> Option<String> 
     };
     let told_at = notice.told_at.map(|at| at.strftime("%Y-%m-%d").to_string());
     let told = match told_at {
-        Some(day) => format!("What you were told on {day}"),
+        Some(day) => format!("What {} told you on {day}", memory.owner),
         None => "What you wrote".to_owned(),
     };
     match notice.kind {
