@@ -332,7 +332,6 @@ mod tests {
                 },
             ),
             ("memory", WhoKnows { memory: id, case: "outage".parse().ok(), ..WhoKnows::default() }),
-            ("owner", WhoKnows { owner: Some("b b".into()), ..WhoKnows::default() }),
             ("at", WhoKnows { at: Some("soon".into()), ..WhoKnows::default() }),
         ];
         for (field, request) in bad {

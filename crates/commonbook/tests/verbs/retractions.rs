@@ -6,6 +6,7 @@ use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::MemoryId;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::{EventKind, ListEvents};
+use commonbook::model::lineage::{Basis, DerivedId};
 use commonbook::model::memory::{GetMemory, Memory, RadiusKind, RetractionResult, UpdateMemory};
 use commonbook::prompt::context::choose::ContextSource;
 use serde_json::{Value, json};
@@ -386,4 +387,49 @@ fn a_purge_takes_what_was_recorded_of_the_memory() {
     });
     assert_eq!(left.unwrap(), 0);
     assert!(world.hears("bob").is_empty());
+}
+
+#[test]
+fn what_was_derived_from_it_stays_and_its_author_hears_of_it() {
+    let world = World::new();
+    let wrong = world.save("ann", FRIDAY);
+    let plan = world.save("bob", "The freeze of the shop begins on Thursday evening");
+    let basis = Basis {
+        workspace: plan.workspace.clone(),
+        derived: DerivedId::Memory(plan.id),
+        origin: wrong.workspace.clone(),
+        memory: wrong.id,
+        revision: 1,
+        context: None,
+        recorded_at: at(0),
+    };
+    world.book.store().write(move |tx| tx.add_basis(std::slice::from_ref(&basis))).unwrap();
+    let retracted = world.retract(&caller("ann"), wrong.id).unwrap();
+    let radius = &retracted.blast_radius;
+    assert_eq!((radius.agents, radius.retracted), (1, 0));
+    let node = radius.nodes.iter().find(|node| node.id == plan.id.to_string()).unwrap();
+    assert_eq!((node.kind, node.depth), (RadiusKind::Memory, 1));
+    assert!(node.how.contains("to review"), "{node:?}");
+    assert_eq!(world.shown("bob", plan.id).retraction, None);
+    let heard = world.hears("bob");
+    assert!(heard[0].contains("Review what you wrote"), "{heard:?}");
+}
+
+#[test]
+fn a_standing_memory_file_with_its_text_is_named() {
+    let world = World::new();
+    let book = world.book.clone().with_home(world.home().to_owned());
+    let folder = world.home().join("memories");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = format!("## Known Issues\n- {FRIDAY}\n");
+    std::fs::write(folder.join("engineer.md"), &text).unwrap();
+    std::fs::write(folder.join("writer.md"), "## Known Issues\n- Never shout\n").unwrap();
+    let wrong = world.save("ann", FRIDAY);
+    let fields = json!({"id": wrong.id, "reason": REASON});
+    let retracted = book.retract_memory(&caller("ann"), &request(fields)).unwrap();
+    let nodes = retracted.blast_radius.nodes.iter();
+    let files: Vec<_> = nodes.filter(|node| node.kind == RadiusKind::Standing).collect();
+    assert_eq!(files.len(), 1);
+    assert!(files[0].id.ends_with("engineer.md"), "{files:?}");
+    assert_eq!(std::fs::read_to_string(folder.join("engineer.md")).unwrap(), text);
 }
