@@ -24,7 +24,13 @@ fn tell_the_story(door: &dyn Door, name: &str) {
     let states = &known["items"][0]["agents"];
     assert_eq!((&states[0]["agent"], &states[0]["state"]), (&json!(bob), &json!("current")));
 
-    let fields = |dry_run: bool| json!({"id": id, "reason": "the calendar moved to Tuesdays", "dry_run": dry_run});
+    let fields = |dry_run: bool| {
+        let mut fields = json!({"id": id, "reason": "the calendar moved to Tuesdays"});
+        if dry_run {
+            fields["dry_run"] = json!(true);
+        }
+        fields
+    };
     let seen = say(&ann, "retract_memory", fields(true));
     assert_eq!(seen["blast_radius"]["agents"], 1, "{name}: {seen}");
     assert!(
