@@ -21,6 +21,7 @@ mod monitor;
 mod offer;
 mod pages;
 mod reindex;
+mod retraction;
 mod session;
 mod setup;
 mod show;

@@ -262,6 +262,8 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         contradiction_verbs(),
         outdated_verbs(),
         consolidation_verbs(),
+        retraction_verbs(),
+        knowledge_verbs(),
     ]
     .into_iter()
     .flatten()
@@ -679,6 +681,29 @@ fn entity_verbs() -> Vec<Verb> {
         verb("graph_query", Reads, C::graph_query).get("/v1/graph").tool().command("entity graph"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Mentions)).collect()
+}
+
+fn retraction_verbs() -> Vec<Verb> {
+    use VerbEffect::Changes;
+    type C = Commonbook;
+    let retract = verb("retract_memory", Changes, C::retract_memory)
+        .post("/v1/memories/{id}/retract")
+        .tool()
+        .command("retract")
+        .session(SessionUse::Unused)
+        .in_project();
+    vec![retract]
+}
+
+fn knowledge_verbs() -> Vec<Verb> {
+    use VerbEffect::Reads;
+    type C = Commonbook;
+    let knowledge = verb("who_knows", Reads, C::who_knows)
+        .get("/v1/knowledge")
+        .tool()
+        .command("knowledge")
+        .needs_follower_for("entity", Follower::Mentions);
+    vec![knowledge]
 }
 
 fn contradiction_verbs() -> Vec<Verb> {

@@ -16,6 +16,7 @@ pub mod export;
 pub mod graph;
 pub mod handoff;
 pub mod import;
+pub mod knowledge;
 pub mod learning;
 pub mod lineage;
 pub mod memory;

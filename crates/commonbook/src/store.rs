@@ -23,6 +23,7 @@ mod cursor;
 mod entity;
 mod export;
 mod handoff;
+mod knowledge;
 mod lineage;
 mod loss;
 mod notifying;
@@ -61,6 +62,7 @@ pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
 pub use handoff::{HandoffRows, SettledClockRows};
+pub use knowledge::KnowledgeRows;
 pub use lineage::LineageRows;
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
@@ -189,6 +191,7 @@ transaction!(
     SettledClockRows,
     StandingRows,
     UsageRows,
+    KnowledgeRows,
     WorkRows,
     ExportRows,
     LineageRows,

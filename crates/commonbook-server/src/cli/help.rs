@@ -16,7 +16,8 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     CommandSection {
         title: "Memories",
         commands: &[
-            "save", "batch", "search", "show", "list", "update", "delete", "restore", "history",
+            "save", "batch", "search", "show", "list", "update", "delete", "restore", "retract",
+            "history",
         ],
         examples: [
             "commonbook save We deploy on Fridays --type decision --topic deploy",
@@ -58,8 +59,18 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     CommandSection {
         title: "Supervise",
         commands: &[
-            "stats", "users", "events", "monitor", "review", "appeal", "release", "adopt", "purge",
-            "undo", "token",
+            "stats",
+            "users",
+            "knowledge",
+            "events",
+            "monitor",
+            "review",
+            "appeal",
+            "release",
+            "adopt",
+            "purge",
+            "undo",
+            "token",
         ],
         examples: [
             "commonbook stats",

@@ -7,7 +7,8 @@ use commonbook::model::bulk::BulkResult;
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::EventPage;
 use commonbook::model::memory::{
-    Importance, Memory, MemoryUsage, PurgeResult, RevisionHistory, SaveOutcome, SaveResult, Sharing,
+    Importance, Memory, MemoryUsage, PurgeResult, RetractedTwin, Retraction, RevisionHistory,
+    SaveOutcome, SaveResult, Sharing,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
@@ -39,6 +40,7 @@ fn print_memory(memory: &Memory, matched: Option<String>, lookup: &ViewLookup<'_
         unless(!memory.is_quarantined(), "quarantined".to_owned()),
         unless(memory.deleted_at.is_none(), "deleted".to_owned()),
         unless(memory.archived_at.is_none(), "archived".to_owned()),
+        unless(memory.retraction.is_none(), "retracted".to_owned()),
         superseded.unwrap_or_default(),
         minute(memory.recorded_at),
         matched.unwrap_or_default(),
@@ -58,6 +60,10 @@ pub(super) fn show_saved_memory(response: &Value) {
         ));
         print_superseded(&saved.superseded);
         print_stale(&saved.stale);
+        if let Some(RetractedTwin { id, by, at }) = &saved.retracted {
+            let (id, at) = (short(id), minute(*at));
+            print_note(&format!("{by} retracted the same, {at}; `commonbook show {id}` tells why"));
+        }
         print_hygiene(&saved.memory);
     });
 }
@@ -219,10 +225,16 @@ pub(super) fn memory(response: &Value) {
             ("valid until", time(memory.valid_until).unwrap_or_default()),
             ("superseded by", memory.superseded_by.map(|id| id.to_string()).unwrap_or_default()),
             ("archived", time(memory.archived_at).unwrap_or_default()),
+            ("retracted", memory.retraction.as_ref().map(retraction_text).unwrap_or_default()),
             ("usage", memory.usage.as_ref().map(usage_text).unwrap_or_default()),
             ("metadata", metadata),
         ]);
     });
+}
+
+fn retraction_text(retraction: &Retraction) -> String {
+    let Retraction { reason, by, at } = retraction;
+    format!("by {by}, {}: {reason}", minute(*at))
 }
 
 pub(super) fn show_changed_memory(response: &Value) {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::lookup::ViewLookup;
 use super::{
-    case, checkpoint, consolidation, context, contradictions, entities, handoff, lineage, session,
-    show, standing, tokens,
+    case, checkpoint, consolidation, context, contradictions, entities, handoff, lineage,
+    retraction, session, show, standing, tokens,
 };
 
 /// The groups of commands, with their help.
@@ -105,6 +105,8 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         lookup_view("list_events", &[], show::events),
         view("list_quarantined", &[], show::show_quarantined),
         view("appeal_memory", &["id"], show::show_appeal),
+        view("retract_memory", &["id"], retraction::show_retraction),
+        view("who_knows", &[], retraction::show_knowledge),
         view("release_memory", &["id"], show::show_changed_memory),
         view("consolidate_memory", &[], consolidation::show_consolidation),
         view("create_token", &["agent_name"], tokens::show_issued_token),

@@ -68,7 +68,7 @@ const UNSENT_FIELDS: [&str; 22] = [
 ];
 
 /// What a list shows of a memory; the rest says only what is unusual.
-const MEMORY_FIELDS: [&str; 14] = [
+const MEMORY_FIELDS: [&str; 15] = [
     "id",
     "owner",
     "title",
@@ -79,6 +79,7 @@ const MEMORY_FIELDS: [&str; 14] = [
     "redacted",
     "valid_until",
     "superseded_by",
+    "retraction",
     "deleted_at",
     "archived_at",
     "memory_type",
@@ -86,8 +87,8 @@ const MEMORY_FIELDS: [&str; 14] = [
 ];
 
 /// What an answer to a write shows of a memory.
-const WRITTEN_MEMORY_FIELDS: [&str; 7] =
-    ["id", "about", "revision", "trust", "redacted", "superseded_by", "deleted_at"];
+const WRITTEN_MEMORY_FIELDS: [&str; 8] =
+    ["id", "about", "revision", "trust", "redacted", "superseded_by", "retraction", "deleted_at"];
 
 /// What an answer to a write shows of a handoff.
 const WRITTEN_HANDOFF_FIELDS: [&str; 7] =

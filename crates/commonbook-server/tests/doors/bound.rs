@@ -74,6 +74,7 @@ fn of_memories() -> Vec<Row> {
         thing("delete_memory", |ids| json!({"id": ids["memory"]})),
         thing("restore_memory", |ids| json!({"id": ids["deleted"]})),
         thing("purge_memory", |ids| json!({"id": ids["memory"]})),
+        thing("retract_memory", |ids| json!({"id": ids["memory"], "reason": "It was a stork"})),
         thing("release_memory", |ids| json!({"id": ids["quarantined"]})),
         thing("appeal_memory", |ids| json!({"id": ids["quarantined"], "reason": "A sample"})),
         nothing("adopt_memories", |_| json!({"agent_name": "crow", "owner": "rook"})),

@@ -30,6 +30,7 @@ mod monitor;
 mod observed;
 mod own_types;
 mod rest;
+mod retractions;
 mod stale;
 mod standing;
 mod stranger;

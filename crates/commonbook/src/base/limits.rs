@@ -281,6 +281,18 @@ pub const SEARCH_DEFAULT: u32 = 10;
 pub const SEARCH_MAX: u32 = 100;
 /// Tokens of a search's hits as text.
 pub const SEARCH_TOKENS: usize = 8_000;
+/// Characters of the reason of a retraction.
+pub const RETRACTION_CHARS: usize = 500;
+/// Nodes of the tree of what a memory reached.
+pub const RADIUS_NODES: usize = 1_000;
+/// Memories made of a retracted memory that are retracted or named with it.
+pub const RADIUS_MEMORIES: u32 = 200;
+/// Retractions that one context or briefing tells; the next text tells further ones.
+pub const RETRACTION_NOTICES: u32 = 5;
+/// Agents that a question of who knows what lists of one memory, besides those that received it.
+pub const KNOWLEDGE_AGENTS: usize = 100;
+/// Memories that one question of who knows what looks at.
+pub const KNOWLEDGE_LOOKED_AT: usize = 2_000;
 /// Tokens of a recall's text.
 pub const RECALL_TOKENS: usize = 4_000;
 /// Tokens of a briefing with a prompt, besides the beginning of a session.

@@ -22,6 +22,8 @@ string_enum! {
         Purged = "purged",
         /// The memories were consolidated: merged, archived, and new summaries.
         Consolidated = "consolidated",
+        /// A memory, and what digests made of it, was retracted.
+        Retracted = "retracted",
     }
 }
 

@@ -30,6 +30,9 @@ pub enum EventKind {
     /// A memory was superseded.
     #[serde(rename = "memory.superseded")]
     MemorySuperseded,
+    /// A memory was retracted: it is wrong.
+    #[serde(rename = "memory.retracted")]
+    MemoryRetracted,
     /// A memory was deleted; it can be restored.
     #[serde(rename = "memory.deleted")]
     MemoryDeleted,
@@ -168,6 +171,9 @@ pub enum EventKind {
     /// An agent's memories were consolidated; only that agent sees the event.
     #[serde(rename = "consolidation.completed")]
     ConsolidationCompleted,
+    /// A memory was retracted that an agent received. The same readers see the event.
+    #[serde(rename = "agent.memory.retracted")]
+    AgentMemoryRetracted,
     /// The store had lost events of this journal, and the operator accepted the loss.
     #[serde(rename = "store.loss_accepted")]
     StoreLossAccepted,
@@ -179,6 +185,7 @@ impl EventKind {
         Self::MemorySaved,
         Self::MemoryUpdated,
         Self::MemorySuperseded,
+        Self::MemoryRetracted,
         Self::MemoryDeleted,
         Self::MemoryRestored,
         Self::MemoryPurged,
@@ -225,6 +232,7 @@ impl EventKind {
         Self::ContextBuilt,
         Self::AgentMemoryLoaded,
         Self::ConsolidationCompleted,
+        Self::AgentMemoryRetracted,
         Self::StoreLossAccepted,
     ];
 
@@ -235,6 +243,7 @@ impl EventKind {
             Self::MemorySaved => "memory.saved",
             Self::MemoryUpdated => "memory.updated",
             Self::MemorySuperseded => "memory.superseded",
+            Self::MemoryRetracted => "memory.retracted",
             Self::MemoryDeleted => "memory.deleted",
             Self::MemoryRestored => "memory.restored",
             Self::MemoryPurged => "memory.purged",
@@ -279,6 +288,7 @@ impl EventKind {
             Self::HandoffRefused => "handoff.refused",
             Self::HandoffOutdated => "handoff.outdated",
             Self::ContextBuilt => "context.built",
+            Self::AgentMemoryRetracted => "agent.memory.retracted",
             Self::AgentMemoryLoaded => "agent.memory.loaded",
             Self::ConsolidationCompleted => "consolidation.completed",
             Self::StoreLossAccepted => "store.loss_accepted",
@@ -300,7 +310,7 @@ impl EventKind {
     /// Whether it says what an agent received: each reader sees in it only what it may read.
     #[must_use]
     pub const fn is_of_work(self) -> bool {
-        matches!(self, Self::ContextBuilt | Self::AgentMemoryLoaded)
+        matches!(self, Self::ContextBuilt | Self::AgentMemoryLoaded | Self::AgentMemoryRetracted)
     }
 }
 
@@ -329,8 +339,10 @@ pub struct Event {
     pub changed: Vec<String>,
     /// Further data. `context.built`, `agent.memory.loaded`: `agent_id`, `source`, and `ids`, `bytes`
     /// and `tokens` of the items that you may see. `handoff.cycle_found`, `handoff.refused`: the
-    /// `cycle`. `case.appended`: `first`, `last` and `entries` (`position`, `entry_id`, `kind`,
-    /// `summary`, or `withheld`). `consolidation.completed`: `merged`, `archived`, `pruned`, `seconds`. `store.loss_accepted`: the last event `stored` and the last `marked`.
+    /// `cycle`. `memory.retracted`: the `operation`. `agent.memory.retracted`: that, `agent_id` and
+    /// `ids`. `case.appended`: `first`, `last` and `entries` (`position`, `entry_id`, `kind`,
+    /// `summary`, or `withheld`). `consolidation.completed`: `merged`, `archived`, `pruned`, `seconds`.
+    /// `store.loss_accepted`: the last event `stored` and the last `marked`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }

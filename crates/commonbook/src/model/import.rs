@@ -14,7 +14,7 @@ use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
 use crate::model::export::ExportRecord;
 use crate::model::memory::{
-    Importance, Memory, MemoryType, QuarantineNotice, SaveMemory, SaveOutcome, Sharing,
+    Importance, Memory, MemoryType, QuarantineNotice, Retraction, SaveMemory, SaveOutcome, Sharing,
 };
 use crate::model::workspace::Workspace;
 
@@ -237,6 +237,7 @@ pub fn restored_memory(exported: Memory, workspace: &Workspace) -> Result<Memory
     memory.memory_type = memory.memory_type.into_import_type();
     memory.usage = None;
     memory.receive(None)?;
+    memory.retraction = exported.retraction.clone().filter(Retraction::is_harmless);
     if exported.is_quarantined() {
         let Memory { trust, suspicions, review, .. } = exported;
         memory = Memory { trust, suspicions, review, ..memory };

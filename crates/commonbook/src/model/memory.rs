@@ -5,6 +5,7 @@ mod memory_type;
 mod mentions;
 mod receive;
 mod requests;
+mod retraction;
 mod review;
 mod save;
 mod subject;
@@ -18,10 +19,14 @@ pub use requests::{
     DeleteMemory, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory, MemoryRevision,
     PurgeMemory, PurgeResult, RestoreMemory, RevisionHistory,
 };
+pub use retraction::{
+    BlastRadius, RadiusKind, RadiusNode, RetractMemory, Retraction, RetractionNotice,
+    RetractionNoticeKind, RetractionResult, may_retract,
+};
 pub use review::{
     AppealMemory, ListQuarantined, PendingReview, QuarantineNotice, ReleaseAppeal, ReleaseMemory,
 };
-pub use save::{SaveMemories, SaveMemory, SaveOutcome, SaveResult};
+pub use save::{RetractedTwin, SaveMemories, SaveMemory, SaveOutcome, SaveResult};
 pub use subject::MemorySubject;
 pub use update::{UpdateMemory, UpdateResult, expect_revision};
 pub use usage::{MemoryUsage, UsageKind, UsagePosition};
@@ -194,6 +199,9 @@ pub struct Memory {
     /// The memory that replaced it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub superseded_by: Option<MemoryId>,
+    /// Why it does not hold any more, if it was retracted. Searches and contexts leave it out.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub retraction: Option<Retraction>,
     /// When it was deleted. It can be restored for 30 days.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub deleted_at: Option<Timestamp>,
@@ -274,10 +282,14 @@ impl Memory {
         }
     }
 
-    /// Whether searches return it: neither deleted nor superseded nor archived.
+    /// Whether searches return it: neither deleted, superseded, retracted nor archived.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.deleted_at.is_none() && self.superseded_by.is_none() && self.archived_at.is_none()
+        let Self { deleted_at, superseded_by, retraction, archived_at, .. } = self;
+        deleted_at.is_none()
+            && superseded_by.is_none()
+            && retraction.is_none()
+            && archived_at.is_none()
     }
 }
 

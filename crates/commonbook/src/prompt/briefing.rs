@@ -180,7 +180,8 @@ impl MemoryCensus {
 pub const fn belongs_to_beginning(source: ContextSource) -> bool {
     matches!(
         source,
-        ContextSource::Handoff
+        ContextSource::Retraction
+            | ContextSource::Handoff
             | ContextSource::Result
             | ContextSource::Standing
             | ContextSource::Profile

@@ -73,9 +73,9 @@ impl CaseTextBuilder {
     }
 }
 
-/// An entry that can be shown as an item; `None` for a withheld or superseded one.
+/// An entry that can be shown as an item; `None` for a withheld, superseded or retracted one.
 fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
-    if entry.withheld || entry.superseded_by.is_some() {
+    if entry.withheld || entry.superseded_by.is_some() || entry.retraction.is_some() {
         return None;
     }
     let kind = entry.kind.map_or("entry", EntryKind::name);

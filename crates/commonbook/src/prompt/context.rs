@@ -9,7 +9,9 @@ pub mod tell;
 
 pub use crate::model::standing::StandingLocation;
 pub use choose::{ContextDiagnostics, ContextOrigin, ContextReceipt};
-pub use gather::{CandidateBuilder, HandoffQueue, PROPOSAL_PREFIX};
+pub use gather::{
+    CandidateBuilder, HandoffQueue, PROPOSAL_PREFIX, RETRACTION_PREFIX, retraction_of,
+};
 pub use preferences::{AgentPreference, ContextPreferences};
 pub use requests::{
     AgentContext, ContextExplanation, ContextFilter, ContextOptions, ContextRecord, ContextReplay,

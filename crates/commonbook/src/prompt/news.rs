@@ -20,9 +20,7 @@ pub fn news_of(newest: Vec<(u64, Memory)>, agent: &Agent, position: u64) -> Vec<
     let is_news = |memory: &Memory| {
         memory.owner != *agent
             && !memory.owner.is_child_of(agent)
-            && memory.superseded_by.is_none()
-            && memory.archived_at.is_none()
-            && !memory.is_quarantined()
+            && memory.is_usable()
             && !SILENT_TYPES.contains(&memory.memory_type.as_str())
     };
     let newest = newest.into_iter().filter(|(sequence, _)| *sequence > position);

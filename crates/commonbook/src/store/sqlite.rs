@@ -25,6 +25,7 @@ mod filter;
 mod follower;
 mod handoff;
 mod holder;
+mod knowledge;
 mod lineage;
 mod mark;
 mod memory;

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::memory::MemoryChange;
+use super::retraction::{RETRACTION_FIELDS, take_back};
 use super::{Commonbook, consolidation};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, OperationId};
@@ -131,12 +132,16 @@ impl Commonbook {
     pub fn undo_operation(&self, caller: &Caller, request: &UndoOperation) -> Result<BulkResult> {
         self.policy.may_write(caller)?;
         let (id, now) = (request.operation_id, self.clock.now());
-        let sight = Sight::writing_at_home(caller)?;
         let found = self.store.read(|tx| tx.bulk_operation(&caller.workspace, id))?;
         let Some(operation) = found.filter(|operation| operation.agent == caller.agent) else {
             return Err(Error::not_found(format!("no bulk operation {id} of yours exists in this workspace")).hint(
-                "Use the `operation` id from the response of `adopt_memories`, `purge_since` or `consolidate_memory`; only the agent that ran it can undo it.",
+                "Use the `operation` id from the response of `adopt_memories`, `purge_since`, `consolidate_memory` or `retract_memory`; only the agent that ran it can undo it.",
             ));
+        };
+        // A memory of `global` can be retracted from any workspace.
+        let sight = match operation.kind {
+            BulkKind::Retracted => Sight::writing(caller)?,
+            _ => Sight::writing_at_home(caller)?,
         };
         let mut result = BulkResult { operation: Some(id), ..BulkResult::default() };
         let mut any = false;
@@ -158,13 +163,22 @@ impl Commonbook {
                             BulkKind::Purged | BulkKind::Consolidated => {
                                 (EventKind::MemoryRestored, &[][..])
                             }
+                            BulkKind::Retracted => (EventKind::MemoryRestored, RETRACTION_FIELDS),
                         };
                         let owner = item.owner.clone();
-                        let after = Memory { owner, deleted_at: None, ..memory.clone() };
+                        let retraction = memory
+                            .retraction
+                            .clone()
+                            .filter(|_| operation.kind != BulkKind::Retracted);
+                        let after =
+                            Memory { owner, deleted_at: None, retraction, ..memory.clone() };
                         MemoryChange { kind, fields, caller: &caller, now }
                             .write(tx, &memory, after)?;
                         done.push(memory);
                     }
+                }
+                if operation.kind == BulkKind::Retracted && !done.is_empty() {
+                    take_back(tx, &operation, now)?;
                 }
                 Ok((taken.len(), done))
             })?;

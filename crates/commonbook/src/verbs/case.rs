@@ -29,7 +29,7 @@ use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 
 pub(super) use proposal::{open_proposal, proposals_to};
-pub(super) use read::{entries_in_range, entries_of};
+pub(super) use read::{entries_in_range, entries_of, stretches};
 
 impl Commonbook {
     /// Opens a case in the caller's workspace, or finds it if it exists.

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::memory::hide_heirs;
 use super::receipt::{UNUSED_NONCE, record_context};
+use super::retraction::waiting_retractions;
 use super::standing::StandingFile;
 use super::{Commonbook, case};
 use crate::base::error::{Error, Result};
@@ -25,7 +26,7 @@ use crate::model::caller::{Caller, EntryPoint};
 use crate::model::case::{Case, CaseKey, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, RetractionNotice};
 use crate::model::search::{IndexQuery, MemoryRef, SearchFilter};
 use crate::prompt::briefing::BriefingItem;
 use crate::prompt::context::choose::{
@@ -221,6 +222,7 @@ impl Commonbook {
         let about = |kind| tx.memories_about(sight, kind, user, &owners, PROFILE_MEMORIES_MAX);
         let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight, heard)?;
         Ok(ContextMaterial {
+            retractions: waiting_retractions(tx, caller, sight, None)?,
             handoffs,
             handoffs_left,
             profile: about("profile")?,
@@ -264,6 +266,10 @@ impl Commonbook {
             marks: &material.marks,
         };
         let mut candidates = Vec::new();
+        candidates.extend(
+            (material.retractions.iter())
+                .filter_map(|(notice, memory)| gathering.retraction(notice, memory)),
+        );
         candidates.extend(handoff_candidates(gathering, material, settings));
         candidates.extend(material.results.iter().map(|handoff| gathering.result(handoff)));
         let sources = [
@@ -357,6 +363,8 @@ impl Commonbook {
 /// What a context can be made of, as it stood at one position of the journal.
 #[derive(Default)]
 struct ContextMaterial {
+    /// Retractions that the agent has not heard of.
+    retractions: Vec<(RetractionNotice, Memory)>,
     handoffs: Vec<Handoff>,
     /// Handoffs that wait besides these.
     handoffs_left: u64,
@@ -511,7 +519,9 @@ fn unread_entries(
     for (case, place) in read {
         let after = place.max(case.version.saturating_sub(NEW_ENTRIES_MAX));
         let entries = case::entries_of(tx, sight, &case, after, case.version)?;
-        let others = entries.into_iter().filter(|entry| entry.owner != caller.agent);
+        let others = entries
+            .into_iter()
+            .filter(|entry| entry.owner != caller.agent && entry.retraction.is_none());
         unread.extend(others.rev().map(|entry| (case.clone(), entry)));
     }
     Ok(unread)

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use super::ops::handles::longer_handles;
 use super::ops::read_position::start_position;
 use super::{Commonbook, case};
@@ -57,7 +59,7 @@ impl Commonbook {
             let WriteScope { caller, now, .. } = scope;
             let end = end_position(tx, caller, key.as_ref())?;
             let read = position.map_or(end, |position| position.min(end));
-            tx.put_cursor(&caller.workspace, &caller.agent, key.as_ref(), read, now)?;
+            move_mark(tx, caller, key.as_ref(), read, now)?;
             let position = tx.cursor(&caller.workspace, &caller.agent, key.as_ref())?.min(end);
             Ok(ReadMark { case: key.clone(), position, end })
         })?;
@@ -79,10 +81,28 @@ impl Commonbook {
         self.store.write(move |tx| {
             let (answer, (case, through)) = look(&*tx)?;
             tx.note_agent_seen(&caller, now)?;
-            tx.put_cursor(&caller.workspace, &caller.agent, case.as_ref(), through, now)?;
+            move_mark(tx, &caller, case.as_ref(), through, now)?;
             Ok(answer)
         })
     }
+}
+
+/// Moves the mark of what a caller has read, and records which entries of a case that were.
+fn move_mark(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    key: Option<&CaseKey>,
+    position: u64,
+    now: Timestamp,
+) -> Result<()> {
+    if let Some(key) = key {
+        let read = tx.cursor(&caller.workspace, &caller.agent, Some(key))?;
+        let case = case::find_case(tx, caller, key)?;
+        for stretch in case::stretches(tx, &case, read, position)? {
+            tx.record_entries_read(caller, &stretch, now)?;
+        }
+    }
+    tx.put_cursor(&caller.workspace, &caller.agent, key, position, now)
 }
 
 /// The end of a case, or of the journal.

@@ -24,17 +24,18 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
     DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
-    PurgeResult, RestoreMemory, RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult,
-    UpdateMemory, UpdateResult, UsageKind, expect_revision,
+    PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory, SaveMemories, SaveMemory,
+    SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind, expect_revision,
 };
 use crate::store::Transaction;
 use write::{insert, judge_with_earlier, may_supersede, supersede};
 
 pub(super) use earlier::find_earlier;
+use earlier::find_retracted_twin;
 pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject, replace};
 
-use lookup::{changeable_memory, not_deleted, revisions};
-pub(super) use lookup::{hide_heirs, live_memory, visible_memory};
+use lookup::revisions;
+pub(super) use lookup::{changeable_memory, hide_heirs, live_memory, not_deleted, visible_memory};
 
 impl Commonbook {
     /// Saves a memory under the caller's name. If the caller said the same before, nothing is saved;
@@ -311,6 +312,9 @@ struct SaveRecord {
     /// What it rests on and has changed.
     #[serde(default)]
     stale: Vec<StaleMemory>,
+    /// A memory that said the same and was retracted.
+    #[serde(default)]
+    retracted: Option<RetractedTwin>,
 }
 
 fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<SaveResult> {
@@ -321,6 +325,7 @@ fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<Sav
         };
         let result = SaveResult::of(saved.memory, outcome, door);
         let result = result.superseding(saved.superseded, door);
+        let result = result.after_retraction(saved.retracted, door);
         SaveResult { stale: saved.stale, ..result }
     };
     once.answer.into_iter().map(result).collect()
@@ -370,20 +375,21 @@ fn keep_draft(
             supersede(tx, caller, old, &memory, now).map_err(in_field)?;
         }
         let (superseded, stale) = (Vec::new(), basis.stale);
-        return Ok(SaveRecord { memory, is_known: false, superseded, stale });
+        return Ok(SaveRecord { memory, is_known: false, superseded, stale, retracted: None });
     }
     let earlier = find_earlier(tx, caller, &memory)?;
     if let Some(memory) = earlier.repeated {
         let (superseded, stale) = (Vec::new(), basis.stale);
-        return Ok(SaveRecord { memory, is_known: true, superseded, stale });
+        return Ok(SaveRecord { memory, is_known: true, superseded, stale, retracted: None });
     }
+    let retracted = find_retracted_twin(tx, caller, &memory)?;
     insert(tx, &memory, now)?;
     basis.record(tx, &memory.workspace, derived, now)?;
     for old in &earlier.corrected {
         replace(tx, caller, old, &memory, now)?;
     }
     let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
-    Ok(SaveRecord { memory, is_known: false, superseded, stale: basis.stale })
+    Ok(SaveRecord { memory, is_known: false, superseded, stale: basis.stale, retracted })
 }
 
 /// Purges a memory with its event, which names no topics.

@@ -115,12 +115,15 @@ pub(super) fn note_change(
 ) -> Result<()> {
     tx.drop_outdated(&after.workspace, DerivedId::Memory(after.id))?;
     let is_restored = (before.deleted_at.is_some() && after.deleted_at.is_none())
-        || (before.superseded_by.is_some() && after.superseded_by.is_none());
+        || (before.superseded_by.is_some() && after.superseded_by.is_none())
+        || (before.retraction.is_some() && after.retraction.is_none());
     if is_restored {
         tx.drop_outdated_by(&after.workspace, after.id)?;
     }
     let change = if after.deleted_at.is_some() && before.deleted_at.is_none() {
         MemoryChangeKind::Deleted
+    } else if after.retraction.is_some() && before.retraction.is_none() {
+        MemoryChangeKind::Retracted
     } else if after.superseded_by.is_some() && before.superseded_by.is_none() {
         MemoryChangeKind::Superseded
     } else if !says_same(before, after) {

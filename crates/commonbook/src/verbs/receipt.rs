@@ -10,7 +10,7 @@ use crate::model::access::ItemKind;
 use crate::model::event::{EventKind, ItemFigures, NewEvent, work_details};
 use crate::model::memory::Sharing;
 use crate::prompt::context::choose::{CandidateReceipt, ContextSource};
-use crate::prompt::context::{ContextOrigin, ContextReceipt, ContextRecord};
+use crate::prompt::context::{ContextOrigin, ContextReceipt, ContextRecord, retraction_of};
 use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
@@ -78,6 +78,9 @@ pub(super) fn record_delivery(
 pub(super) fn record_context(tx: &mut dyn Transaction, record: &ContextRecord) -> Result<()> {
     tx.put_context(record)?;
     tx.note_told(record)?;
+    for memory in record.receipt.included().filter_map(|told| retraction_of(&told.id)) {
+        tx.hear_retraction(&record.workspace, &record.agent, memory, record.at)?;
+    }
     for event in context_events(record) {
         tx.append_event(&event)?;
     }

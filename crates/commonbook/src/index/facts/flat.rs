@@ -97,7 +97,8 @@ impl MemoryDescription {
                 memory_type: memory.memory_type.to_string(),
                 importance: memory.importance,
                 superseded: memory.superseded_by.is_some(),
-                deleted: memory.deleted_at.is_some(),
+                // A retracted memory is found no more than a deleted one.
+                deleted: memory.deleted_at.is_some() || memory.retraction.is_some(),
                 archived: memory.archived_at.is_some(),
             },
             facts: MemoryFacts {

@@ -30,6 +30,9 @@ use sentence::{DigestSentence, sentences, shorten_to};
 /// Share of a fact's words that an entry must contain to cover the fact.
 const COVERED_SHARE_MIN: f64 = 0.8;
 
+/// How the last line of an entry begins that names its authors and sources.
+const SOURCES_LEAD: &str = "Said by ";
+
 /// Score of a further sentence of a memory, as a share of its best sentence's score.
 const FURTHER_SENTENCE_SCORE_MIN: f64 = 0.8;
 
@@ -127,6 +130,14 @@ pub struct KnownEntry {
     pub said_by: String,
     /// What it says, in each wording.
     pub texts: Vec<String>,
+}
+
+/// The memories that a digest made an entry of, as the last line of its text names them; none if no
+/// digest made it.
+#[must_use]
+pub fn digest_sources(entry: &Memory) -> Vec<MemoryId> {
+    let last = entry.text.lines().last().filter(|line| line.starts_with(SOURCES_LEAD));
+    last.unwrap_or_default().split([' ', ',', '.']).filter_map(MemoryId::parse).collect()
 }
 
 impl KnownEntry {
@@ -242,7 +253,7 @@ impl EntryProposal {
             summary: if is_signed { signed } else { self.summary.clone() },
             kind: Some(self.kind),
             text: Some(format!(
-                "{}{}Said by {authors} in {}.",
+                "{}{}{SOURCES_LEAD}{authors} in {}.",
                 self.own_words(),
                 self.side_lines(),
                 sources.join(", ")

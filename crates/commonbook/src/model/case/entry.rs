@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
-use crate::model::memory::{Importance, Memory, MemoryType};
+use crate::model::memory::{Importance, Memory, MemoryType, Retraction};
 use commonbook_text::string_enum;
 
 string_enum! {
@@ -143,6 +143,9 @@ pub struct CaseEntry {
     /// The later entry that supersedes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<MemoryId>,
+    /// Why it does not hold any more, if it was retracted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction: Option<Retraction>,
 }
 
 impl CaseEntry {
@@ -170,6 +173,7 @@ impl CaseEntry {
             session: memory.session,
             supersedes,
             superseded_by: memory.superseded_by,
+            retraction: memory.retraction,
         }
     }
 

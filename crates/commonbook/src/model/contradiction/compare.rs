@@ -134,6 +134,12 @@ impl<'m> MemoryStatements<'m> {
         keys
     }
 
+    /// Whether both texts have the same words, by any author.
+    #[must_use]
+    pub fn has_wording_of(&self, other: &Self) -> bool {
+        wording(&self.memory.text) == wording(&other.memory.text)
+    }
+
     /// The most certain contradiction with a newer memory, if any.
     #[must_use]
     pub fn contradiction_with(&self, newer: &Self) -> Option<ContradictionFinding> {

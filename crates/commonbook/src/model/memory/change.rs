@@ -15,6 +15,8 @@ string_enum! {
         Corrected = "corrected",
         /// Another memory took its place.
         Superseded = "superseded",
+        /// It was retracted: it is wrong.
+        Retracted = "retracted",
         /// It was deleted.
         Deleted = "deleted",
         /// Another memory contradicts it.
@@ -48,6 +50,8 @@ impl MemoryChange {
     pub fn between(then: &Memory, now: &Memory) -> Option<Self> {
         if now.deleted_at.is_some() {
             Some(Self::new(now, MemoryChangeKind::Deleted, None))
+        } else if now.retraction.is_some() {
+            Some(Self::new(now, MemoryChangeKind::Retracted, None))
         } else if now.superseded_by.is_some() {
             Some(Self::new(now, MemoryChangeKind::Superseded, now.superseded_by))
         } else {
@@ -73,7 +77,7 @@ mod tests {
     use super::*;
     use crate::base::id::CountingIds;
     use crate::model::caller::{Caller, EntryPoint};
-    use crate::model::memory::{SaveMemory, Sharing};
+    use crate::model::memory::{Retraction, SaveMemory, Sharing};
     use crate::model::workspace::Workspace;
 
     fn now() -> Timestamp {
@@ -88,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_a_memory_is_one_of_three() {
+    fn what_became_of_a_memory_is_one_of_four() {
         let then = memory("three");
         let heir = MemoryId::new(&CountingIds::default(), now());
         let changed = |change: fn(&mut Memory)| {
@@ -110,6 +114,10 @@ mod tests {
             changed(|memory| memory.deleted_at = Some(now())),
             Some(MemoryChangeKind::Deleted)
         );
+        let retraction = Retraction { reason: "x".into(), by: Agent::human(), at: now() };
+        let retracted = Memory { retraction: Some(retraction), ..then.clone() };
+        let change = MemoryChange::between(&then, &retracted).expect("a change");
+        assert_eq!((change.change, change.by), (MemoryChangeKind::Retracted, None));
         let superseded = Memory { superseded_by: Some(heir), ..then.clone() };
         let change = MemoryChange::between(&then, &superseded).expect("a change");
         assert_eq!((change.change, change.by), (MemoryChangeKind::Superseded, Some(heir)));

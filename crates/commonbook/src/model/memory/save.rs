@@ -7,14 +7,15 @@ use serde_json::{Map, Value};
 
 use super::subject::{SubjectEvidence, missing_user};
 use super::{
-    Importance, Memory, MemorySource, MemorySubject, MemoryType, Sharing, Trust, distinct_entities,
-    distinct_topics,
+    Importance, Memory, MemorySource, MemorySubject, MemoryType, Retraction, Sharing, Trust,
+    distinct_entities, distinct_topics,
 };
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
 use crate::base::id::MemoryId;
 use crate::base::{input, limits};
+use crate::model::agent::Agent;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::entity::EntityLabel;
 use crate::model::lineage::StaleMemory;
@@ -128,7 +129,10 @@ pub struct SaveResult {
     /// What it rests on and has changed since you were told it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleMemory>,
-    /// What to do if the memory is quarantined, or to keep what it superseded.
+    /// A memory that said the same, and was retracted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retracted: Option<RetractedTwin>,
+    /// What to do if the memory is quarantined, or to keep what it superseded; who retracted the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -138,7 +142,8 @@ impl SaveResult {
     #[must_use]
     pub fn of(memory: Memory, outcome: SaveOutcome, door: EntryPoint) -> Self {
         let hint = memory.quarantine_hint(door);
-        Self { memory, outcome, superseded: Vec::new(), stale: Vec::new(), hint }
+        let (superseded, stale) = (Vec::new(), Vec::new());
+        Self { memory, outcome, superseded, stale, retracted: None, hint }
     }
 
     /// The response for a memory that supersedes these of its author.
@@ -148,6 +153,52 @@ impl SaveResult {
             self.hint = Some(restore_hint(*first, door));
         }
         Self { superseded, ..self }
+    }
+
+    /// The response for a memory that says the same as a retracted one.
+    #[must_use]
+    pub fn after_retraction(mut self, retracted: Option<RetractedTwin>, door: EntryPoint) -> Self {
+        if let Some(retracted) = &retracted {
+            let hints = self.hint.take().into_iter().chain([retracted.hint(door)]);
+            self.hint = Some(hints.collect::<Vec<_>>().join(" "));
+        }
+        Self { retracted, ..self }
+    }
+}
+
+/// A memory that says the same as another one, and was retracted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RetractedTwin {
+    /// Its id.
+    pub id: MemoryId,
+    /// The agent or person that retracted it.
+    pub by: Agent,
+    /// When it was retracted.
+    pub at: Timestamp,
+}
+
+impl RetractedTwin {
+    /// The twin, if this memory was retracted.
+    #[must_use]
+    pub fn of(memory: &Memory) -> Option<Self> {
+        let Retraction { by, at, .. } = memory.retraction.clone()?;
+        Some(Self { id: memory.id, by, at })
+    }
+
+    /// Who retracted it, and how a caller at this door reads the reason.
+    fn hint(&self, door: EntryPoint) -> String {
+        let Self { id, by, at } = self;
+        let shows = match door {
+            EntryPoint::Mcp => format!("get_memory {id}"),
+            EntryPoint::Rest => format!("GET /v1/memories/{id}"),
+            EntryPoint::Hook
+            | EntryPoint::Cli
+            | EntryPoint::Import
+            | EntryPoint::Handoff
+            | EntryPoint::Digest => format!("`commonbook show {id}`"),
+        };
+        let day = at.strftime("%Y-%m-%d");
+        format!("{by} retracted the same on {day}; {shows} tells why. Delete yours if it is wrong.")
     }
 }
 
@@ -224,6 +275,7 @@ impl SaveMemory {
             valid_from: self.valid_from.map(whole_milliseconds),
             valid_until: self.valid_until.map(whole_milliseconds),
             superseded_by: None,
+            retraction: None,
             deleted_at: None,
             archived_at: None,
             usage: None,

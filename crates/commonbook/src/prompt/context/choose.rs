@@ -1,7 +1,7 @@
 //! Choosing the candidates that a context includes, within a budget, with a reason for each
 //! omission.
 //!
-//! The sources get their room in the order of [`ContextSource`]: pending handoffs, the results of ended
+//! The sources get their room in the order of [`ContextSource`]: retractions, pending handoffs, the results of ended
 //! ones, the standing memory, profiles, the state of the task and so on. Threshold, maximum and budget apply after the
 //! sources are merged, so that no source gets more room than another by accident. A candidate that
 //! is too large is left out, and smaller ones behind it may still fit. The text has another order:
@@ -29,6 +29,8 @@ pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextRe
 string_enum! {
     /// The source of something that a context can include, in the order in which sources get room.
     ContextSource {
+        /// Retractions of what the caller received.
+        Retraction = "retraction",
         /// Handoffs that wait for the caller.
         Handoff = "handoff",
         /// Handoffs of the caller that ended.
@@ -53,11 +55,12 @@ string_enum! {
 }
 
 /// The order of the sources in a text: what is the same from turn to turn stands first.
-const TEXT_ORDER: [ContextSource; 10] = [
+const TEXT_ORDER: [ContextSource; 11] = [
     ContextSource::Standing,
     ContextSource::Profile,
     ContextSource::Important,
     ContextSource::TaskContext,
+    ContextSource::Retraction,
     ContextSource::Handoff,
     ContextSource::Result,
     ContextSource::Entry,
@@ -342,7 +345,13 @@ fn shorten_candidate(mut candidate: ContextCandidate, budget: usize) -> ContextC
 
 /// Whether candidates of this source count towards the maximum: memories and entries do.
 const fn counts_to_maximum(source: ContextSource) -> bool {
-    !matches!(source, ContextSource::Handoff | ContextSource::Result | ContextSource::Standing)
+    !matches!(
+        source,
+        ContextSource::Retraction
+            | ContextSource::Handoff
+            | ContextSource::Result
+            | ContextSource::Standing
+    )
 }
 
 /// The better score first, for sources with scores.

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::choose::{ContextCandidate, ContextSource};
 use super::tell::{self, TemplateSet};
-use crate::base::id::MemoryId;
+use crate::base::id::{MemoryId, handle};
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::Handoff;
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, RetractionNotice};
 use crate::prompt::item::PromptItem;
 
 /// The handoffs that wait for an agent.
@@ -30,6 +30,16 @@ impl HandoffQueue {
 }
 /// How the id of a proposal in a context begins; the key of its case follows.
 pub const PROPOSAL_PREFIX: &str = "proposal:";
+
+/// How the id of a retraction in a context begins; the id of its memory follows. The memory itself is
+/// not told again.
+pub const RETRACTION_PREFIX: &str = "retraction:";
+
+/// The memory whose retraction an item with this id tells of.
+#[must_use]
+pub fn retraction_of(id: &str) -> Option<MemoryId> {
+    MemoryId::parse(id.strip_prefix(RETRACTION_PREFIX)?)
+}
 
 /// Builds candidates for one agent.
 #[derive(Debug, Clone, Copy)]
@@ -135,6 +145,29 @@ impl CandidateBuilder<'_> {
         };
         let item = item.with_note(format!("waits for your decide_proposal in case {key}"));
         ContextCandidate::of(item, ContextSource::Entry)
+    }
+
+    /// What the agent hears of a retraction; `None` if the memory is not what the notice says any more.
+    #[must_use]
+    pub fn retraction(
+        &self,
+        notice: &RetractionNotice,
+        memory: &Memory,
+    ) -> Option<ContextCandidate> {
+        let text = tell::retraction(notice, memory)?;
+        let id = notice.memory.to_string();
+        let item = PromptItem {
+            handle: handle(&id).to_owned(),
+            id: format!("{RETRACTION_PREFIX}{id}"),
+            kind: ContextSource::Retraction.name().to_owned(),
+            author: notice.actor.to_string(),
+            at: notice.at,
+            notes: Vec::new(),
+            text,
+            against: None,
+            contradictions: Vec::new(),
+        };
+        Some(ContextCandidate::of(item, ContextSource::Retraction))
     }
 
     /// A part of a standing memory file, by its author.

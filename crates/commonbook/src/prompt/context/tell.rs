@@ -20,7 +20,9 @@ use crate::base::error::Result;
 use fields::{FieldRule, PROFILE_FIELDS, TASK_CONTEXT_FIELDS};
 use value::{clause, is_empty, label, phrase, sentence};
 
-pub use forms::{EntrySummary, HandoffSummary, entry, handoff, handoff_result, learning};
+pub use forms::{
+    EntrySummary, HandoffSummary, entry, handoff, handoff_result, learning, retraction,
+};
 pub use template::SentenceTemplate;
 
 /// The templates of memory types in the configuration.

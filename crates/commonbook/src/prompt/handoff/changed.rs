@@ -14,7 +14,7 @@ const PRESENT_TOKENS_MIN: usize = 60;
 pub struct PresentMemory {
     /// The change.
     pub change: MemoryChange,
-    /// The memory as it is now, or its successor; `None` if it was deleted.
+    /// The memory as it is now, or its successor; `None` if it was deleted or retracted.
     pub memory: Option<Memory>,
 }
 
@@ -32,11 +32,11 @@ pub(super) fn show_changes(block: &mut PromptBlock, changes: &[PresentMemory]) {
             }
         }
     }
-    let is_deleted = |present: &&PresentMemory| present.change.change == MemoryChangeKind::Deleted;
-    let deleted = changes.iter().filter(is_deleted);
-    let lines = deleted.map(|PresentMemory { change, .. }| {
+    let gone = changes.iter().filter(|present| present.memory.is_none());
+    let lines = gone.map(|PresentMemory { change, .. }| {
         let id = change.id.to_string();
-        PromptEntry::Line(format!("#{} of {} was deleted since", handle(&id), change.owner))
+        let (handle, owner, change) = (handle(&id), &change.owner, change.change);
+        PromptEntry::Line(format!("#{handle} of {owner} was {change} since"))
     });
     let lines: Vec<PromptEntry> = lines.collect();
     let place = block.sections.len().min(1);

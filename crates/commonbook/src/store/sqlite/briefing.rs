@@ -15,7 +15,8 @@ use crate::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord, MemoryC
 use crate::store::BriefingRows;
 
 /// Current memories, as the index `memory_important` has them.
-const CURRENT: &str = "m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL";
+const CURRENT: &str = "m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
+    AND m.retraction IS NULL";
 
 impl BriefingRows for SqliteTransaction<'_> {
     fn briefing(&self, key: &BriefingKey) -> Result<BriefingRecord> {

@@ -54,7 +54,7 @@ impl ContextRows for SqliteTransaction<'_> {
                  AND m.memory_type = :type \
                  AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
                  AND m.owner = :owner AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
-                 AND m.archived_at IS NULL \
+                 AND m.archived_at IS NULL AND m.retraction IS NULL \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
         );
         let mut memories = Vec::new();
@@ -180,7 +180,7 @@ impl ContextRows for SqliteTransaction<'_> {
                 context.is_bound.then_some(0),
             ),
         )?;
-        Ok(())
+        self.record_told(context)
     }
 
     fn drop_contexts(&mut self, before: Timestamp, kept: u32, limit: u32) -> Result<u64> {

@@ -36,6 +36,7 @@ const SHOWN_CONDITION: &str = "\
     AND m.deleted_at IS NULL AND q.deleted_at IS NULL AND (c.resolved OR ( \
         m.superseded_by IS NULL AND q.superseded_by IS NULL \
         AND m.archived_at IS NULL AND q.archived_at IS NULL \
+        AND m.retraction IS NULL AND q.retraction IS NULL \
         AND m.trust <> 'quarantined' AND q.trust <> 'quarantined'))";
 
 /// The visible rows `c`, with `m` and `q`, and the permission rule on both, found by this index. It
@@ -60,6 +61,27 @@ fn judged_row<'m>(a: &'m Memory, b: &Memory) -> (&'m str, String, String, String
 }
 
 impl SqliteTransaction<'_> {
+    /// The positions of the newest memories of a workspace with one of these claims, newest first.
+    pub(super) fn places_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        limit: u32,
+    ) -> Result<Vec<u64>> {
+        // The newest of each key by its index: the work does not grow with the store.
+        let newest = "SELECT sequence FROM claim INDEXED BY claim_key \
+             WHERE workspace = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT ?3";
+        let mut places: Vec<u64> = Vec::new();
+        for key in keys {
+            let params = (workspace.as_str(), key, limit);
+            places.extend(self.query_all(newest, params, |row| row.get::<_, u64>(0))?);
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        places.dedup();
+        places.truncate(limit as usize);
+        Ok(places)
+    }
+
     /// Removes the contradictions of a memory.
     pub(super) fn forget_contradictions(&self, memory: &Memory) -> Result<()> {
         self.execute(
@@ -312,24 +334,15 @@ impl ContradictionRows for SqliteTransaction<'_> {
         owner: Option<&Agent>,
         limit: u32,
     ) -> Result<Vec<Memory>> {
-        // The newest of each key by its index: the work does not grow with the store.
-        let newest = "SELECT sequence FROM claim INDEXED BY claim_key \
-             WHERE workspace = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT ?3";
-        let mut places: Vec<u64> = Vec::new();
-        for key in keys {
-            let params = (workspace.as_str(), key, limit);
-            places.extend(self.query_all(newest, params, |row| row.get::<_, u64>(0))?);
-        }
-        places.sort_unstable_by(|a, b| b.cmp(a));
-        places.dedup();
-        places.truncate(limit as usize);
+        let places = self.places_claiming(workspace, keys, limit)?;
         if places.is_empty() {
             return Ok(Vec::new());
         }
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
              CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
-             WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL AND m.trust <> 'quarantined' \
+             WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
+             AND m.retraction IS NULL AND m.trust <> 'quarantined' \
              AND (?3 IS NULL OR m.owner = ?3) ORDER BY w.key"
         );
         let owner = owner.map(ToString::to_string);
@@ -348,6 +361,7 @@ impl ContradictionRows for SqliteTransaction<'_> {
              WHERE m.workspace = ?1 AND m.memory_type = ?2 \
              AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner = ?4 \
              AND m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
+             AND m.retraction IS NULL \
              AND m.trust <> 'quarantined' \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT 1"
         );

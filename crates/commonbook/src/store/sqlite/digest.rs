@@ -224,6 +224,8 @@ mod tests {
         ("briefing", "tells what one session has heard, and lasts as long"),
         ("briefed_item", "as briefing: a lost row repeats an item in one session"),
         ("usage", "counts without a claim about anybody: a wrong one changes no answer"),
+        ("knowledge", "ids that follow from receipts and read marks, and outlast them"),
+        ("retraction_notice", "waits for one text, and is made from what is known"),
         ("sqlite_sequence", "the engine's own: which number the last audience has"),
         ("refinery_schema_history", "has checksums of its own"),
     ];

@@ -23,7 +23,7 @@ use crate::model::workspace::Workspace;
 use crate::store::EventRows;
 
 /// Whether the event `e` lists items that an agent received.
-const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded') \
+const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded', 'agent.memory.retracted') \
     AND json_type(e.details, '$.items') IS NOT NULL)";
 
 /// The rule of [`Sight::sees_work`] for an event `e` that lists items.

@@ -141,7 +141,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT min(t.value) FROM memory m INDEXED BY memory_seen \
              CROSS JOIN json_each(m.topics) t WHERE {seen_m} AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
-                 AND m.archived_at IS NULL AND instr(commonbook_lower(t.value), :beginning) = 1 \
+                 AND m.archived_at IS NULL AND m.retraction IS NULL AND instr(commonbook_lower(t.value), :beginning) = 1 \
              GROUP BY commonbook_lower(t.value) ORDER BY count(*) DESC, 1 LIMIT :limit"
         );
         let more: [(&str, &dyn ToSql); 2] = [(":beginning", &beginning), (":limit", &limit)];
@@ -233,7 +233,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             "SELECT count(*) FROM memory m INDEXED BY memory_session WHERE {seen_m} \
                  AND m.workspace IN (SELECT value FROM json_each(:workspaces)) \
                  AND m.session = :session AND m.sequence < :before AND m.deleted_at IS NULL \
-                 AND m.superseded_by IS NULL AND m.archived_at IS NULL AND m.trust <> 'quarantined' \
+                 AND m.superseded_by IS NULL AND m.archived_at IS NULL AND m.retraction IS NULL AND m.trust <> 'quarantined' \
                  AND (:owner IS NULL OR m.owner = :owner)"
         );
         let more: [(&str, &dyn ToSql); 3] =
@@ -301,6 +301,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         self.forget_claims(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         self.forget_usage(&memory.workspace, &id)?;
+        self.forget_knowledge(&memory.workspace, &id)?;
         self.forget_lineage(&memory.workspace, &id)?;
         self.execute(
             "DELETE FROM relation WHERE workspace = ?1 AND (origin = ?2 OR target = ?2)",
@@ -456,6 +457,7 @@ fn memory_columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, V
         (":imported", import_fingerprint(memory).map(str::to_owned).into()),
         (":case_key", memory.case.as_ref().map(ToString::to_string).into()),
         (":review", memory.review.as_ref().map(encode_json).transpose()?.into()),
+        (":retraction", memory.retraction.as_ref().map(encode_json).transpose()?.into()),
         (
             ":position",
             memory.position.map(|position| i64::try_from(position).unwrap_or(i64::MAX)).into(),
@@ -473,10 +475,10 @@ pub(super) const MEMORY_COLUMNS: &str = "m.id, m.workspace, m.owner, m.user_id, 
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
     m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities, m.review, \
-    m.archived_at";
+    m.archived_at, m.retraction";
 
 /// The index of the first column after [`MEMORY_COLUMNS`].
-pub(super) const MEMORY_COLUMN_COUNT: usize = 30;
+pub(super) const MEMORY_COLUMN_COUNT: usize = 31;
 
 /// A memory from a row that begins with [`MEMORY_COLUMNS`].
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
@@ -516,6 +518,10 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
             _ => Some(json(row, 28)?),
         },
         archived_at: millis(29)?,
+        retraction: match row.get_ref(30)?.data_type() {
+            Type::Null => None,
+            _ => Some(json(row, 30)?),
+        },
         usage: None,
     })
 }

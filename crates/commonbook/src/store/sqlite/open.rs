@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. Reading it from the migrations would double
 /// the time of opening.
-const SCHEMA_VERSION: i64 = 36;
+const SCHEMA_VERSION: i64 = 37;
 
 /// The inspection of the file of a store.
 struct StoreInspection {
@@ -536,6 +536,39 @@ mod tests {
         let sealed = "SELECT count(*) FROM event WHERE hash <> zeroblob(32) AND topics_salt <> ''";
         let count: i64 = connection.query_row(sealed, [], |row| row.get(0)).unwrap();
         assert_eq!(count, 1);
+    }
+
+    /// Receipts and read marks of before say who knows what.
+    #[test]
+    fn what_agents_were_told_before_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let before = of_version(&path, 14);
+        before.execute_batch(OLD_ROWS).unwrap();
+        let rows = r#"
+            UPDATE memory SET case_key = 'k', position = 1, revised_at = 50, revision = 3
+                WHERE id = 'mem_alltoo';
+            INSERT INTO cursor VALUES ('w', 'ann', 'k', 1, 40), ('w', 'ann', '', 9, 40);
+            INSERT INTO context (workspace, id, agent, at, sequence, milliseconds, sha256, nonce, receipt)
+                VALUES ('w', 'ctx_1', 'bob', 30, 1, 1, '', '', '{"origin": "briefing", "candidates": [
+                    {"id": "mem_all", "taken": true, "revision": 1}, {"id": "mem_own", "taken": false},
+                    {"id": "mem_alltoo", "taken": true}, {"id": "hnd_x", "taken": true}],
+                    "diagnostics": {"resolved_user_id": "u"}}');"#;
+        before.execute_batch(rows).unwrap();
+        before.close().unwrap();
+        let now = open_prepared(&path).unwrap();
+        let sql = "SELECT memory || ' ' || agent || ' ' || revision || ' ' || user_id || ' ' || at || ' ' \
+            || origin || ' ' || ifnull(context, '-') FROM knowledge ORDER BY memory, agent";
+        let mut statement = now.prepare(sql).unwrap();
+        let known = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let known: Vec<String> = known.collect::<rusqlite::Result<_>>().unwrap();
+        let expected = [
+            "mem_all bob 1 u 30 briefing ctx_1",
+            "mem_alltoo ann 3  40 case -",
+            "mem_alltoo bob 2 u 30 briefing ctx_1",
+        ];
+        assert_eq!(known, expected);
+        assert_eq!(digest::check(&now).unwrap(), Vec::<String>::new());
     }
 
     /// Whatever a later migration does to a row that has a digest, it has the right one afterwards.

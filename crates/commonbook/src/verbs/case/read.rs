@@ -123,7 +123,7 @@ fn position_of(tx: &dyn Transaction, sight: &Sight, case: &Case, mark: EntryMark
 
 /// The stretches of a case between two positions, in order: a branch has the beginning of the case
 /// that it left.
-fn stretches(
+pub(in crate::verbs) fn stretches(
     tx: &dyn Transaction,
     case: &Case,
     after: u64,

@@ -19,6 +19,7 @@ use crate::prompt::context::{
     HandoffQueue, PROPOSAL_PREFIX,
 };
 use crate::store::Transaction;
+use crate::verbs::retraction::waiting_retractions;
 use crate::verbs::{Commonbook, case};
 use commonbook_text::fence::Fence;
 
@@ -58,7 +59,8 @@ impl Commonbook {
         let tokens = handoff_tokens(&wanted.settings, queue.told.max(1));
         let mut queue = Some(queue);
         self.store.read(|tx| {
-            for candidate in &kept.receipt.candidates {
+            candidates.extend(told_retractions(tx, &caller, &sight, gathering, kept)?);
+            for candidate in other_candidates(&kept.receipt) {
                 if let Some(id) = handoff_of(candidate) {
                     match tx.handoff(&sight, id)? {
                         Some(handoff) => candidates.push(match candidate.source {
@@ -119,6 +121,24 @@ fn may_replay(caller: &Caller, kept: &ContextRecord) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The retractions that a context told, by what is stored of them.
+fn told_retractions(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    builder: CandidateBuilder<'_>,
+    kept: &ContextRecord,
+) -> Result<Vec<ContextCandidate>> {
+    let heard = waiting_retractions(tx, caller, sight, Some(kept.at))?;
+    let told = heard.iter().filter_map(|(notice, memory)| builder.retraction(notice, memory));
+    Ok(told.collect())
+}
+
+/// The candidates that the receipt itself names.
+fn other_candidates(receipt: &ContextReceipt) -> impl Iterator<Item = &CandidateReceipt> {
+    receipt.candidates.iter().filter(|candidate| candidate.source != ContextSource::Retraction)
 }
 
 /// The queue of handoffs that a context told of.

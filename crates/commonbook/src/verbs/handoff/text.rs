@@ -82,6 +82,9 @@ pub(super) fn present_memories(
         if memory.deleted_at.is_some() {
             let change = change(MemoryChangeKind::Deleted, None);
             present.push(PresentMemory { change, memory: None });
+        } else if memory.retraction.is_some() {
+            let change = change(MemoryChangeKind::Retracted, None);
+            present.push(PresentMemory { change, memory: None });
         } else if let Some(heir) = successor(tx, sight, &memory)? {
             let change = change(MemoryChangeKind::Superseded, Some(heir.id));
             present.push(PresentMemory { change, memory: Some(heir) });
@@ -99,7 +102,7 @@ fn successor(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Opt
     let mut next = memory.superseded_by;
     for _ in 0..SUCCESSORS_MAX {
         let Some(heir) = next.map(|id| tx.memory(sight, id)).transpose()?.flatten() else { break };
-        if heir.deleted_at.is_some() || heir.is_quarantined() {
+        if heir.deleted_at.is_some() || heir.retraction.is_some() || heir.is_quarantined() {
             break;
         }
         next = heir.superseded_by;

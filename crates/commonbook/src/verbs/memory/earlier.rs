@@ -5,7 +5,7 @@ use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::{EarlierRelation, MemoryStatements};
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, RetractedTwin};
 use crate::store::Transaction;
 
 /// The earlier memories of an author that a new one is about.
@@ -49,4 +49,23 @@ pub(in crate::verbs) fn find_earlier(
         }
     }
     Ok(earlier)
+}
+
+/// The newest memory in sight that says the same as one that is about to be saved, and was
+/// retracted.
+pub(super) fn find_retracted_twin(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    memory: &Memory,
+) -> Result<Option<RetractedTwin>> {
+    let stated = MemoryStatements::of(memory);
+    let (keys, limit) = (stated.keys(), limits::CONTRADICTION_CANDIDATES);
+    for other in tx.retracted_claiming(&memory.workspace, &keys, limit)? {
+        if stated.has_wording_of(&MemoryStatements::of(&other))
+            && tx.memory(&Sight::writing(caller)?, other.id)?.is_some()
+        {
+            return Ok(RetractedTwin::of(&other));
+        }
+    }
+    Ok(None)
 }

@@ -20,7 +20,7 @@ pub(in crate::verbs) fn visible_memory(
 }
 
 /// The memory that the caller is about to change.
-pub(super) fn changeable_memory(
+pub(in crate::verbs) fn changeable_memory(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
@@ -69,7 +69,7 @@ pub(in crate::verbs) fn hide_heirs<'m>(
 }
 
 /// The memory, unless it is deleted.
-pub(super) fn not_deleted(memory: Memory) -> Result<Memory> {
+pub(in crate::verbs) fn not_deleted(memory: Memory) -> Result<Memory> {
     match memory.deleted_at {
         None => Ok(memory),
         Some(at) => Err(Error::not_found(format!("memory {} was deleted at {at}", memory.id))

@@ -19,8 +19,8 @@ use crate::model::handoff::{
 use crate::model::learning::LearnRequest;
 use crate::model::lineage::AcknowledgeOutdated;
 use crate::model::memory::{
-    AppealMemory, DeleteMemory, PurgeMemory, ReleaseMemory, RestoreMemory, SaveMemories,
-    SaveMemory, UpdateMemory,
+    AppealMemory, DeleteMemory, PurgeMemory, ReleaseMemory, RestoreMemory, RetractMemory,
+    SaveMemories, SaveMemory, UpdateMemory,
 };
 use crate::model::session::{EndSession, StartSession, TouchSession};
 
@@ -82,6 +82,7 @@ keyed! {
     ResolveContradiction => "resolve_contradiction",
     ResolveEntity => "resolve_entity",
     RestoreMemory => "restore_memory",
+    RetractMemory => "retract_memory",
     ResumeSession => "resume_session",
     SaveMemories => "save_memories",
     SaveMemory => "save_memory",

@@ -123,6 +123,20 @@ impl StandingFileCache {
         Ok(roles)
     }
 
+    /// The paths and texts of the files of a project and of the home folder that can be read.
+    pub(in crate::verbs) fn texts(&self, project: Option<&Path>) -> Vec<(String, String)> {
+        let roles = self.roles(project).unwrap_or_default();
+        let targets = roles.iter().flat_map(|role| {
+            let places = self.places(project, role).unwrap_or_default();
+            places.into_iter().filter(|target| target.exists)
+        });
+        let texts = targets.filter_map(|target| {
+            let text = target.text().ok().flatten()?;
+            Some((target.path.display().to_string(), text))
+        });
+        texts.collect()
+    }
+
     /// The file for the caller's role in its project or in the home folder, if it exists. A file
     /// that cannot be read is skipped with a warning in the log. If a token identifies the caller,
     /// the file is that of the token's agent: its children could call themselves by any role.

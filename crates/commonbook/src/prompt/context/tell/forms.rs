@@ -1,7 +1,9 @@
 //! Forms: the sentences of a handoff, an entry of a case and a learning.
 
 use super::value::{capitalise, sentence};
+use crate::model::cursor::visible_beginning;
 use crate::model::handoff::HandoffStatus;
+use crate::model::memory::{Memory, RetractionNotice, RetractionNoticeKind};
 
 /// The parts of a handoff that its target reads.
 #[derive(Debug, Clone, Copy, Default)]
@@ -111,4 +113,32 @@ pub fn learning(kind: &str, content: &str) -> String {
         _ => "Learned",
     };
     sentence(&format!("{lead}: {}", capitalise(content.trim())))
+}
+
+/// What an agent hears of the retraction of a memory; `None` if the memory is not what the notice
+/// says any more, or is quarantined.
+#[must_use]
+pub fn retraction(notice: &RetractionNotice, memory: &Memory) -> Option<String> {
+    let says = visible_beginning(memory)?;
+    let because = |lead: String| {
+        let reason = memory.retraction.as_ref()?.reason.trim();
+        Some(sentence(&format!("{lead}: “{}”, because {reason}", says.trim())))
+    };
+    let told_at = notice.told_at.map(|at| at.strftime("%Y-%m-%d").to_string());
+    let told = match told_at {
+        Some(day) => format!("What {} told you on {day}", memory.owner),
+        None => "What you wrote".to_owned(),
+    };
+    match notice.kind {
+        RetractionNoticeKind::Told => because(format!("{told} was wrong")),
+        RetractionNoticeKind::Own => because("Your memory was retracted".to_owned()),
+        RetractionNoticeKind::Derived => {
+            let lead = "Review what you wrote: it was made of something that was retracted since";
+            Some(sentence(&format!("{lead}: “{}”", says.trim())))
+        }
+        RetractionNoticeKind::Restored => {
+            let lead = format!("{told} holds after all, and its retraction was taken back");
+            (memory.retraction.is_none()).then(|| sentence(&format!("{lead}: “{}”", says.trim())))
+        }
+    }
 }
