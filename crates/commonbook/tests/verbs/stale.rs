@@ -55,7 +55,7 @@ impl World {
         self.book.list_outdated(&caller(agent), &ListOutdated::default()).unwrap().items
     }
 
-    /// Two facts of bob, and ann in a session that was told both.
+    /// Two facts of bob, and ann in a session that received both.
     fn two_facts(&self) -> (Memory, Memory, Caller) {
         let (retries, region) = (self.save("bob", RETRIES), self.save("bob", REGION));
         let ann = in_session("ann", "s1");
