@@ -1,5 +1,5 @@
 //! `bench stale`: a made-up team whose facts change while its agents decide on them. The simulation keeps
-//! its own record of who was told what, and compares each answer with it.
+//! its own record of who received what, and compares each answer with it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -162,7 +162,7 @@ pub(super) struct StaleBench {
 struct StaleReport {
     seed: u64,
     decisions: usize,
-    /// Decisions on a fact that has changed since the session was told it, and that it had not heard of.
+    /// Decisions on a fact that has changed since the session received it, and that it had not heard of.
     stale: usize,
     /// Those of which the answer did not say so.
     silent: usize,
@@ -172,7 +172,7 @@ struct StaleReport {
     /// Tokens of the alarms in the answers.
     alarm_tokens: usize,
     memories: usize,
-    /// Median milliseconds of a save in a session that was told nothing, and in one that was.
+    /// Median milliseconds of a save in a session that received nothing, and in one that was.
     untold_ms: f64,
     told_ms: f64,
     told_memories: usize,
@@ -180,6 +180,9 @@ struct StaleReport {
     /// The first silent decisions and false alarms.
     samples: Vec<String>,
 }
+
+/// The service and the subject of a text.
+type FactSubject = (usize, usize);
 
 /// A fact of the team.
 struct Fact {
@@ -196,11 +199,11 @@ struct Fact {
 struct Worker {
     caller: Caller,
     sessions: usize,
-    /// The facts that it was told, each with the number of changes that it knows.
+    /// The facts that it received, each with the number of changes that it knows.
     told: HashMap<usize, usize>,
 }
 
-struct Simulation {
+struct StaleSimulation {
     book: Commonbook,
     clock: Arc<FixedClock>,
     now: Timestamp,
@@ -208,7 +211,7 @@ struct Simulation {
     facts: Vec<Fact>,
     workers: Vec<Worker>,
     /// The service and the subject of each memory.
-    about: HashMap<MemoryId, (usize, usize)>,
+    about: HashMap<MemoryId, FactSubject>,
     report: StaleReport,
 }
 
@@ -223,7 +226,7 @@ impl StaleBench {
         let clock = Arc::new(FixedClock::at(now));
         let book = super::open_bench_book(folder.path(), Arc::clone(&clock) as _)?;
         let begun = Instant::now();
-        let mut simulation = Simulation {
+        let mut simulation = StaleSimulation {
             book,
             clock,
             now,
@@ -252,19 +255,27 @@ impl StaleBench {
     }
 }
 
-impl Simulation {
+impl StaleSimulation {
     fn tick(&mut self) {
         self.now = self.now.checked_add(SignedDuration::from_secs(20)).unwrap_or(self.now);
         self.clock.set(self.now);
     }
 
-    fn save(&mut self, caller: &Caller, text: String, about: (usize, usize)) -> Result<Saved> {
+    fn save(&mut self, caller: &Caller, text: String, about: FactSubject) -> Result<Saved> {
         self.tick();
         let request = SaveMemory { text, ..SaveMemory::default() };
         let saved = self.book.save_memory(caller, &request)?;
         self.about.insert(saved.memory.id, about);
         self.report.memories += 1;
         Ok(Saved { id: saved.memory.id, stale: saved.stale })
+    }
+
+    /// A task about two subjects of a service.
+    fn task(&mut self, service: usize) -> String {
+        let mut subject =
+            || SUBJECTS[self.rng.usize(..SUBJECTS.len())].0.replace("{n}", "how many");
+        let both = [subject(), subject()].join(", and ");
+        both.replace("{s}", SERVICES[service])
     }
 
     fn found_team(&mut self) -> Result<()> {
@@ -285,7 +296,7 @@ impl Simulation {
     fn run_round(&mut self) -> Result<()> {
         let place = self.rng.usize(..self.workers.len());
         let service = self.rng.usize(..SERVICES.len());
-        if self.report.decisions % DECISIONS_A_SESSION == 0 {
+        if self.report.decisions.is_multiple_of(DECISIONS_A_SESSION) {
             self.workers[place].begin_session(place);
         }
         self.read(place, service)?;
@@ -307,7 +318,7 @@ impl Simulation {
     fn read(&mut self, place: usize, service: usize) -> Result<()> {
         self.tick();
         let caller = self.workers[place].caller.clone();
-        let task = format!("Plan the work on the {} service", SERVICES[service]);
+        let task = self.task(service);
         let context =
             self.book.get_context(&caller, &GetContext { task, ..GetContext::default() })?;
         for item in &context.items {
@@ -355,7 +366,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// A decision on a fact that the agent was told, or on none.
+    /// A decision on a fact that the agent received, or on none.
     fn decide(&mut self, place: usize) -> Result<()> {
         let mut told: Vec<usize> = self.workers[place].told.keys().copied().collect();
         told.sort_unstable();
@@ -385,7 +396,7 @@ impl Simulation {
         &mut self,
         place: usize,
         basis: Option<usize>,
-        about: (usize, usize),
+        about: FactSubject,
         text: &str,
         stale: &[StaleMemory],
     ) {
@@ -418,7 +429,7 @@ impl Simulation {
         }
     }
 
-    /// Compares saves of two agents in turn: one that was told nothing, and one that was.
+    /// Compares saves of two agents in turn: one that received nothing, and one that was.
     fn time_saves(&mut self) -> Result<()> {
         let mut reader = worker(AGENTS);
         reader.begin_session(AGENTS);
@@ -427,7 +438,7 @@ impl Simulation {
         let mut told = 0;
         for service in 0..6 {
             self.tick();
-            let task = format!("Plan the work on the {} service", SERVICES[service]);
+            let task = self.task(service);
             let request = GetContext { task, ..GetContext::default() };
             told += self.book.get_context(&self.workers[place].caller, &request)?.items.len();
         }

@@ -18,7 +18,7 @@ pub(super) fn print_stale(stale: &[StaleMemory]) {
         };
         let text = change.text.as_deref().map(|text| format!(": {}", one_line(text)));
         print_note(&format!(
-            "stale: {} was {}{by} since you were told it{other}{}",
+            "stale: {} was {}{by} since you received it{other}{}",
             short(&change.memory),
             change.change,
             text.unwrap_or_default()

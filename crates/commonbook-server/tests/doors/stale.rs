@@ -8,7 +8,7 @@ const FACT: &str = "The checkout service retries a payment three times";
 const NOW: &str = "The checkout service retries a payment five times";
 const DECISION: &str = "The load test plans for three retries of each checkout payment";
 
-/// A fact of bob that an agent is told by a context, and that bob corrects; returns the fact's id.
+/// A fact of bob that an agent learns by a context, and that bob corrects; returns the fact's id.
 fn told_and_changed(door: &dyn Door, agent: &str) -> Value {
     let fact = door.call("bob", "save_memory", &json!({"text": FACT})).unwrap();
     let id = fact["memory"]["id"].clone();
@@ -18,7 +18,7 @@ fn told_and_changed(door: &dyn Door, agent: &str) -> Value {
     id
 }
 
-/// An agent that names nothing and no session decides on what has changed, is told so, and later finds
+/// An agent that names nothing and no session decides on what has changed, learns it, and later finds
 /// what rests on it in its list.
 fn holds(door: &dyn Door) {
     let id = told_and_changed(door, "ann");
@@ -51,14 +51,14 @@ fn holds(door: &dyn Door) {
 }
 
 #[test]
-fn a_stale_decision_is_told_over_rest() {
+fn a_stale_decision_shows_over_rest() {
     let home = Home::new();
     let server = Server::start(&home);
     holds(&server);
 }
 
 #[test]
-fn a_stale_decision_is_told_over_mcp() {
+fn a_stale_decision_shows_over_mcp() {
     let home = Home::new();
     holds(&Mcp::over_stdio(&home));
 }
@@ -73,9 +73,7 @@ fn a_stale_decision_is_told_on_the_command_line() {
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
     let id = id.as_str().unwrap();
-    let line = format!(
-        "stale: {} was corrected by bob since you were told it: {NOW}",
-        &id[id.len() - 8..]
-    );
+    let line =
+        format!("stale: {} was corrected by bob since you received it: {NOW}", &id[id.len() - 8..]);
     assert!(said.contains(&line), "{said}");
 }

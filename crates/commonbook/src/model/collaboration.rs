@@ -116,7 +116,7 @@ pub struct CreateHandoffResult {
     /// With `dry_run`: the candidates that would be left out, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<MemoryExclusion>,
-    /// What it rests on and has changed since you were told it.
+    /// What it rests on and has changed since you received it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleMemory>,
 }

@@ -139,7 +139,7 @@ pub struct ResolveContradictionResult {
     /// The contradiction.
     #[serde(flatten)]
     pub contradiction: Contradiction,
-    /// What the decision rests on and has changed since you were told it.
+    /// What the decision rests on and has changed since you received it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleMemory>,
 }

@@ -1,4 +1,4 @@
-//! Lineage: what was derived from which memory, and what a session was told.
+//! Lineage: what was derived from which memory, and what a session received.
 
 mod requests;
 mod stale;
@@ -98,13 +98,13 @@ pub struct ReadSetKey {
     pub sessions: Vec<String>,
 }
 
-/// The session of what an agent is told outside any session: the day.
+/// The session of what an agent learns outside any session: the day.
 #[must_use]
 pub fn day_session(at: Timestamp) -> String {
     at.strftime("day-%F").to_string()
 }
 
-/// A memory that a session was told.
+/// A memory that a session received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToldMemory {
     /// The workspace of the memory.

@@ -43,10 +43,10 @@ fn interleave_authors(newest_first: Vec<Memory>) -> Vec<Memory> {
     ranked.into_iter().map(|(_, _, memory)| memory).collect()
 }
 
-/// The notice that a memory has changed which a session was told. It repeats nothing of a text.
+/// The notice that a memory has changed which a session received. It repeats nothing of a text.
 #[must_use]
 pub fn told_notice(change: &StaleMemory) -> String {
-    format!("What you were told has changed: {}.", change.sentence())
+    format!("What you were given has changed: {}.", change.sentence())
 }
 
 /// The notice that an agent derived something from a memory that has changed.

@@ -1,4 +1,4 @@
-//! The contract of a store for lineage: what was derived from which memory, and what sessions were told.
+//! The contract of a store for lineage: what was derived from which memory, and what sessions received.
 
 use jiff::Timestamp;
 
@@ -23,14 +23,14 @@ pub trait LineageRows {
     /// At most `limit` things that were derived from this memory of a workspace, by id.
     fn derived_from(&self, origin: &Workspace, memory: MemoryId, limit: u32) -> Result<Vec<Basis>>;
 
-    /// Records that a session was told the memories of this receipt, each at its revision there, else at
+    /// Records that a session received the memories of this receipt, each at its revision there, else at
     /// the present one.
     fn note_told(&mut self, receipt: &ContextRecord) -> Result<()>;
 
-    /// What a session was told, by memory, with the present revisions.
+    /// What a session received, by memory, with the present revisions.
     fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>>;
 
-    /// Records that a session knows these memories as they are now, if it was told them before;
+    /// Records that a session knows these memories as they are now, if it received them before;
     /// `sequence` is the end of its journal.
     fn note_known(
         &mut self,
@@ -48,7 +48,7 @@ pub trait LineageRows {
         at: Timestamp,
     ) -> Result<()>;
 
-    /// The agents of a workspace with a session that was told this memory, by name.
+    /// The agents of a workspace with a session that received this memory, by name.
     fn agents_told(
         &self,
         workspace: &Workspace,
@@ -88,6 +88,6 @@ pub trait LineageRows {
     /// Removes the marks that a change of this memory made.
     fn drop_outdated_by(&mut self, origin: &Workspace, memory: MemoryId) -> Result<()>;
 
-    /// Removes at most `limit` records of what sessions were told before this time; returns their number.
+    /// Removes at most `limit` records of what sessions received before this time; returns their number.
     fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64>;
 }

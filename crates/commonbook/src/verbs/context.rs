@@ -386,7 +386,7 @@ struct ContextMaterial {
     contradictions: Vec<(MemoryId, MemoryId)>,
     /// The marks of these memories.
     marks: Vec<ContradictionMark>,
-    /// What has changed of what the agent was told or derived.
+    /// What has changed of what the agent received or derived.
     notices: ReviewNotices,
     sequence: u64,
 }

@@ -51,7 +51,7 @@ impl Commonbook {
         })
     }
 
-    /// Records that the caller has looked at something that it derived, and that it still holds.
+    /// Records that the caller has reviewed something that it derived, and that it still holds.
     ///
     /// # Errors
     /// `invalid` for a malformed id; `not_found` if no such item of the caller waits.
@@ -231,7 +231,7 @@ impl ReviewNotices {
     }
 }
 
-/// The notices for a session, besides those that it has `heard`: what it was told and has changed since,
+/// The notices for a session, besides those that it has `heard`: what it received and has changed since,
 /// and what its agent derived from memories that have changed. They repeat nothing of a text.
 pub(super) fn review_notices(
     tx: &dyn Transaction,

@@ -1,4 +1,4 @@
-//! What was derived from which memory, and what sessions were told.
+//! What was derived from which memory, and what sessions received.
 
 use commonbook::base::clock::Timestamp;
 use commonbook::base::id::{ContextId, CountingIds, HandoffId, MemoryId};
@@ -27,7 +27,7 @@ fn key(agent: &str, sessions: &[&str]) -> ReadSetKey {
     ReadSetKey { workspace: caller.workspace, agent: caller.agent, sessions }
 }
 
-/// What a session was told: each memory with the revision that it knows and the present one.
+/// What a session received: each memory with the revision that it knows and the present one.
 fn told(store: &dyn Store, key: &ReadSetKey) -> Vec<(MemoryId, u64, u64)> {
     let told = store.read(|tx| tx.told_memories(key)).unwrap();
     told.into_iter().map(|told| (told.memory, told.revision, told.current)).collect()

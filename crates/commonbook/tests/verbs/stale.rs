@@ -55,7 +55,7 @@ impl World {
         self.book.list_outdated(&caller(agent), &ListOutdated::default()).unwrap().items
     }
 
-    /// Two facts of bob, and ann in a session that was told both.
+    /// Two facts of bob, and ann in a session that received both.
     fn two_facts(&self) -> (Memory, Memory, Caller) {
         let (retries, region) = (self.save("bob", RETRIES), self.save("bob", REGION));
         let ann = in_session("ann", "s1");
@@ -314,7 +314,7 @@ fn a_session_hears_once_of_what_has_changed_under_it() {
         world.book.get_briefing(&caller("ann"), &request::<GetBriefing>(fields)).unwrap().text
     };
     let first = brief("s1");
-    let told = format!("What you were told has changed: {} was corrected by bob.", retries.id);
+    let told = format!("What you were given has changed: {} was corrected by bob.", retries.id);
     let review = format!("Review {}: it rests on {}", plan.id, retries.id);
     assert!(first.contains(&told) && first.contains(&review), "{first}");
     let second = brief("s1");

@@ -195,7 +195,7 @@ pub struct AppendResult {
     /// Set if the case was not at the expected version: read the newer entries, and append again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<VersionConflict>,
-    /// What it rests on and has changed since you were told it.
+    /// What it rests on and has changed since you received it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleMemory>,
 }

@@ -22,7 +22,7 @@ pub struct AcceptHandoffResult {
 pub struct HandoffStepResult {
     /// The handoff.
     pub handoff: Handoff,
-    /// What it rests on and has changed since you were told it.
+    /// What it rests on and has changed since you received it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleMemory>,
 }

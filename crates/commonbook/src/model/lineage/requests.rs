@@ -96,7 +96,7 @@ pub struct ListOutdated {
     pub cursor: Option<PageCursor>,
 }
 
-/// Says that you have looked at an item of `list_outdated`, and that it still holds.
+/// Says that you have reviewed an item of `list_outdated`, and that it still holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcknowledgeOutdated {

@@ -18,17 +18,17 @@ use commonbook_text::terms;
 /// Words that a text has in common with a memory that it rests on, at least.
 const SHARED_WORDS_MIN: usize = 2;
 
-/// The text has at least one in so many words of the memory.
+/// The text has at least one in this number of words of the memory.
 const SHARED_PART: usize = 4;
 
-/// One of the common words is in at most one in so many of the memories that the session was told.
+/// One of the common words is in at most one in this number of the memories that the session received.
 const RARE_PART: usize = 3;
 
-/// With at least one in so many of the memory's words no word must be rare: several memories can say the
+/// With at least one in this number of the memory's words no word must be rare: several memories can say the
 /// same.
 const ALIKE_PART: usize = 2;
 
-/// Texts whose words are cached: each write of a session is compared with all that it was told.
+/// Texts whose words are cached: each write of a session is compared with all that it received.
 const TERMS_CACHE_MAX: usize = 4_096;
 
 static TERMS_CACHE: LazyLock<Mutex<FxHashMap<u64, TextTerms>>> = LazyLock::new(Mutex::default);
@@ -136,7 +136,15 @@ impl TextTerms {
             shared.len() >= least
                 && (has_part(ALIKE_PART) || has_part(SHARED_PART) && shared.iter().any(is_rare))
         });
-        rests.collect()
+        let rests: Vec<bool> = rests.collect();
+        // Of two sources the one with further common words is meant.
+        let is_narrower = |place: usize| {
+            let words = &shared[place];
+            shared.iter().zip(&rests).any(|(other, rests)| {
+                *rests && other.len() > words.len() && words.iter().all(|word| other.contains(word))
+            })
+        };
+        (0..rests.len()).map(|place| rests[place] && !is_narrower(place)).collect()
     }
 }
 

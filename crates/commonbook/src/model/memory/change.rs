@@ -1,4 +1,4 @@
-//! How a memory has changed since a reader was told it.
+//! How a memory has changed since a reader received it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -126,7 +126,7 @@ pub struct SaveResult {
     /// The author's earlier memories that it corrects and supersedes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<MemoryId>,
-    /// What it rests on and has changed since you were told it.
+    /// What it rests on and has changed since you received it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<StaleMemory>,
     /// A memory that said the same, and was retracted.

@@ -1,4 +1,4 @@
-//! The SQL of lineage.
+//! The SQL of lineage: what was derived from which memory, and what sessions received.
 
 use jiff::Timestamp;
 use rusqlite::Row;
@@ -65,7 +65,7 @@ impl LineageRows for SqliteTransaction<'_> {
             Some((id.to_string(), candidate.revision))
         });
         let told: Vec<(String, Option<u64>)> = told.collect();
-        // A memory of `global` is told in every workspace.
+        // A memory of `global` learns in every workspace.
         let origins = receipt.workspace.with_global();
         let sql = "\
             INSERT INTO told_memory \

@@ -280,7 +280,7 @@ impl Commonbook {
         }
     }
 
-    /// Forgets the sessions whose last briefing is more than 30 days old, and what sessions were told
+    /// Forgets the sessions whose last briefing is more than 30 days old, and what sessions received
     /// before that.
     pub(in crate::verbs) fn drop_old_briefings(&self, now: Timestamp) -> Result<()> {
         let days = SignedDuration::from_hours(24 * limits::CONTEXT_DAYS);

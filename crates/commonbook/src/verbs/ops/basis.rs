@@ -1,4 +1,4 @@
-//! The basis of a write: what its author was told or names, and what of that has changed since.
+//! The basis of a write: what its author received or names, and what of that has changed since.
 
 use jiff::Timestamp;
 
@@ -41,7 +41,7 @@ struct BasisMemory {
 /// How the author named a memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NamedAs {
-    /// Not at all: it was told.
+    /// Not at all: it received.
     Told,
     /// By its id, or by the receipt that told it.
     Named,
@@ -163,13 +163,13 @@ pub(in crate::verbs) fn note_own_change(
     changed: &Memory,
     now: Timestamp,
 ) -> Result<()> {
-    let sight = Sight::of(caller);
+    let sight = Sight::writing(caller)?;
     let Some(key) = read_set_key(tx, caller, &sight, now)? else { return Ok(()) };
     let end = tx.journal_end(&caller.workspace)?;
     tx.note_known(&key, &[(changed.workspace.clone(), changed.id)], end)
 }
 
-/// What has changed of what a session was told, and it does not know yet.
+/// What has changed of what a session received, and it does not know yet.
 pub(in crate::verbs) fn changes_since_told(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -187,7 +187,7 @@ pub(in crate::verbs) fn changes_since_told(
     Ok(changes)
 }
 
-/// What the session has been told of these changes, and what holds instead, it knows now.
+/// What the session has heard of these changes, and what holds instead, it knows now.
 fn note_heard(
     tx: &mut dyn Transaction,
     key: &ReadSetKey,
