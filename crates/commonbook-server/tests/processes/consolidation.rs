@@ -97,7 +97,7 @@ fn a_consolidation_killed_twenty_times_leaves_the_home_whole_and_the_next_one_go
         let mut run = home.program(&["consolidate", "--json", "--agent", "ann"]);
         run.env("COMMONBOOK_WORKSPACE", world::WORKSPACE);
         let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // In every round it is killed at another place: after so many events, or when it has ended.
+        // In every round it is killed at another place: after a number of events, or when it has ended.
         while last_sequence(&book) < begun + 1 + round * 22 && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }

@@ -116,7 +116,7 @@ string_enum! {
         Keep = "keep",
         /// It is archived: superseded or expired.
         Archive = "archive",
-        /// It is archived: no reader ever found it or was told it.
+        /// It is archived: no reader ever received it.
         Prune = "prune",
         /// The session gets a summary.
         Summarise = "summarise",

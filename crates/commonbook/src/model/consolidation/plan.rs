@@ -113,7 +113,7 @@ impl ArchiveCause {
         match self {
             Self::Superseded => "another memory superseded it",
             Self::Expired => "the time in which it holds is over",
-            Self::Unread => "no reader found it or was told it in 90 days",
+            Self::Unread => "it reached no reader in 90 days",
         }
     }
 }

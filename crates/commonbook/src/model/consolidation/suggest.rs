@@ -7,7 +7,7 @@ use crate::base::id::MemoryId;
 use crate::model::memory::{Importance, Memory, MemoryUsage};
 use commonbook_text::string_enum;
 
-/// Times that a memory was told or used, from which on it belongs into a standing memory file.
+/// Times that texts told a memory or it was used, from which on it belongs into a standing memory file.
 const PROMOTED_READS_MIN: u64 = 5;
 
 /// Bytes of a text from which on it is long.
