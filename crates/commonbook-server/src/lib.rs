@@ -83,6 +83,10 @@ enum ProgramCommand {
     Import(cli::ImportCommand),
     /// Exports all that you may read, as lines that `commonbook import` reads
     Export(cli::ExportCommand),
+    /// Backs up the whole home into one file, and reads it back
+    Backup(cli::BackupCommand),
+    /// Restores a backup into this home; what was forgotten since stays forgotten
+    RestoreBackup(cli::RestoreBackupCommand),
     /// Follows the journal: prints one line for each event until Ctrl-C
     Monitor(cli::MonitorCommand),
     /// Rebuilds the search index from the journal
@@ -124,7 +128,7 @@ struct SurfaceCommand {
 const USES_MEMORIES: [&str; 3] = ["import", "export", "monitor"];
 
 /// The commands about the home itself, also if memories are at a URL.
-const ABOUT_HOME: [&str; 4] = ["doctor", "reindex", "serve", "token"];
+const ABOUT_HOME: [&str; 6] = ["backup", "doctor", "reindex", "restore-backup", "serve", "token"];
 
 fn clap_command() -> Command {
     let command = Command::new("commonbook")
@@ -309,6 +313,8 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
+        ProgramCommand::Backup(backup) => backup.run(&config, as_json),
+        ProgramCommand::RestoreBackup(restore) => restore.run(&config, open, as_json),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
         ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),

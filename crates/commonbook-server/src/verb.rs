@@ -260,6 +260,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         handoff_verbs(),
         entity_verbs(),
         contradiction_verbs(),
+        forgetting_verbs(),
     ]
     .into_iter()
     .flatten()
@@ -705,6 +706,28 @@ fn contradiction_verbs() -> Vec<Verb> {
             .command("contradictions reopen"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Contradictions)).collect()
+}
+
+fn forgetting_verbs() -> Vec<Verb> {
+    use VerbEffect::{Changes, Destroys, Reads};
+    type C = Commonbook;
+    vec![
+        verb("forget_memory", Destroys, C::forget_memory)
+            .post("/v1/memories/{id}/forget")
+            .tool()
+            .command("forget"),
+        verb("forget_memories", Destroys, C::forget_memories).post("/v1/memories/forget"),
+        verb("list_certificates", Reads, C::list_certificates)
+            .get("/v1/certificates")
+            .command("forgotten"),
+        verb("get_certificate", Reads, C::get_certificate)
+            .get("/v1/certificates/{certificate}")
+            .command_of("forget_memory", "certificate"),
+        verb("allow_forgotten", Changes, C::allow_forgotten)
+            .post("/v1/certificates/{certificate}/allow")
+            .command("allow")
+            .session(SessionUse::Unused),
+    ]
 }
 
 #[cfg(test)]

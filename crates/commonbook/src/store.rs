@@ -21,6 +21,7 @@ mod contradiction;
 mod cursor;
 mod entity;
 mod export;
+mod forgetting;
 mod handoff;
 mod loss;
 mod notifying;
@@ -57,6 +58,7 @@ pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
+pub use forgetting::{ForgettingRows, QuoteCount};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
@@ -186,6 +188,7 @@ transaction!(
     UsageRows,
     WorkRows,
     ExportRows,
+    ForgettingRows,
 );
 
 /// The rows of memories.

@@ -15,6 +15,7 @@ mod entity;
 mod event;
 mod export;
 mod follow;
+mod forgetting;
 mod graph;
 mod handoff;
 mod import;

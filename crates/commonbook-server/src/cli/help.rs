@@ -58,8 +58,20 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     CommandSection {
         title: "Supervise",
         commands: &[
-            "stats", "users", "events", "monitor", "review", "appeal", "release", "adopt", "purge",
-            "undo", "token",
+            "stats",
+            "users",
+            "events",
+            "monitor",
+            "review",
+            "appeal",
+            "release",
+            "adopt",
+            "purge",
+            "undo",
+            "forget",
+            "forgotten",
+            "allow",
+            "token",
         ],
         examples: [
             "commonbook stats",
@@ -78,7 +90,16 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     },
     CommandSection {
         title: "Maintain",
-        commands: &["import", "export", "reindex", "doctor", "completions", "man"],
+        commands: &[
+            "import",
+            "export",
+            "backup",
+            "restore-backup",
+            "reindex",
+            "doctor",
+            "completions",
+            "man",
+        ],
         examples: [
             "commonbook export memories.jsonl",
             "commonbook doctor --deep",

@@ -343,3 +343,5 @@ pub const REQUEST_SECONDS: u64 = 60;
 pub const SHUTDOWN_SECONDS: u64 = 10;
 /// Seconds that a write waits while other processes write.
 pub const WRITE_WAIT_SECONDS: u64 = 60;
+/// Memories that one call forgets.
+pub const FORGOTTEN_MEMORIES: usize = 10_000;

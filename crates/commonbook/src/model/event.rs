@@ -39,6 +39,9 @@ pub enum EventKind {
     /// A memory was removed permanently.
     #[serde(rename = "memory.purged")]
     MemoryPurged,
+    /// A memory was forgotten: removed with every copy, and kept from coming back.
+    #[serde(rename = "memory.forgotten")]
+    MemoryForgotten,
     /// A memory was quarantined: it tries to instruct other agents.
     #[serde(rename = "memory.quarantined")]
     MemoryQuarantined,
@@ -173,6 +176,7 @@ impl EventKind {
         Self::MemoryDeleted,
         Self::MemoryRestored,
         Self::MemoryPurged,
+        Self::MemoryForgotten,
         Self::MemoryQuarantined,
         Self::MemoryReleased,
         Self::MemoryAppealed,
@@ -226,6 +230,7 @@ impl EventKind {
             Self::MemoryDeleted => "memory.deleted",
             Self::MemoryRestored => "memory.restored",
             Self::MemoryPurged => "memory.purged",
+            Self::MemoryForgotten => "memory.forgotten",
             Self::MemoryQuarantined => "memory.quarantined",
             Self::MemoryReleased => "memory.released",
             Self::MemoryAppealed => "memory.appealed",

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Commonbook;
+use super::ops::forgotten::admit_memory;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -31,8 +32,8 @@ use write::{insert, judge_with_earlier, may_supersede, supersede};
 pub(super) use earlier::find_earlier;
 pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject, replace};
 
-use lookup::{changeable_memory, not_deleted, revisions};
-pub(super) use lookup::{hide_heirs, live_memory, visible_memory};
+pub(super) use lookup::{changeable_memory, hide_heirs, live_memory, visible_memory};
+use lookup::{not_deleted, revisions};
 
 impl Commonbook {
     /// Saves a memory under the caller's name. If the caller said the same before, nothing is saved;
@@ -164,6 +165,7 @@ impl Commonbook {
                 return for_reader(tx, sight, before);
             }
             access::may_keep(&after.owner, after.sharing)?;
+            let after = admit_memory(tx, &after)?;
             let change =
                 MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
             let after = change.write(tx, &before, after)?;
@@ -344,7 +346,7 @@ fn keep_draft(
     draft: &MemoryDraft,
     now: Timestamp,
 ) -> Result<SaveRecord> {
-    let mut memory = judge_with_earlier(tx, &draft.memory)?;
+    let mut memory = judge_with_earlier(tx, &admit_memory(tx, &draft.memory)?)?;
     let in_field = |error: Error| error.with_field("supersedes");
     if let Some(old) = draft.supersedes {
         if memory.is_quarantined() {
@@ -378,7 +380,18 @@ pub(super) fn purge(
     actor: &Agent,
     now: Timestamp,
 ) -> Result<()> {
-    tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, actor, now))?;
+    remove_memory(tx, EventKind::MemoryPurged, memory, actor, now)
+}
+
+/// Removes a memory for good with an event of this kind, which names no topics.
+pub(super) fn remove_memory(
+    tx: &mut dyn Transaction,
+    kind: EventKind,
+    memory: &Memory,
+    actor: &Agent,
+    now: Timestamp,
+) -> Result<()> {
+    tx.append_event(&NewEvent::of(kind, memory, actor, now))?;
     tx.drop_proposals_of(&memory.workspace, memory.id)?;
     tx.purge_memory(memory)
 }

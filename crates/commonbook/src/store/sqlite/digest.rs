@@ -224,6 +224,10 @@ mod tests {
         ("briefing", "tells what one session has heard, and lasts as long"),
         ("briefed_item", "as briefing: a lost row repeats an item in one session"),
         ("usage", "counts without a claim about anybody: a wrong one changes no answer"),
+        (
+            "tombstone_key",
+            "without its key a digest is no phrase any more: the certificate shows it",
+        ),
         ("sqlite_sequence", "the engine's own: which number the last audience has"),
         ("refinery_schema_history", "has checksums of its own"),
     ];

@@ -20,7 +20,7 @@ pub(in crate::verbs) fn visible_memory(
 }
 
 /// The memory that the caller is about to change.
-pub(super) fn changeable_memory(
+pub(in crate::verbs) fn changeable_memory(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
