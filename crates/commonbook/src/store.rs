@@ -277,6 +277,10 @@ pub trait MemoryRows {
     /// Removes a memory with its earlier revisions and the stored answers about it.
     fn purge_memory(&mut self, memory: &Memory) -> Result<()>;
 
+    /// Removes the earlier revisions of a memory, what was derived from it, and the stored answers
+    /// about it; the memory stays.
+    fn purge_derived(&mut self, memory: &Memory) -> Result<()>;
+
     /// At most `limit` memories of all workspaces that were deleted before this time: for the
     /// sweep, which shows them to no caller.
     fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>>;

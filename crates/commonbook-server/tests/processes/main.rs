@@ -9,6 +9,7 @@ mod briefing;
 mod cases;
 #[cfg(unix)]
 mod files;
+mod forgetting;
 mod hook;
 #[cfg(unix)]
 mod local;

@@ -289,6 +289,11 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "list_proposals" => ("GET", "/v1/cases/{key}/proposals"),
         "decide_proposal" => ("POST", "/v1/cases/{key}/decide"),
         "reopen_case" => ("POST", "/v1/cases/{key}/reopen"),
+        "forget_memory" => ("POST", "/v1/memories/{id}/forget"),
+        "forget_memories" => ("POST", "/v1/memories/forget"),
+        "list_certificates" => ("GET", "/v1/certificates"),
+        "get_certificate" => ("GET", "/v1/certificates/{certificate}"),
+        "allow_forgotten" => ("POST", "/v1/certificates/{certificate}/allow"),
         other => panic!("no route for {other}"),
     }
 }
@@ -451,6 +456,9 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "list_proposals" => ("case proposals", &["key"]),
         "decide_proposal" => ("case decide", &["key", "number", "decision"]),
         "reopen_case" => ("case reopen", &["key"]),
+        "forget_memory" => ("forget", &["id"]),
+        "list_certificates" => ("forgotten", &[]),
+        "allow_forgotten" => ("allow", &["certificate"]),
         other => panic!("no command for {other}"),
     }
 }

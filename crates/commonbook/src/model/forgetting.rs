@@ -141,6 +141,22 @@ pub fn redacted_memory(memory: &Memory, phrases: &ForgottenPhrases) -> Option<Me
     changed.then_some(after)
 }
 
+/// What is left of an entry of a case: its place, without a word.
+#[must_use]
+pub fn entry_without_text(entry: &Memory) -> Memory {
+    Memory {
+        text: FORGOTTEN_MARK.to_owned(),
+        title: None,
+        summary: None,
+        topics: Vec::new(),
+        entities: Vec::new(),
+        metadata: serde_json::Map::new(),
+        redacted: Vec::new(),
+        suspicions: Vec::new(),
+        ..entry.clone()
+    }
+}
+
 /// Whether nothing of a redacted memory is left.
 #[must_use]
 pub fn is_empty_now(memory: &Memory) -> bool {

@@ -21,7 +21,7 @@ use crate::model::event::EventKind;
 use crate::model::forgetting::{
     AllowForgotten, ForgetCertificate, ForgetMemories, ForgetMemory, ForgetPlace, ForgetResult,
     ForgetSelection, ForgottenPhrases, GetCertificate, ListCertificates, OUTSIDE_COPIES, Tombstone,
-    is_derived, is_empty_now, phrases_of_memories, redacted_memory,
+    entry_without_text, is_derived, is_empty_now, phrases_of_memories, redacted_memory,
 };
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::MemoryFilter;
@@ -289,7 +289,8 @@ fn plan_forgetting(
     // Of a copy nothing would be left.
     let sight = Sight::writing(caller)?;
     let is_copy = |memory: &Memory| {
-        sight.sees(memory)
+        memory.case.is_none()
+            && sight.sees(memory)
             && redacted_memory(memory, &phrases).is_some_and(|rest| is_empty_now(&rest))
     };
     let (copies, quoting): (Vec<Memory>, Vec<Memory>) =
@@ -337,14 +338,12 @@ fn forget_planned(
     let ForgetPlan { workspace, memories, quoting, phrases } = plan;
     for before in quoting {
         if let Some(after) = redacted_memory(before, phrases) {
-            let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
-            MemoryChange { kind, fields, caller, now }.write(tx, before, after)?;
+            write_redacted(tx, caller, before, after, now)?;
         }
         tx.redact_revisions(workspace, before.id, phrases)?;
     }
     for forgotten in memories {
-        let kind = EventKind::MemoryForgotten;
-        remove_memory(tx, kind, &forgotten.memory, &caller.agent, now)?;
+        remove_forgotten(tx, caller, &forgotten.memory, now)?;
     }
     let rows = tx.redact_quotes(workspace, phrases)?;
     let key = first_key(&*tx)?;
@@ -370,6 +369,35 @@ fn forget_planned(
     };
     tx.put_certificate(&certificate)?;
     Ok(certificate)
+}
+
+/// Writes a memory without the quotes. The names in it are found again by the follower.
+fn write_redacted(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    before: &Memory,
+    after: Memory,
+    now: Timestamp,
+) -> Result<()> {
+    let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
+    let after = MemoryChange { kind, fields, caller, now }.write(tx, before, after)?;
+    tx.put_mentions(&after, &after.author_mentions()).map(drop)
+}
+
+/// Removes a memory for good. Of an entry of a case the place stays, by which readers count.
+fn remove_forgotten(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    memory: &Memory,
+    now: Timestamp,
+) -> Result<()> {
+    if memory.case.is_none() {
+        return remove_memory(tx, EventKind::MemoryForgotten, memory, &caller.agent, now);
+    }
+    let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
+    let stub = entry_without_text(memory);
+    let stub = MemoryChange { kind, fields, caller, now }.write(tx, memory, stub)?;
+    tx.purge_derived(&stub)
 }
 
 fn first_key(tx: &dyn Transaction) -> Result<crate::model::forgetting::PhraseKey> {

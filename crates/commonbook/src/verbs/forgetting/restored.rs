@@ -8,7 +8,6 @@ use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
-use crate::model::event::EventKind;
 use crate::model::forgetting::{
     ForgetCertificate, ForgottenPhrases, PhraseKey, Tombstone, is_derived, is_empty_now,
     redacted_memory,
@@ -16,7 +15,8 @@ use crate::model::forgetting::{
 use crate::model::workspace::Workspace;
 use crate::store::{Store, Transaction};
 use crate::verbs::Commonbook;
-use crate::verbs::memory::{MemoryChange, remove_memory};
+
+use super::{remove_forgotten, write_redacted};
 
 /// What was forgotten in one workspace.
 struct ForgottenRecords {
@@ -101,17 +101,16 @@ fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) ->
         });
         let own = if is_derived(&before) { &phrases } else { &*own };
         match redacted_memory(&before, own) {
-            Some(after) if is_empty_now(&after) => gone.push(before),
+            Some(after) if is_empty_now(&after) && before.case.is_none() => gone.push(before),
             Some(after) => {
-                let (kind, fields, caller) = (EventKind::MemoryUpdated, &["text"][..], &system);
-                MemoryChange { kind, fields, caller, now }.write(tx, &before, after)?;
+                write_redacted(tx, &system, &before, after, now)?;
                 tx.redact_revisions(workspace, before.id, own)?;
             }
             None => drop(tx.redact_revisions(workspace, before.id, own)?),
         }
     }
     for memory in &gone {
-        remove_memory(tx, EventKind::MemoryForgotten, memory, &system.agent, now)?;
+        remove_forgotten(tx, &system, memory, now)?;
     }
     tx.redact_quotes(workspace, &phrases)?;
     Ok(gone.len() as u64)
