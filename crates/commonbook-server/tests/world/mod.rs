@@ -327,6 +327,7 @@ impl Door for Server {
             "handoff",
             "context",
             "contradiction",
+            "certificate",
             "role",
         ];
         for name in placed {

@@ -178,8 +178,14 @@ pub fn discard_staged(staged: &Path) {
 /// `unavailable` if another process has the store open, or if a file cannot be replaced.
 pub fn replace_store(staged: &Path, store: &Path) -> Result<()> {
     let copy = writable(staged)?;
-    copy.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    // A page that was filled anew can still hold bytes of the rows that it had.
+    copy.execute_batch("VACUUM")?;
+    let busy: i64 = copy.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     copy.close().map_err(|(_, error)| error)?;
+    if busy != 0 {
+        return Err(Error::new(ErrorKind::Unavailable, "the restored copy is in use")
+            .hint("Restore again. Nothing was changed."));
+    }
     if store.exists() {
         close_store(store)?;
     }
@@ -218,6 +224,8 @@ fn writable(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "secure_delete", "on")?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
     Ok(connection)
 }
 
