@@ -35,6 +35,7 @@ mod watch;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,8 +50,8 @@ use commonbook::base::{input, limits};
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
-use commonbook::store::StoreLoss;
 use commonbook::store::sqlite::SqliteStore;
+use commonbook::store::{Store, StoreLoss};
 use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
@@ -400,6 +401,22 @@ fn run_monitor(
                 .block_on(async { monitor.run(book, caller, as_json, serve::stop_signal()).await })
         }
     }
+}
+
+/// Opens the store of this file, and migrates it if needed.
+///
+/// # Errors
+/// As [`SqliteStore::open`].
+pub(crate) fn open_store(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(SqliteStore::open(path)?)
+}
+
+/// Opens the store of this file even if it has lost events.
+///
+/// # Errors
+/// As [`SqliteStore::open_despite_loss`].
+pub(crate) fn open_store_despite_loss(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(SqliteStore::open_despite_loss(path)?)
 }
 
 fn open_commonbook(config: &Config) -> Result<Commonbook> {

@@ -6,7 +6,6 @@ use std::path::{Component, Path, PathBuf};
 use commonbook::Commonbook;
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::sqlite::backup::{self, BackupSummary, HomeFile};
 use indicatif::{HumanBytes, ProgressBar};
 use serde_json::json;
@@ -53,7 +52,7 @@ impl BackupCommand {
                 .hint("Name the home with --home."));
         }
         // Migrates an older store, and refuses a damaged one.
-        drop(SqliteStore::open(&store)?);
+        drop(crate::open_store(&store)?);
         let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
         if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
@@ -144,9 +143,9 @@ impl RestoreBackupCommand {
 /// Makes a staged copy the store of the home, without what either of the two has forgotten. Returns the
 /// number of memories that did not come back.
 fn restore_staged(staged: &Path, store: &Path) -> Result<u64> {
-    let restored = Commonbook::new(SqliteStore::open(staged)?);
+    let restored = Commonbook::new(crate::open_store(staged)?);
     if store.exists() {
-        match SqliteStore::open_despite_loss(store) {
+        match crate::open_store_despite_loss(store) {
             Ok(present) => restored.take_over_forgotten(&*present)?,
             Err(error) => print_note(&format!(
                 "note: the present store cannot be read, so what it had forgotten is unknown: {}",
@@ -157,7 +156,7 @@ fn restore_staged(staged: &Path, store: &Path) -> Result<u64> {
     let forgotten = restored.forget_again()?;
     drop(restored);
     backup::replace_store(staged, store)?;
-    drop(SqliteStore::open(store)?);
+    drop(crate::open_store(store)?);
     Ok(forgotten)
 }
 

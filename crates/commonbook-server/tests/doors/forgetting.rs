@@ -12,7 +12,7 @@ fn every_door_shows_first_and_then_forgets() {
     let mcp = Mcp::over_http(&home, &server);
     let doors: [&dyn Door; 3] = [&server, &mcp, &cli];
     for door in doors {
-        let text = "The pilot's dog bites whoever wears a yellow coat";
+        let text = "The pilot's dog bites people in a yellow coat";
         let saved = door.call("ann", "save_memory", &json!({"text": text})).unwrap();
         let id = saved["memory"]["id"].clone();
         let shown = door.call("ann", "forget_memory", &json!({"id": id})).unwrap();

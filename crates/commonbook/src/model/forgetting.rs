@@ -25,7 +25,7 @@ pub const OUTSIDE_COPIES: [&str; 4] = [
     "file system snapshots, and blocks that the disk has not overwritten yet",
 ];
 
-/// A place that was looked at.
+/// A place that was searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgetPlace {
     /// The place.
@@ -49,7 +49,7 @@ pub struct ForgetCertificate {
     pub memories: Vec<MemoryId>,
     /// Memories whose quotes of them were cut out.
     pub redacted: Vec<MemoryId>,
-    /// Every place that was looked at.
+    /// Every place that was searched.
     pub places: Vec<ForgetPlace>,
     /// Keyed digest of the texts.
     pub keyed_digest: String,
@@ -71,7 +71,7 @@ pub struct ForgetResult {
     pub memories: Vec<MemoryId>,
     /// Memories that quote them; the quotes are cut out.
     pub redacted: Vec<MemoryId>,
-    /// Every place that was looked at.
+    /// Every place that was searched.
     pub places: Vec<ForgetPlace>,
     /// The certificate; `null` if nothing was done.
     pub certificate: Option<ForgetCertificate>,

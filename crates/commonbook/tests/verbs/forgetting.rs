@@ -1,4 +1,4 @@
-//! Forgetting: nothing remains, nothing comes back, and a certificate says where was looked.
+//! Forgetting: nothing remains, nothing comes back, and a certificate says where it searched.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
--- What was forgotten. A certificate lists every place that was looked at; it holds no text.
+-- What was forgotten. A certificate lists every place that was searched; it holds no text.
 CREATE TABLE certificate (
     workspace   TEXT    NOT NULL,
     id          TEXT    NOT NULL,
