@@ -1,5 +1,6 @@
 //! The command line: each verb as a command, built from the same schema as its tool and its route.
 
+mod backup;
 mod case;
 mod checkpoint;
 mod completions;
@@ -11,6 +12,7 @@ mod describe;
 mod doctor;
 mod entities;
 mod export;
+mod forgetting;
 mod handoff;
 mod help;
 mod import;
@@ -51,6 +53,7 @@ use crate::remote::{RestClient, ServerAddress};
 use crate::verb::{self, Follower, Verb, VerbCommandName};
 use crate::{follow, output};
 
+pub(crate) use backup::{BackupCommand, RestoreBackupCommand};
 pub(crate) use completions::{CompletionsCommand, ManCommand};
 pub(crate) use doctor::DoctorCommand;
 pub(crate) use export::ExportCommand;
@@ -120,6 +123,7 @@ fn flag_name(field: &str) -> String {
         "memory_type" | "types" => "type".to_owned(),
         "entities" => "entity".to_owned(),
         "memories" => "memory".to_owned(),
+        "confirm" => "yes".to_owned(),
         "agents_involved" => "agent-involved".to_owned(),
         "decisions_made" => "decision".to_owned(),
         "active_files" | "events" | "labels" | "next_steps" | "relations" | "scopes" | "topics" => {

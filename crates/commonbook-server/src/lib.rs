@@ -35,6 +35,7 @@ mod watch;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,8 +50,8 @@ use commonbook::base::{input, limits};
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
-use commonbook::store::StoreLoss;
 use commonbook::store::sqlite::SqliteStore;
+use commonbook::store::{Store, StoreLoss};
 use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
@@ -83,6 +84,10 @@ enum ProgramCommand {
     Import(cli::ImportCommand),
     /// Exports all that you may read, as lines that `commonbook import` reads
     Export(cli::ExportCommand),
+    /// Backs up the whole home into one file, and reads it back
+    Backup(cli::BackupCommand),
+    /// Restores a backup into this home; what was forgotten since stays forgotten
+    RestoreBackup(cli::RestoreBackupCommand),
     /// Follows the journal: prints one line for each event until Ctrl-C
     Monitor(cli::MonitorCommand),
     /// Rebuilds the search index from the journal
@@ -124,7 +129,7 @@ struct SurfaceCommand {
 const USES_MEMORIES: [&str; 3] = ["import", "export", "monitor"];
 
 /// The commands about the home itself, also if memories are at a URL.
-const ABOUT_HOME: [&str; 4] = ["doctor", "reindex", "serve", "token"];
+const ABOUT_HOME: [&str; 6] = ["backup", "doctor", "reindex", "restore-backup", "serve", "token"];
 
 fn clap_command() -> Command {
     let command = Command::new("commonbook")
@@ -309,6 +314,8 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
+        ProgramCommand::Backup(backup) => backup.run(&config, as_json),
+        ProgramCommand::RestoreBackup(restore) => restore.run(&config, open, as_json),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
         ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
@@ -394,6 +401,22 @@ fn run_monitor(
                 .block_on(async { monitor.run(book, caller, as_json, serve::stop_signal()).await })
         }
     }
+}
+
+/// Opens the store of this file, and migrates it if needed.
+///
+/// # Errors
+/// As [`SqliteStore::open`].
+pub(crate) fn open_store(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(SqliteStore::open(path)?)
+}
+
+/// Opens the store of this file even if it has lost events.
+///
+/// # Errors
+/// As [`SqliteStore::open_despite_loss`].
+pub(crate) fn open_store_despite_loss(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(SqliteStore::open_despite_loss(path)?)
 }
 
 fn open_commonbook(config: &Config) -> Result<Commonbook> {

@@ -264,6 +264,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         consolidation_verbs(),
         retraction_verbs(),
         knowledge_verbs(),
+        forgetting_verbs(),
     ]
     .into_iter()
     .flatten()
@@ -745,6 +746,28 @@ fn outdated_verbs() -> Vec<Verb> {
             .post("/v1/outdated/{id}/acknowledge")
             .tool()
             .command("outdated acknowledge")
+            .session(SessionUse::Unused),
+    ]
+}
+
+fn forgetting_verbs() -> Vec<Verb> {
+    use VerbEffect::{Changes, Destroys, Reads};
+    type C = Commonbook;
+    vec![
+        verb("forget_memory", Destroys, C::forget_memory)
+            .post("/v1/memories/{id}/forget")
+            .tool()
+            .command("forget"),
+        verb("forget_memories", Destroys, C::forget_memories).post("/v1/memories/forget"),
+        verb("list_certificates", Reads, C::list_certificates)
+            .get("/v1/certificates")
+            .command("forgotten"),
+        verb("get_certificate", Reads, C::get_certificate)
+            .get("/v1/certificates/{certificate}")
+            .command_of("forget_memory", "certificate"),
+        verb("allow_forgotten", Changes, C::allow_forgotten)
+            .post("/v1/certificates/{certificate}/allow")
+            .command("allow")
             .session(SessionUse::Unused),
     ]
 }

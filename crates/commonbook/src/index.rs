@@ -171,6 +171,12 @@ impl Index {
         }
     }
 
+    /// Whether it has files.
+    #[must_use]
+    pub const fn is_on_disk(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// Deletes the files and rebuilds them from the journal.
     ///
     /// # Errors

@@ -22,6 +22,7 @@ mod contradiction;
 mod cursor;
 mod entity;
 mod export;
+mod forgetting;
 mod handoff;
 mod knowledge;
 mod lineage;
@@ -61,6 +62,7 @@ pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
+pub use forgetting::{ForgettingRows, QuoteCount};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use knowledge::KnowledgeRows;
 pub use lineage::LineageRows;
@@ -195,6 +197,7 @@ transaction!(
     WorkRows,
     ExportRows,
     LineageRows,
+    ForgettingRows,
 );
 
 /// The rows of memories.
@@ -286,6 +289,10 @@ pub trait MemoryRows {
 
     /// Removes a memory with its earlier revisions and the stored answers about it.
     fn purge_memory(&mut self, memory: &Memory) -> Result<()>;
+
+    /// Removes the earlier revisions of a memory, what was derived from it, and the stored answers
+    /// about it; the memory stays.
+    fn purge_derived(&mut self, memory: &Memory) -> Result<()>;
 
     /// At most `limit` memories of all workspaces that were deleted before this time: for the
     /// sweep, which shows them to no caller.

@@ -16,6 +16,7 @@ mod entity;
 mod event;
 mod export;
 mod follow;
+mod forgetting;
 mod graph;
 mod handoff;
 mod import;

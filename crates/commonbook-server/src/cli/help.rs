@@ -70,6 +70,9 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "adopt",
             "purge",
             "undo",
+            "forget",
+            "forgotten",
+            "allow",
             "token",
         ],
         examples: [
@@ -89,7 +92,17 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     },
     CommandSection {
         title: "Maintain",
-        commands: &["import", "export", "consolidate", "reindex", "doctor", "completions", "man"],
+        commands: &[
+            "import",
+            "export",
+            "consolidate",
+            "backup",
+            "restore-backup",
+            "reindex",
+            "doctor",
+            "completions",
+            "man",
+        ],
         examples: [
             "commonbook export memories.jsonl",
             "commonbook doctor --deep",

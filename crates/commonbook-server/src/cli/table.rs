@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::lookup::ViewLookup;
 use super::{
-    case, checkpoint, consolidation, context, contradictions, entities, handoff, lineage,
-    retraction, session, show, standing, tokens,
+    case, checkpoint, consolidation, context, contradictions, entities, forgetting, handoff,
+    lineage, retraction, session, show, standing, tokens,
 };
 
 /// The groups of commands, with their help.
@@ -190,5 +190,9 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("decide_review", &["review_id", "judgement"], entities::show_resolved_entity),
         view("add_relation", &["from", "type", "to"], entities::relation),
         view("graph_query", &["from"], entities::graph),
+        view("forget_memory", &["id"], forgetting::show_forget_result),
+        view("list_certificates", &[], forgetting::show_certificates),
+        view("get_certificate", &[], forgetting::show_certificate),
+        view("allow_forgotten", &["certificate"], forgetting::show_allowed),
     ]
 }

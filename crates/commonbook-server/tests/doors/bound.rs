@@ -75,10 +75,13 @@ fn of_memories() -> Vec<Row> {
         thing("restore_memory", |ids| json!({"id": ids["deleted"]})),
         thing("purge_memory", |ids| json!({"id": ids["memory"]})),
         thing("retract_memory", |ids| json!({"id": ids["memory"], "reason": "It was a stork"})),
+        thing("forget_memory", |ids| json!({"id": ids["memory"], "confirm": true})),
+        thing("allow_forgotten", |ids| json!({"certificate": ids["certificate"]})),
         thing("release_memory", |ids| json!({"id": ids["quarantined"]})),
         thing("appeal_memory", |ids| json!({"id": ids["quarantined"], "reason": "A sample"})),
         nothing("adopt_memories", |_| json!({"agent_name": "crow", "owner": "rook"})),
         nothing("purge_since", |_| json!({"since": "2020-01-01"})),
+        nothing("forget_memories", |_| json!({"since": "2020-01-01", "confirm": true})),
         thing("undo_operation", |ids| json!({"operation_id": ids["operation"]})),
         nothing("consolidate_memory", |_| json!({})),
         nothing("get_context", |_| json!({"task": "Where do herons nest?"})),
@@ -154,7 +157,7 @@ fn of_work() -> Vec<Row> {
 fn unknown() -> Value {
     let id = |kind: &str| format!("{kind}_01m7y9c4dpeqkspxh7a865d434");
     json!({
-        "memory": id("mem"), "deleted": id("mem"), "quarantined": id("mem"), "operation": id("act"),
+        "memory": id("mem"), "deleted": id("mem"), "quarantined": id("mem"), "operation": id("act"), "certificate": id("crt"),
         "source": "ent_3dq5xh0vvsg088kmdprjrnrkag", "target": "ent_3dq5xh0vvsg088kmdprjrnrkag",
         "merged": "ent_3dq5xh0vvsg088kmdprjrnrkag", "review": id("rev"),
         "contradiction": id("con"), "case": "no-case", "branch": "no-case", "led": "no-case", "session": id("ses"),
@@ -234,6 +237,9 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     save("rook", json!({"text": "It is taken back"}));
     let operation =
         call("rook", "purge_since", json!({"since": "2020-01-01"}))["operation"].clone();
+    let forgotten = save("rook", json!({"text": "A heron stole the fish of the keeper"}));
+    let forgotten = call("rook", "forget_memory", json!({"id": forgotten, "confirm": true}));
+    let certificate = forgotten["certificate"]["id"].clone();
     let memory = save("rook", json!({"text": "Herons nest in the old oak by the river"}));
     let quarantined = save("rook", json!({"text": ORDER}));
     let deleted = save("rook", json!({"text": "Herons are blue"}));
@@ -278,7 +284,7 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let found = server.send("GET", "/v1/contradictions", &headers, b"").unwrap().1;
     let contradiction = found["items"][0]["id"].clone();
     let ids = json!({
-        "memory": memory, "deleted": deleted, "quarantined": quarantined, "operation": operation,
+        "memory": memory, "deleted": deleted, "quarantined": quarantined, "operation": operation, "certificate": certificate,
         "source": source, "target": target, "merged": merged, "review": review,
         "contradiction": contradiction, "case": "ponds", "branch": "lakes.west", "led": "counter", "session": session,
         "checkpoint": checkpoint,

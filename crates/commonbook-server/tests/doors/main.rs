@@ -17,6 +17,7 @@ mod contexts;
 mod corrections;
 mod digests;
 mod export;
+mod forgetting;
 mod http;
 mod hygiene;
 mod judging;

@@ -10,6 +10,7 @@ mod cases;
 mod consolidation;
 #[cfg(unix)]
 mod files;
+mod forgetting;
 mod hook;
 #[cfg(unix)]
 mod local;

@@ -295,6 +295,11 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "decide_proposal" => ("POST", "/v1/cases/{key}/decide"),
         "reopen_case" => ("POST", "/v1/cases/{key}/reopen"),
         "consolidate_memory" => ("POST", "/v1/consolidations"),
+        "forget_memory" => ("POST", "/v1/memories/{id}/forget"),
+        "forget_memories" => ("POST", "/v1/memories/forget"),
+        "list_certificates" => ("GET", "/v1/certificates"),
+        "get_certificate" => ("GET", "/v1/certificates/{certificate}"),
+        "allow_forgotten" => ("POST", "/v1/certificates/{certificate}/allow"),
         other => panic!("no route for {other}"),
     }
 }
@@ -329,6 +334,7 @@ impl Door for Server {
             "handoff",
             "context",
             "contradiction",
+            "certificate",
             "role",
         ];
         for name in placed {
@@ -464,6 +470,9 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "decide_proposal" => ("case decide", &["key", "number", "decision"]),
         "reopen_case" => ("case reopen", &["key"]),
         "consolidate_memory" => ("consolidate", &[]),
+        "forget_memory" => ("forget", &["id"]),
+        "list_certificates" => ("forgotten", &[]),
+        "allow_forgotten" => ("allow", &["certificate"]),
         other => panic!("no command for {other}"),
     }
 }

@@ -47,6 +47,12 @@ impl HomeKey {
         Ok(Self(bytes))
     }
 
+    /// The key with these hexadecimal digits; `None` for any other text.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        parse_hex(text).and_then(|bytes| bytes.try_into().ok()).map(Self)
+    }
+
     /// Reads the key of this home, if it has one.
     ///
     /// # Errors
@@ -54,8 +60,7 @@ impl HomeKey {
     pub fn read(home: &Path) -> Result<Option<Self>> {
         match fs::read_to_string(key_path(home)) {
             Ok(text) => {
-                let key = parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok());
-                key.map(Self).map(Some).ok_or_else(|| damaged_key_error(home))
+                Self::from_hex(text.trim()).map(Some).ok_or_else(|| damaged_key_error(home))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => {

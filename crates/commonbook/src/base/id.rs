@@ -76,6 +76,9 @@ kinds! {
     ContradictionIdKind "con" "contradiction"
     /// The id of a contradiction, derived from the ids of its memories.
     ContradictionId,
+    CertificateIdKind "crt" "certificate"
+    /// The id of the certificate of what was forgotten.
+    CertificateId,
     RequestKind "req" "request"
     /// The id of a request, which finds its response in the log.
     RequestId,

@@ -371,3 +371,5 @@ pub const REVIEW_NOTICES: usize = 5;
 pub const OUTDATED_MARKS: usize = 200;
 /// Seconds that a write waits while other processes write.
 pub const WRITE_WAIT_SECONDS: u64 = 60;
+/// Memories that one call forgets.
+pub const FORGOTTEN_MEMORIES: usize = 10_000;

@@ -320,7 +320,8 @@ impl EventSubject {
 
 /// Whether the person calls: at the command line without the name of an agent, or with a token that
 /// has the scope admin.
-fn is_person(caller: &Caller) -> bool {
+#[must_use]
+pub fn is_person(caller: &Caller) -> bool {
     let unnamed = caller.agent.is_anonymous() || caller.agent == Agent::human();
     let named_by_token = caller.proof != CallerProof::Word;
     (unnamed || named_by_token) && require_scope(caller, TokenScope::Admin).is_ok()
@@ -431,6 +432,21 @@ pub fn may_change(caller: &Caller, memory: &Memory) -> Result<()> {
     }
     let owner = &memory.owner;
     if *owner == caller.agent || owner.is_child_of(&caller.agent) || owner.is_legacy() {
+        return Ok(());
+    }
+    Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
+}
+
+/// Checks that this caller may forget this memory: its owner, an agent above the owner, a person, or who has
+/// the scope admin. Entries of cases can be forgotten too.
+///
+/// # Errors
+/// `forbidden` (`ownership_mismatch`) for any other.
+pub fn may_forget(caller: &Caller, memory: &Memory) -> Result<()> {
+    may_write_in(caller, &memory.workspace)?;
+    let owner = &memory.owner;
+    let is_own = *owner == caller.agent || owner.is_child_of(&caller.agent) || owner.is_legacy();
+    if is_own || is_person(caller) {
         return Ok(());
     }
     Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))

@@ -42,6 +42,9 @@ pub enum EventKind {
     /// A memory was removed permanently.
     #[serde(rename = "memory.purged")]
     MemoryPurged,
+    /// A memory was forgotten: removed with every copy, and kept from coming back.
+    #[serde(rename = "memory.forgotten")]
+    MemoryForgotten,
     /// A memory was quarantined: it tries to instruct other agents.
     #[serde(rename = "memory.quarantined")]
     MemoryQuarantined,
@@ -189,6 +192,7 @@ impl EventKind {
         Self::MemoryDeleted,
         Self::MemoryRestored,
         Self::MemoryPurged,
+        Self::MemoryForgotten,
         Self::MemoryQuarantined,
         Self::MemoryReleased,
         Self::MemoryAppealed,
@@ -247,6 +251,7 @@ impl EventKind {
             Self::MemoryDeleted => "memory.deleted",
             Self::MemoryRestored => "memory.restored",
             Self::MemoryPurged => "memory.purged",
+            Self::MemoryForgotten => "memory.forgotten",
             Self::MemoryQuarantined => "memory.quarantined",
             Self::MemoryReleased => "memory.released",
             Self::MemoryAppealed => "memory.appealed",

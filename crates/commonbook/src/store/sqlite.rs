@@ -6,6 +6,7 @@
 mod access;
 mod agent;
 mod answer;
+pub mod backup;
 mod briefing;
 mod bulk;
 mod case;
@@ -23,6 +24,7 @@ mod export;
 mod file;
 mod filter;
 mod follower;
+mod forgetting;
 mod handoff;
 mod holder;
 mod knowledge;

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::case::{file_in_case, restore_in_case};
+use super::ops::forgotten::{forgotten_phrases, record_without_forgotten, without_forgotten};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::model::access::{self, require_scope};
@@ -116,7 +117,13 @@ impl Commonbook {
                 }
                 check_written_text(&record)?;
                 return match *record {
-                    ExportRecord::Standing(file) => {
+                    ExportRecord::Standing(mut file) => {
+                        let texts = [&*file.text];
+                        let forgotten =
+                            self.store.read(|tx| forgotten_phrases(tx, &workspace, None, texts))?;
+                        if let Some(text) = forgotten.and_then(|it| it.phrases.redact(&file.text)) {
+                            file.text = text;
+                        }
                         self.import_standing(caller, &file).map(PreparedLine::Written)
                     }
                     record => Ok(PreparedLine::Record(Box::new(record))),
@@ -147,7 +154,10 @@ fn write_line(
     let result = match line {
         PreparedLine::Memory(memory) => return write_memory(tx, memory, false, now),
         PreparedLine::Exported(memory) => return write_memory(tx, memory, true, now),
-        PreparedLine::Record(record) => restore_record(tx, record, now),
+        PreparedLine::Record(record) => match record_without_forgotten(&*tx, record)? {
+            Some(record) => restore_record(tx, &record, now),
+            None => Ok(SaveOutcome::Repeated),
+        },
         PreparedLine::Written(outcome) => Ok(*outcome),
     };
     match result {
@@ -170,6 +180,13 @@ fn write_memory(
     if tx.was_imported(memory)? {
         return result(SaveOutcome::Repeated, None);
     }
+    // What was forgotten does not come back.
+    if tx.certificate_of(&memory.workspace, memory.id)?.is_some() {
+        return result(SaveOutcome::Repeated, None);
+    }
+    let Some(memory) = &without_forgotten(&*tx, memory)? else {
+        return result(SaveOutcome::Repeated, None);
+    };
     let name = AgentName { agent: memory.owner.clone(), device: None };
     let author = Caller::new(Some(name), memory.workspace.clone(), EntryPoint::Import);
     let filed = match is_exported && memory.position.is_some() {

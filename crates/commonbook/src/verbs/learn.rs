@@ -26,6 +26,7 @@ use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::prompt::context::{CandidateBuilder, ContextFilter};
 use crate::store::Transaction;
+use crate::verbs::ops::forgotten::without_forgotten;
 use crate::verbs::ops::write_once::{WriteScope, fit_key};
 use commonbook_text::claims::compare::says_same;
 use commonbook_text::echo::{repeats, without_contexts};
@@ -180,8 +181,10 @@ fn keep_new(
             result.repeated += 1;
             continue;
         }
-        let earlier = find_earlier(&*tx, caller, memory)?;
-        let memory = keep_memory(tx, memory, now)?;
+        // What was forgotten is not learned again.
+        let Some(memory) = without_forgotten(&*tx, memory)? else { continue };
+        let earlier = find_earlier(&*tx, caller, &memory)?;
+        let memory = keep_memory(tx, &memory, now)?;
         for old in earlier.corrected.iter().filter(|_| !memory.is_quarantined()) {
             replace(tx, caller, old, &memory, now)?;
             result.superseded.push(old.id);
@@ -190,8 +193,10 @@ fn keep_new(
         result.hints.extend(memory.quarantine_hint(caller.door));
         result.learnings.push(memory);
     }
-    if let Some(memory) = conversation.filter(|memory| !is_known(&memory.text)) {
-        keep_memory(tx, memory, now)?;
+    if let Some(memory) = conversation.filter(|memory| !is_known(&memory.text))
+        && let Some(memory) = without_forgotten(&*tx, memory)?
+    {
+        keep_memory(tx, &memory, now)?;
         result.conversation = Some(memory.id);
     }
     Ok(result)

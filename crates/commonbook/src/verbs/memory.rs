@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Commonbook;
 use super::ops::basis::FoundBasis;
+use super::ops::forgotten::admit_memory;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -167,6 +168,7 @@ impl Commonbook {
                 return for_reader(tx, sight, before);
             }
             access::may_keep(&after.owner, after.sharing)?;
+            let after = admit_memory(tx, &after)?;
             let change =
                 MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
             let after = change.write(tx, &before, after)?;
@@ -358,7 +360,7 @@ fn keep_draft(
     draft: &MemoryDraft,
 ) -> Result<SaveRecord> {
     let WriteScope { caller, now, .. } = scope;
-    let mut memory = judge_with_earlier(tx, &draft.memory)?;
+    let mut memory = judge_with_earlier(tx, &admit_memory(tx, &draft.memory)?)?;
     let in_field = |error: Error| error.with_field("supersedes");
     let basis = FoundBasis::find(tx, scope, &draft.basis, &memory.full_text())?;
     let derived = DerivedId::Memory(memory.id);
@@ -399,7 +401,18 @@ pub(super) fn purge(
     actor: &Agent,
     now: Timestamp,
 ) -> Result<()> {
-    tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, actor, now))?;
+    remove_memory(tx, EventKind::MemoryPurged, memory, actor, now)
+}
+
+/// Removes a memory for good with an event of this kind, which names no topics.
+pub(super) fn remove_memory(
+    tx: &mut dyn Transaction,
+    kind: EventKind,
+    memory: &Memory,
+    actor: &Agent,
+    now: Timestamp,
+) -> Result<()> {
+    tx.append_event(&NewEvent::of(kind, memory, actor, now))?;
     tx.drop_proposals_of(&memory.workspace, memory.id)?;
     tx.purge_memory(memory)
 }

@@ -351,7 +351,7 @@ fn note_subject(
         return Ok(());
     };
     let entry = subjects.entry((table, row.get("subject")?));
-    if kind == "memory.purged" {
+    if matches!(&*kind, "memory.purged" | "memory.forgotten") {
         if let Entry::Occupied(purged) = entry {
             purged.remove();
         }

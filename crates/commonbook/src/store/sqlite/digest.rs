@@ -226,6 +226,10 @@ mod tests {
         ("usage", "counts without a claim about anybody: a wrong one changes no answer"),
         ("knowledge", "ids that follow from receipts and read marks, and outlast them"),
         ("retraction_notice", "waits for one text, and is made from what is known"),
+        (
+            "tombstone_key",
+            "without its key a digest is no phrase any more: the certificate shows it",
+        ),
         ("sqlite_sequence", "the engine's own: which number the last audience has"),
         ("refinery_schema_history", "has checksums of its own"),
     ];

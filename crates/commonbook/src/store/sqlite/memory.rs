@@ -296,6 +296,18 @@ impl MemoryRows for SqliteTransaction<'_> {
     }
 
     fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
+        self.purge_derived(memory)?;
+        let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
+        let audience = self.find_audience(&Audience::of(&Visibility::of(memory)))?;
+        let unseen = self.unseen("a verb has judged the memory that it removes");
+        unseen.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
+        if let Some(audience) = audience {
+            self.forget_audience(&memory.workspace, audience)?;
+        }
+        Ok(())
+    }
+
+    fn purge_derived(&mut self, memory: &Memory) -> Result<()> {
         self.forget_mentions(memory)?;
         self.forget_contradictions(memory)?;
         self.forget_claims(memory)?;
@@ -307,9 +319,7 @@ impl MemoryRows for SqliteTransaction<'_> {
             "DELETE FROM relation WHERE workspace = ?1 AND (origin = ?2 OR target = ?2)",
             (workspace, &id),
         )?;
-        let audience = self.find_audience(&Audience::of(&Visibility::of(memory)))?;
         let unseen = self.unseen("a verb has judged the memory that it removes");
-        unseen.execute("DELETE FROM memory WHERE workspace = ?1 AND id = ?2", (workspace, &id))?;
         unseen.execute(
             "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2",
             (workspace, &id),
@@ -325,9 +335,6 @@ impl MemoryRows for SqliteTransaction<'_> {
              WHERE workspace = ?1 AND subject = ?2",
             (workspace, &id),
         )?;
-        if let Some(audience) = audience {
-            self.forget_audience(&memory.workspace, audience)?;
-        }
         Ok(())
     }
 

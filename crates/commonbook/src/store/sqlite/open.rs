@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. Reading it from the migrations would double
 /// the time of opening.
-const SCHEMA_VERSION: i64 = 37;
+pub(super) const SCHEMA_VERSION: i64 = 38;
 
 /// The inspection of the file of a store.
 struct StoreInspection {
@@ -117,7 +117,7 @@ fn seal(connection: &mut Connection) -> Result<()> {
     Ok(tx.commit()?)
 }
 /// The schema's version of a file; 0 if it has none yet.
-fn schema_version(connection: &Connection, path: &Path) -> Result<i64> {
+pub(super) fn schema_version(connection: &Connection, path: &Path) -> Result<i64> {
     let (migrations, tables): (i64, i64) = connection.query_row(
         "SELECT count(*) FILTER (WHERE name = 'refinery_schema_history'), count(*) FROM sqlite_schema",
         [],
@@ -139,7 +139,7 @@ fn schema_version(connection: &Connection, path: &Path) -> Result<i64> {
 }
 
 /// Whether a file exists that is not empty and looks like an intact SQLite file.
-fn has_store_file(path: &Path) -> Result<bool> {
+pub(super) fn has_store_file(path: &Path) -> Result<bool> {
     let mut header = Vec::new();
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),

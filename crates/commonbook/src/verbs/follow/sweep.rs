@@ -67,6 +67,7 @@ impl Commonbook {
         if swept.purged > 0 {
             self.scrub();
         }
+        self.finish_forgetting()?;
         Ok(swept)
     }
 }

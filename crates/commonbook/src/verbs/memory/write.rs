@@ -14,16 +14,20 @@ use crate::model::memory::{ListOrder, Memory, PendingReview, Sharing};
 use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::note_own_change;
+use crate::verbs::ops::forgotten::admit_memory;
 use crate::verbs::outdated::note_change;
 
 /// Saves one memory with its event, judged together with what its author saved just before. Returns
 /// the memory as saved.
+///
+/// # Errors
+/// `conflict` if its author says again what was forgotten.
 pub(in crate::verbs) fn keep_memory(
     tx: &mut dyn Transaction,
     memory: &Memory,
     now: Timestamp,
 ) -> Result<Memory> {
-    let memory = judge_with_earlier(tx, memory)?;
+    let memory = judge_with_earlier(tx, &admit_memory(tx, memory)?)?;
     insert(tx, &memory, now)?;
     Ok(memory)
 }

@@ -13,6 +13,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::limits;
 use crate::model::caller::Caller;
+use crate::model::forgetting::ForgottenPhrases;
 use crate::model::standing::{
     StandingKey, StandingLocation, file_of_role, role_of_file, standing_file_name, standing_folders,
 };
@@ -135,6 +136,41 @@ impl StandingFileCache {
             Some((target.path.display().to_string(), text))
         });
         texts.collect()
+    }
+
+    /// Takes forgotten phrases out of the files of the home folder and their backups, each under its
+    /// lock; returns the number of files that held them. `apply` writes them.
+    pub(in crate::verbs) fn redact_home(
+        &self,
+        phrases: &ForgottenPhrases,
+        apply: bool,
+    ) -> io::Result<u64> {
+        let Some(home) = self.home.as_deref() else { return Ok(0) };
+        let mut found = 0;
+        for role in self.roles(None)? {
+            for target in self.places(None, &role)?.into_iter().filter(|target| target.exists) {
+                let _lock = self.lock(&target)?;
+                let text = fs::read_to_string(&target.path)?;
+                let Some(redacted) = phrases.redact(&text) else { continue };
+                found += 1;
+                if apply {
+                    target.replace(&target.stage(&redacted)?)?;
+                }
+            }
+        }
+        let backups = match fs::read_dir(home.join("backups")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+            listed => listed?.collect::<io::Result<Vec<_>>>()?,
+        };
+        for path in backups.into_iter().map(|entry| entry.path()).filter(|path| path.is_file()) {
+            let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+            let Some(redacted) = phrases.redact(&text) else { continue };
+            found += 1;
+            if apply {
+                fs::rename(stage(&path, StandingLocation::Home, &redacted)?, &path)?;
+            }
+        }
+        Ok(found)
     }
 
     /// The file for the caller's role in its project or in the home folder, if it exists. A file

@@ -1,0 +1,164 @@
+//! Forgetting: removing memories with every copy that the home holds, and keeping them from coming back.
+
+mod phrases;
+mod requests;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::{CertificateId, MemoryId};
+use crate::model::agent::Agent;
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+
+pub use phrases::{FORGOTTEN_MARK, ForgottenPhrases, Phrase, PhraseKey, phrases_of_memories};
+pub use requests::{
+    AllowForgotten, ForgetMemories, ForgetMemory, ForgetSelection, GetCertificate, ListCertificates,
+};
+
+/// The copies that no call can reach.
+pub const OUTSIDE_COPIES: [&str; 4] = [
+    "backups and exports that were made before: replace them by new ones",
+    "the history of git repositories, and standing memory files in project folders",
+    "what models, agents and their clients have read, with the transcripts of clients",
+    "file system snapshots, and blocks that the disk has not overwritten yet",
+];
+
+/// A place that was searched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForgetPlace {
+    /// The place.
+    pub place: String,
+    /// Number of things there that held the text; they go or lose it.
+    pub found: u64,
+}
+
+/// Proof of what was removed, where, when and by whom. Holds no text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForgetCertificate {
+    /// Its id.
+    pub id: CertificateId,
+    /// The workspace of the memories.
+    pub workspace: Workspace,
+    /// When they were forgotten.
+    pub at: Timestamp,
+    /// Who did it.
+    pub by: Agent,
+    /// The memories that were removed.
+    pub memories: Vec<MemoryId>,
+    /// Memories whose quotes of them were cut out.
+    pub redacted: Vec<MemoryId>,
+    /// Every place that was searched.
+    pub places: Vec<ForgetPlace>,
+    /// Keyed digest of the texts.
+    pub keyed_digest: String,
+    /// Copies that were not erased.
+    pub not_erased: Vec<String>,
+    /// When the files of the home were clean; `null` if that is still to be done.
+    pub finished_at: Option<Timestamp>,
+    /// When the texts were allowed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_at: Option<Timestamp>,
+}
+
+/// What was forgotten, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForgetResult {
+    /// Whether it was done.
+    pub forgotten: bool,
+    /// The memories.
+    pub memories: Vec<MemoryId>,
+    /// Memories that quote them; the quotes are cut out.
+    pub redacted: Vec<MemoryId>,
+    /// Every place that was searched.
+    pub places: Vec<ForgetPlace>,
+    /// The certificate; `null` if nothing was done.
+    pub certificate: Option<ForgetCertificate>,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// A phrase that was forgotten, as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tombstone {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The phrase.
+    pub phrase: Phrase,
+    /// The certificate.
+    pub certificate: CertificateId,
+    /// Whose memories it holds for; `None` for everybody's.
+    pub owner: Option<Agent>,
+}
+
+impl Tombstone {
+    /// Whether it holds for memories of this owner.
+    #[must_use]
+    pub fn holds_for(&self, owner: &Agent) -> bool {
+        self.owner.as_ref().is_none_or(|own| own == owner || owner.is_child_of(own))
+    }
+}
+
+/// The texts of a memory that its readers see as such.
+#[must_use]
+pub fn texts_of(memory: &Memory) -> [Option<&str>; 3] {
+    [Some(&*memory.text), memory.title.as_deref(), memory.summary.as_deref()]
+}
+
+/// Whether a machine made this memory out of others, so that it has no word of its own.
+#[must_use]
+pub fn is_derived(memory: &Memory) -> bool {
+    use crate::model::caller::EntryPoint;
+    matches!(memory.source.how, EntryPoint::Digest | EntryPoint::Handoff)
+}
+
+/// The memory without these phrases; `None` if it holds none of them.
+#[must_use]
+pub fn redacted_memory(memory: &Memory, phrases: &ForgottenPhrases) -> Option<Memory> {
+    let mut after = memory.clone();
+    if phrases.is_one_word(&memory.text) {
+        return Some(Memory { text: FORGOTTEN_MARK.to_owned(), ..after });
+    }
+    let mut changed = false;
+    let mut cut = |text: &mut String| {
+        if let Some(redacted) = phrases.redact(text) {
+            *text = redacted;
+            changed = true;
+        }
+    };
+    cut(&mut after.text);
+    after.title.iter_mut().for_each(&mut cut);
+    after.summary.iter_mut().for_each(&mut cut);
+    after.topics.iter_mut().for_each(&mut cut);
+    after.entities.iter_mut().for_each(|entity| cut(&mut entity.value));
+    let mut metadata = serde_json::Value::Object(std::mem::take(&mut after.metadata));
+    changed |= phrases.redact_value(&mut metadata);
+    if let serde_json::Value::Object(metadata) = metadata {
+        after.metadata = metadata;
+    }
+    changed.then_some(after)
+}
+
+/// What is left of an entry of a case: its place, without a word.
+#[must_use]
+pub fn entry_without_text(entry: &Memory) -> Memory {
+    Memory {
+        text: FORGOTTEN_MARK.to_owned(),
+        title: None,
+        summary: None,
+        topics: Vec::new(),
+        entities: Vec::new(),
+        metadata: serde_json::Map::new(),
+        redacted: Vec::new(),
+        suspicions: Vec::new(),
+        ..entry.clone()
+    }
+}
+
+/// Whether nothing of a redacted memory is left.
+#[must_use]
+pub fn is_empty_now(memory: &Memory) -> bool {
+    memory.text == FORGOTTEN_MARK
+}

@@ -1,0 +1,273 @@
+//! Phrases that were forgotten, known by keyed digests alone, and finding them in other texts.
+//!
+//! A text of up to five words is one phrase. A longer text has a phrase for each stretch of six words,
+//! so that a part of it is found wherever it is quoted, and one for each short sentence.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use commonbook_text::sentences::sentences;
+use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::texts_of;
+use crate::base::home_key::HomeKey;
+use crate::model::memory::Memory;
+
+/// What stands in place of a forgotten phrase.
+pub const FORGOTTEN_MARK: &str = "[forgotten]";
+
+/// Words of a phrase of a long text. Fewer would be found in texts that say something else.
+const STRETCH_WORDS: usize = 6;
+
+/// Fewest words of a sentence, title or summary that is a phrase of its own.
+const SENTENCE_WORDS_MIN: usize = 4;
+
+/// The key of phrases.
+pub type PhraseKey = HomeKey;
+
+/// A phrase: its number of words, and 8 bytes of its keyed digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Phrase {
+    /// Number of words; 1 is a text of one word, which is found only where it is the whole text.
+    pub words: usize,
+    /// The digest.
+    pub digest: i64,
+}
+
+impl Phrase {
+    fn of(key: &PhraseKey, words: &[&str]) -> Self {
+        let signed = key.sign(&format!("forgotten\n{}\n{}", words.len(), words.join(" ")));
+        let mut first = [0; 8];
+        first.copy_from_slice(&signed[..8]);
+        Self { words: words.len(), digest: i64::from_be_bytes(first) }
+    }
+
+    /// Every phrase that this text could be recognised by, of these lengths.
+    #[must_use]
+    pub fn all_in(keys: &[PhraseKey], text: &str, lengths: &BTreeSet<usize>) -> BTreeSet<Self> {
+        let words = normal_words(text);
+        let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+        let mut found = BTreeSet::new();
+        for length in lengths.iter().filter(|length| **length > 0) {
+            if *length == 1 && words.len() != 1 {
+                continue;
+            }
+            for stretch in words.windows(*length) {
+                found.extend(keys.iter().map(|key| Self::of(key, stretch)));
+            }
+        }
+        found
+    }
+}
+
+/// A word as it is compared, and where it stands.
+struct NormalWord {
+    normal: String,
+    span: Range<usize>,
+}
+
+/// The words of a text, without case, punctuation, white space and forms of the same letter (NFKC).
+fn normal_words(text: &str) -> Vec<NormalWord> {
+    let mut words = Vec::new();
+    let mut start: Option<usize> = None;
+    let mut end_word = |start: &mut Option<usize>, end: usize| {
+        if let Some(first) = start.take() {
+            let normal: String = text[first..end].nfkc().flat_map(char::to_lowercase).collect();
+            words.push(NormalWord { normal, span: first..end });
+        }
+    };
+    for (place, letter) in text.char_indices() {
+        if is_ideograph(letter) {
+            // Chinese and Japanese put no space between words.
+            end_word(&mut start, place);
+            start = Some(place);
+            end_word(&mut start, place + letter.len_utf8());
+        } else if letter.is_alphanumeric() || (start.is_some() && is_combining_mark(letter)) {
+            start.get_or_insert(place);
+        } else {
+            end_word(&mut start, place);
+        }
+    }
+    end_word(&mut start, text.len());
+    words
+}
+
+fn is_ideograph(letter: char) -> bool {
+    matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// The phrases of these memories, with the first words of each: a quick check before the digests.
+#[must_use]
+pub fn phrases_of_memories<'m>(
+    key: &PhraseKey,
+    memories: impl IntoIterator<Item = &'m Memory>,
+) -> ForgottenPhrases {
+    let mut phrases = ForgottenPhrases::new(vec![key.clone()], []);
+    let mut starts = HashSet::new();
+    let mut add = |words: &[&str]| {
+        if let Some(first) = words.first() {
+            starts.insert((*first).to_owned());
+            phrases.insert(Phrase::of(key, words));
+        }
+    };
+    for memory in memories {
+        for (place, text) in texts_of(memory).into_iter().enumerate() {
+            let Some(text) = text else { continue };
+            let words = normal_words(text);
+            let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+            if words.len() < STRETCH_WORDS {
+                // A short title says too little to be looked for.
+                if place == 0 || words.len() >= SENTENCE_WORDS_MIN {
+                    add(&words);
+                }
+                continue;
+            }
+            words.windows(STRETCH_WORDS).for_each(&mut add);
+            for sentence in sentences(text) {
+                let words = normal_words(sentence);
+                let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+                if (SENTENCE_WORDS_MIN..STRETCH_WORDS).contains(&words.len()) {
+                    add(&words);
+                }
+            }
+        }
+    }
+    phrases.starts = Some(starts);
+    phrases
+}
+
+/// A set of forgotten phrases, to find them in texts.
+#[derive(Clone)]
+pub struct ForgottenPhrases {
+    keys: Vec<PhraseKey>,
+    phrases: HashMap<usize, HashSet<i64>>,
+    /// The first words of all phrases, where they are known.
+    starts: Option<HashSet<String>>,
+}
+
+impl ForgottenPhrases {
+    /// These phrases, whose digests were made with one of these keys.
+    #[must_use]
+    pub fn new(keys: Vec<PhraseKey>, phrases: impl IntoIterator<Item = Phrase>) -> Self {
+        let mut all = Self { keys, phrases: HashMap::new(), starts: None };
+        phrases.into_iter().for_each(|phrase| all.insert(phrase));
+        all
+    }
+
+    fn insert(&mut self, phrase: Phrase) {
+        self.phrases.entry(phrase.words).or_default().insert(phrase.digest);
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.phrases.is_empty()
+    }
+
+    /// Every phrase.
+    pub fn iter(&self) -> impl Iterator<Item = Phrase> + '_ {
+        let phrases = self.phrases.iter();
+        phrases.flat_map(|(words, digests)| {
+            digests.iter().map(|digest| Phrase { words: *words, digest: *digest })
+        })
+    }
+
+    fn holds(&self, words: &[&str]) -> bool {
+        let Some(digests) = self.phrases.get(&words.len()) else { return false };
+        self.keys.iter().any(|key| digests.contains(&Phrase::of(key, words).digest))
+    }
+
+    /// Whether this whole text is one forgotten word.
+    #[must_use]
+    pub fn is_one_word(&self, text: &str) -> bool {
+        matches!(&*normal_words(text), [only] if self.holds(&[&only.normal]))
+    }
+
+    /// Where the phrases stand in a text.
+    fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        let words = normal_words(text);
+        let normal: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+        let mut covered = vec![false; words.len()];
+        let mut lengths: Vec<usize> = self.phrases.keys().copied().collect();
+        lengths.sort_unstable();
+        for first in 0..normal.len() {
+            if self.starts.as_ref().is_some_and(|starts| !starts.contains(normal[first])) {
+                continue;
+            }
+            for length in lengths.iter().filter(|length| first + **length <= normal.len()) {
+                // One word is no quote: see `is_one_word`.
+                if *length > 1 && self.holds(&normal[first..first + length]) {
+                    covered[first..first + length].fill(true);
+                }
+            }
+        }
+        let mut spans: Vec<Range<usize>> = Vec::new();
+        for (place, word) in words.iter().enumerate().filter(|(place, _)| covered[*place]) {
+            match spans.last_mut() {
+                // Only punctuation stands between two words.
+                Some(last) if place > 0 && covered[place - 1] => last.end = word.span.end,
+                _ => spans.push(word.span.clone()),
+            }
+        }
+        spans
+    }
+
+    /// The text without the phrases; `None` if it holds none of them.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> Option<String> {
+        if self.is_empty() {
+            return None;
+        }
+        let spans = self.spans(text);
+        if spans.is_empty() {
+            return None;
+        }
+        let mut redacted = String::with_capacity(text.len());
+        let mut end = 0;
+        for span in spans {
+            redacted.push_str(&text[end..span.start]);
+            redacted.push_str(FORGOTTEN_MARK);
+            end = span.end;
+        }
+        redacted.push_str(&text[end..]);
+        let rest = redacted.replace(FORGOTTEN_MARK, "");
+        Some(match rest.chars().any(char::is_alphanumeric) {
+            true => redacted,
+            false => FORGOTTEN_MARK.to_owned(),
+        })
+    }
+
+    /// Cuts the phrases out of every string of a JSON value; returns whether there were any.
+    pub fn redact_value(&self, value: &mut Value) -> bool {
+        match value {
+            // A name, an id or a time has no blanks.
+            Value::String(text) if text.is_ascii() && !text.contains(char::is_whitespace) => false,
+            Value::String(text) => match self.redact_column(text) {
+                Some(redacted) => {
+                    *text = redacted;
+                    true
+                }
+                None => false,
+            },
+            Value::Array(values) => {
+                values.iter_mut().fold(false, |changed, value| self.redact_value(value) | changed)
+            }
+            Value::Object(fields) => {
+                fields.values_mut().fold(false, |changed, value| self.redact_value(value) | changed)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+
+    /// As [`Self::redact`], for a text that may be JSON.
+    #[must_use]
+    pub fn redact_column(&self, text: &str) -> Option<String> {
+        let is_json = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
+        if is_json && let Ok(mut value) = serde_json::from_str::<Value>(text) {
+            return self.redact_value(&mut value).then(|| value.to_string());
+        }
+        self.redact(text)
+    }
+}

@@ -1,0 +1,103 @@
+//! The contract of a store for what was forgotten: certificates, tombstones, and the rows that quote.
+
+use std::collections::BTreeSet;
+
+use crate::base::error::Result;
+use crate::base::id::{CertificateId, MemoryId};
+use crate::model::forgetting::{ForgetCertificate, ForgottenPhrases, Phrase, PhraseKey, Tombstone};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+
+/// A kind of rows, and how many of them quote.
+pub type QuoteCount = (&'static str, u64);
+
+/// The rows of what was forgotten.
+pub trait ForgettingRows {
+    /// The keys of phrases, the own one first.
+    fn phrase_keys(&self) -> Result<Vec<PhraseKey>>;
+
+    /// Adds a key of another store, unless it is there.
+    fn add_phrase_key(&mut self, key: &str) -> Result<()>;
+
+    /// The keys as they are stored.
+    fn stored_phrase_keys(&self) -> Result<Vec<String>>;
+
+    /// The lengths in words of the forgotten phrases of a workspace.
+    fn tombstone_lengths(&self, workspace: &Workspace) -> Result<BTreeSet<usize>>;
+
+    /// The tombstones of a workspace among these phrases.
+    fn tombstones_among(
+        &self,
+        workspace: &Workspace,
+        phrases: &BTreeSet<Phrase>,
+    ) -> Result<Vec<Tombstone>>;
+
+    /// The tombstones of a workspace, or of one certificate.
+    fn tombstones(
+        &self,
+        workspace: &Workspace,
+        certificate: Option<CertificateId>,
+    ) -> Result<Vec<Tombstone>>;
+
+    /// Stores a tombstone; an existing one stays.
+    fn put_tombstone(&mut self, tombstone: &Tombstone) -> Result<()>;
+
+    /// Removes the tombstones of a certificate.
+    fn drop_tombstones(&mut self, workspace: &Workspace, certificate: CertificateId) -> Result<()>;
+
+    /// Stores a certificate with the ids of its memories, replacing an earlier state of it.
+    fn put_certificate(&mut self, certificate: &ForgetCertificate) -> Result<()>;
+
+    /// The certificate with this id.
+    fn certificate(
+        &self,
+        workspace: &Workspace,
+        id: CertificateId,
+    ) -> Result<Option<ForgetCertificate>>;
+
+    /// At most `limit` certificates of a workspace, newest first.
+    fn certificates(&self, workspace: &Workspace, limit: u32) -> Result<Vec<ForgetCertificate>>;
+
+    /// The certificates of all workspaces that wait for the files to be clean.
+    fn unfinished_certificates(&self) -> Result<Vec<ForgetCertificate>>;
+
+    /// The certificate of a memory that was forgotten, while it holds.
+    fn certificate_of(
+        &self,
+        workspace: &Workspace,
+        memory: MemoryId,
+    ) -> Result<Option<CertificateId>>;
+
+    /// The memories of a workspace that quote these phrases, in sight or not, deleted ones too.
+    fn quoting_memories(
+        &self,
+        workspace: &Workspace,
+        phrases: &ForgottenPhrases,
+    ) -> Result<Vec<Memory>>;
+
+    /// The memories among these ids, in sight or not.
+    fn memories_with_ids(&self, workspace: &Workspace, ids: &[MemoryId]) -> Result<Vec<Memory>>;
+
+    /// Takes the phrases out of the earlier revisions of a memory; returns their number.
+    fn redact_revisions(
+        &mut self,
+        workspace: &Workspace,
+        memory: MemoryId,
+        phrases: &ForgottenPhrases,
+    ) -> Result<u64>;
+
+    /// Counts the other rows of a workspace that quote these phrases, and the versions of standing
+    /// memory files: every kind of rows, also where none quotes.
+    fn count_quotes(
+        &self,
+        workspace: &Workspace,
+        phrases: &ForgottenPhrases,
+    ) -> Result<Vec<QuoteCount>>;
+
+    /// Takes the phrases out of these rows, and counts them.
+    fn redact_quotes(
+        &mut self,
+        workspace: &Workspace,
+        phrases: &ForgottenPhrases,
+    ) -> Result<Vec<QuoteCount>>;
+}

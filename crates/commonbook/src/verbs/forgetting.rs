@@ -1,0 +1,430 @@
+//! Forgetting: memories go with every copy in the home, and do not come back.
+
+mod files;
+mod restored;
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::Commonbook;
+use super::memory::{MemoryChange, changeable_memory, remove_memory};
+use crate::base::error::{Error, Result};
+use crate::base::home_key::hex;
+use crate::base::id::{CertificateId, MemoryId};
+use crate::base::limits;
+use crate::base::page::Page;
+use crate::model::access::{self, Sight};
+use crate::model::agent::Agent;
+use crate::model::caller::Caller;
+use crate::model::event::EventKind;
+use crate::model::forgetting::{
+    AllowForgotten, ForgetCertificate, ForgetMemories, ForgetMemory, ForgetPlace, ForgetResult,
+    ForgetSelection, ForgottenPhrases, GetCertificate, ListCertificates, OUTSIDE_COPIES, Tombstone,
+    entry_without_text, is_derived, is_empty_now, phrases_of_memories, redacted_memory,
+};
+use crate::model::memory::{ListOrder, Memory, Sharing};
+use crate::model::search::MemoryFilter;
+use crate::model::workspace::Workspace;
+use crate::store::Transaction;
+
+/// Memories that are read at a time.
+const PAGE_MEMORIES: u32 = 200;
+
+/// A memory that is to go, with all its revisions, and whom its tombstones hold for.
+struct PlannedMemory {
+    memory: Memory,
+    revisions: Vec<Memory>,
+    owner: Option<Agent>,
+}
+
+impl PlannedMemory {
+    fn states(&self) -> impl Iterator<Item = &Memory> {
+        self.revisions.iter().chain([&self.memory])
+    }
+}
+
+/// What is to go.
+struct ForgetPlan {
+    workspace: Workspace,
+    memories: Vec<PlannedMemory>,
+    /// The memories that quote them, which stay without the quotes.
+    quoting: Vec<Memory>,
+    phrases: ForgottenPhrases,
+}
+
+impl ForgetPlan {
+    fn ids(&self) -> Vec<MemoryId> {
+        self.memories.iter().map(|forgotten| forgotten.memory.id).collect()
+    }
+
+    /// The places of a certificate; `rows` are those that the store counts.
+    fn places(&self, rows: Vec<(&'static str, u64)>, files: Vec<ForgetPlace>) -> Vec<ForgetPlace> {
+        let revisions = self.memories.iter().map(|forgotten| forgotten.revisions.len() as u64);
+        let count = self.memories.len() as u64;
+        let own = [
+            ("memories", count),
+            ("earlier revisions", revisions.sum()),
+            ("quotes in other memories", self.quoting.len() as u64),
+            ("search index: words, facts and vectors", count),
+            ("mentions, claims, usage and topics in the journal", count),
+        ];
+        let rows = own.into_iter().chain(rows);
+        let rows = rows.map(|(place, found)| ForgetPlace { place: place.to_owned(), found });
+        rows.chain(files).collect()
+    }
+}
+
+impl Commonbook {
+    /// Removes memories with every copy in the home, and keeps them from coming back. Without
+    /// `confirm` it changes nothing.
+    ///
+    /// # Errors
+    /// `invalid` with the field; `not_found`; `forbidden` (`ownership_mismatch`) unless the caller is
+    /// the owner, a person or has the scope admin; `too_large` for more than 10,000 memories.
+    pub fn forget_memory(&self, caller: &Caller, request: &ForgetMemory) -> Result<ForgetResult> {
+        self.policy.may_write(caller)?;
+        let now = self.clock.now();
+        let selection = request.read(caller, now)?;
+        let (plan, rows) = self.store.read(|tx| {
+            let plan = plan_forgetting(tx, caller, &selection)?;
+            let rows = tx.count_quotes(&plan.workspace, &plan.phrases)?;
+            Ok((plan, rows))
+        })?;
+        let redacted = visible_ids(caller, &plan.quoting)?;
+        if !request.is_confirmed() || plan.memories.is_empty() {
+            let files = self.redact_files(&plan.phrases, false)?;
+            let hint = (!plan.memories.is_empty())
+                .then(|| "Nothing was changed. To do it, set `confirm`; nothing undoes it.".into());
+            return Ok(ForgetResult {
+                forgotten: false,
+                memories: plan.ids(),
+                redacted,
+                places: plan.places(rows, files),
+                certificate: None,
+                hint,
+            });
+        }
+        let files = self.redact_files(&plan.phrases, false)?;
+        let id = CertificateId::new(&*self.ids, now);
+        let (by, selection) = (caller.clone(), selection.clone());
+        let certificate = self.store.write(move |tx| {
+            tx.note_agent_seen(&by, now)?;
+            let plan = plan_forgetting(&*tx, &by, &selection)?;
+            forget_planned(tx, &by, &plan, files.clone(), id, now)
+        })?;
+        self.finish_forgetting()?;
+        let workspace = certificate.workspace.clone();
+        let stored = self.store.read(|tx| tx.certificate(&workspace, id))?;
+        let certificate = stored.unwrap_or(certificate);
+        let hint = certificate
+            .finished_at
+            .is_none()
+            .then(|| "A reader still holds the old files; the next sweep cleans them.".to_owned());
+        Ok(ForgetResult {
+            forgotten: true,
+            memories: certificate.memories.clone(),
+            redacted: certificate.redacted.clone(),
+            places: certificate.places.clone(),
+            certificate: Some(certificate),
+            hint,
+        })
+    }
+
+    /// Removes several memories as [`Self::forget_memory`] does.
+    ///
+    /// # Errors
+    /// As [`Self::forget_memory`].
+    pub fn forget_memories(
+        &self,
+        caller: &Caller,
+        request: &ForgetMemories,
+    ) -> Result<ForgetResult> {
+        self.forget_memory(caller, &request.clone().into())
+    }
+
+    /// The certificate of what was forgotten.
+    ///
+    /// # Errors
+    /// `not_found` if the workspace has none with this id that the caller may read: who did it reads
+    /// it, a person, and who has the scope admin.
+    pub fn get_certificate(
+        &self,
+        caller: &Caller,
+        request: &GetCertificate,
+    ) -> Result<ForgetCertificate> {
+        let _reads = Sight::reading(caller)?;
+        let id = request.certificate;
+        let found = self.store.read(|tx| tx.certificate(&caller.workspace, id))?;
+        found.filter(|certificate| may_read(caller, certificate)).ok_or_else(|| no_certificate(id))
+    }
+
+    /// The certificates of this workspace that the caller may read, newest first.
+    ///
+    /// # Errors
+    /// `invalid` for a limit out of range.
+    pub fn list_certificates(
+        &self,
+        caller: &Caller,
+        request: &ListCertificates,
+    ) -> Result<Page<ForgetCertificate>> {
+        let _reads = Sight::reading(caller)?;
+        let limit = request.limit.unwrap_or(limits::PAGE_DEFAULT);
+        crate::base::input::in_range("limit", u64::from(limit), 1..=u64::from(limits::PAGE_MAX))?;
+        let all = self.store.read(|tx| tx.certificates(&caller.workspace, u32::MAX))?;
+        let readable = all.into_iter().filter(|certificate| may_read(caller, certificate));
+        Ok(Page { items: readable.take(limit as usize).collect(), next: None })
+    }
+
+    /// Allows texts again that were forgotten.
+    ///
+    /// # Errors
+    /// `not_found` as [`Self::get_certificate`].
+    pub fn allow_forgotten(
+        &self,
+        caller: &Caller,
+        request: &AllowForgotten,
+    ) -> Result<ForgetCertificate> {
+        self.policy.may_write(caller)?;
+        let (now, id, by) = (self.clock.now(), request.certificate, caller.clone());
+        let _writes = Sight::writing(caller)?;
+        self.store.write(move |tx| {
+            tx.note_agent_seen(&by, now)?;
+            let found = tx.certificate(&by.workspace, id)?;
+            let found = found.filter(|certificate| may_read(&by, certificate));
+            let mut certificate = found.ok_or_else(|| no_certificate(id))?;
+            certificate.allowed_at.get_or_insert(now);
+            tx.drop_tombstones(&by.workspace, id)?;
+            tx.put_certificate(&certificate)?;
+            Ok(certificate)
+        })
+    }
+
+    /// Cleans the files that still hold what was forgotten, and notes it in the certificates. What a
+    /// reader prevents is done by the next sweep.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read or written.
+    pub fn finish_forgetting(&self) -> Result<()> {
+        let waiting = self.store.read(|tx| tx.unfinished_certificates())?;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        for certificate in &waiting {
+            let (keys, tombstones) = self.store.read(|tx| {
+                let id = Some(certificate.id);
+                Ok((tx.phrase_keys()?, tx.tombstones(&certificate.workspace, id)?))
+            })?;
+            let phrases = tombstones.iter().map(|tombstone| tombstone.phrase);
+            let phrases = ForgottenPhrases::new(keys, phrases);
+            if let Err(error) = self.redact_files(&phrases, true) {
+                tracing::warn!(%error, "files of the home still hold what was forgotten");
+                return Ok(());
+            }
+        }
+        if self.index.is_on_disk() {
+            let written = self.index.follow(self.store(), |_| std::ops::ControlFlow::Continue(()));
+            if !matches!(written, Ok(Some(_))) {
+                tracing::warn!("another process writes the search index, and cleans it");
+                return Ok(());
+            }
+        }
+        if let Err(error) = self.store.scrub() {
+            tracing::warn!(%error, "the store's log still holds what was forgotten");
+            return Ok(());
+        }
+        let now = self.clock.now();
+        self.store.write(move |tx| {
+            for certificate in &waiting {
+                let finished = ForgetCertificate { finished_at: Some(now), ..certificate.clone() };
+                tx.put_certificate(&finished)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What this selection removes, if the caller may remove all of it.
+fn plan_forgetting(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    selection: &ForgetSelection,
+) -> Result<ForgetPlan> {
+    let found = match selection {
+        ForgetSelection::Memory(id) => {
+            vec![changeable_memory(tx, caller, &Sight::writing(caller)?, *id)?]
+        }
+        ForgetSelection::Owned { .. } => owned_memories(tx, caller, selection)?,
+    };
+    let workspace =
+        found.first().map_or_else(|| caller.workspace.clone(), |first| first.workspace.clone());
+    let is_person = access::is_person(caller);
+    let mut memories = Vec::with_capacity(found.len());
+    for memory in found {
+        access::may_forget(caller, &memory)?;
+        let there = Sight { workspaces: vec![workspace.clone()], ..Sight::of_owner(&memory) };
+        let is_everybodys =
+            is_person && memory.sharing == Sharing::Shared && !memory.is_quarantined();
+        let owner = (!is_everybodys).then(|| memory.owner.clone());
+        let revisions = tx.earlier_revisions(&there, memory.id)?;
+        memories.push(PlannedMemory { memory, revisions, owner });
+    }
+    let key = first_key(tx)?;
+    let phrases = phrases_of_memories(&key, memories.iter().flat_map(PlannedMemory::states));
+    let mut quoting = match memories.is_empty() {
+        true => Vec::new(),
+        false => tx.quoting_memories(&workspace, &phrases)?,
+    };
+    let gone: BTreeSet<MemoryId> = memories.iter().map(|forgotten| forgotten.memory.id).collect();
+    // What others wrote themselves is not an agent's to change.
+    quoting.retain(|memory| {
+        let holds = |forgotten: &PlannedMemory| {
+            forgotten
+                .owner
+                .as_ref()
+                .is_none_or(|owner| memory.owner == *owner || memory.owner.is_child_of(owner))
+        };
+        !gone.contains(&memory.id) && (is_derived(memory) || memories.iter().any(holds))
+    });
+    // Of a copy nothing would be left.
+    let sight = Sight::writing(caller)?;
+    let is_copy = |memory: &Memory| {
+        memory.case.is_none()
+            && sight.sees(memory)
+            && redacted_memory(memory, &phrases).is_some_and(|rest| is_empty_now(&rest))
+    };
+    let (copies, quoting): (Vec<Memory>, Vec<Memory>) =
+        quoting.into_iter().partition(|memory| is_copy(memory));
+    memories.extend(copies.into_iter().map(|memory| {
+        let owner = Some(memory.owner.clone());
+        PlannedMemory { memory, revisions: Vec::new(), owner }
+    }));
+    Ok(ForgetPlan { workspace, memories, quoting, phrases })
+}
+
+/// The memories in sight that a selection names.
+fn owned_memories(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    selection: &ForgetSelection,
+) -> Result<Vec<Memory>> {
+    let sight = Sight::writing_at_home(caller)?;
+    let (mut found, mut from) = (Vec::new(), None);
+    loop {
+        let filter = MemoryFilter::default();
+        let page = tx.memories(&sight, &filter, ListOrder::Oldest, from, PAGE_MEMORIES)?;
+        let Some((last, _)) = page.last() else { return Ok(found) };
+        from = Some(*last);
+        found.extend(
+            page.into_iter().map(|(_, memory)| memory).filter(|memory| selection.fits(memory)),
+        );
+        if found.len() > limits::FORGOTTEN_MEMORIES {
+            let (count, most) = (found.len(), limits::FORGOTTEN_MEMORIES);
+            return Err(Error::too_large("memories", count, most, "memories")
+                .hint("Name a shorter time or a topic, and call again for the others."));
+        }
+    }
+}
+
+/// Removes what was planned, with its certificate.
+fn forget_planned(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    plan: &ForgetPlan,
+    files: Vec<ForgetPlace>,
+    id: CertificateId,
+    now: Timestamp,
+) -> Result<ForgetCertificate> {
+    let ForgetPlan { workspace, memories, quoting, phrases } = plan;
+    for before in quoting {
+        if let Some(after) = redacted_memory(before, phrases) {
+            write_redacted(tx, caller, before, after, now)?;
+        }
+        tx.redact_revisions(workspace, before.id, phrases)?;
+    }
+    for forgotten in memories {
+        remove_forgotten(tx, caller, &forgotten.memory, now)?;
+    }
+    let rows = tx.redact_quotes(workspace, phrases)?;
+    let key = first_key(&*tx)?;
+    for forgotten in memories {
+        for phrase in phrases_of_memories(&key, forgotten.states()).iter() {
+            let (workspace, owner) = (workspace.clone(), forgotten.owner.clone());
+            tx.put_tombstone(&Tombstone { workspace, phrase, certificate: id, owner })?;
+        }
+    }
+    let texts: Vec<&str> = memories.iter().map(|forgotten| &*forgotten.memory.text).collect();
+    let certificate = ForgetCertificate {
+        id,
+        workspace: workspace.clone(),
+        at: now,
+        by: caller.agent.clone(),
+        memories: plan.ids(),
+        redacted: visible_ids(caller, quoting)?,
+        places: plan.places(rows, files),
+        keyed_digest: hex(&key.sign(&texts.join("\n"))),
+        not_erased: OUTSIDE_COPIES.map(str::to_owned).to_vec(),
+        finished_at: None,
+        allowed_at: None,
+    };
+    tx.put_certificate(&certificate)?;
+    Ok(certificate)
+}
+
+/// Writes a memory without the quotes. The names in it are found again by the follower.
+fn write_redacted(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    before: &Memory,
+    after: Memory,
+    now: Timestamp,
+) -> Result<()> {
+    let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
+    let after = MemoryChange { kind, fields, caller, now }.write(tx, before, after)?;
+    tx.put_mentions(&after, &after.author_mentions()).map(drop)
+}
+
+/// Removes a memory for good. Of an entry of a case the place stays, by which readers count.
+fn remove_forgotten(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    memory: &Memory,
+    now: Timestamp,
+) -> Result<()> {
+    if memory.case.is_none() {
+        return remove_memory(tx, EventKind::MemoryForgotten, memory, &caller.agent, now);
+    }
+    let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
+    let stub = entry_without_text(memory);
+    let stub = MemoryChange { kind, fields, caller, now }.write(tx, memory, stub)?;
+    tx.purge_derived(&stub)
+}
+
+fn first_key(tx: &dyn Transaction) -> Result<crate::model::forgetting::PhraseKey> {
+    let keys = tx.phrase_keys()?;
+    keys.into_iter().next().ok_or_else(|| {
+        Error::new(
+            crate::base::error::ErrorKind::Unavailable,
+            "the store has no key for forgotten phrases",
+        )
+        .hint("Run `commonbook doctor`.")
+    })
+}
+
+/// The ids of those memories that the caller sees.
+fn visible_ids(caller: &Caller, memories: &[Memory]) -> Result<Vec<MemoryId>> {
+    let sight = Sight::writing(caller)?;
+    let seen = memories.iter().filter(|memory| sight.sees(memory));
+    Ok(seen.map(|memory| memory.id).collect())
+}
+
+/// Whether this caller may read a certificate: who did it, an agent above, and a person.
+fn may_read(caller: &Caller, certificate: &ForgetCertificate) -> bool {
+    let by = &certificate.by;
+    *by == caller.agent || by.is_child_of(&caller.agent) || access::is_person(caller)
+}
+
+fn no_certificate(id: CertificateId) -> Error {
+    Error::not_found(format!("no certificate {id} exists"))
+        .hint("List them with `list_certificates`.")
+}

@@ -1,0 +1,124 @@
+//! What was forgotten stays forgotten in a restored store.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::base::error::Result;
+use crate::base::id::MemoryId;
+use crate::model::agent::{Agent, AgentName};
+use crate::model::caller::{Caller, EntryPoint};
+use crate::model::forgetting::{
+    ForgetCertificate, ForgottenPhrases, PhraseKey, Tombstone, is_derived, is_empty_now,
+    redacted_memory,
+};
+use crate::model::workspace::Workspace;
+use crate::store::{Store, Transaction};
+use crate::verbs::Commonbook;
+
+use super::{remove_forgotten, write_redacted};
+
+/// What was forgotten in one workspace.
+struct ForgottenRecords {
+    workspace: Workspace,
+    certificates: Vec<ForgetCertificate>,
+    tombstones: Vec<Tombstone>,
+}
+
+impl Commonbook {
+    /// Takes over what was forgotten in another store, such as the one that this store replaces.
+    ///
+    /// # Errors
+    /// `unavailable` if a store cannot be read or written.
+    pub fn take_over_forgotten(&self, from: &dyn Store) -> Result<()> {
+        let (keys, records) = from.read(|tx| {
+            let mut records = Vec::new();
+            for workspace in tx.workspaces()? {
+                let certificates = tx.certificates(&workspace, u32::MAX)?;
+                let tombstones = tx.tombstones(&workspace, None)?;
+                records.push(ForgottenRecords { workspace, certificates, tombstones });
+            }
+            Ok((tx.stored_phrase_keys()?, records))
+        })?;
+        self.store.write(move |tx| {
+            for key in &keys {
+                tx.add_phrase_key(key)?;
+            }
+            for ForgottenRecords { workspace, certificates, tombstones } in &records {
+                for certificate in certificates {
+                    // What was allowed there since is allowed here.
+                    if certificate.allowed_at.is_some() {
+                        tx.drop_tombstones(workspace, certificate.id)?;
+                    }
+                    let unfinished = ForgetCertificate { finished_at: None, ..certificate.clone() };
+                    tx.put_certificate(&unfinished)?;
+                }
+                for tombstone in tombstones {
+                    tx.put_tombstone(tombstone)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes what the tombstones of this store name from its rows, as after a restore. Returns the
+    /// number of memories that went. [`Self::finish_forgetting`] cleans the files of the home.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read or written.
+    pub fn forget_again(&self) -> Result<u64> {
+        let now = self.clock.now();
+        let mut removed = 0;
+        for workspace in self.store.read(|tx| tx.workspaces())? {
+            removed += self.store.write(move |tx| forget_in(tx, &workspace, now))?;
+        }
+        Ok(removed)
+    }
+}
+
+fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) -> Result<u64> {
+    let tombstones = tx.tombstones(workspace, None)?;
+    if tombstones.is_empty() {
+        return Ok(0);
+    }
+    let keys = tx.phrase_keys()?;
+    let phrases = of_tombstones(&keys, tombstones.iter());
+    let name = AgentName { agent: Agent::system(), device: None };
+    let system = Caller::new(Some(name), workspace.clone(), EntryPoint::Import);
+    let mut ids: Vec<MemoryId> = Vec::new();
+    for certificate in tx.certificates(workspace, u32::MAX)? {
+        ids.extend(certificate.memories.iter().filter(|_| certificate.allowed_at.is_none()));
+    }
+    let mut gone = tx.memories_with_ids(workspace, &ids)?;
+    let mut of_owners: BTreeMap<Agent, ForgottenPhrases> = BTreeMap::new();
+    for before in tx.quoting_memories(workspace, &phrases)? {
+        if gone.iter().any(|memory| memory.id == before.id) {
+            continue;
+        }
+        let own = of_owners.entry(before.owner.clone()).or_insert_with(|| {
+            let holding = tombstones.iter().filter(|tombstone| tombstone.holds_for(&before.owner));
+            of_tombstones(&keys, holding)
+        });
+        let own = if is_derived(&before) { &phrases } else { &*own };
+        match redacted_memory(&before, own) {
+            Some(after) if is_empty_now(&after) && before.case.is_none() => gone.push(before),
+            Some(after) => {
+                write_redacted(tx, &system, &before, after, now)?;
+                tx.redact_revisions(workspace, before.id, own)?;
+            }
+            None => drop(tx.redact_revisions(workspace, before.id, own)?),
+        }
+    }
+    for memory in &gone {
+        remove_forgotten(tx, &system, memory, now)?;
+    }
+    tx.redact_quotes(workspace, &phrases)?;
+    Ok(gone.len() as u64)
+}
+
+fn of_tombstones<'t>(
+    keys: &[PhraseKey],
+    tombstones: impl Iterator<Item = &'t Tombstone>,
+) -> ForgottenPhrases {
+    ForgottenPhrases::new(keys.to_vec(), tombstones.map(|tombstone| tombstone.phrase))
+}

@@ -1,0 +1,131 @@
+//! What was forgotten does not come back: the check of every text before it is saved.
+
+use serde_json::Value;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::CertificateId;
+use crate::model::agent::Agent;
+use crate::model::caller::EntryPoint;
+use crate::model::export::ExportRecord;
+use crate::model::forgetting::{
+    FORGOTTEN_MARK, ForgottenPhrases, Phrase, is_empty_now, redacted_memory, texts_of,
+};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+use crate::store::Transaction;
+use commonbook_text::sentences::sentences;
+
+/// The forgotten phrases of some texts.
+pub(in crate::verbs) struct ForgottenText {
+    pub(in crate::verbs) phrases: ForgottenPhrases,
+    /// The newest certificate that names one.
+    certificate: CertificateId,
+}
+
+/// The phrases of these texts that were forgotten in the workspace, as far as that holds for memories
+/// of this owner; for anybody's without an owner.
+pub(in crate::verbs) fn forgotten_phrases<'t>(
+    tx: &dyn Transaction,
+    workspace: &Workspace,
+    owner: Option<&Agent>,
+    texts: impl IntoIterator<Item = &'t str>,
+) -> Result<Option<ForgottenText>> {
+    let lengths = tx.tombstone_lengths(workspace)?;
+    if lengths.is_empty() {
+        return Ok(None);
+    }
+    let keys = tx.phrase_keys()?;
+    let wanted = texts.into_iter().flat_map(|text| Phrase::all_in(&keys, text, &lengths)).collect();
+    let mut found = tx.tombstones_among(workspace, &wanted)?;
+    found.retain(|tombstone| owner.is_none_or(|owner| tombstone.holds_for(owner)));
+    let newest = found.iter().map(|tombstone| tombstone.certificate).max();
+    Ok(newest.map(|certificate| ForgottenText {
+        phrases: ForgottenPhrases::new(keys, found.iter().map(|tombstone| tombstone.phrase)),
+        certificate,
+    }))
+}
+
+fn forgotten_of_memory(tx: &dyn Transaction, memory: &Memory) -> Result<Option<ForgottenText>> {
+    let metadata = Value::Object(memory.metadata.clone()).to_string();
+    let further = memory.topics.iter().chain(memory.entities.iter().map(|entity| &entity.value));
+    let further = further.map(String::as_str).chain([&*metadata]);
+    let texts = texts_of(memory).into_iter().flatten().chain(further);
+    forgotten_phrases(tx, &memory.workspace, Some(&memory.owner), texts)
+}
+
+/// The memory without what was forgotten; `None` if nothing of it is left. For what comes from a
+/// source, and not from an agent that says it again.
+pub(in crate::verbs) fn without_forgotten(
+    tx: &dyn Transaction,
+    memory: &Memory,
+) -> Result<Option<Memory>> {
+    let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(Some(memory.clone())) };
+    let Some(redacted) = redacted_memory(memory, &forgotten.phrases) else {
+        return Ok(Some(memory.clone()));
+    };
+    Ok(Some(redacted).filter(|memory| !is_empty_now(memory)))
+}
+
+/// The memory as it may be saved. Derived memories lose what was forgotten.
+///
+/// # Errors
+/// `conflict` if an agent says a forgotten text again.
+pub(in crate::verbs) fn admit_memory(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
+    let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(memory.clone()) };
+    let ForgottenText { phrases, certificate } = forgotten;
+    match memory.source.how {
+        EntryPoint::Rest | EntryPoint::Mcp | EntryPoint::Cli => {}
+        EntryPoint::Hook | EntryPoint::Import | EntryPoint::Handoff | EntryPoint::Digest => {
+            return Ok(redacted_memory(memory, &phrases).unwrap_or_else(|| memory.clone()));
+        }
+    }
+    // A part of a sentence may be chance; a whole one is said again.
+    let is_whole = |text: &str| phrases.redact(text).is_some_and(|rest| rest == FORGOTTEN_MARK);
+    let said = texts_of(memory).into_iter().flatten();
+    if phrases.is_one_word(&memory.text)
+        || said.flat_map(|text| [text].into_iter().chain(sentences(text))).any(is_whole)
+    {
+        let day = certificate.made_at().strftime("%Y-%m-%d");
+        return Err(Error::new(ErrorKind::Conflict, format!("text: this was forgotten on {day}"))
+            .with_field("text")
+            .hint(format!(
+                "Leave it out. Its owner or a person can allow it: `allow_forgotten` {certificate}."
+            )));
+    }
+    Ok(memory.clone())
+}
+
+/// The record of an export without what was forgotten; `None` if it is of a forgotten memory.
+pub(in crate::verbs) fn record_without_forgotten(
+    tx: &dyn Transaction,
+    record: &ExportRecord,
+) -> Result<Option<ExportRecord>> {
+    let Some(workspace) = record.workspace() else { return Ok(Some(record.clone())) };
+    if let ExportRecord::Revisions(revisions) = record
+        && let Some(first) = revisions.first()
+        && tx.certificate_of(workspace, first.id)?.is_some()
+    {
+        return Ok(None);
+    }
+    let encoded = serde_json::to_value(record).map_err(|error| {
+        Error::new(ErrorKind::Internal, "a record could not be encoded").with_cause(error)
+    })?;
+    let mut texts = Vec::new();
+    collect_texts(&encoded, &mut texts);
+    let forgotten = forgotten_phrases(tx, workspace, record.author(), texts)?;
+    let Some(forgotten) = forgotten else { return Ok(Some(record.clone())) };
+    let mut redacted = encoded.clone();
+    forgotten.phrases.redact_value(&mut redacted);
+    serde_json::from_value(redacted).map(Some).map_err(|error| {
+        Error::invalid("value", "the record holds what was forgotten").with_cause(error)
+    })
+}
+
+fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| collect_texts(value, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,162 @@
+//! Forgetting: nothing remains, nothing comes back, and a certificate says where it searched.
+
+use std::fs;
+use std::path::Path;
+
+use commonbook::base::error::ErrorKind;
+use commonbook::base::id::MemoryId;
+use commonbook::model::event::EventKind;
+use commonbook::model::forgetting::{
+    AllowForgotten, ForgetMemories, ForgetMemory, ForgetResult, GetCertificate, ListCertificates,
+};
+use commonbook::model::memory::{DeleteMemory, GetMemory, SaveMemory};
+use serde_json::json;
+
+use crate::{World, caller, request};
+
+const SECRET: &str = "Mrs Abernathy keeps the spare quayside key under the third flowerpot.";
+
+fn forget(id: MemoryId, confirm: bool) -> ForgetMemory {
+    ForgetMemory { id: Some(id), confirm, ..ForgetMemory::default() }
+}
+
+fn forgotten(world: &World, agent: &str, id: MemoryId) -> ForgetResult {
+    let result = world.book.forget_memory(&caller(agent), &forget(id, true)).unwrap();
+    assert!(result.forgotten && result.certificate.is_some());
+    result
+}
+
+/// The files below this folder whose bytes contain this text, whatever its case.
+fn files_with(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(files_with(&entry.path(), text));
+            continue;
+        }
+        let bytes = fs::read(entry.path()).unwrap().to_ascii_lowercase();
+        let text = text.to_lowercase();
+        if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+            found.push(entry.path().display().to_string());
+        }
+    }
+    found
+}
+
+fn count(result: &ForgetResult, place: &str) -> u64 {
+    result.places.iter().find(|found| found.place == place).unwrap().found
+}
+
+#[test]
+fn without_confirmation_it_only_says_what_would_go() {
+    let world = World::new();
+    let memory = world.save("ann", SECRET);
+    let shown = world.book.forget_memory(&caller("ann"), &forget(memory.id, false)).unwrap();
+    assert!(!shown.forgotten && shown.certificate.is_none());
+    assert_eq!(shown.memories, [memory.id]);
+    assert_eq!(count(&shown, "memories"), 1);
+    let dry = ForgetMemory { dry_run: true, ..forget(memory.id, true) };
+    assert!(!world.book.forget_memory(&caller("ann"), &dry).unwrap().forgotten);
+    world.book.get_memory(&caller("ann"), &GetMemory { id: memory.id, at: None }).unwrap();
+    assert_eq!(world.events("ann").len(), 1, "a preview leaves no event");
+}
+
+#[test]
+fn only_its_owner_or_a_person_forgets_a_memory() {
+    let world = World::new();
+    let memory = world.save("ann", SECRET);
+    let refused = world.book.forget_memory(&caller("bob"), &forget(memory.id, true)).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Forbidden);
+    let private = world.save_private("ann", "the cellar door code is four seven one one");
+    let unknown = world.book.forget_memory(&caller("bob"), &forget(private.id, true)).unwrap_err();
+    assert_eq!(unknown.kind, ErrorKind::NotFound);
+    let all = ForgetMemories { owner: Some("ann".into()), confirm: true, ..Default::default() };
+    let refused = world.book.forget_memories(&caller("bob"), &all).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Forbidden);
+    forgotten(&world, "ann", memory.id);
+}
+
+#[test]
+fn nothing_is_left_and_the_journal_is_whole() {
+    let world = World::new();
+    for number in 0..30 {
+        world.save("ann", &format!("filler {number} about the weather"));
+    }
+    let save: SaveMemory = request(json!({
+        "text": SECRET, "title": "Abernathy hides her flowerpot key", "topics": ["flowerpots"],
+        "summary": "The quayside key lies under a flowerpot", "idempotency_key": "k",
+    }));
+    let memory = world.book.save_memory(&caller("ann"), &save).unwrap().memory;
+    let quote = format!("I asked around. {} So nobody needs a locksmith.", SECRET.to_uppercase());
+    let quoting = world.save("ann", &quote);
+    let foreign = world.save("bob", &format!("Ann told me: {SECRET}"));
+    let result = forgotten(&world, "ann", memory.id);
+    assert_eq!(result.redacted, [quoting.id], "what Bob wrote himself stays his");
+    let left = world.book.get_memory(&caller("ann"), &GetMemory { id: quoting.id, at: None });
+    assert_eq!(left.unwrap().text, "I asked around. [forgotten]. So nobody needs a locksmith.");
+    let delete = DeleteMemory { id: foreign.id, expected_revision: None, idempotency_key: None };
+    world.book.delete_memory(&caller("bob"), &delete).unwrap();
+    forgotten(&world, "bob", foreign.id);
+    for text in ["abernathy", "flowerpot", "third flower", "quayside key", "hides her"] {
+        assert_eq!(files_with(world.home(), text), Vec::<String>::new(), "{text}");
+    }
+    assert_eq!(world.book.store().check_rows().unwrap(), Vec::<String>::new());
+    let events = world.events("ann");
+    assert!(events.iter().any(|(_, kind, _)| *kind == EventKind::MemoryForgotten));
+}
+
+#[test]
+fn a_forgotten_text_is_refused_until_it_is_allowed() {
+    let world = World::new();
+    let memory = world.save("ann", SECRET);
+    let certificate = forgotten(&world, "ann", memory.id).certificate.unwrap();
+    let again = |text: &str| {
+        world.book.save_memory(&caller("ann"), &request(json!({"text": text}))).map(drop)
+    };
+    for text in [
+        SECRET,
+        "mrs abernathy KEEPS the spare “quayside” key,\n under the third flowerpot",
+        "Note for later. Mrs Abernathy keeps the spare quayside key under the third flowerpot. Done.",
+    ] {
+        let refused = again(text).unwrap_err();
+        assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Conflict, Some("text")));
+        assert!(refused.hint.unwrap().contains(&certificate.id.to_string()));
+    }
+    again("Mrs Abernathy keeps the gate open on Sundays.").unwrap();
+    world.book.save_memory(&caller("bob"), &request(json!({"text": SECRET}))).unwrap();
+    let allow = AllowForgotten { certificate: certificate.id };
+    let refused = world.book.allow_forgotten(&caller("bob"), &allow).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::NotFound);
+    world.book.allow_forgotten(&caller("ann"), &allow).unwrap();
+    again(SECRET).unwrap();
+    let kept = GetCertificate { certificate: certificate.id };
+    let kept = world.book.get_certificate(&caller("ann"), &kept).unwrap();
+    assert!(kept.allowed_at.is_some() && kept.finished_at.is_some());
+    let listed = world.book.list_certificates(&caller("bob"), &ListCertificates::default());
+    assert!(listed.unwrap().items.is_empty(), "a certificate is not for every agent");
+}
+
+#[test]
+fn a_filter_forgets_several() {
+    let world = World::new();
+    let save = |text: &str, topic: &str| {
+        let save: SaveMemory = request(json!({"text": text, "topics": [topic]}));
+        world.book.save_memory(&caller("ann"), &save).unwrap().memory.id
+    };
+    let gone = [
+        save("The harbour master sleeps until nine", "People"),
+        save("The pilot has a dog", "people"),
+    ];
+    let kept = save("Berth twelve is dredged each May", "berths");
+    let people =
+        ForgetMemories { topic: Some("people".into()), confirm: true, ..Default::default() };
+    let result = world.book.forget_memories(&caller("ann"), &people).unwrap();
+    assert_eq!(result.memories, gone);
+    world.book.get_memory(&caller("ann"), &GetMemory { id: kept, at: None }).unwrap();
+    let nothing = world.book.forget_memories(&caller("ann"), &people).unwrap();
+    assert!(!nothing.forgotten && nothing.memories.is_empty());
+    for wrong in [json!({}), json!({"since": "2026-02-01", "until": "2026-01-01"})] {
+        let refused = world.book.forget_memory(&caller("ann"), &request(wrong)).unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Invalid);
+    }
+}
