@@ -61,14 +61,26 @@ pub trait HandoffRows {
     fn handed_on(&self, workspace: &Workspace, ids: &[HandoffId]) -> Result<Vec<HandoffId>>;
 
     /// At most `limit` handoffs in sight by this agent that were completed or rejected since this
-    /// time, ended last first.
+    /// time, ended last first, without those whose end the agent was told before `session_start`;
+    /// if there is none, without all that it was told.
     fn ended_handoffs(
         &self,
         sight: &Sight,
         agent: &Agent,
         since: Timestamp,
+        session_start: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<Handoff>>;
+
+    /// Notes that this agent was told how those of these handoffs ended that it created. The time of
+    /// the first telling stays.
+    fn note_results_told(
+        &mut self,
+        workspace: &Workspace,
+        agent: &Agent,
+        ids: &[HandoffId],
+        at: Timestamp,
+    ) -> Result<()>;
 
     /// The last `limit` handoffs in sight that a filter admits, as edges, in the order of creation.
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>>;
@@ -78,7 +90,8 @@ pub trait HandoffRows {
     fn refused_handoffs(&self, sight: &Sight, filter: &EdgeFilter) -> Result<u64>;
 
     /// Whether these agents, or agents below them, have written anything in sight in the sight's first
-    /// workspace since the last of these handoffs was created.
+    /// workspace since the last of these handoffs was created: a memory, an entry, or the result of a
+    /// handoff.
     fn has_written_since(
         &self,
         sight: &Sight,
