@@ -403,7 +403,8 @@ impl ServerHandler for McpDoor {
             })
             .await;
         let response = response.map_err(|error| self.error_data(&error, &[]))?;
-        Ok(offer.prompt_result(&response).into())
+        let offers = self.offers(&context).map_err(|error| self.error_data(&error, &[]))?;
+        Ok(offer.prompt_result(&response, &offers.selection).into())
     }
 
     async fn complete(

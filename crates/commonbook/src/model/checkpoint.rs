@@ -228,8 +228,7 @@ pub struct Checkpoint {
 }
 
 /// Creates a checkpoint of a session, from which you or another agent can continue with
-/// `resume_session`. Create one before you stop, and at milestones. To save a summary as well, use
-/// `checkpoint_and_summarise`.
+/// `resume_session`. Create one before you stop, and at milestones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateCheckpoint {

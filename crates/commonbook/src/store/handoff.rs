@@ -10,7 +10,7 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::handoff::{Handoff, HandoffFilter};
+use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemoryChange};
 use crate::model::workspace::Workspace;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 
@@ -101,6 +101,14 @@ pub trait HandoffRows {
 
     /// The stored text of a handoff, with the memories that it names.
     fn package(&self, handoff: &Handoff) -> Result<HandoffPackage>;
+
+    /// The private memories of others that were named for the reader, the target of this handoff,
+    /// and deleted since.
+    fn deleted_private_memories(
+        &self,
+        sight: &Sight,
+        handoff: &Handoff,
+    ) -> Result<Vec<HandoffMemoryChange>>;
 
     /// The memories in sight that were considered for a handoff and left out.
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>>;

@@ -267,13 +267,13 @@ impl Commonbook {
                 return Ok(HandoffReceipt { handoff, left_out, left_out_count, earlier, changed });
             }
             let package = tx.package(&handoff)?;
-            let changed = present_memories(tx, &sight, &package)?.into_iter();
+            let changed = present_memories(tx, &sight, &handoff, &package)?.into_iter();
             Ok(HandoffReceipt {
-                handoff,
                 left_out,
                 left_out_count: package.left_out_count,
                 earlier,
                 changed: changed.map(|present| present.change).collect(),
+                handoff,
             })
         })
     }

@@ -165,7 +165,10 @@ fn a_handoff_without_memories_says_why_and_what_to_name() {
     let hint = created.hint.expect("a hint");
     assert!(hint.contains("tokens of `context`"), "{hint}");
     let text = world.taken("bob", created.handoff.id);
-    assert!(text.contains("-- Context (") && text.contains("are left out: get_handoff"), "{text}");
+    assert!(
+        text.contains("-- Context (") && text.contains("are left out; the stored handoff"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -285,7 +288,7 @@ fn earlier_links_that_have_no_room_are_counted() {
         let told = commonbook_text::tokens::count(&text);
         assert!(told <= 700, "{told}: {text}");
         let links = text.matches("of the chain").count();
-        assert!(place == 1 || links > 0 || text.contains("left out: get_handoff"), "{text}");
+        assert!(place == 1 || links > 0 || text.contains("left out; the chain has"), "{text}");
     }
 }
 

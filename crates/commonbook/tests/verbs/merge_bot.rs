@@ -296,10 +296,10 @@ fn the_lead_decides_on_a_proposal() {
         let task = json!({"task": "Go on with the work"});
         world.book.get_context(&caller(agent), &request(task)).unwrap().text
     };
-    assert!(context("ann").contains("waits for your decide_proposal in case retries"));
-    assert!(!context("eve").contains("decide_proposal"));
+    assert!(context("ann").contains("waits for your decision in case retries"));
+    assert!(!context("eve").contains("your decision"));
     let briefing = world.book.get_briefing(&caller("ann"), &request(json!({}))).unwrap().text;
-    assert!(briefing.contains("decide_proposal") && briefing.contains(FACT), "{briefing}");
+    assert!(briefing.contains("your decision") && briefing.contains(FACT), "{briefing}");
     let decide = |agent: &str, number: u64, decision: &str| {
         let fields = json!({"key": "retries", "number": number, "decision": decision});
         world.book.decide_proposal(&caller(agent), &request(fields))

@@ -4,7 +4,7 @@ use std::sync::{Arc, Barrier};
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind};
-use commonbook::base::id::{CountingIds, HandoffId};
+use commonbook::base::id::{CountingIds, HandoffId, handle};
 use commonbook::model::caller::Caller;
 use commonbook::model::collaboration::{CollaborationSettings, CreateHandoffResult};
 use commonbook::model::event::{Event, EventKind, ListEvents};
@@ -154,6 +154,26 @@ fn a_private_memory_goes_to_the_one_that_accepts() {
     assert!(world.accept("codex/developer", id).unwrap().text.contains("blue book"));
     let seen = world.receipt(&caller("claude-code/developer"), id).unwrap().handoff;
     assert_eq!(seen.memories, []);
+}
+
+#[test]
+fn a_private_memory_that_was_deleted_since_is_named_without_its_text() {
+    let world = World::new();
+    for (to, holder) in [("bob", "bob"), ("developer", "codex/developer")] {
+        let secret = world.save_private("ann", "The gate code is in the blue book");
+        let fields = json!({"to": to, "task": "Open the gate", "memories": [secret.id]});
+        let id = world.hand(&caller("ann"), fields).unwrap().handoff.id;
+        let delete = request(json!({"id": secret.id}));
+        world.book.delete_memory(&caller("ann"), &delete).unwrap();
+        let line = format!("#{} of ann was deleted since", handle(&secret.id.to_string()));
+        let text = world.accept(holder, id).unwrap().text;
+        assert!(text.contains(&line) && !text.contains("blue book"), "{text}");
+        for (reader, count) in [(holder, 1), ("ann", 1), ("eve", 0)] {
+            let receipt = world.receipt(&caller(reader), id).unwrap();
+            let changed = receipt.changed.iter().filter(|change| change.id == secret.id);
+            assert_eq!(changed.count(), count, "{reader}");
+        }
+    }
 }
 
 #[test]

@@ -18,7 +18,10 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemory, HandoffSide, HandoffStatus};
+use crate::model::handoff::{
+    Handoff, HandoffFilter, HandoffMemory, HandoffMemoryChange, HandoffSide, HandoffStatus,
+    MemoryChangeKind,
+};
 use crate::model::workspace::Workspace;
 use crate::prompt::handoff::stored::read_memory;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
@@ -361,6 +364,26 @@ impl HandoffRows for SqliteTransaction<'_> {
             revisions.extend(Option::<u64>::map(revision, |revision| (id, revision)));
         }
         Ok(HandoffPackage { memories, revisions, ..package })
+    }
+
+    fn deleted_private_memories(
+        &self,
+        sight: &Sight,
+        handoff: &Handoff,
+    ) -> Result<Vec<HandoffMemoryChange>> {
+        if handoff.to != sight.agent {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT m.id, m.owner FROM handoff_memory p \
+             CROSS JOIN memory m ON m.workspace = p.origin AND m.id = p.memory \
+             WHERE p.workspace = ?1 AND p.handoff = ?2 AND p.private AND m.owner <> ?3 \
+                 AND m.deleted_at IS NOT NULL ORDER BY p.place";
+        let unseen = self.unseen("the target of a handoff sees what was named for it");
+        let id = handoff.id.to_string();
+        unseen.all(sql, (handoff.workspace.as_str(), id, sight.agent.as_str()), |row| {
+            let (id, owner) = (text(row, 0)?, text(row, 1)?);
+            Ok(HandoffMemoryChange { id, owner, change: MemoryChangeKind::Deleted, by: None })
+        })
     }
 
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>> {
