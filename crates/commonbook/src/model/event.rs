@@ -126,7 +126,7 @@ pub enum EventKind {
     /// A checkpoint was deleted.
     #[serde(rename = "checkpoint.deleted")]
     CheckpointDeleted,
-    /// A session ended with memories and without a summary.
+    /// A session ended with several memories and without a summary.
     #[serde(rename = "session.unsummarised")]
     SessionUnsummarised,
     /// A handoff was created.
