@@ -239,9 +239,9 @@ mod tests {
                 let text = serde_json::to_string(&tool).unwrap();
                 let words = text.split(|c: char| !is_name_char(c));
                 let verbs = words.filter(|word| word.contains('_')).filter_map(verb::find);
-                for other in verbs.filter(|other| other.tool.is_none_or(|least| least > tier)) {
-                    panic!("{} names {}, which {} lacks", verb.name, other.name, tier.name());
-                }
+                let others = verbs.filter(|other| other.tool.is_none_or(|least| least > tier));
+                let others: Vec<&str> = others.map(|other| other.name).collect();
+                assert!(others.is_empty(), "{} in {}: {others:?}", verb.name, tier.name());
             }
         }
     }

@@ -353,12 +353,8 @@ impl Handoff {
     /// The text of the memory that an expired handoff becomes: what its author wrote.
     #[must_use]
     pub fn expired_text(&self) -> String {
-        let mut text = format!(
-            "Handoff from {} to {}, not accepted in time.
-            
-            ",
-            self.from, self.to
-        );
+        let mut text =
+            format!("Handoff from {} to {}, not accepted in time.\n\n", self.from, self.to);
         text += &format!("## Task\n{}\n", self.task);
         if let Some(context) = &self.context {
             text += &format!("\n## Context\n{context}\n");

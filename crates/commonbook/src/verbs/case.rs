@@ -26,7 +26,7 @@ use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 
-pub(super) use proposal::{open_proposal, proposals_to};
+pub(super) use proposal::{announce_proposal, open_proposal, proposals_to};
 pub(super) use read::{entries_in_range, entries_of};
 
 impl Commonbook {
