@@ -61,8 +61,8 @@ pub trait HandoffRows {
     fn handed_on(&self, workspace: &Workspace, ids: &[HandoffId]) -> Result<Vec<HandoffId>>;
 
     /// At most `limit` handoffs in sight by this agent that were completed or rejected since this
-    /// time, ended last first, without those whose end the agent was told before `session_start`;
-    /// if there is none, without all that it was told.
+    /// time, ended last first, without those whose end a text told the agent before
+    /// `session_start`; without that time, those that no text has told it.
     fn ended_handoffs(
         &self,
         sight: &Sight,
@@ -72,8 +72,8 @@ pub trait HandoffRows {
         limit: u32,
     ) -> Result<Vec<Handoff>>;
 
-    /// Notes that this agent was told how those of these handoffs ended that it created. The time of
-    /// the first telling stays.
+    /// Notes that a text tells this agent how those of these handoffs ended that it created. The time of
+    /// the first text stays.
     fn note_results_told(
         &mut self,
         workspace: &Workspace,
