@@ -8,7 +8,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input::{self, FieldTypes};
 use commonbook::model::caller::Caller;
 use commonbook::model::session::SessionUse;
-use commonbook::verbs::CompletionList;
+use commonbook::verbs::{CompletionList, was_begun_meanwhile};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,9 +55,16 @@ impl JsonVerb {
         let run = move |book: &Commonbook, caller: &Caller, request: Value, usage: SessionUse| {
             let request = input::from_value(request)?;
             // After the request is parsed: a malformed one begins no session.
-            let caller = book.in_working_session(caller, usage)?;
-            let answer = verb(book, &caller, &request)?;
-            book.note_session_begun(&caller);
+            let run_in_session = || {
+                let caller = book.in_working_session(caller, usage)?;
+                let answer = verb(book, &caller, &request)?;
+                book.note_session_begun(&caller);
+                Ok(answer)
+            };
+            let answer = match run_in_session() {
+                Err(error) if was_begun_meanwhile(&error) => run_in_session(),
+                answer => answer,
+            }?;
             serde_json::to_value(answer).map_err(|error| {
                 Error::new(ErrorKind::Internal, "cannot encode the response").with_cause(error)
             })

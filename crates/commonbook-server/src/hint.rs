@@ -110,6 +110,8 @@ fn command_line(verb: &Verb) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use commonbook::base::error::ErrorKind;
 
     use super::*;
@@ -175,6 +177,72 @@ mod tests {
             let mut words = words;
             let found = words.try_fold(&program, |command, word| command.find_subcommand(word));
             assert!(found.is_some(), "{verb}: there is no command {command}");
+        }
+    }
+
+    /// The texts of the library and the doors that models read, with the smallest set of tools that
+    /// returns one: a text of `resume.rs` reaches only models that have `resume_session`.
+    fn texts_for_models() -> Vec<(PathBuf, ToolTier)> {
+        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let library = server.join("../../commonbook/src");
+        let folders = [library.join("prompt"), server.join("mcp"), server.join("hook")];
+        let mut open: Vec<PathBuf> = folders.into();
+        let mut files = vec![server.join("mcp.rs"), server.join("hook.rs")];
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => open.push(path),
+                    false => files.push(path),
+                }
+            }
+        }
+        // The door translates what a prompt asks for.
+        files.retain(|path| !path.ends_with("tests.rs") && !path.ends_with("mcp/prompt.rs"));
+        let least = |path: PathBuf| {
+            let tier = if path.ends_with("resume.rs") { ToolTier::Team } else { ToolTier::Core };
+            (path, tier)
+        };
+        files.into_iter().map(least).collect()
+    }
+
+    #[test]
+    fn a_text_names_no_tool_outside_the_sets_that_return_it() {
+        let mut named = 0;
+        for (path, tier) in texts_for_models() {
+            let source = std::fs::read_to_string(&path).unwrap();
+            let source = source.split("#[cfg(test)]").next().unwrap();
+            let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in lines {
+                // What stands alone between quotes is a name for the program.
+                let words = line.split(|c: char| !is_name_char(c) && c != '"' && c != '(');
+                let verbs = words.filter(|word| word.contains('_')).filter_map(verb::find);
+                for verb in verbs.filter(|_| line.contains('"')) {
+                    named += 1;
+                    let offered = verb.tool.is_some_and(|least| least <= tier);
+                    let place = path.display();
+                    assert!(offered, "{} is not in {}: {place}: {line}", verb.name, tier.name());
+                }
+            }
+        }
+        assert!(named > 5, "{named}");
+    }
+
+    #[test]
+    fn the_tools_of_a_set_name_no_tool_outside_it() {
+        for tier in ToolTier::ALL {
+            for tool in crate::mcp::tools() {
+                let verb = verb::find(&tool.name).unwrap();
+                if verb.tool.is_none_or(|least| least > tier) {
+                    continue;
+                }
+                let text = serde_json::to_string(&tool).unwrap();
+                let words = text.split(|c: char| !is_name_char(c));
+                let verbs = words.filter(|word| word.contains('_')).filter_map(verb::find);
+                let others = verbs.filter(|other| other.tool.is_none_or(|least| least > tier));
+                let others: Vec<&str> = others.map(|other| other.name).collect();
+                assert!(others.is_empty(), "{} in {}: {others:?}", verb.name, tier.name());
+            }
         }
     }
 }

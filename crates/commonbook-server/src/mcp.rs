@@ -95,6 +95,8 @@ pub(crate) struct McpDoor {
     watch: JournalWatch,
     subscribed: ConnectionSubscriptions,
     sessions: ConnectionSessions,
+    /// Ends the sessions of a connection over HTTP; a process over stdio ends its own.
+    _end: Option<ConnectionEnd>,
 }
 
 impl McpDoor {
@@ -109,11 +111,14 @@ impl McpDoor {
         let (rates, subscribed) = (Arc::default(), ConnectionSubscriptions::default());
         let (known, near, sessions) =
             (CallerClaims::default(), None, ConnectionSessions::default());
-        Self { book, config, offers, rates, known, near, watch, subscribed, sessions }
+        let _end = None;
+        Self { book, config, offers, rates, known, near, watch, subscribed, sessions, _end }
     }
 
     /// A door for another connection, with no session and no subscriptions yet.
     pub(crate) fn for_connection(&self) -> Self {
+        let sessions = ConnectionSessions::default();
+        let end = ConnectionEnd { book: self.book.clone(), sessions: sessions.clone() };
         Self {
             book: self.book.clone(),
             config: Arc::clone(&self.config),
@@ -123,7 +128,8 @@ impl McpDoor {
             near: self.near.clone(),
             watch: self.watch.clone(),
             subscribed: ConnectionSubscriptions::default(),
-            sessions: ConnectionSessions::default(),
+            sessions,
+            _end: Some(end),
         }
     }
 
@@ -242,6 +248,29 @@ impl McpDoor {
             session::note_tool_response(&own, &request.name, &response);
         }
         Ok(result)
+    }
+}
+
+/// Ends the sessions that a connection began, when the connection is dropped: its client ended it, or
+/// was silent for too long.
+struct ConnectionEnd {
+    book: Commonbook,
+    sessions: ConnectionSessions,
+}
+
+impl Drop for ConnectionEnd {
+    fn drop(&mut self) {
+        // A request that stands alone has begun none.
+        if self.sessions.begun().is_empty() {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (book, sessions) = (self.book.clone(), self.sessions.clone());
+        runtime.spawn_blocking(move || {
+            if let Err(error) = book.end_connection(&sessions) {
+                tracing::warn!(%error, "the session of a connection did not end");
+            }
+        });
     }
 }
 
@@ -403,7 +432,8 @@ impl ServerHandler for McpDoor {
             })
             .await;
         let response = response.map_err(|error| self.error_data(&error, &[]))?;
-        Ok(offer.prompt_result(&response).into())
+        let offers = self.offers(&context).map_err(|error| self.error_data(&error, &[]))?;
+        Ok(offer.prompt_result(&response, &offers.selection).into())
     }
 
     async fn complete(

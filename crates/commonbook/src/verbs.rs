@@ -67,6 +67,7 @@ use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
 pub use follow::sweep::SweepResult;
 use ops::presence::PresenceLog;
+pub use ops::working_session::was_begun_meanwhile;
 use ops::write_once::WriteStep;
 use ops::write_steps::WRITE_STEPS;
 use search::slots::SearchSlots;

@@ -7,7 +7,8 @@ use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
 use crate::call::CompletionVerb;
-use crate::verb::{self, Verb};
+use crate::hint::{HintDoor, translate};
+use crate::verb::{self, ToolSelection, Verb};
 
 /// A prompt: a verb whose request holds the arguments, and whose response holds the text.
 pub(super) struct PromptOffer {
@@ -84,9 +85,10 @@ impl PromptOffer {
         Prompt::new(self.name, Some(about), Some(arguments)).with_title(self.title)
     }
 
-    /// The response of the verb as the message of a person.
-    pub(super) fn prompt_result(&self, response: &Value) -> GetPromptResult {
-        let text = format!("{}{}", response["text"].as_str().unwrap_or_default(), self.instruction);
+    /// The response of the verb as the message of a person to a model with these tools.
+    pub(super) fn prompt_result(&self, response: &Value, tools: &ToolSelection) -> GetPromptResult {
+        let instruction = translate(self.instruction, HintDoor::Mcp(tools));
+        let text = format!("{}{instruction}", response["text"].as_str().unwrap_or_default());
         GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
             .with_description(self.title)
     }

@@ -97,3 +97,26 @@ fn the_hint_of_a_handoff_is_in_the_language_of_its_door() {
     let text = &result.content[0].as_text().unwrap().text;
     assert!(text.contains("with `save_memory`"), "{text}");
 }
+
+#[test]
+fn a_result_is_told_in_one_connection_and_not_in_the_next() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for way in 0..4 {
+        let ann = format!("ann-{way}");
+        let fields = json!({"to": "bob", "task": "Paint the fence"});
+        let made = call(&server, &ann, "create_handoff", &fields);
+        let id = made["handoff"]["id"].clone();
+        call(&server, "bob", "accept_handoff", &json!({"handoff": id}));
+        let done = json!({"handoff": id, "result": "The fence is green now"});
+        call(&server, "bob", "complete_handoff", &done);
+        // Each is a process or connection of its own.
+        let told = || {
+            let [one, two, three, four] = Mcp::every_way(&home, &server);
+            let mcp = [one, two, three, four].into_iter().nth(way).unwrap();
+            let context = mcp.call(&ann, "get_context", &json!({"task": "What is next?"})).unwrap();
+            context["text"].as_str().unwrap().contains("The fence is green now")
+        };
+        assert_eq!((told(), told(), told()), (true, false, false), "way {way}");
+    }
+}

@@ -189,3 +189,69 @@ fn handing_over_is_off_on_every_door_and_doctor_says_so() {
     let doctor = String::from_utf8(home.run(&["doctor"]).stdout).unwrap();
     assert!(doctor.contains("off: collaboration.handoffs in config.json is false"), "{doctor}");
 }
+
+#[test]
+fn the_readers_of_a_handoff_for_a_user_see_its_event() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let send = |agent: &str, user: &str, method: &str, path: &str, body: &Value| {
+        let place = ("X-Commonbook-Workspace", WORKSPACE);
+        let headers = [("X-Commonbook-Agent", agent), ("X-Commonbook-User", user), place];
+        server.send(method, path, &headers, body.to_string().as_bytes()).unwrap().1
+    };
+    let fields = json!({"to": "developer", "task": "Mend what Mia reported"});
+    let made = send("ann", "mia", "POST", "/v1/handoffs", &fields);
+    let id = made["handoff"]["id"].clone();
+    for (agent, user, sees) in [
+        ("codex/developer", "mia", true),
+        ("claude-code/developer", "mia", true),
+        ("codex/developer", "leo", false),
+        ("ann", "leo", false),
+    ] {
+        let list = |path: &str| send(agent, user, "GET", path, &Value::Null)["items"].clone();
+        let has = |items: &Value, field: &str| {
+            items.as_array().unwrap().iter().any(|item| item[field] == id)
+        };
+        assert_eq!(has(&list("/v1/handoffs?side=all"), "id"), sees, "{agent} for {user}");
+        assert_eq!(has(&list("/v1/events"), "subject"), sees, "{agent} for {user}");
+    }
+}
+
+#[test]
+fn a_resume_of_ones_own_part_tells_what_waits_for_the_role() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    // A client of MCP has a name of one part.
+    for (number, (name, door)) in doors(&home, &server).into_iter().take(2).enumerate() {
+        let agent = format!("codex/writer-{number}");
+        let started = door.call(&agent, "start_session", &json!({})).unwrap();
+        let fields = json!({"to": format!("writer-{number}"), "task": "Write the release notes"});
+        let made = server.call("ann", "create_handoff", &fields).unwrap();
+        let fields = json!({"session": started["session"]["id"], "mode": "agent"});
+        let resumed = door.call(&agent, "resume_session", &fields).unwrap();
+        assert_eq!(resumed["handoffs"][0]["id"], made["handoff"]["id"], "{name}: {resumed}");
+    }
+}
+
+#[test]
+fn a_chain_that_gets_too_long_leaves_an_event_on_every_door() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for (number, (name, door)) in doors(&home, &server).into_iter().enumerate() {
+        let agent = |place: usize| format!("link-{number}-{place}");
+        for place in 0..10 {
+            let fields = json!({"to": agent(place + 1), "task": "Go on with the migration"});
+            let made = server.call(&agent(place), "create_handoff", &fields).unwrap();
+            let taken = json!({"handoff": made["handoff"]["id"]});
+            server.call(&agent(place + 1), "accept_handoff", &taken).unwrap();
+        }
+        let fields = json!({"to": agent(11), "task": "Go on with the migration"});
+        let refused = door.call(&agent(10), "create_handoff", &fields).unwrap_err();
+        assert_eq!(refused["kind"], "conflict", "{name}");
+        let events =
+            server.call("eve", "list_events", &json!({"events": ["handoff.refused"]})).unwrap();
+        let events = events["items"].as_array().unwrap().clone();
+        let found = events.iter().find(|event| event["actor"] == json!(agent(10))).unwrap();
+        assert_eq!(found["details"]["reason"], refused["message"], "{name}: {found}");
+    }
+}

@@ -110,6 +110,45 @@ fn a_connection_over_stdio_has_its_own_session_and_ends_it() {
 }
 
 #[test]
+fn the_session_of_a_connection_over_http_ends_with_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let saved = Mcp::over_http(&home, &server).with("claude-code", async |client| {
+        let saved = call(client, "save_memory", json!({"text": FINDINGS[0]})).await;
+        let open = sessions(&home);
+        assert_eq!(open[0]["status"], "active", "{open:?}");
+        saved["memory"]["session"].clone()
+    });
+    // The server ends it after its answer to the client.
+    let is_ended = || {
+        let found = sessions(&home);
+        assert_eq!((found.len(), &found[0]["id"]), (1, &saved));
+        found[0]["status"] == "completed"
+    };
+    assert!((0..200).any(|_| is_ended()), "{:?}", sessions(&home));
+}
+
+#[test]
+fn processes_that_begin_at_once_begin_one_session() {
+    let home = Home::new();
+    Cli(&home).call("eve", "save_memory", &json!({"text": "The store exists"})).unwrap();
+    for round in 0..3 {
+        let agent = format!("codex-{round}");
+        let save = |part: usize| {
+            let text = format!("Part {part} of run {round} is measured: {part}00 ms");
+            let fields = json!({"text": text});
+            Cli(&home).call(&agent, "save_memory", &fields).unwrap()["memory"]["session"].clone()
+        };
+        let begun: Vec<Value> = std::thread::scope(|scope| {
+            let save = &save;
+            let calls: Vec<_> = (0..6).map(|part| scope.spawn(move || save(part))).collect();
+            calls.into_iter().map(|call| call.join().unwrap()).collect()
+        });
+        assert!(begun[0].is_string() && begun.iter().all(|id| *id == begun[0]), "{begun:?}");
+    }
+}
+
+#[test]
 fn two_connections_at_once_do_not_mix() {
     let home = Home::new();
     let server = Server::start(&home);

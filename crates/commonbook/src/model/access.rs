@@ -196,7 +196,7 @@ impl Sight {
         let other_side = visibility.addressee.as_ref() == Some(&self.agent);
         self.workspaces.contains(&visibility.workspace)
             && (own || other_side || visibility.sharing == Sharing::Shared)
-            && self.is_for_subject(visibility.user_id.as_deref(), own)
+            && self.is_for_subject(visibility.user_id.as_deref(), own || other_side)
             && still
     }
 }

@@ -136,6 +136,8 @@ pub struct Caller {
 pub struct SessionStart {
     /// The user that it is for.
     pub user: Option<String>,
+    /// Whether calls that stand alone share it: then the agent has one, whichever process begins it.
+    pub shared: bool,
 }
 
 impl Caller {

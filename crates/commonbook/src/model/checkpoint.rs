@@ -35,8 +35,11 @@ pub struct OpenHandoff {
     pub id: HandoffId,
     /// The agent that hands over.
     pub from: Agent,
-    /// The target agent.
+    /// The target: an agent, or the role that it waits for.
     pub to: Agent,
+    /// The role that it was created for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Agent>,
     /// Its status.
     pub status: HandoffStatus,
     /// The work to be done.
@@ -44,6 +47,16 @@ pub struct OpenHandoff {
     /// Whether it was created later than the checkpoint that is resumed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub later: bool,
+}
+
+impl OpenHandoff {
+    /// Whether this agent is its source or its target, or has the role that it waits for.
+    #[must_use]
+    pub fn concerns(&self, agent: &Agent) -> bool {
+        let waits = self.status == HandoffStatus::Pending;
+        let has_role = self.role.as_ref().is_some_and(|role| agent.roles().contains(role));
+        self.from == *agent || self.to == *agent || (waits && has_role)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -215,8 +228,7 @@ pub struct Checkpoint {
 }
 
 /// Creates a checkpoint of a session, from which you or another agent can continue with
-/// `resume_session`. Create one before you stop, and at milestones. To save a summary as well, use
-/// `checkpoint_and_summarise`.
+/// `resume_session`. Create one before you stop, and at milestones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateCheckpoint {

@@ -135,7 +135,7 @@ pub enum EventKind {
     /// A checkpoint was deleted.
     #[serde(rename = "checkpoint.deleted")]
     CheckpointDeleted,
-    /// A session ended with memories and without a summary.
+    /// A session ended with several memories and without a summary.
     #[serde(rename = "session.unsummarised")]
     SessionUnsummarised,
     /// A handoff was created.
@@ -159,7 +159,7 @@ pub enum EventKind {
     /// A handoff was created that leads back to an earlier agent of its chain.
     #[serde(rename = "handoff.cycle_found")]
     HandoffCycleFound,
-    /// A handoff was refused, since it would close a cycle; the subject is the earlier one.
+    /// A handoff was refused for its cycle or its long chain; the subject is the earlier one.
     #[serde(rename = "handoff.refused")]
     HandoffRefused,
     /// A handoff was derived from a memory that has changed since; its `details` name the `change`.
@@ -343,11 +343,12 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// Further data. `context.built`, `agent.memory.loaded`: `agent_id`, `source`, and `ids`, `bytes`
-    /// and `tokens` of the items that you may see. `handoff.cycle_found`, `handoff.refused`: the
-    /// `cycle`. `memory.retracted`: the `operation`. `agent.memory.retracted`: that, `agent_id` and
-    /// `ids`. `case.appended`: `first`, `last` and `entries` (`position`, `entry_id`, `kind`,
-    /// `summary`, or `withheld`). `consolidation.completed`: `merged`, `archived`, `pruned`, `seconds`.
-    /// `store.loss_accepted`: the last event `stored` and the last `marked`.
+    /// and `tokens` of the items that you may see. `handoff.cycle_found`: the `cycle`.
+    /// `handoff.refused`: the `reason`, and the `cycle` if it closes one. `memory.retracted`: the
+    /// `operation`. `agent.memory.retracted`: that, `agent_id` and `ids`. `case.appended`: `first`,
+    /// `last` and `entries` (`position`, `entry_id`, `kind`, `summary`, or `withheld`).
+    /// `consolidation.completed`: `merged`, `archived`, `pruned`, `seconds`. `store.loss_accepted`: the
+    /// last event `stored` and the last `marked`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
@@ -367,11 +368,11 @@ pub struct NewEvent {
     pub subject: String,
     /// The subject's owner, who sees the event even when the subject is gone.
     pub owner: Agent,
-    /// The user that the subject is about at the time, if it is a memory.
+    /// The user that the subject was for or about at the time.
     pub user_id: Option<String>,
     /// The subject's sharing at the time: an event of a private subject stays its owner's.
     pub sharing: Sharing,
-    /// Another agent that sees the event whatever its sharing: the other side of a handoff.
+    /// Another agent that sees the event like its owner: the other side of a handoff.
     pub addressee: Option<Agent>,
     /// The subject's topics.
     pub topics: Vec<String>,

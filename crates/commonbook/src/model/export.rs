@@ -18,7 +18,7 @@ use crate::base::key::CaseKey;
 use crate::base::page::PageCursor;
 use crate::model::access::Audience;
 use crate::model::agent::{Agent, AgentRecord};
-use crate::model::case::Case;
+use crate::model::case::{Case, CaseProposal};
 use crate::model::checkpoint::Checkpoint;
 use crate::model::contradiction::ContradictionRecord;
 use crate::model::entity::{Entity, EntityReview, EntityStatement, MergeRecord};
@@ -93,6 +93,8 @@ pub enum ExportRecord {
     Checkpoint(Box<CheckpointState>),
     /// How far an agent has read a case.
     ReadMark(CaseMark),
+    /// A proposal for the lead of a case, open or rejected.
+    Proposal(Box<ProposalState>),
     /// The receipt of a context.
     Receipt(Box<ReceiptState>),
     /// A standing memory file of the home.
@@ -149,6 +151,15 @@ impl AgentState {
             memory_count: 0,
         }
     }
+}
+
+/// A proposal of entries for a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProposalState {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The proposal, with the entries whose sources the exporter reads.
+    pub proposal: CaseProposal,
 }
 
 /// An entity with its names, statements and merges.
@@ -304,6 +315,7 @@ impl ExportRecord {
             Self::HandoffOrder(order) => &order.workspace,
             Self::Checkpoint(state) => &state.checkpoint.workspace,
             Self::ReadMark(mark) => &mark.workspace,
+            Self::Proposal(state) => &state.workspace,
             Self::Receipt(state) => &state.workspace,
         })
     }
@@ -334,6 +346,7 @@ impl ExportRecord {
             }
             Self::Handoff(state) => json!([state.handoff, state.package, state.memories]),
             Self::Checkpoint(state) => json!(state.checkpoint.title),
+            Self::Proposal(state) => json!(state.proposal.entries),
             _ => Value::Null,
         }
     }

@@ -335,24 +335,24 @@ impl Handoff {
         }
     }
 
-    /// An event about it. If the work is for a user, only source and target see the event.
+    /// An event about it: who sees it sees the event.
     #[must_use]
     pub fn event(&self, kind: EventKind, agent: &Agent, at: Timestamp) -> NewEvent {
-        let sharing = Sharing::shared_if(self.user_id.is_none());
         let id = self.id.to_string();
-        let event = NewEvent::for_subject(kind, &self.workspace, id, agent, at, sharing);
-        NewEvent { owner: self.from.clone(), addressee: Some(self.to.clone()), ..event }
+        let event = NewEvent::for_subject(kind, &self.workspace, id, agent, at, Sharing::Shared);
+        NewEvent {
+            owner: self.from.clone(),
+            addressee: Some(self.to.clone()),
+            user_id: self.user_id.clone(),
+            ..event
+        }
     }
 
     /// The text of the memory that an expired handoff becomes: what its author wrote.
     #[must_use]
     pub fn expired_text(&self) -> String {
-        let mut text = format!(
-            "Handoff from {} to {}, not accepted in time.
-            
-            ",
-            self.from, self.to
-        );
+        let mut text =
+            format!("Handoff from {} to {}, not accepted in time.\n\n", self.from, self.to);
         text += &format!("## Task\n{}\n", self.task);
         if let Some(context) = &self.context {
             text += &format!("\n## Context\n{context}\n");

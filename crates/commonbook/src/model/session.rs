@@ -303,7 +303,7 @@ pub struct ListSessions {
     /// Only sessions of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Only sessions that have ended without a summary although something was saved in them.
+    /// Only sessions that have ended without a summary although several memories were saved in them.
     #[serde(default)]
     pub unsummarised: bool,
     /// Number of items per page, 1 to 100; 20 by default.
@@ -324,7 +324,7 @@ pub struct SessionFilter {
     pub status: Option<SessionStatus>,
     /// Of this case.
     pub case: Option<CaseKey>,
-    /// Ended without a summary, with something saved.
+    /// Ended without a summary, with several memories saved.
     pub unsummarised: bool,
 }
 

@@ -25,7 +25,7 @@ pub struct WorkspaceStats {
     pub deleted: u64,
     /// Number of events in the journal.
     pub events: u64,
-    /// Number of sessions that have ended without a summary although something was saved in them.
+    /// Number of sessions that have ended without a summary although several memories were saved in them.
     pub unsummarised: u64,
     /// Number of open contradictions found so far between memories that you may both read.
     pub contradictions: u64,

@@ -443,7 +443,7 @@ fn take_part(room: &mut TokenBudget, heading: &str, text: &str) -> BriefPart {
     }
     let all = tokens::count(text);
     let noted = |left: usize| {
-        format!("{heading} ({left} of {all} tokens are left out: get_handoff has all of it)")
+        format!("{heading} ({left} of {all} tokens are left out; the stored handoff has all of it)")
     };
     let taken = match take_quote(room, &noted(all), text) {
         Some(PromptEntry::Quote { text, .. }) => text,

@@ -198,6 +198,7 @@ fn resume(ids: &CountingIds, text: &str) -> Output {
         id: HandoffId::new(ids, now()),
         from: agent("ann"),
         to: agent("bob"),
+        role: None,
         status: HandoffStatus::Pending,
         task: text.to_owned(),
         later: true,

@@ -282,7 +282,7 @@ fn select_for_mode(
         material.memories.retain(|memory| memory.item.author == agent.as_str());
         material.forgotten.retain(|memory| memory.author == *agent);
         material.entities.retain(|entity| entity.agent == *agent);
-        material.handoffs.retain(|handoff| handoff.from == *agent || handoff.to == *agent);
+        material.handoffs.retain(|handoff| handoff.concerns(agent));
         material.history.retain(|edge| edge.from == *agent || edge.to == *agent);
     }
     let (memories, entities) = wanted.count_limits;
@@ -319,7 +319,7 @@ fn forgotten_line(memory: &ForgottenMemory) -> PromptEntry {
 }
 
 fn handoff_entry(handoff: &OpenHandoff) -> PromptEntry {
-    let OpenHandoff { id, from, to, status, task, later } = handoff;
+    let OpenHandoff { id, from, to, role: _, status, task, later } = handoff;
     let item = PromptItem::new(*id, "handoff", from, id.made_at(), task.clone());
     let item = item.with_note(format!("to {to}")).with_note(status.to_string());
     let item = if *later { item.with_note("later than the checkpoint") } else { item };

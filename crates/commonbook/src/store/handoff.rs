@@ -10,7 +10,7 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::handoff::{Handoff, HandoffFilter};
+use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemoryChange};
 use crate::model::workspace::Workspace;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 
@@ -61,14 +61,26 @@ pub trait HandoffRows {
     fn handed_on(&self, workspace: &Workspace, ids: &[HandoffId]) -> Result<Vec<HandoffId>>;
 
     /// At most `limit` handoffs in sight by this agent that were completed or rejected since this
-    /// time, ended last first.
+    /// time, ended last first, without those whose end a text told the agent before
+    /// `session_start`; without that time, those that no text has told it.
     fn ended_handoffs(
         &self,
         sight: &Sight,
         agent: &Agent,
         since: Timestamp,
+        session_start: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<Handoff>>;
+
+    /// Notes that a text tells this agent how those of these handoffs ended that it created. The time of
+    /// the first text stays.
+    fn note_results_told(
+        &mut self,
+        workspace: &Workspace,
+        agent: &Agent,
+        ids: &[HandoffId],
+        at: Timestamp,
+    ) -> Result<()>;
 
     /// The last `limit` handoffs in sight that a filter admits, as edges, in the order of creation.
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>>;
@@ -78,7 +90,8 @@ pub trait HandoffRows {
     fn refused_handoffs(&self, sight: &Sight, filter: &EdgeFilter) -> Result<u64>;
 
     /// Whether these agents, or agents below them, have written anything in sight in the sight's first
-    /// workspace since the last of these handoffs was created.
+    /// workspace since the last of these handoffs was created: a memory, an entry, or the result of a
+    /// handoff.
     fn has_written_since(
         &self,
         sight: &Sight,
@@ -88,6 +101,14 @@ pub trait HandoffRows {
 
     /// The stored text of a handoff, with the memories that it names.
     fn package(&self, handoff: &Handoff) -> Result<HandoffPackage>;
+
+    /// The private memories of others that were named for the reader, the target of this handoff,
+    /// and deleted since.
+    fn deleted_private_memories(
+        &self,
+        sight: &Sight,
+        handoff: &Handoff,
+    ) -> Result<Vec<HandoffMemoryChange>>;
 
     /// The memories in sight that were considered for a handoff and left out.
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>>;

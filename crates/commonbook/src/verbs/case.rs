@@ -28,7 +28,7 @@ use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 
-pub(super) use proposal::{open_proposal, proposals_to};
+pub(super) use proposal::{announce_proposal, open_proposal, proposals_to};
 pub(super) use read::{entries_in_range, entries_of, stretches};
 
 impl Commonbook {

@@ -187,7 +187,7 @@ impl Commonbook {
             let heard = briefing::heard_in_session(tx, caller, sight, now)?;
             let mut material = self.context_material(tx, caller, sight, case, &hits, &heard)?;
             // A context repeats what its task needs, but results are news.
-            material.results = ended_handoffs(tx, caller, sight, now)?;
+            material.results = ended_handoffs(tx, caller, sight, caller.session.as_deref(), now)?;
             let is_known =
                 |ended: &Handoff| heard.get(&ended.id.to_string()) == Some(&ended.version);
             material.results.retain(|ended| !is_known(ended));
@@ -340,6 +340,7 @@ impl Commonbook {
             }
             tx.note_agent_seen(&caller, kept.at)?;
             Self::note_context_items(tx, &caller, &sight, &items, kept.at)?;
+            note_results_told(tx, &caller, &items, kept.at)?;
             record_context(tx, &kept)
         })
     }
@@ -446,11 +447,13 @@ fn waiting_handoffs(
     Ok((found, left))
 }
 
-/// The handoffs of the caller that were completed or rejected lately.
+/// The handoffs of the caller that were completed or rejected lately, without those of whose end it
+/// heard before this session began.
 fn ended_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
+    session: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<Handoff>> {
     if caller.agent.is_anonymous() {
@@ -458,7 +461,37 @@ fn ended_handoffs(
     }
     let hours = SignedDuration::from_hours(limits::HANDOFF_RESULT_HOURS);
     let since = now.checked_sub(hours).unwrap_or(Timestamp::MIN);
-    tx.ended_handoffs(sight, &caller.agent, since, limits::HANDOFF_RESULTS)
+    let start = session.map(|session| session_start(tx, caller, sight, session)).transpose()?;
+    tx.ended_handoffs(sight, &caller.agent, since, start.flatten(), limits::HANDOFF_RESULTS)
+}
+
+/// When a session of the caller began, named by our id or the client's own; `None` if it is not
+/// stored.
+fn session_start(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    session: &str,
+) -> Result<Option<Timestamp>> {
+    let found = match SessionId::parse(session) {
+        Some(id) => tx.session(sight, id)?.filter(|found| found.agent == caller.agent),
+        None => tx.own_session(&caller.workspace, &caller.agent, session)?,
+    };
+    Ok(found.map(|found| found.started_at))
+}
+
+/// Notes the ends of handoffs among items that a text shows its agent.
+fn note_results_told(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    items: &[BriefingItem],
+    now: Timestamp,
+) -> Result<()> {
+    let ids: Vec<HandoffId> = items.iter().filter_map(|item| HandoffId::parse(&item.id)).collect();
+    match ids.is_empty() {
+        true => Ok(()),
+        false => tx.note_results_told(&caller.workspace, &caller.agent, &ids, now),
+    }
 }
 
 /// The waiting handoffs as candidates. Together they take at most half of the budget, so that no

@@ -11,16 +11,17 @@ use crate::base::id::{Id, IdKind, MemoryId};
 use crate::base::page::{PageCursor, PageSize};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
+use crate::model::case::Case;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::entity::Entity;
 use crate::model::export::{
     AgentState, CheckpointState, EXPORT_FORMAT, EntityState, ExportHeader, ExportPage,
-    ExportRecord, ExportWorkspace, HandoffOrder, HandoffState, ReceiptState, RelationState,
-    ReviewState, StandingText,
+    ExportRecord, ExportWorkspace, HandoffOrder, HandoffState, ProposalState, ReceiptState,
+    RelationState, ReviewState, StandingText,
 };
 use crate::model::handoff::Handoff;
 use crate::model::memory::{ListOrder, Memory};
-use crate::model::search::MemoryFilter;
+use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
 use crate::model::standing::{ListStanding, ReadStanding};
 use crate::model::workspace::Workspace;
@@ -139,11 +140,12 @@ enum ExportSection {
     HandoffOrder,
     Checkpoints,
     ReadMarks,
+    Proposals,
     Receipts,
 }
 
 /// The sections in order: what a line refers to comes before it.
-const EXPORT_SECTIONS: [ExportSection; 13] = [
+const EXPORT_SECTIONS: [ExportSection; 14] = [
     ExportSection::Agents,
     ExportSection::Cases,
     ExportSection::Sessions,
@@ -156,6 +158,7 @@ const EXPORT_SECTIONS: [ExportSection; 13] = [
     ExportSection::HandoffOrder,
     ExportSection::Checkpoints,
     ExportSection::ReadMarks,
+    ExportSection::Proposals,
     ExportSection::Receipts,
 ];
 
@@ -278,8 +281,31 @@ impl SectionReader<'_> {
                 let next = SectionKey(position + read, 0);
                 self.records(marks, |_| next, ExportRecord::ReadMark)
             }
+            ExportSection::Proposals => self.page(
+                tx.cases_after(workspace, position, limit)?,
+                |(position, _)| SectionKey(*position, 0),
+                |(_, case)| self.proposal_lines(&case),
+            ),
             _ => self.read_by_id(section, workspace, after),
         }
+    }
+
+    /// The proposals of a case, with the entries whose sources are in sight.
+    fn proposal_lines(&self, case: &Case) -> Result<Vec<ExportLine>> {
+        let mut lines = Vec::new();
+        for mut proposal in self.tx.proposals(&case.workspace, &case.key)? {
+            let sources = proposal.entries.iter().flat_map(|entry| &entry.sources);
+            let sources: Vec<MemoryRef> = sources.map(|id| (case.workspace.clone(), *id)).collect();
+            let found = self.tx.memories_of(self.sight, &sources)?;
+            let is_seen = |id: &MemoryId| found.iter().any(|memory| memory.id == *id);
+            proposal.entries.retain(|entry| entry.sources.iter().all(is_seen));
+            if !proposal.entries.is_empty() {
+                let workspace = case.workspace.clone();
+                let state = Box::new(ProposalState { workspace, proposal });
+                lines.push(line_of(&ExportRecord::Proposal(state))?);
+            }
+        }
+        Ok(lines)
     }
 
     /// Reads a section whose rows are in the order of their ids.

@@ -3,15 +3,13 @@
 mod offers;
 mod text;
 
-use std::sync::mpsc;
-
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::Commonbook;
 use super::memory::keep_memory;
 use super::receipt::{TextDelivery, record_delivery};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{HandoffId, MemoryId};
 use crate::base::limits;
 use crate::base::page::{Page, PageCursor, PageSize};
@@ -73,15 +71,10 @@ impl Commonbook {
             return self.preview_handoff(caller, packed, target.warning);
         }
         let (rules, unknown) = (self.collaboration.rules, target.warning);
-        let (refusals, refused) = mpsc::channel();
+        let handoff = packed.handoff.clone();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let found = find_cycle(tx, scope.sight, &packed.handoff)?;
-            let judged = rules.judge(found.cycle.clone(), packed.handoff.depth);
-            if judged.is_err() {
-                // Without a receiver nobody asks for it.
-                let _ = refusals.send(found.clone());
-            }
-            let warnings = judged?;
+            let warnings = rules.judge(found.cycle.clone(), packed.handoff.depth)?;
             let warning = joined([warnings.warning_text(), unknown.clone()]);
             let mut packed = packed.clone();
             packed.handoff.cycle = found.cycle;
@@ -94,8 +87,8 @@ impl Commonbook {
             let result = CreateHandoffResult::of(packed.handoff, warning);
             Ok(CreateHandoffResult { cycle, hint, stale: basis.stale, ..result })
         });
-        if let Some(refusal) = refused.try_iter().last() {
-            self.record_refusal(caller, refusal, now)?;
+        if once.as_ref().is_err_and(|error| error.kind == ErrorKind::Conflict) {
+            self.record_refusal(caller, handoff, now)?;
         }
         let once = once?;
         if !once.repeated {
@@ -132,16 +125,21 @@ impl Commonbook {
         Ok(CreateHandoffResult { cycle, hint, dry_run: true, left_out, ..preview })
     }
 
-    /// Appends the event of a refused handoff. The write that was refused has left nothing.
-    fn record_refusal(&self, caller: &Caller, refusal: FoundCycle, now: Timestamp) -> Result<()> {
-        let FoundCycle { cycle: Some(cycle), earlier: Some(earlier) } = refusal else {
-            return Ok(());
-        };
+    /// Appends the event of a handoff that the rules refuse. The write that was refused has left
+    /// nothing, so this one judges again.
+    fn record_refusal(&self, caller: &Caller, handoff: Handoff, now: Timestamp) -> Result<()> {
         let (sight, actor) = (Sight::writing(caller)?, caller.agent.clone());
+        let rules = self.collaboration.rules;
         self.store.write(move |tx| {
-            let Some(earlier) = tx.handoff(&sight, earlier)? else { return Ok(()) };
+            let FoundCycle { cycle, earlier } = find_cycle(tx, &sight, &handoff)?;
+            let Err(refusal) = rules.judge(cycle.clone(), handoff.depth) else { return Ok(()) };
+            let earlier = earlier.or_else(|| handoff.follows.first().copied());
+            let earlier = earlier.map(|id| tx.handoff(&sight, id)).transpose()?.flatten();
+            let Some(earlier) = earlier else { return Ok(()) };
             let event = earlier.event(EventKind::HandoffRefused, &actor, now);
-            tx.append_event(&event.with_details(&[("cycle", json!(cycle))])).map(drop)
+            let mut details = vec![("reason", json!(refusal.message))];
+            details.extend(cycle.map(|cycle| ("cycle", json!(cycle))));
+            tx.append_event(&event.with_details(&details)).map(drop)
         })
     }
 
@@ -290,13 +288,13 @@ impl Commonbook {
                 return Ok(HandoffReceipt { handoff, left_out, left_out_count, earlier, changed });
             }
             let package = tx.package(&handoff)?;
-            let changed = present_memories(tx, &sight, &package)?.into_iter();
+            let changed = present_memories(tx, &sight, &handoff, &package)?.into_iter();
             Ok(HandoffReceipt {
-                handoff,
                 left_out,
                 left_out_count: package.left_out_count,
                 earlier,
                 changed: changed.map(|present| present.change).collect(),
+                handoff,
             })
         })
     }
@@ -453,7 +451,7 @@ fn expire_handoff(
 }
 
 /// The cycle that a handoff closes, and the earlier handoff of the same work.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct FoundCycle {
     cycle: Option<HandoffCycle>,
     earlier: Option<HandoffId>,

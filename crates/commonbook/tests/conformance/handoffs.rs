@@ -230,12 +230,30 @@ pub(crate) fn work_goes_on_from_the_handoff_that_moved_last(fresh: &dyn Fresh) {
     assert!(received.iter().map(|handoff| handoff.id).eq([all[2].id, all[0].id]));
     let ended = |agent: &str, since, limit| -> Vec<HandoffId> {
         let agent = caller(agent, "x").agent;
-        let found = store.read(|tx| tx.ended_handoffs(&sight, &agent, since, limit)).unwrap();
+        let found = store.read(|tx| tx.ended_handoffs(&sight, &agent, since, None, limit)).unwrap();
         found.into_iter().map(|handoff| handoff.id).collect()
     };
     assert_eq!(ended("ann", now(), 10), [all[2].id, all[0].id]);
     assert_eq!(ended("ann", now() + hour, 10), [all[2].id]);
     assert_eq!((ended("ann", now(), 1), ended("bob", now(), 10)), (vec![all[2].id], vec![]));
+    // Told now: a session that began before hears it, a later one or none does not.
+    let of_ann: Vec<HandoffId> = all.iter().map(|handoff| handoff.id).collect();
+    let told = |agent: &str, at| {
+        let (agent, ids) = (caller(agent, "x").agent, of_ann.clone());
+        let home = all[0].workspace.clone();
+        store.write(move |tx| tx.note_results_told(&home, &agent, &ids, at)).unwrap();
+    };
+    told("bob", now());
+    assert_eq!(ended("ann", now(), 10).len(), 2, "it is not bob's result");
+    told("ann", now());
+    told("ann", now() + hour);
+    assert_eq!(ended("ann", now(), 10), []);
+    let second = SignedDuration::from_secs(1);
+    for (start, count) in [(now() - second, 2), (now(), 2), (now() + second, 0)] {
+        let (since, agent) = (now(), caller("ann", "x").agent);
+        let found = store.read(|tx| tx.ended_handoffs(&sight, &agent, since, Some(start), 10));
+        assert_eq!(found.unwrap().len(), count, "{start}");
+    }
     let handed_on = || -> Vec<HandoffId> {
         let ids: Vec<HandoffId> = all.iter().map(|handoff| handoff.id).collect();
         store.read(|tx| tx.handed_on(&all[0].workspace, &ids)).unwrap()

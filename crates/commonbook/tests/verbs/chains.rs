@@ -165,7 +165,10 @@ fn a_handoff_without_memories_says_why_and_what_to_name() {
     let hint = created.hint.expect("a hint");
     assert!(hint.contains("tokens of `context`"), "{hint}");
     let text = world.taken("bob", created.handoff.id);
-    assert!(text.contains("-- Context (") && text.contains("are left out: get_handoff"), "{text}");
+    assert!(
+        text.contains("-- Context (") && text.contains("are left out; the stored handoff"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -285,7 +288,7 @@ fn earlier_links_that_have_no_room_are_counted() {
         let told = commonbook_text::tokens::count(&text);
         assert!(told <= 700, "{told}: {text}");
         let links = text.matches("of the chain").count();
-        assert!(place == 1 || links > 0 || text.contains("left out: get_handoff"), "{text}");
+        assert!(place == 1 || links > 0 || text.contains("left out; the chain has"), "{text}");
     }
 }
 
@@ -353,9 +356,11 @@ fn a_successor_out_of_sight_is_not_told() {
 }
 
 #[test]
-fn the_result_is_told_to_the_source_once_in_a_session() {
+fn the_result_is_told_to_the_source_once_in_each_session_that_waited_for_it() {
     let world = World::new();
     let ann = in_session(&world, "ann", "s1");
+    in_session(&world, "ann", "s2");
+    world.clock.set(at(1));
     let made = |task: &str| world.created(&ann, json!({"to": "bob", "task": task})).handoff;
     let (painted, refused) = (made("Paint the fence"), made("Cut the tree"));
     world.taken("bob", painted.id);
@@ -375,7 +380,7 @@ fn the_result_is_told_to_the_source_once_in_a_session() {
     let explained = world.book.explain_context(&ann, &request(replay)).unwrap();
     assert!(explained.replay.unwrap().same);
     assert!(!told(&world.context_of(&ann, "What is next in the garden?").text), "once");
-    // A briefing of the same session neither; another session hears it, at its beginning or later.
+    // A briefing of the same session neither; another session that was open hears it.
     let brief = |fields: Value| world.book.get_briefing(&caller("ann"), &request(fields)).unwrap();
     assert!(!told(&brief(json!({"client_session": "s1"})).text));
     assert!(told(&brief(json!({"client_session": "s2"})).text));
@@ -386,10 +391,38 @@ fn the_result_is_told_to_the_source_once_in_a_session() {
     let news = brief(prompt.clone()).text;
     assert!(news.contains("All flowers are watered") && !told(&news), "{news}");
     assert!(!brief(prompt).text.contains("watered"));
-    // Others are not told, and nobody days later.
+    // Others are not told, and no later session, whether somebody started it or not.
     assert!(!world.context_of(&caller("eve"), "What is next?").text.contains("watered"));
-    world.clock.set(at(80));
-    assert!(!told(&brief(json!({"client_session": "s3"})).text));
+    world.clock.set(at(2));
+    let later = in_session(&world, "ann", "s3");
+    let prompt = json!({"client_session": "s4", "prompt": "What now?"});
+    let texts = [
+        brief(json!({"client_session": "s3"})).text,
+        world.context_of(&later, "What is next in the garden?").text,
+        brief(prompt).text,
+        world.context_of(&caller("ann"), "What is next in the garden?").text,
+    ];
+    for text in texts {
+        assert!(!told(&text) && !text.contains("watered"), "{text}");
+    }
+    // A session whose context was compacted hears again what it heard.
+    let again = brief(json!({"client_session": "s2", "restart": true})).text;
+    assert!(told(&again) && again.contains("watered"), "{again}");
+}
+
+#[test]
+fn a_result_that_no_session_heard_waits_for_the_next_one() {
+    let world = World::new();
+    let fields = json!({"to": "bob", "task": "Paint the fence"});
+    let painted = world.created(&caller("ann"), fields).handoff;
+    world.taken("bob", painted.id);
+    world.done("bob", painted.id, "The fence is green");
+    let texts = [50, 51, 80].map(|hours| {
+        world.clock.set(at(hours));
+        let ann = in_session(&world, "ann", &format!("s{hours}"));
+        world.context_of(&ann, "What is next?").text
+    });
+    assert_eq!(texts.map(|text| text.contains("The fence is green")), [true, false, false]);
 }
 
 #[test]

@@ -348,6 +348,29 @@ fn a_handoff_that_a_briefing_of_the_session_told_is_not_told_again() {
 }
 
 #[test]
+fn an_agent_that_resumes_its_own_part_is_told_what_waits_for_its_role() {
+    let world = World::new();
+    let me = caller("codex/developer");
+    let started = world.book.start_session(&me, &request(json!({}))).unwrap().session;
+    let hand = |to: &str, task: &str| {
+        let fields = json!({"to": to, "task": task});
+        world.book.create_handoff(&caller("ann"), &request(fields)).unwrap().handoff.id
+    };
+    let ids = [hand("developer", "Mend the login"), hand("qa", "Test the login")];
+    let fields = json!({"session": started.id, "mode": "agent"});
+    let resumed = world.book.resume_session(&me, &request(fields)).unwrap();
+    let told: Vec<_> = resumed.handoffs.iter().map(|open| (open.id, open.role.clone())).collect();
+    assert_eq!(told, [(ids[0], Some(caller("developer").agent))]);
+    assert!(resumed.text.contains("Mend the login") && !resumed.text.contains("Test the login"));
+    // Another agent has it now.
+    let taken = json!({"handoff": ids[0]});
+    world.book.accept_handoff(&caller("claude-code/developer"), &request(taken)).unwrap();
+    let fields = json!({"session": started.id, "mode": "agent"});
+    let resumed = world.book.resume_session(&me, &request(fields)).unwrap();
+    assert_eq!(resumed.handoffs, []);
+}
+
+#[test]
 fn the_same_key_resumes_the_same_session() {
     let world = World::new();
     let session = world.on_case();

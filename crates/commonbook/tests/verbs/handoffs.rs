@@ -231,7 +231,8 @@ fn an_expired_handoff_is_an_ordinary_memory_and_a_clock_jump_expires_nothing() {
     let left = &found.hits[0].memory;
     assert_eq!((left.owner.as_str(), left.memory_type.as_str()), ("ann", "handoff"));
     assert_eq!(left.sharing, Sharing::Shared);
-    assert!(left.text.starts_with("Handoff from ann to bob, not accepted in time."));
+    let heading = "Handoff from ann to bob, not accepted in time.\n\n## Task\n";
+    assert!(left.text.starts_with(heading), "{}", left.text);
     let expired = |kind: &&EventKind| **kind == EventKind::HandoffExpired;
     assert_eq!(kinds(&world, "bob").iter().filter(expired).count(), 1);
 }

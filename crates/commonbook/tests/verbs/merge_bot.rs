@@ -6,6 +6,7 @@ use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::case::digest::MergeBotSettings;
 use commonbook::model::case::{CaseEntry, EntryKind};
 use commonbook::model::event::EventKind;
+use commonbook::model::import;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, Transaction};
 use serde_json::{Value, json};
@@ -279,6 +280,38 @@ fn a_contradiction_is_told_with_both_sides() {
 }
 
 #[test]
+fn proposals_go_along_in_an_export_and_wait_for_the_lead_there() {
+    let world = World::new();
+    world.case("retries", "Retries of the payment service");
+    let update = json!({"key": "retries", "lead": "ann"});
+    world.book.update_case(&caller("bob"), &request(update)).unwrap();
+    let decision = json!({"text": FACT, "memory_type": "decision"});
+    world.work("retries", &[("bob", decision)]);
+    assert_eq!(world.follow(), 1);
+    let export = |of: &World| {
+        let all = request(json!({"limit": 100}));
+        of.book.export_workspace(&caller("human"), &all).unwrap().lines
+    };
+    let lines = export(&world);
+    let there = World::new();
+    let restore = || {
+        let parse = |line| import::parse(Value::Object(line).to_string().as_bytes()).unwrap();
+        let parsed = lines.iter().cloned().map(parse).collect();
+        let results = there.book.import_lines(&caller("human"), None, parsed).unwrap();
+        assert!(results.iter().all(std::result::Result::is_ok), "{results:?}");
+    };
+    restore();
+    restore();
+    assert_eq!(export(&there), lines);
+    let list = |of: &World| {
+        of.book.list_proposals(&caller("ann"), &request(json!({"key": "retries"}))).unwrap()
+    };
+    assert_eq!((list(&there), list(&there).items.len()), (list(&world), 1));
+    let fields = json!({"key": "retries", "number": 1, "decision": "accept"});
+    assert!(there.book.decide_proposal(&caller("ann"), &request(fields)).is_ok());
+}
+
+#[test]
 fn the_lead_decides_on_a_proposal() {
     let world = World::new();
     world.case("retries", "Retries of the payment service");
@@ -296,10 +329,10 @@ fn the_lead_decides_on_a_proposal() {
         let task = json!({"task": "Go on with the work"});
         world.book.get_context(&caller(agent), &request(task)).unwrap().text
     };
-    assert!(context("ann").contains("waits for your decide_proposal in case retries"));
-    assert!(!context("eve").contains("decide_proposal"));
+    assert!(context("ann").contains("waits for your decision in case retries"));
+    assert!(!context("eve").contains("your decision"));
     let briefing = world.book.get_briefing(&caller("ann"), &request(json!({}))).unwrap().text;
-    assert!(briefing.contains("decide_proposal") && briefing.contains(FACT), "{briefing}");
+    assert!(briefing.contains("your decision") && briefing.contains(FACT), "{briefing}");
     let decide = |agent: &str, number: u64, decision: &str| {
         let fields = json!({"key": "retries", "number": number, "decision": decision});
         world.book.decide_proposal(&caller(agent), &request(fields))

@@ -159,10 +159,12 @@ fn sessions_that_end_without_a_summary_are_reported() {
     let forgotten = world.start("bob", json!({})).session;
     let summed_up = world.start("cleo", json!({})).session;
     for session in [&busy, &forgotten, &summed_up] {
-        world.save_in(session.agent.as_str(), session, "something");
+        world.save_in(session.agent.as_str(), session, "The login is built");
+        world.save_in(session.agent.as_str(), session, "The login ignores the second factor");
     }
+    world.save_in("ann", &quiet, "The office is closed on Friday");
     world.end("ann", json!({"session": quiet.id})).unwrap();
-    assert_eq!(world.unsummarised(), 0, "nothing was kept in it");
+    assert_eq!(world.unsummarised(), 0, "one memory says what the session has found");
     world.end("ann", json!({"session": busy.id})).unwrap();
     world.end("cleo", json!({"session": summed_up.id, "summary": "It is done"})).unwrap();
     assert_eq!(world.unsummarised(), 1);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Barrier};
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind};
-use commonbook::base::id::{CountingIds, HandoffId};
+use commonbook::base::id::{CountingIds, HandoffId, handle};
 use commonbook::model::caller::Caller;
 use commonbook::model::collaboration::{CollaborationSettings, CreateHandoffResult};
 use commonbook::model::event::{Event, EventKind, ListEvents};
@@ -121,6 +121,24 @@ fn a_role_for_a_user_is_for_agents_that_work_for_that_user() {
         let accept = world.book.accept_handoff(&other, &request(json!({"handoff": id})));
         assert_eq!(kind_of(accept), ErrorKind::NotFound);
     }
+    // Who sees the handoff sees its event, and nobody else.
+    let readers = [
+        (caller("ann"), true),
+        (with("ann", "u1"), true),
+        (with("ann", "u2"), false),
+        (caller("codex/developer"), false),
+        (with("codex/developer", "u1"), true),
+        (with("claude-code/developer", "u1"), true),
+        (with("claude-code/developer", "u2"), false),
+        (with("eve", "u1"), true),
+        (caller("eve"), false),
+    ];
+    for (reader, sees) in readers {
+        assert_eq!(world.receipt(&reader, id).is_ok(), sees, "{reader:?}");
+        let events = world.book.list_events(&reader, &request(json!({}))).unwrap().items;
+        let events = events.iter().filter(|event| event.subject == id.to_string());
+        assert_eq!(events.count(), usize::from(sees), "{reader:?}");
+    }
 }
 
 #[test]
@@ -136,6 +154,26 @@ fn a_private_memory_goes_to_the_one_that_accepts() {
     assert!(world.accept("codex/developer", id).unwrap().text.contains("blue book"));
     let seen = world.receipt(&caller("claude-code/developer"), id).unwrap().handoff;
     assert_eq!(seen.memories, []);
+}
+
+#[test]
+fn a_private_memory_that_was_deleted_since_is_named_without_its_text() {
+    let world = World::new();
+    for (to, holder) in [("bob", "bob"), ("developer", "codex/developer")] {
+        let secret = world.save_private("ann", "The gate code is in the blue book");
+        let fields = json!({"to": to, "task": "Open the gate", "memories": [secret.id]});
+        let id = world.hand(&caller("ann"), fields).unwrap().handoff.id;
+        let delete = request(json!({"id": secret.id}));
+        world.book.delete_memory(&caller("ann"), &delete).unwrap();
+        let line = format!("#{} of ann was deleted since", handle(&secret.id.to_string()));
+        let text = world.accept(holder, id).unwrap().text;
+        assert!(text.contains(&line) && !text.contains("blue book"), "{text}");
+        for (reader, count) in [(holder, 1), ("ann", 1), ("eve", 0)] {
+            let receipt = world.receipt(&caller(reader), id).unwrap();
+            let changed = receipt.changed.iter().filter(|change| change.id == secret.id);
+            assert_eq!(changed.count(), count, "{reader}");
+        }
+    }
 }
 
 #[test]
@@ -323,6 +361,58 @@ fn a_round_with_work_is_warned_of_and_an_idle_one_is_refused() {
     // What was asked for happens: write, and hand over again.
     world.save("qa", "The login is slow with two factors");
     assert!(world.pass("qa", "dev").is_ok());
+}
+
+#[test]
+fn a_result_counts_as_work_of_a_round() {
+    let world = World::new();
+    world.open_login();
+    world.pass("dev", "qa").unwrap();
+    let step = |verb: &str, agent: &str, id: HandoffId, result: Option<&str>| {
+        let fields = match (verb, result) {
+            (_, Some(result)) => json!({"handoff": id, "result": result}),
+            _ => json!({"handoff": id}),
+        };
+        match verb {
+            "accept" => drop(world.accept(agent, id).unwrap()),
+            _ => drop(world.book.complete_handoff(&caller(agent), &request(fields)).unwrap()),
+        }
+    };
+    let back = world.pass("qa", "dev").unwrap().handoff.id;
+    step("accept", "dev", back, None);
+    step("complete", "dev", back, None);
+    assert_eq!(kind_of(world.pass("dev", "qa")), ErrorKind::Conflict, "it said nothing");
+    let other = world.hands("qa", "dev", "Say why the login fails without a password").id;
+    step("accept", "dev", other, None);
+    step("complete", "dev", other, Some("The form sent an empty password; it refuses that now"));
+    let again = world.pass("dev", "qa").unwrap();
+    assert_eq!(again.cycle.map(|cycle| (cycle.again, cycle.idle)), Some((true, false)));
+}
+
+#[test]
+fn a_chain_that_gets_too_long_leaves_an_event() {
+    let world = World::new();
+    world.open_login();
+    let pass = |number: usize| {
+        let (from, to) = (format!("agent-{number}"), format!("agent-{}", number + 1));
+        world.save(&from, &format!("Part {number} of the login is built"));
+        let made = world.pass(&from, &to);
+        if let Ok(made) = &made {
+            world.accept(&to, made.handoff.id).unwrap();
+        }
+        made.map(|made| made.handoff.id)
+    };
+    let ids: Vec<HandoffId> = (1..=10).map(|number| pass(number).unwrap()).collect();
+    let refused = pass(11).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Conflict);
+    let events = world.journal(EventKind::HandoffRefused);
+    assert_eq!(events.len(), 1);
+    let found = (&events[0].actor, &events[0].subject, &events[0].details["reason"]);
+    let last = ids[9].to_string();
+    assert_eq!((found.0.as_str(), found.1, found.2), ("agent-11", &last, &json!(refused.message)));
+    assert_eq!(events[0].details.get("cycle"), None);
+    let overview = world.book.get_collaborations(&caller("eve"), &request(json!({})));
+    assert_eq!(overview.unwrap().statistics.refusals, 1);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The session of a call that names none: found, begun, shared by calls and kept by a connection.
 
+use std::sync::Arc;
+
+use commonbook::Commonbook;
 use commonbook::base::error::ErrorKind;
-use commonbook::base::id::{CountingIds, TokenId};
+use commonbook::base::id::{CountingIds, RandomIds, TokenId};
 use commonbook::model::access::AccessPolicy;
 use commonbook::model::caller::connection::ConnectionSessions;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
@@ -11,6 +14,9 @@ use commonbook::model::session::{
     GetSession, Session, SessionStatus, SessionUse, StartSession, TouchSession,
 };
 use commonbook::model::token::TokenScope;
+use commonbook::store::sqlite::SqliteStore;
+use commonbook::verbs::was_begun_meanwhile;
+use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
 
@@ -152,6 +158,31 @@ fn parallel_first_calls_begin_one_session() {
         });
         assert!(begun.iter().all(|id| *id == begun[0]), "{begun:?}");
     }
+}
+
+#[test]
+fn of_two_processes_that_begin_a_session_at_once_one_joins_the_other() {
+    let world = World::new();
+    let store = SqliteStore::open(&world.home().join("commonbook.db")).unwrap();
+    let ids = Arc::new(RandomIds::default());
+    let other = Commonbook::with_clock_and_ids(store, Arc::clone(&world.clock) as _, ids);
+    let ann = caller("ann");
+    // Both look before either writes.
+    let [first, late] = [&world.book, &other].map(|book| {
+        let within = book.in_working_session(&ann, SessionUse::Begins).unwrap().into_owned();
+        assert!(within.begins_session.is_some());
+        within
+    });
+    let save = request(json!({"text": "The gate is green"}));
+    world.book.save_memory(&first, &save).unwrap();
+    let refused = other.save_memory(&late, &save).unwrap_err();
+    assert!(was_begun_meanwhile(&refused), "{refused}");
+    let again = other.in_working_session(&ann, SessionUse::Begins).unwrap();
+    assert_eq!((&again.session, &again.begins_session), (&first.session, &None));
+    // Connections keep their own.
+    let (one, two) = (ConnectionSessions::default(), ConnectionSessions::default());
+    let begun = [on(&one, ann.clone()), on(&two, ann)].map(|who| world.session_begun(&who));
+    assert_ne!(begun[0], begun[1]);
 }
 
 #[test]

@@ -316,8 +316,7 @@ impl NewEntry {
     }
 }
 
-/// Reads the entries of a case in order, oldest first. For a short text of the newest ones, use
-/// `get_case_context`.
+/// Reads the entries of a case in order, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadCase {

@@ -55,7 +55,7 @@ pub struct HandoffStatistics {
     pub cycles: u64,
     /// Number of those that closed a cycle again: further rounds.
     pub rounds: u64,
-    /// Number of handoffs that were refused because they would close a cycle.
+    /// Number of handoffs that were refused for their cycle or their long chain.
     pub refusals: u64,
     /// Number of handoffs per status, all statuses included.
     pub by_status: BTreeMap<HandoffStatus, u64>,

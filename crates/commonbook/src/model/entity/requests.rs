@@ -12,7 +12,7 @@ use crate::base::page::PageCursor;
 use commonbook_text::string_enum;
 
 /// States what you know about an entity: finds it by its name or a similar one and merges your
-/// statement, or creates it. To look it up only, use `find_entity` or `get_entity`.
+/// statement, or creates it. To look it up only, use `get_entity`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResolveEntity {

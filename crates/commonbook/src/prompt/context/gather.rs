@@ -143,7 +143,7 @@ impl CandidateBuilder<'_> {
             against: None,
             contradictions: Vec::new(),
         };
-        let item = item.with_note(format!("waits for your decide_proposal in case {key}"));
+        let item = item.with_note(format!("waits for your decision in case {key}"));
         ContextCandidate::of(item, ContextSource::Entry)
     }
 

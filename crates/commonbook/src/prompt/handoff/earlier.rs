@@ -56,7 +56,7 @@ pub(super) fn section(
     }
     if left_out > 0 {
         let noun = if left_out == 1 { "handoff is" } else { "handoffs are" };
-        let line = format!("{left_out} earlier {noun} left out: get_handoff has all of them");
+        let line = format!("{left_out} earlier {noun} left out; the chain has all of them");
         entries.push(PromptEntry::Line(line));
     }
     (PromptSection::new(HEADING, entries), all - room.left())
@@ -103,8 +103,8 @@ fn shortened_to(item: PromptItem, max_tokens: usize, now: Timestamp) -> PromptIt
     }
     let all = item.text.lines().count();
     let noted = |item: PromptItem, left: usize| match left {
-        0 => item.with_note("cut: get_handoff has all of it"),
-        left => item.with_note(format!("{left} of {all} lines left out: get_handoff has them")),
+        0 => item.with_note("cut"),
+        left => item.with_note(format!("{left} of {all} lines left out")),
     };
     let head = noted(PromptItem { text: String::new(), ..item.clone() }, all);
     let room = max_tokens.saturating_sub(head.tokens(now));

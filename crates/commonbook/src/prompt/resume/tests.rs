@@ -62,6 +62,7 @@ fn open(ids: &CountingIds, task: &str) -> OpenHandoff {
         id: HandoffId::new(ids, at(0)),
         from: agent("developer"),
         to: agent("qa"),
+        role: None,
         status: HandoffStatus::Pending,
         task: task.into(),
         later: false,

@@ -39,7 +39,8 @@ pub(super) fn seen_events(seen: &VisibleRows<'_>) -> String {
         "e.workspace IN (SELECT value FROM json_each(:workspaces)) \
          AND CASE WHEN {LISTS_ITEMS} THEN {SEEN_WORK} \
              ELSE (e.owner = :agent OR e.told = :agent OR e.sharing = 'shared') \
-             AND (e.user_id IS NULL OR e.user_id = :user OR (:user IS NULL AND e.owner = :agent)) AND ( \
+             AND (e.user_id IS NULL OR e.user_id = :user \
+                 OR (:user IS NULL AND :agent IN (e.owner, e.told))) AND ( \
              (e.kind NOT LIKE 'memory.%' AND e.kind NOT LIKE 'contradiction.%') \
              OR (e.kind LIKE 'contradiction.%' AND EXISTS (SELECT 1 FROM contradiction c \
                  CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {seen_q} \

@@ -18,7 +18,10 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemory, HandoffSide, HandoffStatus};
+use crate::model::handoff::{
+    Handoff, HandoffFilter, HandoffMemory, HandoffMemoryChange, HandoffSide, HandoffStatus,
+    MemoryChangeKind,
+};
 use crate::model::workspace::Workspace;
 use crate::prompt::handoff::stored::read_memory;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
@@ -226,7 +229,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         filter: &HandoffFilter,
         limit: u32,
     ) -> Result<Vec<(u64, OpenHandoff)>> {
-        let columns = "h.id, h.from_agent, h.to_agent, h.status, h.task";
+        let columns = "h.id, h.from_agent, h.to_agent, h.role, h.status, h.task";
         self.query_handoffs(columns, sight, filter, None, limit, task_from_row)
     }
 
@@ -257,18 +260,35 @@ impl HandoffRows for SqliteTransaction<'_> {
         sight: &Sight,
         agent: &Agent,
         since: Timestamp,
+        session_start: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<Handoff>> {
         let sql = format!(
             "SELECT h.* FROM handoff h INDEXED BY handoff_ended WHERE {SEEN_HANDOFF} \
                  AND h.from_agent = :from AND h.status IN ('completed', 'rejected') \
-                 AND h.ended_at >= :since ORDER BY h.ended_at DESC, h.sequence DESC LIMIT :limit"
+                 AND h.ended_at >= :since AND (h.result_told_at IS NULL OR h.result_told_at >= :start) \
+             ORDER BY h.ended_at DESC, h.sequence DESC LIMIT :limit"
         );
         let (seen, from) = (self.seen_without_audiences(sight), agent.as_str());
-        let since = since.as_millisecond();
-        let more: [(&str, &dyn ToSql); 3] =
-            [(":from", &from), (":since", &since), (":limit", &limit)];
+        let (since, start) = (since.as_millisecond(), session_start.map(Timestamp::as_millisecond));
+        let more: [(&str, &dyn ToSql); 4] =
+            [(":from", &from), (":since", &since), (":start", &start), (":limit", &limit)];
         seen.all(&sql, &more, from_row)
+    }
+
+    fn note_results_told(
+        &mut self,
+        workspace: &Workspace,
+        agent: &Agent,
+        ids: &[HandoffId],
+        at: Timestamp,
+    ) -> Result<()> {
+        let sql = "UPDATE handoff SET result_told_at = ?4 \
+                   WHERE workspace = ?1 AND id IN (SELECT value FROM json_each(?3)) \
+                       AND from_agent = ?2 AND status IN ('completed', 'rejected') \
+                       AND result_told_at IS NULL";
+        let (workspace, ids) = (workspace.as_str(), encode_json(&ids)?);
+        self.execute(sql, (workspace, agent.as_str(), ids, at.as_millisecond())).map(drop)
     }
 
     fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>> {
@@ -316,7 +336,9 @@ impl HandoffRows for SqliteTransaction<'_> {
                  (SELECT coalesce(max(h.sequence), 0) FROM handoff h \
                   WHERE h.workspace = (:workspaces ->> 0) \
                       AND h.id IN (SELECT value FROM json_each(:handoffs))) \
-                 AND e.kind IN ('memory.saved', 'memory.updated', 'case.appended') \
+                 AND (e.kind IN ('memory.saved', 'memory.updated', 'case.appended') \
+                     OR (e.kind = 'handoff.completed' AND EXISTS (SELECT 1 FROM handoff r \
+                         WHERE r.workspace = e.workspace AND r.id = e.subject AND r.note IS NOT NULL))) \
                  AND EXISTS (SELECT 1 FROM json_each(:agents) a WHERE e.actor = a.value \
                      OR substr(e.actor, 1, length(a.value) + 1) = a.value || '/') \
                  AND {} LIMIT 1",
@@ -342,6 +364,26 @@ impl HandoffRows for SqliteTransaction<'_> {
             revisions.extend(Option::<u64>::map(revision, |revision| (id, revision)));
         }
         Ok(HandoffPackage { memories, revisions, ..package })
+    }
+
+    fn deleted_private_memories(
+        &self,
+        sight: &Sight,
+        handoff: &Handoff,
+    ) -> Result<Vec<HandoffMemoryChange>> {
+        if handoff.to != sight.agent {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT m.id, m.owner FROM handoff_memory p \
+             CROSS JOIN memory m ON m.workspace = p.origin AND m.id = p.memory \
+             WHERE p.workspace = ?1 AND p.handoff = ?2 AND p.private AND m.owner <> ?3 \
+                 AND m.deleted_at IS NOT NULL ORDER BY p.place";
+        let unseen = self.unseen("the target of a handoff sees what was named for it");
+        let id = handoff.id.to_string();
+        unseen.all(sql, (handoff.workspace.as_str(), id, sight.agent.as_str()), |row| {
+            let (id, owner) = (text(row, 0)?, text(row, 1)?);
+            Ok(HandoffMemoryChange { id, owner, change: MemoryChangeKind::Deleted, by: None })
+        })
     }
 
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>> {
@@ -433,13 +475,11 @@ impl HandoffRows for SqliteTransaction<'_> {
     }
 
     fn step_handoff(&mut self, handoff: &Handoff, sequence: u64) -> Result<()> {
-        let accepted = (handoff.status == HandoffStatus::Accepted).then_some(sequence);
         let is_moved = matches!(handoff.status, HandoffStatus::Accepted | HandoffStatus::Completed);
         let moved = is_moved.then_some(sequence);
         self.execute(
             "UPDATE handoff SET status = ?3, note = ?4, accepted_at = ?5, accepted_in = ?6, \
-             ended_at = ?7, version = ?8, accepted = coalesce(?9, accepted), \
-             moved = coalesce(?10, moved), to_agent = ?11, cycle = ?12 \
+             ended_at = ?7, version = ?8, moved = coalesce(?9, moved), to_agent = ?10, cycle = ?11 \
              WHERE workspace = ?1 AND id = ?2",
             (
                 handoff.workspace.as_str(),
@@ -450,7 +490,6 @@ impl HandoffRows for SqliteTransaction<'_> {
                 &handoff.accepted_in,
                 handoff.ended_at.map(Timestamp::as_millisecond),
                 handoff.version,
-                accepted,
                 moved,
                 handoff.to.as_str(),
                 handoff.cycle.as_ref().map(encode_json).transpose()?,
@@ -536,6 +575,7 @@ fn task_from_row(row: &Row<'_>) -> rusqlite::Result<OpenHandoff> {
         id: text(row, "id")?,
         from: text(row, "from_agent")?,
         to: text(row, "to_agent")?,
+        role: optional_text(row, "role")?,
         status: text(row, "status")?,
         task: row.get("task")?,
         later: false,

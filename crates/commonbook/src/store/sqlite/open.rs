@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. Reading it from the migrations would double
 /// the time of opening.
-pub(super) const SCHEMA_VERSION: i64 = 38;
+pub(super) const SCHEMA_VERSION: i64 = 39;
 
 /// The inspection of the file of a store.
 struct StoreInspection {
@@ -351,7 +351,7 @@ mod tests {
                 let sql = format!("SELECT json_array({columns}) FROM {table}");
                 connection.query_row(&sql, [], |row| row.get::<_, String>(0)).unwrap()
             };
-            let handoff = "workspace, id, sequence, accepted, from_agent, to_agent, user_id, session, \
+            let handoff = "workspace, id, sequence, from_agent, to_agent, user_id, session, \
                 case_key, task, said, kind, status, follows, chain, depth, entities, tokens, note, \
                 created_at, expires_at, accepted_at, accepted_in, ended_at, version, package, left_out";
             let memory = "workspace, handoff, place, origin, memory, passed, private, told";
@@ -403,8 +403,8 @@ mod tests {
         before.close().unwrap();
         let after = open_prepared(&path).unwrap();
         assert_eq!(digest::check(&after).unwrap(), Vec::<String>::new());
-        let sql = "SELECT group_concat(id || ' ' || moved) FROM \
-                   (SELECT id, moved FROM handoff WHERE moved IS NOT NULL ORDER BY moved)";
+        let sql = "SELECT group_concat(id || ' ' || moved) FROM (SELECT id, moved FROM handoff \
+                   WHERE moved IS NOT NULL AND result_told_at IS NULL ORDER BY moved)";
         let order: String = after.query_row(sql, [], |row| row.get(0)).unwrap();
         assert_eq!(order, "open 4,done 5");
     }

@@ -21,13 +21,13 @@ pub(super) const SEEN_SESSION: &str = "\
     s.workspace IN (SELECT value FROM json_each(:workspaces)) \
     AND (s.user_id IS NULL OR s.user_id = :user OR (:user IS NULL AND s.agent = :agent))";
 
-/// Sessions that lack a summary: they have ended without one, have a memory that everybody who sees
-/// them sees, and no memory in a case.
+/// Sessions that lack a summary: they have ended without one, have several memories that everybody who
+/// sees them sees, and no memory in a case. A single memory needs no summary.
 const UNSUMMARISED_CONDITION: &str = "\
     s.status = 'completed' AND s.summary IS NULL \
-    AND EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
-        AND sharing = 'shared' AND trust <> 'quarantined' AND user_id IS s.user_id \
-        AND deleted_at IS NULL) \
+    AND (SELECT count(*) FROM (SELECT 1 FROM memory \
+        WHERE workspace = s.workspace AND session = s.id AND sharing = 'shared' \
+            AND trust <> 'quarantined' AND user_id IS s.user_id AND deleted_at IS NULL LIMIT 2)) > 1 \
     AND NOT EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
         AND case_key IS NOT NULL)";
 

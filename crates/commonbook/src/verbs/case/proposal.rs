@@ -8,13 +8,15 @@ use super::{Commonbook, EntryDraft, append, case_event, find_case};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::model::access::Sight;
+use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::case::digest::EntryProposal;
 use crate::model::case::{
     Case, CaseProposal, DecideProposal, DecisionResult, ListProposals, ProposalDecision,
     ProposalList, ProposalStatus,
 };
-use crate::model::event::EventKind;
+use crate::model::event::{EventKind, NewEvent};
+use crate::model::memory::Sharing;
 use crate::store::Transaction;
 use crate::verbs::digest::is_shareable;
 use crate::verbs::ops::write_once::WriteScope;
@@ -119,20 +121,22 @@ impl Commonbook {
             let status = ProposalStatus::Open;
             let proposal = CaseProposal { key: key.clone(), number, status, at: now, entries: all };
             tx.put_proposal(&case.workspace, &proposal)?;
-            announce(tx, &caller, &case, number, now)?;
+            announce_proposal(tx, &caller.agent, &case, number, now)?;
             Ok(number)
         })
     }
 }
 
-fn announce(
+/// Appends the event of a proposal, which the lead of its case sees.
+pub(in crate::verbs) fn announce_proposal(
     tx: &mut dyn Transaction,
-    caller: &Caller,
+    actor: &Agent,
     case: &Case,
     number: u64,
     now: Timestamp,
 ) -> Result<()> {
-    let mut event = case_event(EventKind::CaseProposed, case, caller, now);
+    let (kind, key) = (EventKind::CaseProposed, case.key.to_string());
+    let mut event = NewEvent::for_subject(kind, &case.workspace, key, actor, now, Sharing::Shared);
     event.addressee.clone_from(&case.lead);
     tx.append_event(&event.with_details(&[("number", number.into())])).map(drop)
 }

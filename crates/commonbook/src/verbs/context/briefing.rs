@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ContextChoice, ContextMaterial, ended_handoffs};
+use super::{ContextChoice, ContextMaterial, ended_handoffs, note_results_told};
 use crate::base::error::{Error, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
@@ -139,7 +139,8 @@ impl Commonbook {
             let begins = earlier.position.is_none();
             let mut material =
                 self.context_material(tx, caller, sight, None, &hits, &earlier.items)?;
-            material.results = ended_handoffs(tx, caller, sight, now)?;
+            let session = key.as_ref().map(|key| key.session.as_str());
+            material.results = ended_handoffs(tx, caller, sight, session, now)?;
             let found = material.handoffs.len();
             material
                 .handoffs
@@ -256,6 +257,7 @@ impl Commonbook {
             }
             tx.note_agent_seen(&caller, now)?;
             tx.record_briefing(&key, Some(position), &items, now)?;
+            note_results_told(tx, &caller, &items, now)?;
             if reads_news {
                 tx.put_cursor(&caller.workspace, &caller.agent, None, end, now)?;
             }

@@ -36,7 +36,7 @@ pub(super) fn handoff_text(
         *item = item.clone().with_contradictions(&marks);
     }
     let earlier = earlier_links(tx, &sight, handoff)?;
-    let changes = present_memories(tx, &sight, &package)?;
+    let changes = present_memories(tx, &sight, handoff, &package)?;
     let fence = Fence::with_nonce(&package.nonce).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the package has a nonce that no fence can have")
     })?;
@@ -69,13 +69,17 @@ pub(super) fn earlier_links(
 }
 
 /// The memories of a package that have changed since it was made, as this sight shows them. They
-/// tell nothing of one that was hidden since.
+/// tell nothing of one that was hidden since, and of a private one for the target only that it was
+/// deleted.
 pub(super) fn present_memories(
     tx: &dyn Transaction,
     sight: &Sight,
+    handoff: &Handoff,
     package: &HandoffPackage,
 ) -> Result<Vec<PresentMemory>> {
     let mut present = Vec::new();
+    let of_others = tx.deleted_private_memories(sight, handoff)?.into_iter();
+    present.extend(of_others.map(|change| PresentMemory { change, memory: None }));
     for id in package.memories.keys() {
         let Some(memory) = tx.memory(sight, *id)? else { continue };
         let change = |change, by| MemoryChange::new(&memory, change, by);

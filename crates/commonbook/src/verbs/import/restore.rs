@@ -13,14 +13,14 @@ use crate::base::{input, limits};
 use crate::model::access::Audience;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
-use crate::model::case::Case;
+use crate::model::case::{Case, CaseProposal, ProposalStatus};
 use crate::model::checkpoint::Checkpoint;
 use crate::model::contradiction::ContradictionRecord;
 use crate::model::entity::{EntityName, EntityReview};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::export::{
-    CaseMark, CheckpointState, EntityState, ExportRecord, HandoffState, ReceiptState,
-    RelationState, ReviewState,
+    CaseMark, CheckpointState, EntityState, ExportRecord, HandoffState, ProposalState,
+    ReceiptState, RelationState, ReviewState,
 };
 use crate::model::handoff::{Handoff, HandoffStatus};
 use crate::model::import::restored_memory;
@@ -31,7 +31,7 @@ use crate::prompt::context::ContextRecord;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 use crate::prompt::item::PromptItem;
 use crate::store::{StoredId, Transaction};
-use crate::verbs::case::restore_case;
+use crate::verbs::case::{announce_proposal, restore_case};
 use crate::verbs::entity::name_keys;
 use crate::verbs::handoff::status_event;
 use crate::verbs::ops::find_visible::append_entity_event;
@@ -61,6 +61,7 @@ pub(super) fn restore_record(
         }
         ExportRecord::Checkpoint(state) => add_checkpoint(tx, state, now)?,
         ExportRecord::ReadMark(mark) => add_read_mark(tx, mark)?,
+        ExportRecord::Proposal(state) => add_proposal(tx, state, now)?,
         ExportRecord::Receipt(state) => add_receipt(tx, state)?,
     };
     Ok(if changed { SaveOutcome::Created } else { SaveOutcome::Repeated })
@@ -305,6 +306,27 @@ fn add_read_mark(tx: &mut dyn Transaction, mark: &CaseMark) -> Result<bool> {
         return Ok(false);
     }
     tx.put_cursor(workspace, agent, Some(case), position, *at)?;
+    Ok(true)
+}
+
+fn add_proposal(tx: &mut dyn Transaction, state: &ProposalState, now: Timestamp) -> Result<bool> {
+    let ProposalState { workspace, proposal } = state;
+    let Some(case) = tx.case(workspace, &proposal.key)? else {
+        return Err(missing("key", &format!("case {}", proposal.key)));
+    };
+    let here = tx.proposals(workspace, &proposal.key)?;
+    let is_open = proposal.status == ProposalStatus::Open;
+    // A case has one open proposal; what is here stays.
+    let is_taken = |other: &CaseProposal| {
+        other.number == proposal.number || (is_open && other.status == ProposalStatus::Open)
+    };
+    if here.iter().any(is_taken) {
+        return Ok(false);
+    }
+    tx.put_proposal(workspace, proposal)?;
+    if is_open {
+        announce_proposal(tx, &Agent::system(), &case, proposal.number, now)?;
+    }
     Ok(true)
 }
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use jiff::{SignedDuration, Timestamp};
 
 use super::write_once::WriteScope;
-use crate::base::error::{ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
 use crate::model::access::Sight;
@@ -20,6 +20,9 @@ use crate::model::session::{EndSession, Session, SessionPool, SessionStatus, Ses
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 use crate::verbs::session::record_session;
+
+/// The message to a call whose session another process has begun.
+const BEGUN_MEANWHILE: &str = "another process has just begun the session of this agent";
 
 impl Commonbook {
     /// The caller in the session that its call belongs to, if it names none and the verb uses one. A
@@ -44,7 +47,7 @@ impl Commonbook {
             None => self.own_session(caller, usage, &self.beginning, SessionPool::Own)?,
         };
         let Some(own) = own else { return Ok(Cow::Borrowed(caller)) };
-        let start = SessionStart { user: caller.user.clone() };
+        let start = SessionStart { user: caller.user.clone(), shared: caller.connection.is_none() };
         let begins_session = (!own.is_stored).then_some(start);
         Ok(Cow::Owned(Caller { session: Some(own.id), begins_session, ..caller.clone() }))
     }
@@ -127,18 +130,32 @@ impl Commonbook {
     }
 }
 
+/// Whether a call failed because another process began the shared session of its agent first: the
+/// same call now joins it.
+#[must_use]
+pub fn was_begun_meanwhile(error: &Error) -> bool {
+    error.kind == ErrorKind::Unavailable && error.message == BEGUN_MEANWHILE
+}
+
 /// Stores the session that a caller begins with this write.
+///
+/// # Errors
+/// `unavailable` if another process has begun the session that both share ([`was_begun_meanwhile`]).
 pub(in crate::verbs) fn begin_session(
     tx: &mut dyn Transaction,
     caller: &Caller,
     now: Timestamp,
 ) -> Result<()> {
-    let Some(SessionStart { user }) = &caller.begins_session else { return Ok(()) };
+    let Some(SessionStart { user, shared }) = &caller.begins_session else { return Ok(()) };
     let starter = Caller { user: user.clone(), ..caller.clone() };
     let Some(id) = caller.session.as_deref().and_then(SessionId::parse) else { return Ok(()) };
     // A parallel call has stored it.
     if tx.session(&Sight::writing(&starter)?, id)?.is_some() {
         return Ok(());
+    }
+    if *shared && find_open(tx, &starter, SessionPool::Own, now)?.is_some() {
+        return Err(Error::new(ErrorKind::Unavailable, BEGUN_MEANWHILE)
+            .hint("Repeat the call: it joins that session."));
     }
     record_session(tx, &Session::of(&starter, id, now), &starter, now)
 }
