@@ -10,7 +10,8 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemoryChange};
+use crate::model::handoff::{Handoff, HandoffFilter};
+use crate::model::memory::MemoryChange;
 use crate::model::workspace::Workspace;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 
@@ -108,7 +109,7 @@ pub trait HandoffRows {
         &self,
         sight: &Sight,
         handoff: &Handoff,
-    ) -> Result<Vec<HandoffMemoryChange>>;
+    ) -> Result<Vec<MemoryChange>>;
 
     /// The memories in sight that were considered for a handoff and left out.
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>>;

@@ -18,10 +18,8 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::handoff::{
-    Handoff, HandoffFilter, HandoffMemory, HandoffMemoryChange, HandoffSide, HandoffStatus,
-    MemoryChangeKind,
-};
+use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemory, HandoffSide, HandoffStatus};
+use crate::model::memory::{MemoryChange, MemoryChangeKind};
 use crate::model::workspace::Workspace;
 use crate::prompt::handoff::stored::read_memory;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
@@ -370,7 +368,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         &self,
         sight: &Sight,
         handoff: &Handoff,
-    ) -> Result<Vec<HandoffMemoryChange>> {
+    ) -> Result<Vec<MemoryChange>> {
         if handoff.to != sight.agent {
             return Ok(Vec::new());
         }
@@ -382,7 +380,7 @@ impl HandoffRows for SqliteTransaction<'_> {
         let id = handoff.id.to_string();
         unseen.all(sql, (handoff.workspace.as_str(), id, sight.agent.as_str()), |row| {
             let (id, owner) = (text(row, 0)?, text(row, 1)?);
-            Ok(HandoffMemoryChange { id, owner, change: MemoryChangeKind::Deleted, by: None })
+            Ok(MemoryChange { id, owner, change: MemoryChangeKind::Deleted, by: None })
         })
     }
 
