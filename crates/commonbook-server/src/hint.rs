@@ -21,7 +21,9 @@ pub(crate) enum HintDoor<'c> {
 }
 
 /// The commands that stand for verbs without one of their own.
-const SUBSTITUTE_COMMANDS: [(&str, &str); 5] = [
+const SUBSTITUTE_COMMANDS: [(&str, &str); 7] = [
+    ("forget_memories", "forget --topic"),
+    ("get_certificate", "forget --certificate"),
     ("import_memories", "import"),
     ("export_workspace", "export"),
     ("memory_at", "show --at TIME"),

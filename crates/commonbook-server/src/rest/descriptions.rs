@@ -4,11 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-/// New words in the description of an answer's field up to which it is left out.
-const NEW_WORDS_MAX: usize = 2;
+/// New words in the description of an answer's field or value up to which it is left out: the document
+/// stays below 200 KB, and a longer description says what a name cannot.
+const NEW_WORDS_MAX: usize = 6;
 
 /// Shortens the descriptions of a document. Those of requests keep every word that says something;
-/// in answers, two new words beside the name and the type of a field are too few.
+/// in answers, a few new words beside a name and its type are left out.
 pub(super) fn shorten(document: &mut Value) {
     let requests = request_types(document);
     let schemas = &mut document["components"]["schemas"];
@@ -17,8 +18,9 @@ pub(super) fn shorten(document: &mut Value) {
         if name.ends_with("Page") {
             omit_description(schema);
         }
-        let new_words = if requests.contains(name) { 0 } else { NEW_WORDS_MAX };
-        omit_known_descriptions(schema, &words, new_words);
+        let is_request = requests.contains(name);
+        omit_known_descriptions(schema, &words, if is_request { 0 } else { NEW_WORDS_MAX });
+        omit_known_lines(schema, if is_request { 1 } else { NEW_WORDS_MAX });
     }
     let described = described_types(document);
     for (name, schema) in document["components"]["schemas"].as_object_mut().into_iter().flatten() {
@@ -165,25 +167,30 @@ fn join_descriptions(value: &mut Value) {
     }
 }
 
+/// Removes the lines of a list of values that say at most this number of words beyond the value's name:
+/// "- `memory.saved`: A memory was saved.".
+fn omit_known_lines(schema: &mut Value, new_words_max: usize) {
+    let Some(about) = schema["description"].as_str() else { return };
+    let is_known = |line: &&str| {
+        let item = line.strip_prefix("- `").and_then(|line| line.split_once("`: "));
+        item.is_some_and(|(name, about)| count_new_words(name, about) <= new_words_max)
+    };
+    let lines: Vec<&str> = about.lines().filter(|line| !is_known(line)).collect();
+    schema["description"] = lines.join("\n").trim_end().into();
+}
+
 /// A description with its sentences in one line; a list keeps its lines.
 pub(super) fn joined(text: &str) -> String {
     let mut lines = text.lines();
     let mut joined = lines.next().unwrap_or_default().to_owned();
     let mut is_after_text = !joined.is_empty();
-    for line in lines.filter(|line| !is_known_line(line)) {
+    for line in lines {
         let continues = is_after_text && !line.is_empty() && !line.starts_with(['-', '`', '|']);
         joined.push(if continues { ' ' } else { '\n' });
         joined.push_str(line);
         is_after_text = !line.is_empty();
     }
     joined
-}
-
-/// Whether a line of a list says of its value hardly more than its name: "- `memory.saved`: A memory was
-/// saved.".
-fn is_known_line(line: &str) -> bool {
-    let item = line.strip_prefix("- `").and_then(|line| line.split_once("`: "));
-    item.is_some_and(|(name, about)| count_new_words(name, about) <= 1)
 }
 
 /// Words that say nothing beside a name.

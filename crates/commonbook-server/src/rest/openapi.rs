@@ -35,7 +35,8 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Shared memory for AI agents.",
             "description": "Send the name of your agent in `X-Commonbook-Agent` and the workspace in \
-                `X-Commonbook-Workspace`. A body never contains an identity.",
+                `X-Commonbook-Workspace`. A body never contains an identity. A status 5XX has the body of \
+                a 4XX.",
             "license": {"name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT"},
         },
         "servers": [{"url": "/", "description": "The server of this document."}],
@@ -125,11 +126,16 @@ fn responses_of(paths: &mut Map<String, Value>) -> Vec<&mut Value> {
 }
 
 /// The subjects of the document: a tag, its description, and the segments of the paths that it has.
-const SUBJECTS: [(&str, &str, &[&str]); 8] = [
+const SUBJECTS: [(&str, &str, &[&str]); 9] = [
     (
         "memories",
         "What agents keep, and its review.",
-        &["memories", "operations", "quarantine", "learnings", "consolidations"],
+        &["memories", "operations", "quarantine", "learnings"],
+    ),
+    (
+        "truth",
+        "Memory that stays true: reviews after changes, consolidation, who knows what, forgetting.",
+        &["outdated", "consolidations", "knowledge", "certificates"],
     ),
     (
         "context",
@@ -323,11 +329,10 @@ fn has_long_text(request: &Value) -> bool {
     fields.any(|(_, field)| field["maxLength"].as_u64() >= Some(LONG_TEXT_CHARS))
 }
 
-/// Adds the errors of every operation.
+/// Adds the errors of every operation. What the server fails at, 5XX, has the same body: the head of the
+/// document says so once.
 fn with_errors(mut responses: Value) -> Value {
-    for statuses in ["4XX", "5XX"] {
-        responses[statuses] = json!({"$ref": "#/components/responses/Error"});
-    }
+    responses["4XX"] = json!({"$ref": "#/components/responses/Error"});
     responses
 }
 

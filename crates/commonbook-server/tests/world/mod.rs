@@ -750,6 +750,8 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                 "p95_seconds",
                 "max_seconds",
                 "milliseconds",
+                "seconds",
+                "plan",
                 "sha256",
                 "prompt_tokens_after",
                 // Counted in the background, and by a server alone.

@@ -32,13 +32,13 @@ use crate::store::Transaction;
 const PAGE_MEMORIES: u32 = 200;
 
 /// A memory that is to go, with all its revisions, and whom its tombstones hold for.
-struct PlannedMemory {
+struct LeavingMemory {
     memory: Memory,
     revisions: Vec<Memory>,
     owner: Option<Agent>,
 }
 
-impl PlannedMemory {
+impl LeavingMemory {
     fn states(&self) -> impl Iterator<Item = &Memory> {
         self.revisions.iter().chain([&self.memory])
     }
@@ -47,7 +47,7 @@ impl PlannedMemory {
 /// What is to go.
 struct ForgetPlan {
     workspace: Workspace,
-    memories: Vec<PlannedMemory>,
+    memories: Vec<LeavingMemory>,
     /// The memories that quote them, which stay without the quotes.
     quoting: Vec<Memory>,
     phrases: ForgottenPhrases,
@@ -267,10 +267,10 @@ fn plan_forgetting(
             is_person && memory.sharing == Sharing::Shared && !memory.is_quarantined();
         let owner = (!is_everybodys).then(|| memory.owner.clone());
         let revisions = tx.earlier_revisions(&there, memory.id)?;
-        memories.push(PlannedMemory { memory, revisions, owner });
+        memories.push(LeavingMemory { memory, revisions, owner });
     }
     let key = first_key(tx)?;
-    let phrases = phrases_of_memories(&key, memories.iter().flat_map(PlannedMemory::states));
+    let phrases = phrases_of_memories(&key, memories.iter().flat_map(LeavingMemory::states));
     let mut quoting = match memories.is_empty() {
         true => Vec::new(),
         false => tx.quoting_memories(&workspace, &phrases)?,
@@ -278,7 +278,7 @@ fn plan_forgetting(
     let gone: BTreeSet<MemoryId> = memories.iter().map(|forgotten| forgotten.memory.id).collect();
     // What others wrote themselves is not an agent's to change.
     quoting.retain(|memory| {
-        let holds = |forgotten: &PlannedMemory| {
+        let holds = |forgotten: &LeavingMemory| {
             forgotten
                 .owner
                 .as_ref()
@@ -297,7 +297,7 @@ fn plan_forgetting(
         quoting.into_iter().partition(|memory| is_copy(memory));
     memories.extend(copies.into_iter().map(|memory| {
         let owner = Some(memory.owner.clone());
-        PlannedMemory { memory, revisions: Vec::new(), owner }
+        LeavingMemory { memory, revisions: Vec::new(), owner }
     }));
     Ok(ForgetPlan { workspace, memories, quoting, phrases })
 }

@@ -19,7 +19,7 @@ use crate::model::memory::{fit_line, fit_text};
 #[serde(deny_unknown_fields)]
 pub struct CreateHandoff {
     /// The agent that takes the work, such as `gemini-cli` or `claude-code/qa`, or a role, such as
-    /// `developer`: then the first agent with it that accepts.
+    /// `developer`. Of the agents with a role, the first that accepts has it.
     #[serde(alias = "target_agent")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub to: String,
@@ -44,8 +44,8 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
     pub next_steps: Vec<String>,
-    /// The other agent continues where you stop (sequential, the default), works beside you
-    /// (parallel), takes a part (fork), or joins several parts (join).
+    /// sequential (the other agent continues where you stop, the default), parallel, fork (it takes a
+    /// part), or join (it joins parts).
     #[serde(default)]
     pub kind: HandoffKind,
     /// Ids of memories to include in any case. A private memory of yours is included only if you
@@ -80,19 +80,19 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
-    /// Hours until it expires if it is not accepted; 24 by default. From 1 to 720. Your text then
-    /// becomes an ordinary memory.
+    /// Hours until it expires; 24 by default. From 1 to 720. If it is not accepted until then, your
+    /// text becomes an ordinary memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::HANDOFF_HOURS_MAX))]
     pub expires_hours: Option<u32>,
-    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    /// Ids of what it rests on: memories, contexts. `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
-    /// Fails with `conflict` if that has changed since you read it.
+    /// Fails if that has changed. The error is `conflict`, and nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
-    /// Whether only to say what would be included, what not and why.
+    /// Only says what would go along. Also what would not, and why; nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
@@ -134,11 +134,11 @@ pub struct CompleteHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub result: Option<String>,
-    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    /// Ids of what it rests on: memories, contexts. `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
-    /// Fails with `conflict` if that has changed since you read it.
+    /// Fails if that has changed. The error is `conflict`, and nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
 }

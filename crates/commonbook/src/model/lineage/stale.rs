@@ -136,15 +136,7 @@ impl TextTerms {
             shared.len() >= least
                 && (has_part(ALIKE_PART) || has_part(SHARED_PART) && shared.iter().any(is_rare))
         });
-        let rests: Vec<bool> = rests.collect();
-        // Of two sources the one with further common words is meant.
-        let is_narrower = |place: usize| {
-            let words = &shared[place];
-            shared.iter().zip(&rests).any(|(other, rests)| {
-                *rests && other.len() > words.len() && words.iter().all(|word| other.contains(word))
-            })
-        };
-        (0..rests.len()).map(|place| rests[place] && !is_narrower(place)).collect()
+        rests.collect()
     }
 }
 

@@ -75,11 +75,11 @@ pub struct SaveMemory {
     /// The id of your memory that this one replaces. Searches then leave out the replaced one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
-    /// What it rests on: memories (`id` or `id@revision`) and contexts.
+    /// Ids of what it rests on: memories, contexts. `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
-    /// Fails with `conflict` if that has changed since you read it.
+    /// Fails if that has changed. The error is `conflict`, and nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

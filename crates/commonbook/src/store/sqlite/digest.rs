@@ -224,6 +224,10 @@ mod tests {
         ("briefing", "tells what one session has heard, and lasts as long"),
         ("briefed_item", "as briefing: a lost row repeats an item in one session"),
         ("usage", "counts without a claim about anybody: a wrong one changes no answer"),
+        ("consolidation", "who holds the lease now, and when it was held last"),
+        ("basis", "says for a notice what a text rests on: the texts themselves have digests"),
+        ("told_memory", "follows from the receipts of a session, and lasts as long as it"),
+        ("outdated", "marks for a review, made of what the journal and the lineage say"),
         ("knowledge", "ids that follow from receipts and read marks, and outlast them"),
         ("retraction_notice", "waits for one text, and is made from what is known"),
         (
