@@ -758,9 +758,7 @@ fn forgetting_verbs() -> Vec<Verb> {
             .post("/v1/memories/{id}/forget")
             .tool()
             .command("forget"),
-        verb("forget_memories", Destroys, C::forget_memories)
-            .post("/v1/memories/forget")
-            .command_of("forget_memory", "topic"),
+        verb("forget_memories", Destroys, C::forget_memories).post("/v1/memories/forget"),
         verb("list_certificates", Reads, C::list_certificates)
             .get("/v1/certificates")
             .command("forgotten"),

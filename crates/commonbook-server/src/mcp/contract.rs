@@ -12,14 +12,19 @@ use crate::verb::Verb;
 
 /// Fields of requests that tools do not declare: what a program sets rather than a model. The server
 /// accepts them all the same.
-const UNDECLARED_FIELDS: [&str; 12] = [
+const UNDECLARED_FIELDS: [&str; 17] = [
     "author",
     "expected_revision",
+    "expires_hours",
+    "force",
     "idempotency_key",
+    "include_entities",
     "label",
     "max_entities",
     "max_memories",
     "metadata",
+    "plan",
+    "require_current",
     "source_version",
     "target_version",
     "threshold",
@@ -41,7 +46,7 @@ pub(super) fn input_schema(verb: &Verb) -> JsonObject {
     schema.remove("description");
     let fields = schema.entry("properties").or_insert_with(|| json!({}));
     if verb.name.starts_with("search_") || verb.name.starts_with("list_") {
-        fields[VERBOSE_ARGUMENT] = json!({"type": "boolean", "description": "Returns every field"});
+        fields[VERBOSE_ARGUMENT] = json!({"type": "boolean", "description": "All fields"});
     }
     if verb.tool_without_arguments.is_some() {
         schema.remove("required");

@@ -19,14 +19,14 @@ use commonbook_text::string_enum;
 pub use suggest::{Suggestion, SuggestionAction};
 
 /// Consolidates your memories: merges those that say the same, archives what is superseded, expired
-/// or was never read, summarises old sessions. Preview it with `dry_run`.
+/// or was never read, summarises old sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConsolidateMemory {
     /// Only reports what would change.
     #[serde(default)]
     pub dry_run: bool,
-    /// The `operation` of an earlier run, to take it back.
+    /// An `operation` to take back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<OperationId>,
     /// Only suggests what to promote, split or retire.
@@ -39,7 +39,7 @@ pub struct ConsolidateMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::PLAN_CHARS))]
     pub plan: Option<String>,
-    /// Number of `items` shown; 20 by default.
+    /// Items shown; 20 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::CONSOLIDATION_ITEMS))]
     pub limit: Option<u32>,

@@ -30,9 +30,8 @@ string_enum! {
     }
 }
 
-/// Lists who knows what: for each memory which agents know it as it is, which received something
-/// that has changed since, and which never did. Shows you and the agents below you; a person
-/// sees all agents.
+/// Lists which agents know a memory as it is, which know it as it was, and which never received it:
+/// you and the agents below you, to a person all.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WhoKnows {
@@ -56,15 +55,15 @@ pub struct WhoKnows {
     /// Only this state. By default `never` is listed only of a named memory, entity or case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<KnowledgeState>,
-    /// As of this time: RFC 3339, a date, `yesterday`, or an age such as `7d`.
+    /// As of a date or an age (`7d`). Or `yesterday`, or RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub at: Option<String>,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }

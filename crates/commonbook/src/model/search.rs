@@ -91,7 +91,7 @@ pub struct SearchMemory {
     /// Which workspaces to search.
     #[serde(default)]
     pub scope: SearchScope,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }

@@ -306,11 +306,11 @@ pub struct ListSessions {
     /// Only sessions that have ended without a summary although several memories were saved in them.
     #[serde(default)]
     pub unsummarised: bool,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }

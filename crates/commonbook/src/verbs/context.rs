@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::memory::hide_heirs;
+use super::ops::heirs::hide_heirs;
 use super::receipt::{UNUSED_NONCE, record_context};
 use super::retraction::waiting_retractions;
 use super::standing::StandingFile;

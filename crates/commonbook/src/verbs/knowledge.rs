@@ -2,8 +2,9 @@
 
 use super::Commonbook;
 use super::case;
-use super::memory::{hide_heirs, visible_memory};
+use super::memory::visible_memory;
 use super::ops::find_visible::resolve_ref;
+use super::ops::heirs::hide_heirs;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{EntityId, MemoryId};
 use crate::base::limits;

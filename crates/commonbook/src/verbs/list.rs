@@ -1,7 +1,7 @@
 //! Listing memories, page by page.
 
 use super::Commonbook;
-use super::memory::hide_heirs;
+use super::ops::heirs::hide_heirs;
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
 use crate::base::page::{Page, PageCursor, PageSize};

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Commonbook;
 use super::ops::basis::FoundBasis;
 use super::ops::forgotten::admit_memory;
+use super::ops::heirs::hide_heirs;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -36,7 +37,7 @@ use earlier::find_retracted_twin;
 pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject, replace};
 
 use lookup::revisions;
-pub(super) use lookup::{changeable_memory, hide_heirs, live_memory, not_deleted, visible_memory};
+pub(super) use lookup::{changeable_memory, live_memory, not_deleted, visible_memory};
 
 impl Commonbook {
     /// Saves a memory under the caller's name. If the caller said the same before, nothing is saved;

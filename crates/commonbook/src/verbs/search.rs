@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::case::unknown_case;
-use super::memory::hide_heirs;
+use super::ops::heirs::hide_heirs;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use crate::base::limits;

@@ -4,7 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Commonbook;
 use super::case;
-use super::memory::{hide_heirs, keep_memory};
+use super::memory::keep_memory;
+use super::ops::heirs::hide_heirs;
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, SessionId};
 use crate::base::limits;

@@ -104,7 +104,7 @@ pub struct AppendEntries {
     /// nothing and returns `moved` with the latest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-    /// Ids of what it rests on: memories, contexts. `id@revision` names the revision that you know.
+    /// Ids of what it rests on. Memories and contexts; `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
@@ -155,7 +155,7 @@ pub struct AppendEntry {
     /// nothing and returns `moved` with the latest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-    /// Ids of what it rests on: memories, contexts. `id@revision` names the revision that you know.
+    /// Ids of what it rests on. Memories and contexts; `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
@@ -336,7 +336,7 @@ pub struct ReadCase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub author: Option<String>,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
@@ -402,11 +402,11 @@ pub struct ListCases {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::LABEL_CHARS))]
     pub label: Option<String>,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }

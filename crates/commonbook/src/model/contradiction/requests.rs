@@ -50,11 +50,11 @@ pub struct DetectContradictions {
     /// Only contradictions with this status; `open` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ContradictionStatus>,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
@@ -104,7 +104,7 @@ pub struct ResolveContradiction {
     pub contradiction: ContradictionId,
     /// How to resolve it.
     pub resolution: ContradictionResolution,
-    /// The context in which each memory holds, up to 1,000 characters; required with `keep_both`.
+    /// The context in which each memory holds; required with `keep_both`. Up to 1,000 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::CONTRADICTION_CONTEXT_CHARS))]
     pub context: Option<String>,
@@ -115,7 +115,7 @@ pub struct ResolveContradiction {
     /// The id of the memory that holds, one of the two; required with `override`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<MemoryId>,
-    /// Ids of what it rests on: memories, contexts. `id@revision` names the revision that you know.
+    /// Ids of what it rests on. Memories and contexts; `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,

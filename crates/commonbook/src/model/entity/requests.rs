@@ -96,11 +96,11 @@ pub struct ListEntities {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
@@ -111,11 +111,11 @@ pub struct ListEntities {
 pub struct EntityMentions {
     /// Its id, or its type and a name, as in `tool:TypeScript`.
     pub entity: EntityRef,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }
@@ -168,11 +168,11 @@ pub struct UnmergeEntities {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListReviews {
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }

@@ -19,7 +19,7 @@ pub struct ListEvents {
     /// Only events after this sequence; 0, the beginning, by default.
     #[serde(default)]
     pub after: u64,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,

@@ -13,19 +13,19 @@ use crate::model::caller::Caller;
 use crate::model::memory::Memory;
 use crate::model::search::period::{self, PeriodBound};
 
-/// Removes memories with every copy in the home, for good, and keeps them from coming back. Without
-/// `confirm` it only shows what would go. Name one by `id`, or several of yours by the other fields.
+/// Removes memories with every copy in the home, and keeps them from coming back. Without
+/// `confirm` it only shows what would go. Name one by `id`, or several by the other fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetMemory {
     /// The memory's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
-    /// The owner; only a person or `admin` names another.
+    /// The owner, if you may forget for another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
-    /// The user that they are about.
+    /// Whom they are about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub about_user: Option<String>,
@@ -51,11 +51,11 @@ pub struct ForgetMemory {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetMemories {
-    /// The owner; only a person or `admin` names another.
+    /// The owner, if you may forget for another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
-    /// The user that they are about.
+    /// Whom they are about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub about_user: Option<String>,
@@ -110,7 +110,7 @@ pub enum ForgetSelection {
     Owned {
         /// The owner.
         owner: Agent,
-        /// The user that they are about.
+        /// Whom they are about.
         about_user: Option<String>,
         /// Their topic.
         topic: Option<String>,

@@ -35,16 +35,16 @@ impl Retraction {
 }
 
 /// Retracts a memory that is wrong: searches and contexts leave it out, and each agent that received
-/// it hears the reason. Preview with `dry_run` what it reached; `undo_operation` takes it back.
+/// it hears the reason. `undo_operation` takes it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetractMemory {
     /// The memory's id.
     pub id: MemoryId,
-    /// Why it is wrong, in one sentence.
+    /// Why it is wrong. Best in one sentence.
     #[schemars(length(min = 1, max = limits::RETRACTION_CHARS))]
     pub reason: String,
-    /// Only shows what it reached; changes nothing.
+    /// Only shows what it reached.
     #[serde(default)]
     pub dry_run: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

@@ -75,7 +75,7 @@ pub struct SaveMemory {
     /// The id of your memory that this one replaces. Searches then leave out the replaced one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
-    /// Ids of what it rests on: memories, contexts. `id@revision` names the revision that you know.
+    /// Ids of what it rests on. Memories and contexts; `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,

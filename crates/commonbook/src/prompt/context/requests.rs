@@ -178,11 +178,11 @@ pub struct ListContexts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub since: Option<String>,
-    /// Number of items per page, 1 to 100; 20 by default.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,
-    /// The `next` of the previous page.
+    /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
 }

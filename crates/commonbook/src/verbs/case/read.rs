@@ -12,8 +12,8 @@ use crate::model::case::{
 use crate::model::memory::Memory;
 use crate::prompt::case::CaseTextBuilder;
 use crate::store::{EntryStretch, Transaction};
-use crate::verbs::memory::hide_heirs;
 use crate::verbs::ops::handles::longer_handles;
+use crate::verbs::ops::heirs::hide_heirs;
 use crate::verbs::ops::read_position::start_position;
 
 /// Entries that a context reads in one batch, newest first.

@@ -18,8 +18,8 @@ use crate::prompt::briefing::BriefingKey;
 use crate::prompt::item::{EntitySummary, MemorySummary};
 use crate::prompt::resume::{ForgottenMemory, ResumeMaterial};
 use crate::store::Transaction;
-use crate::verbs::memory::hide_heirs;
 use crate::verbs::ops::find_visible::mentioned_items;
+use crate::verbs::ops::heirs::hide_heirs;
 
 /// Memories of a session, as they stood where it is resumed from.
 #[derive(Default)]

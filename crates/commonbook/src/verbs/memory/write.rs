@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::lookup::{changeable_memory, hide_heirs, not_deleted};
+use super::lookup::{changeable_memory, not_deleted};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -15,6 +15,7 @@ use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::note_own_change;
 use crate::verbs::ops::forgotten::admit_memory;
+use crate::verbs::ops::heirs::hide_heirs;
 use crate::verbs::outdated::note_change;
 
 /// Saves one memory with its event, judged together with what its author saved just before. Returns

@@ -15,8 +15,8 @@ use crate::model::memory::{Memory, MemoryChangeKind, says_same};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 use crate::store::{ContradictionFilter, Transaction};
-use crate::verbs::memory::hide_heirs;
 use crate::verbs::ops::handles::SAME_ENDING_MAX;
+use crate::verbs::ops::heirs::hide_heirs;
 use crate::verbs::ops::write_once::WriteScope;
 
 /// What a write rests on.
