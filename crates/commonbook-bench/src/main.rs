@@ -141,7 +141,7 @@ fn main() -> ExitCode {
     commonbook_server::use_ordinary_pages();
     let BenchArguments { json, bench } = BenchArguments::parse();
     let config = Config::read();
-    let _log = commonbook_server::start_log(&config, false);
+    let _log = commonbook_server::start_log(&config, false, true);
     let result = bench.run(&config, json).and_then(|()| output::finish());
     result.map_or_else(
         |error| output::print_error(&error, "commonbook-bench", json),

@@ -55,6 +55,7 @@ use commonbook::store::{Store, StoreLoss};
 use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::caller::CallerClaims;
 use crate::cli::ImportTarget;
@@ -175,7 +176,8 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     // Before any thread starts: the sandbox does not hold a thread that already runs.
     let serves = matches.subcommand_matches("serve").is_some();
     let sandbox = serves.then(|| enter_sandbox(&mut config)).transpose();
-    let _log = start_log(&config, matches.get_flag("log-json"));
+    let is_server = matches!(matches.subcommand_name(), Some("serve" | "mcp"));
+    let _log = start_log(&config, matches.get_flag("log-json"), is_server);
     match sandbox {
         Ok(sandbox) => sandbox.iter().for_each(SandboxState::log),
         Err(error) => return print_error(&error, arguments, as_json),
@@ -512,9 +514,10 @@ fn build_runtime() -> Result<tokio::runtime::Runtime> {
 
 /// Logs to standard error: standard output carries responses. The MCP library logs whole messages at
 /// `debug`, warns of every refused request and logs an error when a client leaves; the filter limits it
-/// to errors or nothing. A thread of its own writes the log, so that no request waits for a blocked
-/// pipe; a line that cannot be written is lost. Dropping the guard flushes the log.
-pub fn start_log(config: &Config, as_json: bool) -> WorkerGuard {
+/// to errors or nothing. The log of a server is written by a thread of its own, so that no request waits
+/// for a blocked pipe; a line that cannot be written is lost, and dropping the guard flushes the log.
+/// A command needs no such thread: without one it runs where no thread can be started.
+pub fn start_log(config: &Config, as_json: bool, is_server: bool) -> Option<WorkerGuard> {
     let filter = config.log.as_deref().unwrap_or("warn,commonbook=info");
     let mut filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
     for directive in ["rmcp=error", "rmcp::service=off"] {
@@ -522,10 +525,15 @@ pub fn start_log(config: &Config, as_json: bool) -> WorkerGuard {
             filter = filter.add_directive(directive);
         }
     }
-    let (writer, guard) = NonBlockingBuilder::default()
-        .buffered_lines_limit(limits::LOG_LINES)
-        .thread_name("log")
-        .finish(std::io::stderr());
+    let (writer, guard) = if is_server {
+        let (writer, guard) = NonBlockingBuilder::default()
+            .buffered_lines_limit(limits::LOG_LINES)
+            .thread_name("log")
+            .finish(std::io::stderr());
+        (BoxMakeWriter::new(writer), Some(guard))
+    } else {
+        (BoxMakeWriter::new(std::io::stderr), None)
+    };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
     let log = log.log_internal_errors(false);
     if as_json {
