@@ -167,8 +167,10 @@ struct StaleReport {
     /// Those of which the answer did not say so.
     silent: usize,
     alarms: usize,
-    /// Alarms about something else than the decision.
+    /// Alarms about nothing that the session received and that has changed since it last heard of it.
     false_alarms: usize,
+    /// Alarms about a change of what the session received, where the decision is about something else.
+    other_alarms: usize,
     /// Tokens of the alarms in the answers.
     alarm_tokens: usize,
     memories: usize,
@@ -404,23 +406,35 @@ impl StaleSimulation {
         report.alarms += stale.len();
         report.alarm_tokens +=
             tokens::count(&json!(stale).to_string()) * usize::from(!stale.is_empty());
-        let mut rightly = false;
+        let told = &mut self.workers[place].told;
+        let is_stale = basis.is_some_and(|fact| {
+            told.get(&fact).is_some_and(|known| *known < self.facts[fact].changes)
+        });
+        let mut is_noticed = false;
         for alarm in stale {
-            let fits = self.about.get(&alarm.memory) == Some(&about);
-            rightly |= fits;
-            if !fits {
-                report.false_alarms += 1;
-                if report.samples.len() < 10 {
-                    report.samples.push(format!("false: {text} / {}", alarm.sentence()));
+            let subject = self.about.get(&alarm.memory).copied();
+            let fact =
+                self.facts.iter().position(|fact| Some((fact.service, fact.subject)) == subject);
+            let known = fact.and_then(|fact| told.get_mut(&fact).map(|known| (fact, known)));
+            match known {
+                Some((fact, known)) if *known < self.facts[fact].changes => {
+                    *known = self.facts[fact].changes;
+                    is_noticed |= subject == Some(about);
+                    report.other_alarms += usize::from(subject != Some(about));
+                }
+                _ => {
+                    report.false_alarms += 1;
+                    if report.samples.len() < 10 {
+                        report.samples.push(format!("false: {text} / {}", alarm.sentence()));
+                    }
                 }
             }
         }
         let Some(fact) = basis else { return };
-        let changes = self.facts[fact].changes;
-        let knows = self.workers[place].told.insert(fact, changes);
-        if knows.is_some_and(|known| known < changes) {
+        told.insert(fact, self.facts[fact].changes);
+        if is_stale {
             report.stale += 1;
-            if !rightly {
+            if !is_noticed {
                 report.silent += 1;
                 if report.samples.len() < 10 {
                     report.samples.push(format!("silent: {text}"));
@@ -523,6 +537,11 @@ impl StaleReport {
             self.false_alarms,
             percent(self.false_alarms, self.decisions),
             self.alarm_tokens / self.alarms.max(1)
+        ));
+        print_line(&format!(
+            "                 {} about another told memory that has changed ({:.2} % of the decisions)",
+            self.other_alarms,
+            percent(self.other_alarms, self.decisions)
         ));
         print_line(&format!(
             "a save           {:.3} ms told nothing, {:.3} ms told {} memories: {:.3} ms more",

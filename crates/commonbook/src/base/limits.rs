@@ -365,6 +365,8 @@ pub const SHUTDOWN_SECONDS: u64 = 10;
 pub const BASED_ON: usize = 32;
 /// Length of what names one basis of a write, in characters.
 pub const BASIS_CHARS: usize = 64;
+/// Changed memories in one answer of a write.
+pub const STALE_MEMORIES: usize = 20;
 /// Notices in one text of what has changed since a session received it, or under what it derived.
 pub const REVIEW_NOTICES: usize = 5;
 /// Things derived from one memory that a change of it marks.

@@ -126,11 +126,41 @@ fn each_kind_of_change_is_told_and_a_change_of_nothing_said_is_not() {
 }
 
 #[test]
-fn an_unrelated_change_is_no_alarm_nor_one_of_ones_own_nor_for_who_was_not_told() {
+fn a_change_counts_whatever_the_decision_says_and_what_it_speaks_of_comes_first() {
+    let paraphrases = [
+        "We give up on a customer's card after a quarter of an hour",
+        "The shop asks the bank again until it answers",
+        "lgtm, merged",
+        "Rolled the thing out to everybody",
+        "Entscheidung: der Lasttest rechnet mit mehr Versuchen",
+    ];
+    for text in paraphrases {
+        let world = World::new();
+        let (retries, region, ann) = world.two_facts();
+        world.correct(&region, "The reporting database runs in Dublin");
+        world.correct(&retries, "The checkout service retries a payment six times");
+        let saved = world.decide(&ann, json!({"text": text}));
+        assert_eq!(changes(&saved.stale), [MemoryChangeKind::Corrected; 2], "{text}");
+        assert_eq!(world.decide(&ann, json!({"text": DECISION})).stale, [], "{text}");
+        // It leaves no mark: the text does not say what it rests on.
+        world.correct(&retries, "The checkout service retries a payment twice");
+        assert_eq!(world.outdated("ann").len(), 1, "{text}");
+    }
     let world = World::new();
     let (retries, region, ann) = world.two_facts();
     world.correct(&region, "The reporting database runs in Dublin");
-    assert_eq!(world.decide(&ann, json!({"text": DECISION})).stale, []);
+    world.correct(&retries, "The checkout service retries a payment six times");
+    let saved = world.decide(&ann, json!({"text": DECISION}));
+    let order: Vec<_> = saved.stale.iter().map(|stale| stale.memory).collect();
+    assert_eq!(order, [retries.id, region.id]);
+    let saved = world.decide(&in_session("ann", "s1"), json!({"text": "Reporting moves too"}));
+    assert_eq!(saved.stale, []);
+}
+
+#[test]
+fn a_change_is_no_alarm_for_who_made_it_or_was_not_told() {
+    let world = World::new();
+    let (retries, _, _) = world.two_facts();
     world.correct(&retries, "The checkout service retries a payment six times");
     for other in [in_session("ann", "s2"), caller("dan"), caller("anonymous")] {
         assert_eq!(world.decide(&other, json!({"text": DECISION})).stale, [], "{}", other.agent);

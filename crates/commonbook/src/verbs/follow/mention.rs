@@ -162,11 +162,13 @@ fn all_mentioned(changes: Vec<SubjectChange>, own: &OwnTypes) -> Vec<(Memory, Ve
         share.iter().map(|memory| memory.all_mentions(own)).collect()
     };
     let found: Vec<Vec<NameMention>> = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            memories.chunks(share).map(|share| scope.spawn(move || each(share))).collect();
-        let taken = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let start = |share| std::thread::Builder::new().spawn_scoped(scope, move || each(share));
+        let threads: Vec<_> = memories.chunks(share).map(|share| (share, start(share))).collect();
+        let taken = threads.into_iter().map(|(share, thread)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // Without room for a thread this one does the work.
+            Err(_) => each(share),
+        });
         taken.flatten().collect()
     });
     memories.into_iter().zip(found).collect()

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::base::error::{Error, Result};
 use crate::base::id::{ContextId, MemoryId, SessionId};
+use crate::base::limits;
 use crate::model::access::{ItemKind, Sight};
 use crate::model::caller::Caller;
 use crate::model::contradiction::ContradictionStatus;
@@ -22,7 +23,7 @@ use crate::verbs::ops::write_once::WriteScope;
 /// What a write rests on.
 pub(in crate::verbs) struct FoundBasis {
     memories: Vec<BasisMemory>,
-    /// What of that has changed.
+    /// What of that, and of all that the session was told, has changed.
     pub(in crate::verbs) stale: Vec<StaleMemory>,
 }
 
@@ -87,24 +88,33 @@ impl FoundBasis {
         }
         let is_named = |told: &&ToldMemory| !memories.iter().any(|named| named.id == told.memory);
         let unnamed: Vec<&ToldMemory> = told.iter().filter(is_named).collect();
-        let related = related_memories(tx, &sight, &unnamed, text)?;
-        memories.extend(related);
+        let rests = rests_on(tx, &sight, &unnamed, text)?;
+        let mut others = Vec::new();
+        for (told, rests) in unnamed.into_iter().zip(rests) {
+            let place = if rests { &mut memories } else { &mut others };
+            place.push(BasisMemory::told(told));
+        }
+        // What the text rests on comes first. The rest of what was told counts too: a paraphrase shares
+        // no word with its source.
+        let received: Vec<&BasisMemory> = memories.iter().chain(&others).collect();
+        let knows = |id: MemoryId| {
+            told.iter().any(|told| told.memory == id)
+                || memories.iter().any(|named| named.id == id && named.named != NamedAs::Told)
+        };
         let mut stale = Vec::new();
-        for memory in &memories {
+        for memory in &received {
             let Some(change) = find_change(tx, &sight, memory)? else { continue };
-            let knows = |id: MemoryId| {
-                told.iter().any(|told| told.memory == id)
-                    || memories.iter().any(|named| named.id == id && named.named != NamedAs::Told)
-            };
             if !change.successor.is_some_and(knows) {
                 stale.push(change);
             }
         }
+        // The session hears of what is left with its next write.
+        stale.truncate(limits::STALE_MEMORIES);
         if claim.require_current && !stale.is_empty() {
             return Err(stale_error(&stale));
         }
         if let Some(key) = key.filter(|_| !stale.is_empty()) {
-            note_heard(tx, &key, &memories, &stale, scope)?;
+            note_heard(tx, &key, &received, &stale, scope)?;
         }
         Ok(Self { memories, stale })
     }
@@ -191,13 +201,13 @@ pub(in crate::verbs) fn changes_since_told(
 fn note_heard(
     tx: &mut dyn Transaction,
     key: &ReadSetKey,
-    memories: &[BasisMemory],
+    received: &[&BasisMemory],
     stale: &[StaleMemory],
     WriteScope { caller, now, .. }: WriteScope<'_>,
 ) -> Result<()> {
     let mut heard: Vec<MemoryRef> = Vec::new();
     for change in stale {
-        let origins = memories.iter().filter(|memory| memory.id == change.memory);
+        let origins = received.iter().filter(|memory| memory.id == change.memory);
         for origin in origins.map(|memory| &memory.origin) {
             heard.push((origin.clone(), change.memory));
             heard.extend(change.successor.map(|successor| (origin.clone(), successor)));
@@ -296,23 +306,18 @@ fn named_context(
     Ok(found)
 }
 
-/// The told memories that a text rests on, by its words.
-fn related_memories(
+/// Which of the told memories a text rests on, by its words.
+fn rests_on(
     tx: &dyn Transaction,
     sight: &Sight,
     told: &[&ToldMemory],
     text: &str,
-) -> Result<Vec<BasisMemory>> {
-    if told.is_empty() {
-        return Ok(Vec::new());
-    }
+) -> Result<Vec<bool>> {
     let mut sources = Vec::with_capacity(told.len());
     for told in told {
         sources.push(TextTerms::of(&known_text(tx, sight, told)?));
     }
-    let rests = TextTerms::of(text).rests_on(&sources);
-    let related = told.iter().zip(rests).filter(|(_, rests)| *rests);
-    Ok(related.map(|(told, _)| BasisMemory::told(told)).collect())
+    Ok(TextTerms::of(text).rests_on(&sources))
 }
 
 /// The text of a memory as the session knows it.
