@@ -10,7 +10,8 @@ use commonbook::model::event::ListEvents;
 use commonbook::model::handoff::{AcceptHandoff, CompleteHandoff, CreateHandoff};
 use commonbook::model::lineage::{AcknowledgeOutdated, ListOutdated, OutdatedItem, StaleMemory};
 use commonbook::model::memory::{
-    DeleteMemory, Memory, MemoryChangeKind, RestoreMemory, SaveMemory, SaveResult, UpdateMemory,
+    DeleteMemory, Memory, MemoryChangeKind, RestoreMemory, RetractMemory, SaveMemory, SaveResult,
+    UpdateMemory,
 };
 use commonbook::prompt::briefing::GetBriefing;
 use commonbook::prompt::context::{AgentContext, GetContext};
@@ -90,14 +91,42 @@ fn a_decision_on_what_was_superseded_since_is_told_by_whom_and_by_what() {
 }
 
 #[test]
+fn a_chain_of_successors_is_told_by_what_holds_at_its_end() {
+    let world = World::new();
+    let (retries, _, ann) = world.two_facts();
+    let middle = world.succeed(&retries, "The checkout service retries a payment five times");
+    let last = world.succeed(&middle, "The checkout service retries a payment six times");
+    let saved = world.decide(&ann, json!({"text": DECISION}));
+    let [stale] = &saved.stale[..] else { panic!("{:?}", saved.stale) };
+    assert_eq!((stale.memory, stale.successor), (retries.id, Some(last.id)));
+    assert_eq!(stale.text.as_deref(), Some(last.text.as_str()));
+    // The session knows the end of the chain now, and hears when that changes.
+    world.correct(&last, "The checkout service retries a payment seven times");
+    let next = json!({"text": "We alert if a checkout payment retries again"});
+    let saved = world.decide(&ann, next);
+    assert_eq!(
+        (saved.stale[0].memory, changes(&saved.stale)),
+        (last.id, vec![MemoryChangeKind::Corrected])
+    );
+}
+
+#[test]
 fn each_kind_of_change_is_told_and_a_change_of_nothing_said_is_not() {
     type Act = fn(&World, &Memory);
-    let table: [(Act, &[MemoryChangeKind]); 5] = [
+    let table: [(Act, &[MemoryChangeKind]); 6] = [
         (
             |world, memory| world.correct(memory, "The checkout service retries a payment twice"),
             &[MemoryChangeKind::Corrected],
         ),
         (|world, memory| world.delete(memory), &[MemoryChangeKind::Deleted]),
+        (
+            |world, memory| {
+                let wanted = json!({"id": memory.id, "reason": "It was never measured"});
+                let wanted = request::<RetractMemory>(wanted);
+                world.book.retract_memory(&caller("bob"), &wanted).unwrap();
+            },
+            &[MemoryChangeKind::Retracted],
+        ),
         (
             |world, _| {
                 world.save("cleo", "The checkout service retries a payment nine times");

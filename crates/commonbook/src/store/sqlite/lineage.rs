@@ -94,9 +94,9 @@ impl LineageRows for SqliteTransaction<'_> {
     }
 
     fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>> {
-        let contradicted = |side: &str, revision: &str| {
+        let contradicted = |index: &str, side: &str, revision: &str| {
             format!(
-                "EXISTS (SELECT 1 FROM contradiction c INDEXED BY contradiction_{side} \
+                "EXISTS (SELECT 1 FROM contradiction c INDEXED BY {index} \
                  WHERE c.workspace = t.origin AND c.{side} = t.memory AND c.resolved = 0 \
                      AND c.{revision} = m.revision AND c.sequence > t.sequence)"
             )
@@ -108,8 +108,8 @@ impl LineageRows for SqliteTransaction<'_> {
                  AND t.session = s.value \
              CROSS JOIN memory m ON m.workspace = t.origin AND m.id = t.memory \
              ORDER BY t.origin, t.memory, t.revision DESC",
-            contradicted("older", "older_revision"),
-            contradicted("newer", "newer_revision"),
+            contradicted("contradiction_of", "older", "older_revision"),
+            contradicted("contradiction_newer", "newer", "newer_revision"),
         );
         let params = (key.workspace.as_str(), key.agent.as_str(), encode_json(&key.sessions)?);
         let mut told: Vec<ToldMemory> = self.unseen(LINEAGE_READS).all(&sql, params, |row| {

@@ -15,10 +15,8 @@ use crate::prompt::handoff::changed::PresentMemory;
 use crate::prompt::handoff::{HandoffPackage, HandoffText};
 use crate::store::Transaction;
 use crate::verbs::ops::handles::longer_handles;
+use crate::verbs::ops::heirs::last_heir;
 use commonbook_text::fence::Fence;
-
-/// Successors of one memory that are followed.
-const SUCCESSORS_MAX: usize = 20;
 
 /// The text of a handoff for the agent that accepts it.
 pub(super) fn handoff_text(
@@ -89,7 +87,7 @@ pub(super) fn present_memories(
         } else if memory.retraction.is_some() {
             let change = change(MemoryChangeKind::Retracted, None);
             present.push(PresentMemory { change, memory: None });
-        } else if let Some(heir) = successor(tx, sight, &memory)? {
+        } else if let Some(heir) = last_heir(tx, sight, &memory)? {
             let change = change(MemoryChangeKind::Superseded, Some(heir.id));
             present.push(PresentMemory { change, memory: Some(heir) });
         } else if was_corrected(tx, sight, package, &memory)? {
@@ -98,21 +96,6 @@ pub(super) fn present_memories(
         }
     }
     Ok(present)
-}
-
-/// The last successor of a memory in sight.
-fn successor(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Option<Memory>> {
-    let mut last = None;
-    let mut next = memory.superseded_by;
-    for _ in 0..SUCCESSORS_MAX {
-        let Some(heir) = next.map(|id| tx.memory(sight, id)).transpose()?.flatten() else { break };
-        if heir.deleted_at.is_some() || heir.retraction.is_some() || heir.is_quarantined() {
-            break;
-        }
-        next = heir.superseded_by;
-        last = Some(heir);
-    }
-    Ok(last)
 }
 
 /// Whether a memory says something else than the package was made.

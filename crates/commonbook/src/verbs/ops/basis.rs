@@ -17,13 +17,13 @@ use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 use crate::store::{ContradictionFilter, Transaction};
 use crate::verbs::ops::handles::SAME_ENDING_MAX;
-use crate::verbs::ops::heirs::hide_heirs;
+use crate::verbs::ops::heirs::{hide_heirs, last_heir};
 use crate::verbs::ops::write_once::WriteScope;
 
 /// What a write rests on.
 pub(in crate::verbs) struct FoundBasis {
     memories: Vec<BasisMemory>,
-    /// What of that, and of all that the session was told, has changed.
+    /// What of that, and of all that the session received, has changed.
     pub(in crate::verbs) stale: Vec<StaleMemory>,
 }
 
@@ -94,8 +94,8 @@ impl FoundBasis {
             let place = if rests { &mut memories } else { &mut others };
             place.push(BasisMemory::told(told));
         }
-        // What the text rests on comes first. The rest of what was told counts too: a paraphrase shares
-        // no word with its source.
+        // What the text rests on comes first. The rest of what the session received counts too: a
+        // paraphrase shares no word with its source.
         let received: Vec<&BasisMemory> = memories.iter().chain(&others).collect();
         let knows = |id: MemoryId| {
             told.iter().any(|told| told.memory == id)
@@ -179,7 +179,8 @@ pub(in crate::verbs) fn note_own_change(
     tx.note_known(&key, &[(changed.workspace.clone(), changed.id)], end)
 }
 
-/// What has changed of what a session received, and it does not know yet.
+/// What has changed of what a session received, and it does not know yet. Retractions have notices of
+/// their own.
 pub(in crate::verbs) fn changes_since_told(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -190,7 +191,8 @@ pub(in crate::verbs) fn changes_since_told(
     for memory in &told {
         let Some(change) = find_change(tx, sight, &BasisMemory::told(memory))? else { continue };
         let is_known = |id: MemoryId| told.iter().any(|told| told.memory == id);
-        if !change.successor.is_some_and(is_known) {
+        let has_notice = change.change == MemoryChangeKind::Retracted;
+        if !has_notice && !change.successor.is_some_and(is_known) {
             changes.push(change);
         }
     }
@@ -373,10 +375,16 @@ fn find_change(
         let by = Some(memory.revised_by);
         return Ok(stale(MemoryChangeKind::Deleted, by, None, None));
     }
-    if let Some(heir) = memory.superseded_by {
+    if memory.retraction.is_some() {
         let by = Some(memory.revised_by);
-        let text = tx.memory(&there, heir)?.map(|heir| heir.text);
-        return Ok(stale(MemoryChangeKind::Superseded, by, Some(heir), text.as_deref()));
+        return Ok(stale(MemoryChangeKind::Retracted, by, None, None));
+    }
+    if memory.superseded_by.is_some() {
+        // What holds now may be the successor of a successor.
+        let heir = last_heir(tx, &there, &memory)?;
+        let by = heir.as_ref().map_or(memory.revised_by, |heir| heir.owner.clone());
+        let (id, text) = (heir.as_ref().map(|heir| heir.id), heir.as_ref().map(|heir| &*heir.text));
+        return Ok(stale(MemoryChangeKind::Superseded, Some(by), id, text));
     }
     if basis.current > basis.revision {
         let then = earlier_revision(tx, sight, &basis.origin, basis.id, basis.revision)?;

@@ -1,10 +1,13 @@
-//! Successors that a reader cannot see.
+//! Successors of memories: the last one in sight, and those that a reader cannot see.
 
 use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
 use crate::store::Transaction;
+
+/// Successors that are followed from one memory, one after the other.
+const SUCCESSORS_MAX: usize = 20;
 
 /// Clears `superseded_by` in these memories where the successor is out of sight: no reader learns
 /// of a memory that it cannot read.
@@ -30,4 +33,23 @@ pub(in crate::verbs) fn hide_heirs<'m>(
         }
     }
     Ok(())
+}
+
+/// The last successor of a memory that holds, in this sight.
+pub(in crate::verbs) fn last_heir(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    memory: &Memory,
+) -> Result<Option<Memory>> {
+    let mut last = None;
+    let mut next = memory.superseded_by;
+    for _ in 0..SUCCESSORS_MAX {
+        let Some(heir) = next.map(|id| tx.memory(sight, id)).transpose()?.flatten() else { break };
+        if heir.deleted_at.is_some() || heir.retraction.is_some() || heir.is_quarantined() {
+            break;
+        }
+        next = heir.superseded_by;
+        last = Some(heir);
+    }
+    Ok(last)
 }
