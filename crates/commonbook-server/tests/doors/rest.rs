@@ -213,3 +213,82 @@ fn an_agent_that_only_reads_is_registered_by_no_door() {
     );
     assert_eq!(names_in(home.run(&list)), ["ann", "bob"]);
 }
+
+/// Values beyond what a schema allows: too long, empty, too many, too large, too small.
+fn values_beyond(schema: &Value) -> Vec<Value> {
+    let bound = |name: &str| schema[name].as_u64();
+    let mut values = Vec::new();
+    values.extend(bound("maxLength").filter(|most| *most < 100_000).map(|most| {
+        let longer = usize::try_from(most).unwrap() + 1;
+        Value::from("x".repeat(longer))
+    }));
+    values.extend(bound("minLength").filter(|least| *least > 0).map(|_| Value::from("")));
+    values.extend(bound("maxItems").map(|most| {
+        let item = match schema["items"]["type"].as_str() {
+            Some("object") => json!({}),
+            _ => json!("x"),
+        };
+        Value::from(vec![item; usize::try_from(most).unwrap() + 1])
+    }));
+    values.extend(bound("maximum").map(|most| Value::from(most + 1)));
+    values.extend(bound("minimum").filter(|least| *least > 0).map(|least| Value::from(least - 1)));
+    if let Some(inner) = schema.get("items").filter(|_| schema["type"] != "object") {
+        values.extend(values_beyond(inner).into_iter().map(|value| json!([value])));
+    }
+    values
+}
+
+/// The part of the document that a schema names by `$ref`, or the schema itself.
+fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    match schema["$ref"].as_str() {
+        Some(place) => document.pointer(place.trim_start_matches('#')).unwrap(),
+        None => schema,
+    }
+}
+
+#[test]
+fn every_bound_of_a_schema_is_held() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let document = server.send("GET", "/openapi.json", &[ME], b"").unwrap().1;
+    let mut tried = 0;
+    let mut accepted = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let address = path.replace("{id}", "none").replace('{', "").replace('}', "");
+        for (method, operation) in operations.as_object().unwrap() {
+            let method = method.to_uppercase();
+            let mut check = |name: &str, value: &Value, address: &str, body: &[u8]| {
+                let (status, answer) = server.send(&method, address, &[ME], body).unwrap();
+                tried += 1;
+                if !(400..500).contains(&status) {
+                    let value: String = value.to_string().chars().take(60).collect();
+                    accepted.push(format!("{method} {path}: {name} = {value}: {status} {answer}"));
+                }
+            };
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let body = resolve(&document, body);
+            for (name, field) in body["properties"].as_object().into_iter().flatten() {
+                for value in values_beyond(resolve(&document, field)) {
+                    check(name, &value, &address, json!({name: value}).to_string().as_bytes());
+                }
+            }
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let parameter = resolve(&document, parameter);
+                if parameter["in"] != "query" {
+                    continue;
+                }
+                let name = parameter["name"].as_str().unwrap();
+                for value in values_beyond(resolve(&document, &parameter["schema"])) {
+                    let text = match &value {
+                        Value::String(text) => text.clone(),
+                        Value::Array(_) => continue,
+                        other => other.to_string(),
+                    };
+                    check(name, &value, &format!("{address}?{name}={text}"), b"");
+                }
+            }
+        }
+    }
+    assert!(tried > 200, "{tried} values were tried");
+    assert!(accepted.is_empty(), "{}", accepted.join("\n"));
+}

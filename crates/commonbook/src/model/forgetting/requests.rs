@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
 use crate::base::id::{CertificateId, MemoryId};
+use crate::base::input;
 use crate::base::limits;
 use crate::model::access;
 use crate::model::agent::Agent;
@@ -167,7 +168,11 @@ impl ForgetMemory {
         if since.zip(until).is_some_and(|(since, until)| until < since) {
             return Err(Error::invalid("until", "must not be earlier than since"));
         }
-        let (about_user, topic) = (self.about_user.clone(), self.topic.clone());
+        let line = |field: &str, text: &Option<String>, chars: usize| {
+            text.as_deref().map(|text| input::line(field, text, chars)).transpose()
+        };
+        let about_user = line("about_user", &self.about_user, limits::USER_CHARS)?;
+        let topic = line("topic", &self.topic, limits::TOPIC_CHARS)?;
         Ok(ForgetSelection::Owned { owner, about_user, topic, since, until })
     }
 }
