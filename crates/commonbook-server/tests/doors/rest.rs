@@ -254,7 +254,7 @@ fn every_bound_of_a_schema_is_held() {
     let mut tried = 0;
     let mut accepted = Vec::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        let address = path.replace("{id}", "none").replace('{', "").replace('}', "");
+        let address = path.replace("{id}", "none").replace(['{', '}'], "");
         for (method, operation) in operations.as_object().unwrap() {
             let method = method.to_uppercase();
             let mut check = |name: &str, value: &Value, address: &str, body: &[u8]| {
