@@ -13,7 +13,7 @@ use commonbook::base::id::MemoryId;
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::lineage::StaleMemory;
-use commonbook::model::memory::{DeleteMemory, SaveMemory, UpdateMemory};
+use commonbook::model::memory::{DeleteMemory, MemoryChangeKind, SaveMemory, UpdateMemory};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::GetContext;
 use commonbook_server::output::print_line;
@@ -169,6 +169,8 @@ struct StaleReport {
     alarms: usize,
     /// Alarms about nothing that the session received and that has changed since it last heard of it.
     false_alarms: usize,
+    /// Alarms that a memory of the session is contradicted by another one.
+    contradiction_alarms: usize,
     /// Alarms about a change of what the session received, where the decision is about something else.
     other_alarms: usize,
     /// Tokens of the alarms in the answers.
@@ -183,18 +185,24 @@ struct StaleReport {
     samples: Vec<String>,
 }
 
-/// The service and the subject of a text.
-type FactSubject = (usize, usize);
-
-/// A fact of the team.
+/// A fact of the team: one memory and its successors.
 struct Fact {
     service: usize,
     subject: usize,
     id: MemoryId,
     owner: Caller,
     number: u32,
-    /// How often it has changed.
+    /// How often it has changed; its end is a change.
     changes: usize,
+    /// Whether it was deleted: nothing links it to the fact that took its place.
+    is_over: bool,
+}
+
+/// What a fact is about.
+#[derive(Clone, Copy)]
+struct FactSubject {
+    service: usize,
+    subject: usize,
 }
 
 /// An agent in a session.
@@ -212,8 +220,8 @@ struct StaleSimulation {
     rng: Rng,
     facts: Vec<Fact>,
     workers: Vec<Worker>,
-    /// The service and the subject of each memory.
-    about: HashMap<MemoryId, FactSubject>,
+    /// The fact of each memory that states one.
+    fact_of: HashMap<MemoryId, usize>,
     report: StaleReport,
 }
 
@@ -235,7 +243,7 @@ impl StaleBench {
             rng: Rng::with_seed(self.seed),
             facts: Vec::new(),
             workers: (0..AGENTS).map(worker).collect(),
-            about: HashMap::new(),
+            fact_of: HashMap::new(),
             report: StaleReport { seed: self.seed, ..StaleReport::default() },
         };
         simulation.found_team()?;
@@ -263,13 +271,22 @@ impl StaleSimulation {
         self.clock.set(self.now);
     }
 
-    fn save(&mut self, caller: &Caller, text: String, about: FactSubject) -> Result<Saved> {
+    fn save(&mut self, caller: &Caller, text: String) -> Result<Saved> {
         self.tick();
         let request = SaveMemory { text, ..SaveMemory::default() };
         let saved = self.book.save_memory(caller, &request)?;
-        self.about.insert(saved.memory.id, about);
         self.report.memories += 1;
         Ok(Saved { id: saved.memory.id, stale: saved.stale })
+    }
+
+    fn add_fact(&mut self, owner: Caller, subject: FactSubject, number: u32) -> Result<()> {
+        let FactSubject { service, subject } = subject;
+        let text = spoken(SUBJECTS[subject].0, service, number);
+        let id = self.save(&owner, text)?.id;
+        self.fact_of.insert(id, self.facts.len());
+        let fact = Fact { service, subject, id, owner, number, changes: 0, is_over: false };
+        self.facts.push(fact);
+        Ok(())
     }
 
     /// A task about two subjects of a service.
@@ -282,13 +299,10 @@ impl StaleSimulation {
 
     fn found_team(&mut self) -> Result<()> {
         for service in 0..SERVICES.len() {
-            for (subject, (text, _)) in SUBJECTS.iter().enumerate() {
+            for subject in 0..SUBJECTS.len() {
                 let owner = Caller { session: None, ..worker(self.rng.usize(..AGENTS)).caller };
                 let number = self.rng.u32(2..90);
-                let text = spoken(text, service, number);
-                let saved = self.save(&owner, text, (service, subject))?;
-                let fact = Fact { service, subject, id: saved.id, owner, number, changes: 0 };
-                self.facts.push(fact);
+                self.add_fact(owner, FactSubject { service, subject }, number)?;
             }
         }
         Ok(())
@@ -324,8 +338,9 @@ impl StaleSimulation {
         let context =
             self.book.get_context(&caller, &GetContext { task, ..GetContext::default() })?;
         for item in &context.items {
-            let found = self.facts.iter().position(|fact| fact.id.to_string() == item.id);
-            if let Some(fact) = found {
+            let id: Option<MemoryId> = item.id.parse().ok();
+            let found = id.and_then(|id| self.fact_of.get(&id).copied());
+            if let Some(fact) = found.filter(|fact| Some(self.facts[*fact].id) == id) {
                 self.workers[place].told.insert(fact, self.facts[fact].changes);
             }
         }
@@ -335,36 +350,36 @@ impl StaleSimulation {
     /// Corrects, supersedes or deletes and replaces a fact, by its owner in another session.
     fn change(&mut self, place: usize, reader: usize) -> Result<()> {
         self.tick();
-        let Fact { service, subject, id, number, .. } = self.facts[place];
+        let Fact { service, subject, id, number, is_over, .. } = self.facts[place];
         let owner = self.facts[place].owner.clone();
-        if owner.agent == self.workers[reader].caller.agent {
+        if is_over || owner.agent == self.workers[reader].caller.agent {
             return Ok(());
         }
         let number = number + 1 + self.rng.u32(..5);
         let text = spoken(SUBJECTS[subject].0, service, number);
-        let fact_id = match self.rng.u32(..10) {
+        let fact = &mut self.facts[place];
+        fact.changes += 1;
+        match self.rng.u32(..10) {
             0..5 => {
                 let change = UpdateMemory { text: Some(text), ..UpdateMemory::empty_update(id) };
                 self.book.update_memory(&owner, &change)?;
-                id
+                fact.number = number;
             }
             5..9 => {
                 let request = SaveMemory { text, supersedes: Some(id), ..SaveMemory::default() };
-                let saved = self.book.save_memory(&owner, &request)?.memory.id;
-                self.about.insert(saved, (service, subject));
-                saved
+                (fact.id, fact.number) =
+                    (self.book.save_memory(&owner, &request)?.memory.id, number);
+                self.fact_of.insert(fact.id, place);
             }
             _ => {
                 let request = json!({"id": id});
                 let request: DeleteMemory = serde_json::from_value(request)
                     .map_err(|error| commonbook_server::child::step_error("no request", error))?;
                 self.book.delete_memory(&owner, &request)?;
-                self.save(&owner, text, (service, subject))?.id
+                fact.is_over = true;
+                self.add_fact(owner, FactSubject { service, subject }, number)?;
             }
-        };
-        let fact = &mut self.facts[place];
-        (fact.id, fact.number) = (fact_id, number);
-        fact.changes += 1;
+        }
         Ok(())
     }
 
@@ -374,72 +389,66 @@ impl StaleSimulation {
         told.sort_unstable();
         let basis = self.rng.choice(&told).copied().filter(|_| self.rng.u32(..5) > 0);
         let variant = self.rng.usize(..3);
-        let (text, about) = match basis {
+        let text = match basis {
             Some(fact) => {
                 let Fact { service, subject, number, .. } = self.facts[fact];
-                let text = SUBJECTS[subject].1[variant];
-                (spoken(text, service, number), (service, subject))
+                spoken(SUBJECTS[subject].1[variant], service, number)
             }
             None => {
                 let service = self.rng.usize(..SERVICES.len());
-                (spoken(OTHER_DECISIONS[variant], service, 0), (service, usize::MAX))
+                spoken(OTHER_DECISIONS[variant], service, 0)
             }
         };
         // No two decisions are the same.
         let text = format!("{text} (ticket {})", self.report.decisions);
         let caller = self.workers[place].caller.clone();
-        let saved = self.save(&caller, text.clone(), about)?;
+        let saved = self.save(&caller, text.clone())?;
         self.report.decisions += 1;
-        self.judge(place, basis, about, &text, &saved.stale);
+        self.judge(place, basis, &text, &saved.stale);
         Ok(())
     }
 
-    fn judge(
-        &mut self,
-        place: usize,
-        basis: Option<usize>,
-        about: FactSubject,
-        text: &str,
-        stale: &[StaleMemory],
-    ) {
-        let report = &mut self.report;
+    /// Compares the answer to a decision with what this simulation knows.
+    fn judge(&mut self, place: usize, basis: Option<usize>, text: &str, stale: &[StaleMemory]) {
+        let (report, facts) = (&mut self.report, &self.facts);
+        let told = &mut self.workers[place].told;
+        let mut sample = |line: String| {
+            if report.samples.len() < 20 {
+                report.samples.push(line);
+            }
+        };
         report.alarms += stale.len();
         report.alarm_tokens +=
             tokens::count(&json!(stale).to_string()) * usize::from(!stale.is_empty());
-        let told = &mut self.workers[place].told;
-        let is_stale = basis.is_some_and(|fact| {
-            told.get(&fact).is_some_and(|known| *known < self.facts[fact].changes)
-        });
+        let is_stale = basis.is_some_and(|fact| told[&fact] < facts[fact].changes);
         let mut is_noticed = false;
         for alarm in stale {
-            let subject = self.about.get(&alarm.memory).copied();
-            let fact =
-                self.facts.iter().position(|fact| Some((fact.service, fact.subject)) == subject);
-            let known = fact.and_then(|fact| told.get_mut(&fact).map(|known| (fact, known)));
-            match known {
-                Some((fact, known)) if *known < self.facts[fact].changes => {
-                    *known = self.facts[fact].changes;
-                    is_noticed |= subject == Some(about);
-                    report.other_alarms += usize::from(subject != Some(about));
+            if alarm.change == MemoryChangeKind::Contradicted {
+                report.contradiction_alarms += 1;
+                continue;
+            }
+            let fact = self.fact_of.get(&alarm.memory).copied();
+            let is_news = fact
+                .filter(|fact| told.get(fact).is_some_and(|known| *known < facts[*fact].changes));
+            match is_news {
+                Some(fact) => {
+                    told.insert(fact, facts[fact].changes);
+                    is_noticed |= basis == Some(fact);
+                    report.other_alarms += usize::from(basis != Some(fact));
                 }
-                _ => {
+                None => {
                     report.false_alarms += 1;
-                    if report.samples.len() < 10 {
-                        report.samples.push(format!("false: {text} / {}", alarm.sentence()));
-                    }
+                    sample(format!("false: {text} / {}", alarm.sentence()));
                 }
             }
         }
-        let Some(fact) = basis else { return };
-        told.insert(fact, self.facts[fact].changes);
-        if is_stale {
-            report.stale += 1;
-            if !is_noticed {
-                report.silent += 1;
-                if report.samples.len() < 10 {
-                    report.samples.push(format!("silent: {text}"));
-                }
-            }
+        let Some(fact) = basis.filter(|_| is_stale) else { return };
+        report.stale += 1;
+        if !is_noticed {
+            // The next decision on it would be silent for the same reason.
+            told.insert(fact, facts[fact].changes);
+            report.silent += 1;
+            sample(format!("silent: {text} / {}", facts[fact].id));
         }
     }
 
@@ -532,10 +541,12 @@ impl StaleReport {
             100.0 - percent(self.silent, self.stale)
         ));
         print_line(&format!(
-            "alarms           {}, {} false ({:.2} % of the decisions), {} tokens each",
+            "alarms           {}, {} false ({:.2} % of the decisions), {} of contradictions, \
+             {} tokens each",
             self.alarms,
             self.false_alarms,
             percent(self.false_alarms, self.decisions),
+            self.contradiction_alarms,
             self.alarm_tokens / self.alarms.max(1)
         ));
         print_line(&format!(

@@ -8,7 +8,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input::{self, FieldTypes};
 use commonbook::model::caller::Caller;
 use commonbook::model::session::SessionUse;
-use commonbook::verbs::{CompletionList, was_begun_meanwhile};
+use commonbook::verbs::{CompletionList, fit_key, was_begun_meanwhile};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -88,6 +88,8 @@ impl JsonVerb {
     ) -> Result<Value> {
         let caller = book.in_known_session(caller)?;
         book.resolve_handles(&caller, &self.request, &mut request)?;
+        // Here, since a dry run writes nothing and would accept any key.
+        fit_key(request["idempotency_key"].as_str())?;
         let names_session = SESSION_FIELDS.iter().any(|field| request[*field].is_string());
         let usage = if names_session { SessionUse::Unused } else { self.session_use };
         let answer = (self.run)(book, &caller, request, usage)?;

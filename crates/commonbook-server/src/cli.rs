@@ -616,7 +616,7 @@ impl VerbCommand {
             }
             if schema["type"] == "boolean" {
                 if matches.get_flag(field) {
-                    pairs.push((field.to_owned(), String::new()));
+                    pairs.push((field.to_owned(), "true".to_owned()));
                 }
                 continue;
             }

@@ -69,6 +69,7 @@ pub use follow::sweep::SweepResult;
 use ops::presence::PresenceLog;
 pub use ops::working_session::was_begun_meanwhile;
 use ops::write_once::WriteStep;
+pub use ops::write_once::fit_key;
 use ops::write_steps::WRITE_STEPS;
 use search::slots::SearchSlots;
 use standing::StandingFileCache;

@@ -172,6 +172,16 @@ fn of_appeals() -> Vec<Bad> {
             "too_large",
             Some("idempotency_key"),
         ),
+        (
+            "retract_memory",
+            json!({"id": UNKNOWN, "reason": "x", "dry_run": true, "idempotency_key": "k".repeat(256)}),
+            "too_large",
+            Some("idempotency_key"),
+        ),
+        ("forget_memory", json!({"topic": "t".repeat(65)}), "too_large", Some("topic")),
+        ("forget_memory", json!({"about_user": " "}), "invalid", Some("about_user")),
+        ("forget_memory", json!({}), "invalid", Some("id")),
+        ("forget_memory", json!({"since": "soon"}), "invalid", Some("since")),
     ]
 }
 

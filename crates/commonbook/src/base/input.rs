@@ -72,6 +72,7 @@ pub fn check_value_count(bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// `invalid` with the field that is unknown, missing, or has the wrong type or value.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
+    refuse_huge_numbers(&value)?;
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let reason = error.into_inner().to_string();
@@ -82,6 +83,17 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
         };
         wrong.hint(REQUEST_SHAPE_HINT)
     })
+}
+
+/// Refuses a field with a number beyond a signed 64-bit integer: no store has a place for it.
+fn refuse_huge_numbers(request: &Value) -> Result<()> {
+    let largest = i64::MAX.unsigned_abs();
+    let is_huge = |value: &Value| value.as_u64().is_some_and(|number| number > largest);
+    let fields = request.as_object().into_iter().flatten();
+    match fields.into_iter().find(|(_, value)| is_huge(value)) {
+        None => Ok(()),
+        Some((field, _)) => Err(Error::invalid(field, format!("must be at most {largest}"))),
+    }
 }
 
 /// Parses a request from pairs of text, as in a query string or a command line.
@@ -131,7 +143,6 @@ impl FieldTypes {
 fn typed_value(kind: &str, text: String) -> Value {
     match kind {
         "array" => Value::Array(list(&text).collect()),
-        "boolean" if text.is_empty() => Value::Bool(true),
         "integer" | "number" | "boolean" | "object" => {
             // A missing field differs from `null`.
             let value = serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_null());
@@ -366,7 +377,7 @@ mod tests {
             ("size", "5"),
             ("tags", "a, b"),
             ("tags", "c"),
-            ("all", ""),
+            ("all", "true"),
             ("extra", r#"{"x":1}"#),
         ]);
         let wanted: Wanted = from_pairs(pairs).expect("these fit");
@@ -375,6 +386,19 @@ mod tests {
         assert_eq!(wanted.tags, ["a", "b", "c"]);
         assert!(wanted.all);
         assert_eq!(wanted.extra["x"], 1);
+    }
+
+    #[test]
+    fn a_number_beyond_64_signed_bits_is_refused() {
+        #[derive(Debug, Deserialize)]
+        struct Numbered {
+            version: u64,
+        }
+        let number = |version: u64| from_value::<Numbered>(json!({ "version": version }));
+        let largest = i64::MAX.unsigned_abs();
+        assert_eq!(number(largest).expect("it fits").version, largest);
+        let refused = number(largest + 1).expect_err("no store has a place for it");
+        assert_eq!(refused.field.as_deref(), Some("version"));
     }
 
     #[test]
@@ -391,6 +415,7 @@ mod tests {
                 "size",
             ),
             (json!({"name": "x", "size": -1}), pairs(&[("name", "x"), ("size", "-1")]), "size"),
+            (json!({"name": "x", "all": ""}), pairs(&[("name", "x"), ("all", "")]), "all"),
             (json!({"name": "x", "siez": "1"}), pairs(&[("name", "x"), ("siez", "1")]), "siez"),
         ];
         for (value, given, field) in table {

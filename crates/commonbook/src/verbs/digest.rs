@@ -55,7 +55,7 @@ impl Commonbook {
     pub fn digest_case(&self, caller: &Caller, request: &DigestCase) -> Result<DigestResult> {
         let most = u32::try_from(limits::DIGEST_ENTRIES).unwrap_or(u32::MAX);
         let most = page::page_size("limit", request.limit, most, most)?;
-        fit_key(request.idempotency_key.as_ref())?;
+        fit_key(request.idempotency_key.as_deref())?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
         // A digest shows the contradictions of what was saved just before.
         self.follow_contradictions_once(caller)?;

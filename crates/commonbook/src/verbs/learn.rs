@@ -66,7 +66,7 @@ impl Commonbook {
         let conversation = self.memories_of(&caller, conversation.as_slice(), now)?.pop();
         if drafts.is_empty() && conversation.is_none() {
             self.policy.may_write(&caller)?;
-            fit_key(request.idempotency_key.as_ref())?;
+            fit_key(request.idempotency_key.as_deref())?;
             return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
         let file = self.files.read(&caller, now);

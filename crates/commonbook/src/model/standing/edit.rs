@@ -82,6 +82,7 @@ impl StandingDocument {
         mark: Option<AuthorMark>,
         limits: &StandingLimits,
     ) -> Result<(AddOutcome, Vec<StandingWarning>)> {
+        let chars = text.trim().chars().count();
         let text = one_line(text);
         let section = one_line(section.trim_start_matches('#'));
         if !text.contains(char::is_alphanumeric) {
@@ -90,7 +91,6 @@ impl StandingDocument {
         if section.is_empty() || section.chars().count() > limits::TITLE_CHARS {
             return Err(Error::invalid("section", "expected a short line"));
         }
-        let chars = text.chars().count();
         if chars > limits::STANDING_ITEM_CHARS {
             return Err(Error::too_large("text", chars, limits::STANDING_ITEM_CHARS, "characters")
                 .hint("Put the short version here, and save the details with `save_memory`."));

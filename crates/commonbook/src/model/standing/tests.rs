@@ -216,7 +216,9 @@ fn lines_are_wrapped_at_their_limit_and_parsed_as_one_item() {
 #[test]
 fn an_invalid_item_is_refused_with_a_reason() {
     let long = "x".repeat(limits::STANDING_ITEM_CHARS + 1);
+    let controls = "\u{93}".repeat(20) + &long[20..];
     let table = [
+        ("A", controls.as_str(), ErrorKind::TooLarge),
         ("A", "", ErrorKind::Invalid),
         ("A", " - ", ErrorKind::Invalid),
         ("A", "- - -", ErrorKind::Invalid),

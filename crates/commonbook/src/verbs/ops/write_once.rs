@@ -59,7 +59,7 @@ impl Commonbook {
     {
         self.policy.may_write(caller)?;
         let sight = Sight::writing(caller)?;
-        let key = fit_key(request.idempotency_key())?;
+        let key = fit_key(request.idempotency_key().map(String::as_str))?;
         // A caller that works for another user makes another request: the answer may be about that user.
         let request_sha256 = sha256(&encode_answer(&(R::VERB, &caller.user, request))?);
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
@@ -88,8 +88,11 @@ impl Commonbook {
     }
 }
 
-/// Checks an idempotency key against its limits.
-pub(in crate::verbs) fn fit_key(key: Option<&String>) -> Result<Option<String>> {
+/// Checks an idempotency key against its limits, and trims it.
+///
+/// # Errors
+/// `invalid` for an empty key or one with control characters, `too_large` for a longer one.
+pub fn fit_key(key: Option<&str>) -> Result<Option<String>> {
     key.map(|key| input::line("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS)).transpose()
 }
 
