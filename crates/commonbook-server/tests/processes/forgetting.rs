@@ -88,6 +88,7 @@ fn home_that_knows() -> (Home, String) {
     let handoff = handoff["handoff"]["id"].as_str().unwrap().to_owned();
     done(&home, &["handoff", "accept", &handoff, "--agent", "bob"]);
     done(&home, &["update", &id, "--summary", &format!("{SUMMARY}."), "--agent", "ann"]);
+    done(&home, &["consolidate", "--agent", "ann"]);
     done(&home, &["reindex"]);
     (home, id)
 }
@@ -123,7 +124,22 @@ fn nothing_comes_back_after_the_thirteen_steps() {
         "{refused}"
     );
     assert_eq!(traces(home.path()), Vec::<String>::new(), "after the source was fed again");
+    let first = TEXT.split_inclusive(". ").next().unwrap().trim();
+    for said in [
+        &["handoff", "create", "ann", first, "--agent", "bob"][..],
+        &["case", "append", "keys", first, "--agent", "bob"],
+        &["case", "open", "flower", "--title", first, "--agent", "bob"],
+        &["entity", "resolve", "person", "Quentin", "--context", first, "--agent", "ann"],
+        &["memory", "add", "qa", first, "--everywhere"],
+    ] {
+        let refused = run(&home, said);
+        let refused = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.contains("was forgotten on"), "{said:?}: {refused}");
+    }
+    done(&home, &["context", first, "--agent", "bob"]);
+    assert_eq!(traces(home.path()), Vec::<String>::new(), "after it was said elsewhere");
 
+    done(&home, &["consolidate", "--agent", "ann"]);
     done(&home, &["contradictions", "list"]);
     done(&home, &["entity", "list"]);
     done(&home, &["reindex", "--vectors"]);

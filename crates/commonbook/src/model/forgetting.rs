@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{CertificateId, MemoryId};
 use crate::model::agent::Agent;
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, Retraction};
 use crate::model::workspace::Workspace;
 
 pub use phrases::{FORGOTTEN_MARK, ForgottenPhrases, Phrase, PhraseKey, phrases_of_memories};
@@ -133,6 +133,9 @@ pub fn redacted_memory(memory: &Memory, phrases: &ForgottenPhrases) -> Option<Me
     after.summary.iter_mut().for_each(&mut cut);
     after.topics.iter_mut().for_each(&mut cut);
     after.entities.iter_mut().for_each(|entity| cut(&mut entity.value));
+    after.retraction.iter_mut().for_each(|retraction| cut(&mut retraction.reason));
+    let appeal = after.review.as_mut().and_then(|review| review.appeal.as_mut());
+    appeal.into_iter().for_each(|appeal| cut(&mut appeal.reason));
     let mut metadata = serde_json::Value::Object(std::mem::take(&mut after.metadata));
     changed |= phrases.redact_value(&mut metadata);
     if let serde_json::Value::Object(metadata) = metadata {
@@ -153,6 +156,11 @@ pub fn entry_without_text(entry: &Memory) -> Memory {
         metadata: serde_json::Map::new(),
         redacted: Vec::new(),
         suspicions: Vec::new(),
+        review: None,
+        retraction: entry
+            .retraction
+            .clone()
+            .map(|retraction| Retraction { reason: FORGOTTEN_MARK.to_owned(), ..retraction }),
         ..entry.clone()
     }
 }

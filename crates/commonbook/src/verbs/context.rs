@@ -39,6 +39,7 @@ use crate::prompt::context::{
 };
 use crate::store::Transaction;
 use crate::verbs::ops::basis::read_set_key;
+use crate::verbs::ops::forgotten::receipt_without_forgotten;
 use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
 use commonbook_text::fence::Fence;
@@ -336,6 +337,7 @@ impl Commonbook {
             begin_session(tx, &caller, kept.at)?;
             // All anonymous callers share one name, and would see each other's events.
             if caller.agent.is_anonymous() {
+                let kept = receipt_without_forgotten(tx, &kept)?;
                 return tx.put_context(&kept);
             }
             tx.note_agent_seen(&caller, kept.at)?;

@@ -13,6 +13,7 @@ use crate::prompt::context::choose::{CandidateReceipt, ContextSource};
 use crate::prompt::context::{ContextOrigin, ContextReceipt, ContextRecord, retraction_of};
 use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
+use crate::verbs::ops::forgotten::receipt_without_forgotten;
 use crate::verbs::ops::write_once::WriteScope;
 use commonbook_text::fence::Fence;
 use commonbook_text::tokens;
@@ -76,6 +77,7 @@ pub(super) fn record_delivery(
 
 /// Stores a receipt with its events.
 pub(super) fn record_context(tx: &mut dyn Transaction, record: &ContextRecord) -> Result<()> {
+    let record = &receipt_without_forgotten(tx, record)?;
     tx.put_context(record)?;
     tx.note_told(record)?;
     for memory in record.receipt.included().filter_map(|told| retraction_of(&told.id)) {

@@ -24,6 +24,7 @@ use crate::model::standing::{
 };
 use crate::model::token::TokenScope;
 use crate::verbs::Commonbook;
+use crate::verbs::ops::forgotten::refuse_forgotten;
 use commonbook_text::secrets;
 
 pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
@@ -78,8 +79,8 @@ impl Commonbook {
     /// Adds an item: a person's as a rule, an agent's with its mark.
     ///
     /// # Errors
-    /// `invalid` or `too_large` for the text; `conflict` if the file is full of what an agent may not
-    /// drop; `forbidden` for the role of another agent; `unavailable` if the file cannot be written.
+    /// `invalid` or `too_large` for the text; `conflict` if it was forgotten, or the file is full of
+    /// what an agent may not drop; `forbidden` for the role of another agent; `unavailable` if the file cannot be written.
     pub fn add_standing(&self, caller: &Caller, request: &AddStanding) -> Result<StandingEdit> {
         let target = self.target_to_write(caller, &request.role, request.everywhere)?;
         let role = target.key.role.clone();
@@ -89,6 +90,8 @@ impl Commonbook {
             true => secrets::redact(&request.text).text.into_owned(),
             false => fit_text("text", &request.text, usize::MAX)?,
         };
+        let said = serde_json::json!({"section": section, "text": text});
+        self.store.read(|tx| refuse_forgotten(tx, caller, "add_standing", &said))?;
         let cause = self.cause(caller, StandingAction::Added);
         let mark = self.author_mark(caller, target.location, &text, cause.at)?;
         let limits = self.preferences.limits(&role);

@@ -365,3 +365,70 @@ fn tombstone_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Tombstone> {
         owner: if owner.is_empty() { None } else { text(row, "owner").map(Some)? },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::open;
+    use super::*;
+
+    /// Columns with ids, names of agents and clients, digests, times and words of a closed list: no
+    /// statement stands in them.
+    const NAME_COLUMNS: &str = "accepted_in act action actor agent agents_involved case_key chain \
+        changed client client_session context derived device digest door entity entity_type first \
+        follows from_agent handoff hash id imported item key kind lead mark memory memory_type name \
+        newer nonce older opened_by operation origin owner parent project relation_type \
+        request_sha256 revised_by role scopes second secret_sha256 session sha256 sharing source \
+        status subject subject_hash superseded_by target texts to_agent token told topics_hash \
+        topics_salt trust user_id workspace";
+
+    /// Columns that [`Commonbook::forget_memory`](crate::Commonbook::forget_memory) cleans as rows of a
+    /// memory or as lines of the journal, and those of the certificates themselves.
+    const OWN_COLUMNS: [&str; 17] = [
+        "certificate.certificate",
+        "event.details",
+        "event.topics",
+        "forgotten_memory.certificate",
+        "memory.entities",
+        "memory.metadata",
+        "memory.redacted",
+        "memory.retraction",
+        "memory.review",
+        "memory.summary",
+        "memory.suspicions",
+        "memory.text",
+        "memory.title",
+        "memory.topics",
+        "mention.value",
+        // The id of a memory.
+        "session.summary",
+        "tombstone.certificate",
+    ];
+
+    #[test]
+    fn every_column_with_text_is_searched_for_what_was_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open::open_prepared(&folder.path().join("commonbook.db")).unwrap();
+        let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
+                   WHERE t.type = 'table' AND upper(c.type) IN ('TEXT', 'BLOB', 'ANY') \
+                   AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'refinery_%'";
+        let mut statement = connection.prepare(sql).unwrap();
+        let columns = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let columns: Vec<(String, String)> = columns.map(Result::unwrap).collect();
+        let is_searched = |table: &str, column: &str| {
+            QUOTING_TABLES.iter().any(|(_, name, held)| *name == table && held.contains(&column))
+                || ["answer.answer", "standing_version.text", "revision.snapshot"]
+                    .contains(&&*format!("{table}.{column}"))
+        };
+        let unknown: Vec<String> = columns
+            .iter()
+            .filter(|(table, column)| {
+                !is_searched(table, column)
+                    && !NAME_COLUMNS.split_whitespace().any(|name| name == column)
+                    && !OWN_COLUMNS.contains(&&*format!("{table}.{column}"))
+            })
+            .map(|(table, column)| format!("{table}.{column}"))
+            .collect();
+        assert!(columns.len() > 200, "{} columns", columns.len());
+        assert_eq!(unknown, Vec::<String>::new(), "may they hold what somebody said?");
+    }
+}

@@ -5,13 +5,14 @@ use serde_json::Value;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::CertificateId;
 use crate::model::agent::Agent;
-use crate::model::caller::EntryPoint;
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::export::ExportRecord;
 use crate::model::forgetting::{
     FORGOTTEN_MARK, ForgottenPhrases, Phrase, is_empty_now, redacted_memory, texts_of,
 };
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
+use crate::prompt::context::ContextRecord;
 use crate::store::Transaction;
 use commonbook_text::sentences::sentences;
 
@@ -79,20 +80,71 @@ pub(in crate::verbs) fn admit_memory(tx: &dyn Transaction, memory: &Memory) -> R
             return Ok(redacted_memory(memory, &phrases).unwrap_or_else(|| memory.clone()));
         }
     }
-    // A part of a sentence may be chance; a whole one is said again.
-    let is_whole = |text: &str| phrases.redact(text).is_some_and(|rest| rest == FORGOTTEN_MARK);
-    let said = texts_of(memory).into_iter().flatten();
-    if phrases.is_one_word(&memory.text)
-        || said.flat_map(|text| [text].into_iter().chain(sentences(text))).any(is_whole)
-    {
-        let day = certificate.made_at().strftime("%Y-%m-%d");
-        return Err(Error::new(ErrorKind::Conflict, format!("text: this was forgotten on {day}"))
-            .with_field("text")
-            .hint(format!(
-                "Leave it out. Its owner or a person can allow it: `allow_forgotten` {certificate}."
-            )));
+    let mut said = texts_of(memory).into_iter().flatten();
+    if phrases.is_one_word(&memory.text) || said.any(|text| says_whole(&phrases, text)) {
+        return Err(said_again("text", certificate));
     }
     Ok(memory.clone())
+}
+
+/// Verbs whose memories are checked one by one when they are written.
+const SAVING_VERBS: [&str; 4] = ["learn", "save_memories", "save_memory", "update_memory"];
+
+/// Refuses a request in which an agent says a forgotten sentence again, in whichever field: the task of
+/// a handoff, the title of a case, what is said of an entity.
+///
+/// # Errors
+/// `conflict` with the field.
+pub(in crate::verbs) fn refuse_forgotten(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    verb: &str,
+    request: &Value,
+) -> Result<()> {
+    // A hook passes on what a client sends; to refuse it would lose the rest.
+    if SAVING_VERBS.contains(&verb) || caller.door == EntryPoint::Hook {
+        return Ok(());
+    }
+    let mut fields = Vec::new();
+    collect_texts(request, String::new(), &mut fields);
+    let texts = fields.iter().map(|(_, text)| *text);
+    let forgotten = forgotten_phrases(tx, &caller.workspace, Some(&caller.agent), texts)?;
+    let Some(ForgottenText { phrases, certificate }) = forgotten else { return Ok(()) };
+    // A short name of a topic or a case is no statement.
+    let says = |text: &str| text.split_whitespace().nth(3).is_some() && says_whole(&phrases, text);
+    match fields.into_iter().find(|(_, text)| says(text)) {
+        None => Ok(()),
+        Some((field, _)) => Err(said_again(&field, certificate)),
+    }
+}
+
+/// Whether a text, or one of its sentences, is wholly forgotten. A part of a sentence may be chance.
+fn says_whole(phrases: &ForgottenPhrases, text: &str) -> bool {
+    let is_whole = |text: &str| phrases.redact(text).is_some_and(|rest| rest == FORGOTTEN_MARK);
+    [text].into_iter().chain(sentences(text)).any(is_whole)
+}
+
+fn said_again(field: &str, certificate: CertificateId) -> Error {
+    let day = certificate.made_at().strftime("%Y-%m-%d");
+    Error::new(ErrorKind::Conflict, format!("{field}: this was forgotten on {day}"))
+        .with_field(field)
+        .hint(format!(
+            "Leave it out. Its owner or a person can allow it: `allow_forgotten` {certificate}."
+        ))
+}
+
+/// The receipt without what was forgotten: its query repeats what an agent wrote.
+pub(in crate::verbs) fn receipt_without_forgotten(
+    tx: &dyn Transaction,
+    record: &ContextRecord,
+) -> Result<ContextRecord> {
+    let mut record = record.clone();
+    let query = [&*record.receipt.query];
+    let forgotten = forgotten_phrases(tx, &record.workspace, Some(&record.agent), query)?;
+    if let Some(query) = forgotten.and_then(|found| found.phrases.redact(&record.receipt.query)) {
+        record.receipt.query = query;
+    }
+    Ok(record)
 }
 
 /// The record of an export without what was forgotten; `None` if it is of a forgotten memory.
@@ -110,8 +162,9 @@ pub(in crate::verbs) fn record_without_forgotten(
     let encoded = serde_json::to_value(record).map_err(|error| {
         Error::new(ErrorKind::Internal, "a record could not be encoded").with_cause(error)
     })?;
-    let mut texts = Vec::new();
-    collect_texts(&encoded, &mut texts);
+    let mut fields = Vec::new();
+    collect_texts(&encoded, String::new(), &mut fields);
+    let texts = fields.iter().map(|(_, text)| *text);
     let forgotten = forgotten_phrases(tx, workspace, record.author(), texts)?;
     let Some(forgotten) = forgotten else { return Ok(Some(record.clone())) };
     let mut redacted = encoded.clone();
@@ -121,11 +174,21 @@ pub(in crate::verbs) fn record_without_forgotten(
     })
 }
 
-fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+/// Every text of a JSON value, with the path of its field.
+fn collect_texts<'v>(value: &'v Value, field: String, texts: &mut Vec<(String, &'v str)>) {
     match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.iter().for_each(|value| collect_texts(value, texts)),
-        Value::Object(fields) => fields.values().for_each(|value| collect_texts(value, texts)),
+        Value::String(text) => texts.push((field, text)),
+        Value::Array(values) => {
+            for (place, value) in values.iter().enumerate() {
+                collect_texts(value, format!("{field}[{place}]"), texts);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let path = if field.is_empty() { name.clone() } else { format!("{field}.{name}") };
+                collect_texts(value, path, texts);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

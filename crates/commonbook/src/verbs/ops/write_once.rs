@@ -15,6 +15,7 @@ use crate::model::caller::Caller;
 use crate::model::checkpoint::CheckpointSettings;
 use crate::store::{IdempotencyRecord, Transaction};
 use crate::verbs::Commonbook;
+use crate::verbs::ops::forgotten::refuse_forgotten;
 use crate::verbs::ops::write_request::WriteRequest;
 
 /// The caller of a write, what it may change, the time of the write, the source of new ids, and when
@@ -62,6 +63,7 @@ impl Commonbook {
         let key = fit_key(request.idempotency_key().map(String::as_str))?;
         // A caller that works for another user makes another request: the answer may be about that user.
         let request_sha256 = sha256(&encode_answer(&(R::VERB, &caller.user, request))?);
+        let texts = serde_json::to_value(request).map_err(cannot_encode)?;
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         let checkpoints = self.checkpoints;
         self.store.write(move |tx| {
@@ -73,6 +75,7 @@ impl Commonbook {
                 return repeated_answer(&earlier, &request_sha256);
             }
             let scope = WriteScope { caller: &caller, sight: &sight, now, ids: &*ids, checkpoints };
+            refuse_forgotten(tx, &caller, R::VERB, &texts)?;
             steps.iter().try_for_each(|step| step(tx, scope))?;
             let answer = act(tx, scope)?;
             if let Some(key) = &key {
@@ -113,7 +116,9 @@ fn repeated_answer<A: DeserializeOwned>(
 }
 
 fn encode_answer(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| {
-        Error::new(ErrorKind::Internal, "a request could not be encoded").with_cause(error)
-    })
+    serde_json::to_string(value).map_err(cannot_encode)
+}
+
+fn cannot_encode(error: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Internal, "a request could not be encoded").with_cause(error)
 }
