@@ -2,6 +2,7 @@
 //! its own record of who received what, and compares each answer with it.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +37,9 @@ const CHANGES_A_ROUND: usize = 6;
 
 /// Decisions of one session.
 const DECISIONS_A_SESSION: usize = 50;
+
+/// Decisions after which the index is written.
+const INDEXED_DECISIONS: usize = 1_000;
 
 /// Pairs of saves whose durations are compared.
 const TIMED_PAIRS: usize = 1_000;
@@ -209,6 +213,8 @@ struct FactSubject {
 struct Worker {
     caller: Caller,
     sessions: usize,
+    /// Decisions in this session.
+    decisions: usize,
     /// The facts that it received, each with the number of changes that it knows.
     told: HashMap<usize, usize>,
 }
@@ -250,6 +256,11 @@ impl StaleBench {
         let progress = super::bench_progress_bar("deciding", self.decisions);
         while simulation.report.decisions < self.decisions {
             simulation.run_round()?;
+            // In a home the server or a command writes the index; here nobody else does.
+            if simulation.report.decisions.is_multiple_of(INDEXED_DECISIONS) {
+                let book = &simulation.book;
+                book.index().follow(book.store(), |_| ControlFlow::Continue(()))?;
+            }
             progress.set_position(simulation.report.decisions as u64);
         }
         progress.finish_and_clear();
@@ -312,7 +323,7 @@ impl StaleSimulation {
     fn run_round(&mut self) -> Result<()> {
         let place = self.rng.usize(..self.workers.len());
         let service = self.rng.usize(..SERVICES.len());
-        if self.report.decisions.is_multiple_of(DECISIONS_A_SESSION) {
+        if self.workers[place].decisions == DECISIONS_A_SESSION {
             self.workers[place].begin_session(place);
         }
         self.read(place, service)?;
@@ -404,6 +415,7 @@ impl StaleSimulation {
         let caller = self.workers[place].caller.clone();
         let saved = self.save(&caller, text.clone())?;
         self.report.decisions += 1;
+        self.workers[place].decisions += 1;
         self.judge(place, basis, &text, &saved.stale);
         Ok(())
     }
@@ -502,6 +514,7 @@ struct Saved {
 impl Worker {
     fn begin_session(&mut self, place: usize) {
         self.sessions += 1;
+        self.decisions = 0;
         self.told.clear();
         self.caller.session = Some(format!("work-{place}-{}", self.sessions));
     }
@@ -512,7 +525,7 @@ fn worker(place: usize) -> Worker {
     let agent: Option<AgentName> = agent;
     let caller = Caller::new(agent, Workspace::fallback(), EntryPoint::Cli);
     let caller = Caller { session: Some(format!("work-{place}-0")), ..caller };
-    Worker { caller, sessions: 0, told: HashMap::new() }
+    Worker { caller, sessions: 0, decisions: 0, told: HashMap::new() }
 }
 
 /// A text with the name of a service and a number in it.

@@ -57,8 +57,8 @@ pub(super) fn show_consolidation(response: &Value) {
                 print_line(&format!("Skipped: {}", result.reason.as_deref().unwrap_or_default()));
             }
             ConsolidationOutcome::Undone => {
-                let memories = count_text(result.restored, "memory", "memories");
-                print_line(&format!("Reversed the change of {memories}"));
+                let changes = count_text(result.restored, "change", "changes");
+                print_line(&format!("Reversed {changes}"));
             }
             ConsolidationOutcome::Suggested if result.suggestions.is_empty() => {
                 print_note("no suggestions");
@@ -76,14 +76,21 @@ fn print_item(item: &ConsolidationItem) {
         (ConsolidationAction::Merge, Some(into)) => {
             format!("{action}  {subject} into {}  {reason}", short(into))
         }
+        _ if subject.is_empty() => format!("{action}  {reason}"),
         _ => format!("{action}  {subject}  {reason}"),
     });
 }
 
 fn figures(result: &ConsolidationResult) -> String {
-    let ConsolidationResult { merged, archived, pruned, summarised, seconds, .. } = result;
+    let ConsolidationResult { merged, archived, pruned, summarised, entities, seconds, .. } =
+        result;
     let sessions = count_text(*summarised, "session", "sessions");
+    let entities = match entities {
+        0 => String::new(),
+        _ => format!("{} joined, ", count_text(*entities, "entity", "entities")),
+    };
     format!(
-        "{merged} merged, {archived} archived, {pruned} pruned, {sessions} summarised in {seconds} s"
+        "{merged} merged, {archived} archived, {pruned} pruned, {entities}{sessions} summarised \
+         in {seconds} s"
     )
 }

@@ -118,6 +118,8 @@ string_enum! {
         Archive = "archive",
         /// It is archived: no reader ever received it.
         Prune = "prune",
+        /// The entity is merged into another one whose name means the same.
+        Join = "join",
         /// The session gets a summary.
         Summarise = "summarise",
     }
@@ -163,7 +165,10 @@ pub struct ConsolidationResult {
     pub pruned: u64,
     /// Sessions summarised.
     pub summarised: u64,
-    /// Memories put back.
+    /// Entities merged.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub entities: u64,
+    /// Memories and entities put back.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub restored: u64,
     /// Open contradictions that you see.
@@ -197,6 +202,7 @@ impl ConsolidationResult {
             archived: 0,
             pruned: 0,
             summarised: 0,
+            entities: 0,
             restored: 0,
             contradictions: 0,
             seconds: 0,
@@ -211,6 +217,7 @@ impl ConsolidationResult {
             ConsolidationAction::Merge => self.merged += 1,
             ConsolidationAction::Archive => self.archived += 1,
             ConsolidationAction::Prune => self.pruned += 1,
+            ConsolidationAction::Join => self.entities += 1,
             ConsolidationAction::Summarise => self.summarised += 1,
             ConsolidationAction::Keep => {}
         }

@@ -1,7 +1,7 @@
 //! The contract of a store for entities, mentions and relations.
 
 use super::Result;
-use crate::base::id::{EntityId, MemoryId, ReviewId};
+use crate::base::id::{EntityId, MemoryId, OperationId, ReviewId};
 use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
     AgentMentions, Entity, EntityMention, EntityName, EntityReview, EntityStatement, EntityType,
@@ -115,6 +115,9 @@ pub trait EntityRows {
 
     /// The last merge into this entity that was not undone.
     fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<MergeRecord>>;
+
+    /// The sources of the merges of a consolidation that were not undone, the newest first.
+    fn merges_of(&self, workspace: &Workspace, operation: OperationId) -> Result<Vec<EntityId>>;
 
     /// Drops the last merge into this entity.
     fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()>;

@@ -19,6 +19,7 @@ use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::token::TokenScope;
 use crate::store::Transaction;
+use crate::verbs::entity::join::undo_merges;
 
 /// Memories per transaction; other writers get their turn in between.
 const BULK_BATCH_MAX: u32 = 200;
@@ -187,6 +188,12 @@ impl Commonbook {
             if taken < BULK_BATCH_MAX as usize {
                 break;
             }
+        }
+        if operation.kind == BulkKind::Consolidated {
+            let (operation, agent) = (operation.clone(), caller.agent.clone());
+            let entities = self.store.write(move |tx| undo_merges(tx, &operation, &agent, now))?;
+            result.memories += entities;
+            any |= entities > 0;
         }
         if !any {
             return Err(Error::conflict(format!("bulk operation {id} was undone before")));

@@ -4,6 +4,8 @@
 //! each, which expects the lease. A run that dies leaves whole batches; the next one plans anew and
 //! continues its operation, so that one undo takes all of it back.
 
+mod entities;
+
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -29,12 +31,15 @@ use crate::model::consolidation::{
     ConsolidateMemory, ConsolidationAction, ConsolidationLease, ConsolidationMode,
     ConsolidationOutcome, ConsolidationResult, ConsolidationSettings, Suggestion,
 };
+use crate::model::entity::merging::{EntityVersions, MergeStrategy};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{ListOrder, Memory, MemoryType, Sharing};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::{Session, SessionFilter, SessionStatus};
 use crate::model::token::TokenScope;
 use crate::store::Transaction;
+use crate::verbs::entity::join::{MergeAuthor, join_entities};
+use entities::entity_as_planned;
 
 /// Memories that one step reads or changes; other writers get their turn in between.
 const CONSOLIDATION_BATCH_MAX: usize = 200;
@@ -375,6 +380,7 @@ impl ConsolidationJob<'_> {
             self.tell("comparing", index + 1, blocks.len());
             renewed = self.renew_in_time(lease, renewed)?;
         }
+        self.plan_entities(&mut planner)?;
         self.plan_summaries(&mut planner)?;
         Ok(planner.finish())
     }
@@ -400,7 +406,8 @@ impl ConsolidationJob<'_> {
             for (_, session) in page {
                 let is_old = session.ended_at.is_some_and(|ended| ended <= before);
                 if is_old && let Some(summary) = self.summary_of(&session)? {
-                    planner.summarise(session.id, summary);
+                    let session = session.id;
+                    planner.add_step(PlanStep::Summarise { session, summary });
                 }
             }
         }
@@ -512,6 +519,17 @@ impl BatchScope<'_> {
                     self.write(tx, EventKind::MemorySuperseded, &[], other, after)?;
                     done.push(ConsolidationAction::Merge);
                 }
+            }
+            PlanStep::Join { source, target, .. } => {
+                let found = |planned| entity_as_planned(&*tx, self.sight, planned);
+                let (Some(source), Some(target)) = (found(*source)?, found(*target)?) else {
+                    return Ok(());
+                };
+                let (agent, at) = (&self.caller.agent, self.now);
+                let author = MergeAuthor { agent, at, operation: Some(self.operation.id) };
+                let versions = EntityVersions::default();
+                join_entities(tx, &source, &target, versions, MergeStrategy::default(), author)?;
+                done.push(ConsolidationAction::Join);
             }
             PlanStep::Summarise { session, summary } => {
                 let Some(before) = tx.session(self.sight, *session)? else { return Ok(()) };

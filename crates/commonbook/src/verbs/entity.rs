@@ -1,6 +1,6 @@
 //! Finding, stating and reading entities.
 
-mod join;
+pub(in crate::verbs) mod join;
 mod review;
 
 use jiff::Timestamp;

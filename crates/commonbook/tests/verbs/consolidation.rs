@@ -10,6 +10,7 @@ use commonbook::model::consolidation::{
 };
 use commonbook::model::event::{EventKind, ListEvents};
 use commonbook::model::export::ExportWorkspace;
+use commonbook::model::import;
 use commonbook::model::memory::{
     GetMemory, Importance, Memory, RestoreMemory, SaveMemory, Sharing, Trust,
 };
@@ -412,4 +413,44 @@ fn a_private_memory_of_another_agent_is_in_no_plan() {
     save_twice(&world, "bob", "The vault is in room 4", "private");
     let planned = consolidate(&world, "ann", json!({"force": true, "dry_run": true}));
     assert_eq!((planned.merged, planned.items.len()), (0, 0));
+}
+
+#[test]
+fn entities_whose_names_mean_the_same_become_one_and_two_again() {
+    let (world, elsewhere) = (World::new(), World::new());
+    let state = |world: &World, agent: &str, name: &str| {
+        let stated = json!({"type": "tool", "value": name, "metadata": {"used": name}});
+        world.book.resolve_entity(&caller(agent), &request(stated)).unwrap();
+    };
+    let names = || {
+        let listed = world.book.list_entities(&caller("ann"), &request(json!({"limit": 100})));
+        let tools = listed.unwrap().items.into_iter();
+        tools.map(|entity| entity.value).collect::<Vec<_>>()
+    };
+    for name in ["Kubernetes", "Kubernetes", "Terraform"] {
+        state(&world, "ann", name);
+    }
+    // Records of another home come as they are.
+    state(&elsewhere, "ann", "Kubernettes");
+    state(&elsewhere, "bob", "Terrraform");
+    let records = export(&elsewhere, "ann").into_iter().filter(|line| line["record"] == "entity");
+    let records = records.map(|line| import::parse(line.to_string().as_bytes()).unwrap());
+    for result in world.book.import_lines(&caller("human"), None, records.collect()).unwrap() {
+        result.unwrap();
+    }
+    let (before, rows) = (names(), export(&world, "ann"));
+    assert_eq!(before, ["Kubernetes", "Kubernettes", "Terraform", "Terrraform"]);
+    let shown = consolidate(&world, "ann", json!({"dry_run": true}));
+    let reasons: Vec<&str> = shown.items.iter().map(|item| item.reason.as_str()).collect();
+    assert_eq!(reasons, ["entity Kubernettes is merged into Kubernetes"]);
+    let done = consolidate(&world, "ann", json!({"plan": shown.plan}));
+    assert_eq!((done.entities, done.merged), (1, 0));
+    assert_eq!(names(), ["Kubernetes", "Terraform", "Terrraform"], "Bob's stays");
+    assert_eq!(consolidate(&world, "ann", json!({})).entities, 0);
+    let undone = consolidate(&world, "ann", json!({"undo": done.operation}));
+    assert_eq!(undone.restored, 1);
+    assert_eq!(names(), before);
+    assert_eq!(export(&world, "ann"), rows);
+    let all = consolidate(&world, "ann", json!({"force": true}));
+    assert_eq!(all.entities, 2);
 }

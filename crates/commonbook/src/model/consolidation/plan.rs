@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::duplicate::{are_duplicates, may_merge};
 use super::{ConsolidationAction, ConsolidationItem};
 use crate::base::hash;
-use crate::base::id::{MemoryId, SessionId};
+use crate::base::id::{EntityId, MemoryId, SessionId};
 use crate::model::contradiction::MemoryStatements;
 use crate::model::memory::{Importance, Memory};
 
@@ -37,6 +37,15 @@ pub struct PlannedMemory {
     pub revision: u64,
 }
 
+/// An entity at the version that the plan is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedEntity {
+    /// The entity.
+    pub id: EntityId,
+    /// Its version; 0 while memories only mention it.
+    pub version: u64,
+}
+
 /// A step of a plan: what changes in one transaction or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanStep {
@@ -53,6 +62,15 @@ pub enum PlanStep {
         memory: PlannedMemory,
         /// The reason.
         cause: ArchiveCause,
+    },
+    /// An entity is merged into another one whose name means the same.
+    Join {
+        /// The entity that leads to the other from now on.
+        source: PlannedEntity,
+        /// The entity that stays.
+        target: PlannedEntity,
+        /// The names of both, in this order.
+        names: [String; 2],
     },
     /// A session gets a summary of its own sentences.
     Summarise {
@@ -124,7 +142,7 @@ impl PlanStep {
     pub fn size(&self) -> usize {
         match self {
             Self::Merge { merged, .. } => merged.len() + 1,
-            Self::Archive { .. } | Self::Summarise { .. } => 1,
+            Self::Archive { .. } | Self::Join { .. } | Self::Summarise { .. } => 1,
         }
     }
 
@@ -155,6 +173,13 @@ impl PlanStep {
             Self::Archive { memory, cause } => {
                 vec![item(cause.action(), memory.id, None, cause.reason().to_owned())]
             }
+            Self::Join { names: [source, target], .. } => vec![ConsolidationItem {
+                action: ConsolidationAction::Join,
+                memory: None,
+                into: None,
+                session: None,
+                reason: format!("entity {source} is merged into {target}"),
+            }],
             Self::Summarise { session, .. } => vec![ConsolidationItem {
                 action: ConsolidationAction::Summarise,
                 memory: None,
@@ -174,6 +199,10 @@ impl PlanStep {
                 format!("merge {} < {}\n", of(kept), merged.join(" "))
             }
             Self::Archive { memory, cause } => format!("archive {} {cause:?}\n", of(memory)),
+            Self::Join { source, target, .. } => {
+                let of = |entity: &PlannedEntity| format!("{}@{}", entity.id, entity.version);
+                format!("join {} < {}\n", of(target), of(source))
+            }
             Self::Summarise { session, summary } => format!("summarise {session} {summary}\n"),
         }
     }
@@ -335,12 +364,12 @@ impl ConsolidationPlanner {
         }
     }
 
-    /// Adds the summary of a session.
-    pub fn summarise(&mut self, session: SessionId, summary: String) {
-        self.steps.push(PlanStep::Summarise { session, summary });
+    /// Adds a step that concerns no memory.
+    pub fn add_step(&mut self, step: PlanStep) {
+        self.steps.push(step);
     }
 
-    /// The plan: merges first, then what is archived, then summaries.
+    /// The plan: merges first, then what is archived, then the steps of their own.
     #[must_use]
     pub fn finish(self) -> ConsolidationPlan {
         let Self { steps: others, candidates, .. } = self;

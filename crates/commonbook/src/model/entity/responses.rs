@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::merging::{EntityMerge, MergeStrategy};
 use super::{Entity, EntityName, EntitySighting, EntityType};
-use crate::base::id::{EntityId, MemoryId, ReviewId};
+use crate::base::id::{EntityId, MemoryId, OperationId, ReviewId};
 use crate::base::limits;
 use crate::model::agent::Agent;
 use commonbook_text::string_enum;
@@ -181,6 +181,9 @@ pub struct MergeRecord {
     pub statements: u64,
     /// The names that were not findable by similar ones before.
     pub filed: Vec<EntityId>,
+    /// The consolidation that merged them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub operation: Option<OperationId>,
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::access::VisibleAudience;
 use super::row::{encode_json, json, text};
 use super::rows::VisibleRows;
 use crate::base::error::Result;
-use crate::base::id::{EntityId, ReviewId};
+use crate::base::id::{EntityId, OperationId, ReviewId};
 use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
     Entity, EntityName, EntityReview, EntityStatement, EntityType, MergeRecord,
@@ -343,6 +343,12 @@ impl EntityRows for SqliteTransaction<'_> {
         let sql = "SELECT merge FROM entity_merge WHERE workspace = ?1 AND target = ?2 \
              ORDER BY number DESC LIMIT 1";
         self.query_one(sql, (workspace.as_str(), target.to_string()), |row| json(row, 0))
+    }
+
+    fn merges_of(&self, workspace: &Workspace, operation: OperationId) -> Result<Vec<EntityId>> {
+        let sql = "SELECT source FROM entity_merge \
+             WHERE workspace = ?1 AND merge ->> 'operation' = ?2 ORDER BY target, number DESC";
+        self.query_all(sql, (workspace.as_str(), operation.to_string()), |row| text(row, 0))
     }
 
     fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()> {

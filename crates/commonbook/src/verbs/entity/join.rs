@@ -5,10 +5,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::name_keys;
-use crate::base::error::{Error, Result};
-use crate::base::id::{EntityId, ReviewId};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::{EntityId, OperationId, ReviewId};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
+use crate::model::bulk::BulkOperation;
 use crate::model::caller::Caller;
 use crate::model::entity::merging::{self, EntityVersions, MergeStrategy, not_merged};
 use crate::model::entity::{
@@ -60,8 +61,8 @@ impl Commonbook {
                     review: Some(review),
                 });
             }
-            let entity =
-                join_entities(tx, &source, &target, versions, strategy, &caller.agent, now)?;
+            let author = MergeAuthor { agent: &caller.agent, at: now, operation: None };
+            let entity = join_entities(tx, &source, &target, versions, strategy, author)?;
             Ok(MergeEntitiesResult { entity, source: source.id, review: None })
         })?;
         Ok(once.answer)
@@ -114,15 +115,23 @@ pub(super) fn resolve_exact(
     }
 }
 
+/// Who merges two entities, and when.
+#[derive(Clone, Copy)]
+pub(in crate::verbs) struct MergeAuthor<'m> {
+    pub(in crate::verbs) agent: &'m Agent,
+    pub(in crate::verbs) at: Timestamp,
+    /// The consolidation that does it.
+    pub(in crate::verbs) operation: Option<OperationId>,
+}
+
 /// Merges two entities into one.
-pub(super) fn join_entities(
+pub(in crate::verbs) fn join_entities(
     tx: &mut dyn Transaction,
     source: &Entity,
     target: &Entity,
     versions: EntityVersions,
     strategy: MergeStrategy,
-    agent: &Agent,
-    at: Timestamp,
+    MergeAuthor { agent, at, operation }: MergeAuthor<'_>,
 ) -> Result<Entity> {
     let joined = merging::merge_entities(source, target, versions, strategy, agent, at)?;
     let workspace = &target.workspace;
@@ -140,9 +149,29 @@ pub(super) fn join_entities(
     }
     let statements = tx.statement_count(workspace, target.id)?;
     let entity = joined.target.clone();
-    tx.put_merge(workspace, &MergeRecord { joined, names, statements, filed })?;
+    tx.put_merge(workspace, &MergeRecord { joined, names, statements, filed, operation })?;
     append_entity_event(tx, EventKind::EntityMerged, &entity, agent, at, &["merge_count"])?;
     Ok(entity)
+}
+
+/// Undoes the merges of a consolidation; returns how many. One that went on into another entity stays.
+pub(in crate::verbs) fn undo_merges(
+    tx: &mut dyn Transaction,
+    operation: &BulkOperation,
+    agent: &Agent,
+    at: Timestamp,
+) -> Result<u64> {
+    let mut undone = 0;
+    for id in tx.merges_of(&operation.workspace, operation.id)? {
+        let Some(source) = tx.entity(&operation.workspace, id)? else { continue };
+        match split_entities(tx, &source, agent, at) {
+            Ok(_) => undone += 1,
+            // It is refused before anything changes.
+            Err(error) if error.kind == ErrorKind::Conflict => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(undone)
 }
 
 /// Splits a merged entity into two again.

@@ -111,15 +111,10 @@ impl Commonbook {
                         Some(source) => source,
                         None => find_visible_entity(tx, &sight, *source)?,
                     };
-                    join::join_entities(
-                        tx,
-                        &source,
-                        &entity,
-                        EntityVersions::default(),
-                        strategy,
-                        &caller.agent,
-                        now,
-                    )?
+                    let author =
+                        join::MergeAuthor { agent: &caller.agent, at: now, operation: None };
+                    let versions = EntityVersions::default();
+                    join::join_entities(tx, &source, &entity, versions, strategy, author)?
                 }
             };
             Ok(ResolveEntityResult { entity, outcome: EntityOutcome::Matched, review: None })
