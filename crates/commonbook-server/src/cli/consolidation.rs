@@ -39,10 +39,12 @@ pub(super) fn show_consolidation(response: &Value) {
         match result.outcome {
             ConsolidationOutcome::Planned => {
                 print_line(&figures(result));
-                let plan = result.plan.as_deref().unwrap_or_default();
-                print_note(&format!(
-                    "dry run: nothing was changed; `commonbook consolidate --plan {plan}` does it"
-                ));
+                print_note(&match result.plan.as_deref().filter(|_| !result.items.is_empty()) {
+                    None => "there is nothing to consolidate".to_owned(),
+                    Some(plan) => format!(
+                        "dry run: nothing was changed; `commonbook consolidate --plan {plan}` does it"
+                    ),
+                });
             }
             ConsolidationOutcome::Completed => {
                 print_line(&figures(result));

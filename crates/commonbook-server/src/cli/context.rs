@@ -21,7 +21,7 @@ pub(super) fn context(response: &Value) {
             false => print_line(&context.text),
         }
         for warning in &context.warnings {
-            print_note(&format!("warning: standing memory: {warning}"));
+            print_note(&format!("warning: {warning}"));
         }
         let figures = &context.diagnostics;
         print_note(&format!(

@@ -21,7 +21,10 @@ pub(super) fn show_forget_result(response: &Value) {
                 print_line("Would cut quotes out of");
                 result.redacted.iter().for_each(|id| print_line(&format!("  {id}")));
             }
-            print_places(&result.places);
+            let held = result.places.iter().filter(|place| place.found > 0);
+            print_places(held.clone());
+            let others = result.places.len() - held.count();
+            print_line(&format!("It is in none of {others} other places"));
             print_note("Nothing was changed. Add --yes to do it; nothing undoes it.");
         }
     });
@@ -68,7 +71,7 @@ fn print_certificate(certificate: &ForgetCertificate) {
         certificate.by, certificate.workspace, certificate.at
     ));
     certificate.memories.iter().for_each(|id| print_line(&format!("  {id}")));
-    print_places(&certificate.places);
+    print_places(certificate.places.iter());
     print_line(&format!("Keyed digest: {}", certificate.keyed_digest));
     print_line(&match certificate.finished_at {
         Some(at) => format!("Files clean: {at}"),
@@ -81,7 +84,7 @@ fn print_certificate(certificate: &ForgetCertificate) {
     certificate.not_erased.iter().for_each(|copy| print_line(&format!("  {copy}")));
 }
 
-fn print_places(places: &[ForgetPlace]) {
+fn print_places<'p>(places: impl Iterator<Item = &'p ForgetPlace>) {
     print_line("Places:");
     for ForgetPlace { place, found } in places {
         print_line(&format!("  {found:>5}  {place}"));

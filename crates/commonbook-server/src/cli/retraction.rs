@@ -6,7 +6,7 @@ use commonbook::model::memory::{RadiusKind, RadiusNode, RetractionResult};
 use serde_json::Value;
 
 use super::layout::{minute, one_line, print_next_page, print_table, short, show};
-use crate::output::{print_line, print_note};
+use crate::output::{count_text, print_line, print_note};
 
 /// The tree of what a memory reached, and how to take the retraction back.
 pub(super) fn show_retraction(response: &Value) {
@@ -18,7 +18,11 @@ pub(super) fn show_retraction(response: &Value) {
         if radius.left_out > 0 {
             print_line(&format!("… and {} more", radius.left_out));
         }
-        let reach = format!("{} agents, {} copies", radius.agents, radius.retracted);
+        let reach = format!(
+            "{} and {}",
+            count_text(radius.agents, "agent", "agents"),
+            count_text(radius.retracted, "copy", "copies")
+        );
         match &result.operation {
             Some(operation) => print_note(&format!(
                 "retracted; it reached {reach}; `commonbook undo {}` takes it back",

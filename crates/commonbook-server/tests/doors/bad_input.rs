@@ -178,10 +178,9 @@ fn of_appeals() -> Vec<Bad> {
             "too_large",
             Some("idempotency_key"),
         ),
-        ("forget_memory", json!({"topic": "t".repeat(65)}), "too_large", Some("topic")),
-        ("forget_memory", json!({"about_user": " "}), "invalid", Some("about_user")),
-        ("forget_memory", json!({}), "invalid", Some("id")),
-        ("forget_memory", json!({"since": "soon"}), "invalid", Some("since")),
+        ("forget_memory", json!({"id": "mem_x"}), "invalid", Some("id")),
+        ("forget_memory", json!({"id": UNKNOWN}), "not_found", None),
+        ("forget_memory", json!({"id": UNKNOWN, "topic": "trees"}), "invalid", Some("id")),
     ]
 }
 

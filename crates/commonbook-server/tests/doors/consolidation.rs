@@ -74,5 +74,5 @@ fn a_person_reads_what_would_change_and_what_reverses_it() {
     assert!(is_done && text.contains("1 merged") && text.contains("--undo"), "{text}");
     let operation = text.split("--undo ").nth(1).unwrap().split('`').next().unwrap().to_owned();
     let (is_done, text) = run(&["--undo", &operation]);
-    assert!(is_done && text.contains("Reversed the change of 2 memories"), "{text}");
+    assert!(is_done && text.contains("Reversed 2 changes"), "{text}");
 }

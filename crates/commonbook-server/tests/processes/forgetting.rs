@@ -110,6 +110,9 @@ fn nothing_comes_back_after_the_thirteen_steps() {
     assert!(!traces(home.path()).is_empty(), "a preview changes nothing");
     let certificate = answer(&home, &["forget", &id, "--yes"])["certificate"].clone();
     assert!(!certificate["finished_at"].is_null(), "{certificate}");
+    let packages = |place: &&Value| place["place"] == "packages of handoffs";
+    let packages = certificate["places"].as_array().unwrap().iter().find(packages).unwrap();
+    assert_ne!(packages["found"], 0, "the certificate counts what went with the memory");
     assert_eq!(traces(home.path()), Vec::<String>::new(), "after forgetting");
 
     let message = json!({"role": "user", "content": TEXT}).to_string();

@@ -342,10 +342,11 @@ fn forget_planned(
         }
         tx.redact_revisions(workspace, before.id, phrases)?;
     }
+    // Before the memories go with rows of their own, so that the certificate counts those too.
+    let rows = tx.redact_quotes(workspace, phrases)?;
     for forgotten in memories {
         remove_forgotten(tx, caller, &forgotten.memory, now)?;
     }
-    let rows = tx.redact_quotes(workspace, phrases)?;
     let key = first_key(&*tx)?;
     for forgotten in memories {
         for phrase in phrases_of_memories(&key, forgotten.states()).iter() {

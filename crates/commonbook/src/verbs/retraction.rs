@@ -286,7 +286,8 @@ fn notify_reached(
     operation: &BulkOperation,
     reach: &Reach,
 ) -> Result<()> {
-    for ReachedMemory { memory, is_copy, .. } in &reach.memories {
+    // What was derived is marked for its author, who hears of the mark.
+    for ReachedMemory { memory, .. } in reach.memories.iter().filter(|reached| reached.is_copy) {
         let notice = RetractionNotice {
             workspace: memory.workspace.clone(),
             agent: memory.owner.clone(),
@@ -298,11 +299,6 @@ fn notify_reached(
             actor: operation.agent.clone(),
             at: operation.at,
         };
-        if !is_copy {
-            let kind = RetractionNoticeKind::Derived;
-            notify(tx, operation, RetractionNotice { kind, ..notice })?;
-            continue;
-        }
         for record in last_told(&reach.told, memory.id) {
             if record.agent == memory.owner {
                 continue;
@@ -354,11 +350,8 @@ pub(super) fn take_back(
     now: Timestamp,
 ) -> Result<()> {
     for heard in tx.take_back_notices(operation.id)? {
-        // What was made of the memory was never retracted itself.
-        if heard.kind != RetractionNoticeKind::Derived {
-            let kind = RetractionNoticeKind::Restored;
-            tx.put_retraction_notice(&RetractionNotice { kind, at: now, ..heard })?;
-        }
+        let kind = RetractionNoticeKind::Restored;
+        tx.put_retraction_notice(&RetractionNotice { kind, at: now, ..heard })?;
     }
     Ok(())
 }

@@ -120,7 +120,7 @@ fn entries_are_numbered_without_a_gap_and_read_in_order() {
     let rest = world.entries("eve", 2, 2);
     assert_eq!((summaries(&rest.entries), rest.next), (vec!["Bob does"], None));
     assert_eq!(world.entries("eve", 3, 2).entries, []);
-    assert_eq!(world.entries("eve", u64::MAX, 100).entries, []);
+    assert_eq!(world.entries("eve", i64::MAX as u64, 100).entries, []);
     // An entry is a memory: read, listed and found like any other.
     let id = first.entries[0].entry_id;
     let memory = world.book.get_memory(&caller("eve"), &GetMemory { id, at: None }).unwrap();
@@ -142,7 +142,7 @@ fn an_append_at_another_version_returns_the_latest_and_writes_nothing() {
     let world = World::new();
     world.note("ann", "one");
     let fields = |expected: u64| json!({"key": "retries", "expected_version": expected, "entries": [{"summary": "two"}]});
-    for stale in [0, 2, u64::MAX] {
+    for stale in [0, 2, i64::MAX as u64] {
         let moved = world.append("bob", fields(stale)).unwrap();
         assert_eq!(moved.moved.map(|moved| moved.latest), Some(1));
         assert!(moved.entries.is_empty());

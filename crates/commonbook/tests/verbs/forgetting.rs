@@ -217,8 +217,17 @@ fn a_filter_forgets_several() {
     world.book.get_memory(&caller("ann"), &GetMemory { id: kept, at: None }).unwrap();
     let nothing = world.book.forget_memories(&caller("ann"), &people).unwrap();
     assert!(!nothing.forgotten && nothing.memories.is_empty());
-    for wrong in [json!({}), json!({"since": "2026-02-01", "until": "2026-01-01"})] {
+    let table = [
+        (json!({}), "id", ErrorKind::Invalid),
+        (json!({"since": "2026-02-01", "until": "2026-01-01"}), "until", ErrorKind::Invalid),
+        (json!({"since": "soon"}), "since", ErrorKind::Invalid),
+        (json!({"topic": " "}), "topic", ErrorKind::Invalid),
+        (json!({"topic": "t".repeat(65)}), "topic", ErrorKind::TooLarge),
+        (json!({"about_user": "two\nlines"}), "about_user", ErrorKind::Invalid),
+        (json!({"owner": "a//b"}), "owner", ErrorKind::Invalid),
+    ];
+    for (wrong, field, kind) in table {
         let refused = world.book.forget_memory(&caller("ann"), &request(wrong)).unwrap_err();
-        assert_eq!(refused.kind, ErrorKind::Invalid);
+        assert_eq!((refused.kind, refused.field.as_deref()), (kind, Some(field)));
     }
 }

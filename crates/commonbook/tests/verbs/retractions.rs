@@ -411,8 +411,12 @@ fn what_was_derived_from_it_stays_and_its_author_hears_of_it() {
     assert_eq!((node.kind, node.depth), (RadiusKind::Memory, 1));
     assert!(node.how.contains("to review"), "{node:?}");
     assert_eq!(world.shown("bob", plan.id).retraction, None);
-    let heard = world.hears("bob");
-    assert!(heard[0].contains("Review what you wrote"), "{heard:?}");
+    assert_eq!(world.hears("bob"), Vec::<String>::new(), "nothing that he wrote was retracted");
+    let task = json!({"task": "Plan the freeze of the shop"});
+    let warnings = world.book.get_context(&caller("bob"), &request(task)).unwrap().warnings;
+    let expected =
+        format!("Review {}: it rests on {}, which was retracted by ann.", plan.id, wrong.id);
+    assert_eq!(warnings, [expected]);
 }
 
 #[test]

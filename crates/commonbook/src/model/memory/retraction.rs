@@ -179,8 +179,6 @@ string_enum! {
         Told = "told",
         /// What it wrote was retracted by another.
         Own = "own",
-        /// What it wrote was made of a retracted memory.
-        Derived = "derived",
         /// What it heard was retracted holds again.
         Restored = "restored",
     }

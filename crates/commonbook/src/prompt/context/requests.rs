@@ -109,7 +109,7 @@ pub struct AgentContext {
     pub items: Vec<ItemSummary>,
     /// The figures.
     pub diagnostics: ContextDiagnostics,
-    /// Warnings for the maintainer of the standing memory.
+    /// What to review, and where the standing memory exceeds its limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

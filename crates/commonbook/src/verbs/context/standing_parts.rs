@@ -215,7 +215,7 @@ impl Commonbook {
         }
         let limits = self.preferences.limits(caller.agent.role());
         let over = StandingDocument::parse(&file.text).limit_warnings(&limits);
-        over.iter().map(ToString::to_string).collect()
+        over.iter().map(|warning| format!("standing memory: {warning}")).collect()
     }
 
     /// What agents have learned, by text with single blanks, with the agent and the day.

@@ -132,10 +132,6 @@ pub fn retraction(notice: &RetractionNotice, memory: &Memory) -> Option<String> 
     match notice.kind {
         RetractionNoticeKind::Told => because(format!("{told} was wrong")),
         RetractionNoticeKind::Own => because("Your memory was retracted".to_owned()),
-        RetractionNoticeKind::Derived => {
-            let lead = "Review what you wrote: it was made of something that was retracted since";
-            Some(sentence(&format!("{lead}: “{}”", says.trim())))
-        }
         RetractionNoticeKind::Restored => {
             let lead = format!("{told} holds after all, and its retraction was taken back");
             (memory.retraction.is_none()).then(|| sentence(&format!("{lead}: “{}”", says.trim())))
