@@ -82,7 +82,7 @@ pub(super) struct ConsolidationBench {
 
 /// What the maker of the home knows of a memory.
 #[derive(Debug, Clone, Copy)]
-struct MadeUp {
+pub(super) struct MadeUp {
     /// The statement that it makes; two memories with the same one say the same.
     statement: usize,
     critical: bool,
@@ -99,7 +99,7 @@ impl ConsolidationBench {
         let now = SystemClock.now();
         let clock = Arc::new(FixedClock::at(now));
         let book = super::open_bench_book(folder.path(), Arc::<FixedClock>::clone(&clock))?;
-        let made_up = self.fill(&book, &clock)?;
+        let made_up = fill_home(&book, &clock, self.size)?;
         clock.set(now);
         let caller = caller()?;
         let before = export(&book, &caller)?;
@@ -141,65 +141,69 @@ impl ConsolidationBench {
             false => Err(Error::new(ErrorKind::Internal, "the reversal left a difference")),
         }
     }
+}
 
-    /// Fills the home: of ten memories six stand alone, two say again what another says, one says the
-    /// contrary of another, one is an older update.
-    fn fill(&self, book: &Commonbook, clock: &FixedClock) -> Result<BTreeMap<MemoryId, MadeUp>> {
-        let mut rng = Rng::with_seed(SEED);
-        let mut values = Vec::<(usize, String, String)>::new();
-        // Two memories that happen to say the same have the same number.
-        let mut statements = HashMap::<String, usize>::new();
-        let mut number_of = |text: &str| {
-            let next = statements.len() + 1;
-            *statements.entry(text.to_owned()).or_insert(next)
-        };
-        let mut made_up = BTreeMap::new();
-        let bar = super::bench_progress_bar("filling the home", self.size);
-        let begun = clock.now();
-        while made_up.len() < self.size {
-            let share = made_up.len() as f64 / self.size as f64;
-            let hours = (24.0 * HISTORY_DAYS as f64 * (1.0 - share)) as i64;
-            clock.set(begun.checked_sub(SignedDuration::from_hours(hours)).unwrap_or(begun));
-            let (mut memories, mut known) = (Vec::new(), Vec::new());
-            for number in 0..BATCH_MEMORIES.min(self.size - made_up.len()) {
-                let (statement, text) = match number % 10 {
-                    6 | 7 if !values.is_empty() => {
-                        let (statement, subject, value) = &values[rng.usize(..values.len())];
-                        (*statement, said_again(&mut rng, subject, value))
-                    }
-                    8 if !values.is_empty() => {
-                        let (_, subject, _) = values[rng.usize(..values.len())].clone();
-                        let text = format!("The {subject} is {}", value(&mut rng));
-                        (number_of(&text), text)
-                    }
-                    _ => {
-                        let service = SERVICES[rng.usize(..SERVICES.len())];
-                        let subject = SUBJECTS[rng.usize(..SUBJECTS.len())];
-                        let subject = format!("{subject} of {service} shard {}", rng.u32(1..9_999));
-                        let value = value(&mut rng);
-                        let text = format!("The {subject} is {value}");
-                        let statement = number_of(&text);
-                        values.push((statement, subject, value));
-                        (statement, text)
-                    }
-                };
-                let critical = rng.u32(..50) == 0;
-                let importance = critical.then_some(Importance::Critical);
-                // A topic of its own keeps a save from refusing what was said before.
-                let topics = vec!["settings".to_owned(), format!("note-{}", rng.u32(..))];
-                memories.push(SaveMemory { text, importance, topics, ..SaveMemory::default() });
-                known.push(MadeUp { statement, critical });
-            }
-            let request = SaveMemories { memories, idempotency_key: None };
-            let saved = book.save_memories(&caller()?, &request)?;
-            bar.inc(saved.items.len() as u64);
-            for (saved, known) in saved.items.iter().zip(known) {
-                made_up.insert(saved.memory.id, known);
-            }
+/// Fills the home: of ten memories six stand alone, two say again what another says, one says the
+/// contrary of another, one is an older update.
+pub(super) fn fill_home(
+    book: &Commonbook,
+    clock: &FixedClock,
+    size: usize,
+) -> Result<BTreeMap<MemoryId, MadeUp>> {
+    let mut rng = Rng::with_seed(SEED);
+    let mut values = Vec::<(usize, String, String)>::new();
+    // Two memories that happen to say the same have the same number.
+    let mut statements = HashMap::<String, usize>::new();
+    let mut number_of = |text: &str| {
+        let next = statements.len() + 1;
+        *statements.entry(text.to_owned()).or_insert(next)
+    };
+    let mut made_up = BTreeMap::new();
+    let bar = super::bench_progress_bar("filling the home", size);
+    let begun = clock.now();
+    while made_up.len() < size {
+        let share = made_up.len() as f64 / size as f64;
+        let hours = (24.0 * HISTORY_DAYS as f64 * (1.0 - share)) as i64;
+        clock.set(begun.checked_sub(SignedDuration::from_hours(hours)).unwrap_or(begun));
+        let (mut memories, mut known) = (Vec::new(), Vec::new());
+        for number in 0..BATCH_MEMORIES.min(size - made_up.len()) {
+            let (statement, text) = match number % 10 {
+                6 | 7 if !values.is_empty() => {
+                    let (statement, subject, value) = &values[rng.usize(..values.len())];
+                    (*statement, said_again(&mut rng, subject, value))
+                }
+                8 if !values.is_empty() => {
+                    let (_, subject, _) = values[rng.usize(..values.len())].clone();
+                    let text = format!("The {subject} is {}", value(&mut rng));
+                    (number_of(&text), text)
+                }
+                _ => {
+                    let service = SERVICES[rng.usize(..SERVICES.len())];
+                    let subject = SUBJECTS[rng.usize(..SUBJECTS.len())];
+                    let subject = format!("{subject} of {service} shard {}", rng.u32(1..9_999));
+                    let value = value(&mut rng);
+                    let text = format!("The {subject} is {value}");
+                    let statement = number_of(&text);
+                    values.push((statement, subject, value));
+                    (statement, text)
+                }
+            };
+            let critical = rng.u32(..50) == 0;
+            let importance = critical.then_some(Importance::Critical);
+            // A topic of its own keeps a save from refusing what was said before.
+            let topics = vec!["settings".to_owned(), format!("note-{}", rng.u32(..))];
+            memories.push(SaveMemory { text, importance, topics, ..SaveMemory::default() });
+            known.push(MadeUp { statement, critical });
         }
-        bar.finish_and_clear();
-        Ok(made_up)
+        let request = SaveMemories { memories, idempotency_key: None };
+        let saved = book.save_memories(&caller()?, &request)?;
+        bar.inc(saved.items.len() as u64);
+        for (saved, known) in saved.items.iter().zip(known) {
+            made_up.insert(saved.memory.id, known);
+        }
     }
+    bar.finish_and_clear();
+    Ok(made_up)
 }
 
 fn value(rng: &mut Rng) -> String {

@@ -9,6 +9,7 @@ mod dataset;
 mod entities;
 mod events;
 mod extraction;
+mod forgetting;
 mod hook;
 mod likeness;
 mod machine;
@@ -85,6 +86,8 @@ enum BenchCommand {
     Likeness(likeness::LikenessBench),
     /// How precisely duplicates merge, and the time, the memory and the reversal of a large home
     Consolidation(consolidation::ConsolidationBench),
+    /// Durations of retracting, of asking who knows what, and of forgetting, in a large home
+    Forgetting(forgetting::ForgettingBench),
     /// How many contradictions the rules find and how many they invent, and the time that a large
     /// store takes
     Contradictions(contradictions::ContradictionBench),
@@ -119,6 +122,7 @@ impl BenchCommand {
             Self::Context(context) => context.run(config, as_json),
             Self::Likeness(likeness) => likeness.run(),
             Self::Consolidation(consolidation) => consolidation.run(),
+            Self::Forgetting(forgetting) => forgetting.run(),
             Self::Contradictions(contradictions) => contradictions.run(),
             Self::Hook(hook) => hook.run(as_json),
             Self::Extraction(extraction) => extraction.run(),
