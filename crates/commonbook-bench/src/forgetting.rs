@@ -24,7 +24,7 @@ use super::synthetic::MAIN_WORKSPACE;
 /// Agents that receive each of the memories.
 const READERS: usize = 50;
 
-/// Memories that are told, retracted and forgotten.
+/// Memories that reach the readers, and are retracted and forgotten.
 const MEMORIES: usize = 20;
 
 /// Saves whose durations are compared.
@@ -83,7 +83,7 @@ impl ForgettingBench {
         fill_home(&book, &clock, self.size)?;
         let ids = tell(&book)?;
         print_line(&format!(
-            "\n{} memories; {MEMORIES} of them told to {READERS} agents each",
+            "\n{} memories; {MEMORIES} of them told to {READERS} agents",
             self.size
         ));
         print_line(&format!("{:<44} {:>5} {:>10} {:>10}", "ms", "n", "p50", "p95"));
@@ -131,17 +131,21 @@ fn time_retractions(book: &Commonbook, ids: &[MemoryId]) -> Result<()> {
     let mut retraction = TimedStep::new("retraction");
     let mut undo = TimedStep::new("retraction undone");
     let mut knowledge = TimedStep::new("who knows a memory");
+    let mut reached = Vec::new();
     for id in ids {
         let fields = |dry_run: bool| json!({"id": id, "reason": "measured", "dry_run": dry_run});
         let (dry, real) = (input::from_value(fields(true))?, input::from_value(fields(false))?);
         preview.time(|| book.retract_memory(&ann, &dry))?;
         let retracted = retraction.time(|| book.retract_memory(&ann, &real))?;
+        reached.push(retracted.blast_radius.agents);
         let asked = input::from_value(json!({"memory": id}))?;
         knowledge.time(|| book.who_knows(&ann, &asked))?;
         let operation = input::from_value(json!({"operation_id": retracted.operation}))?;
         undo.time(|| book.undo_operation(&ann, &operation))?;
     }
     [preview, retraction, undo, knowledge].into_iter().for_each(TimedStep::print);
+    let [least, most] = [reached.iter().min(), reached.iter().max()].map(Option::unwrap_or_default);
+    print_line(&format!("each retraction reached {least} to {most} agents"));
     Ok(())
 }
 
