@@ -144,7 +144,8 @@ fn time_retractions(book: &Commonbook, ids: &[MemoryId]) -> Result<()> {
         undo.time(|| book.undo_operation(&ann, &operation))?;
     }
     [preview, retraction, undo, knowledge].into_iter().for_each(TimedStep::print);
-    let [least, most] = [reached.iter().min(), reached.iter().max()].map(Option::unwrap_or_default);
+    let [least, most] = [reached.iter().min(), reached.iter().max()]
+        .map(|agents| agents.copied().unwrap_or_default());
     print_line(&format!("each retraction reached {least} to {most} agents"));
     Ok(())
 }
