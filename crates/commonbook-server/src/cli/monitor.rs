@@ -150,7 +150,7 @@ impl MonitorCommand {
         ]
         .concat();
         if self.exclude_self {
-            pairs.push(("exclude_self".to_owned(), String::new()));
+            pairs.push(("exclude_self".to_owned(), "true".to_owned()));
         }
         pairs
     }
