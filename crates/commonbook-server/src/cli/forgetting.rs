@@ -75,7 +75,7 @@ fn print_certificate(certificate: &ForgetCertificate) {
     print_line(&format!("Keyed digest: {}", certificate.keyed_digest));
     print_line(&match certificate.finished_at {
         Some(at) => format!("Files clean: {at}"),
-        None => "Files clean: not yet; the next sweep of a server does it".to_owned(),
+        None => "Files clean: not yet; the next sweep of a server or the next `commonbook forget` does it".to_owned(),
     });
     if let Some(at) = certificate.allowed_at {
         print_line(&format!("Allowed again: {at}"));

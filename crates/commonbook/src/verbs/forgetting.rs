@@ -86,6 +86,10 @@ impl Commonbook {
         self.policy.may_write(caller)?;
         let now = self.clock.now();
         let selection = request.read(caller, now)?;
+        if request.is_confirmed() {
+            // What an earlier call could not clean, as its process was killed or the disk was full.
+            self.finish_forgetting()?;
+        }
         let (plan, rows) = self.store.read(|tx| {
             let plan = plan_forgetting(tx, caller, &selection)?;
             let rows = tx.count_quotes(&plan.workspace, &plan.phrases)?;
