@@ -40,7 +40,9 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::access;
 use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::token::TokenScope;
 use serde_json::Value;
 
 use crate::caller::{CallerClaims, resolve_caller};
@@ -258,7 +260,12 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
         };
     }
     let arg = arg.long(flag_name(field)).alias(field.replace('_', "-"));
-    let arg = if field == "k" { arg.short('k') } else { arg };
+    // Each list takes both names of its length.
+    let arg = match field {
+        "k" => arg.short('k').alias("limit"),
+        "limit" => arg.short_alias('k'),
+        _ => arg,
+    };
     if schema["type"] == "boolean" {
         return arg.action(ArgAction::SetTrue);
     }
@@ -342,6 +349,14 @@ pub(crate) fn resolve_cli_caller(matches: &ArgMatches, config: &Config) -> Resul
     Ok(caller.in_project(config.project()))
 }
 
+/// Checks that a person runs a command about the whole home, and no agent that gives its name.
+///
+/// # Errors
+/// `forbidden` for an agent, as [`access::require_scope`].
+pub(crate) fn require_person(matches: &ArgMatches, config: &Config) -> Result<()> {
+    access::require_scope(&resolve_cli_caller(matches, config)?, TokenScope::Admin)
+}
+
 /// Runs the command of this name; `None` if it is not the command of a verb.
 ///
 /// # Errors
@@ -422,7 +437,7 @@ impl VerbCommand {
         let mut caller = resolve_cli_caller(matches, config)?;
         let current = current_session::of_caller(config, &caller, address.as_ref())?;
         caller = caller.in_session(current.as_deref())?;
-        let mut pairs = self.field_pairs(matches)?;
+        let pairs = self.field_pairs(matches)?;
         if !self.has_field("session")
             && let Some(session) = matches.get_one::<String>("session")
         {
@@ -430,9 +445,6 @@ impl VerbCommand {
         }
         let lists = self.list_fields(matches);
         let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();
-        if self.has_field("scope") && !names_workspace && !matches.contains_id("scope") {
-            pairs.push(("scope".to_owned(), "nearest".to_owned()));
-        }
         let mut request = self.verb.call.parse_pairs(pairs);
         request.extend(lists);
         if let Some(field) = self.view.list_file {
@@ -469,7 +481,8 @@ impl VerbCommand {
         if self.verb.name == "end_session" {
             current_session::forget(config, &caller, None, &response["id"])?;
         }
-        let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
+        let lookup =
+            ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         self.show(matches, response, &lookup, page);
         // After the response, which does not depend on it.
         if let Some(book) = book {
@@ -518,7 +531,8 @@ impl VerbCommand {
         let call = |caller: &Caller, verb: &str, request: Value| {
             server.call_named(verb, caller, request).ok()
         };
-        let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
+        let lookup =
+            ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         self.show(matches, response, &lookup, page);
         Ok(())
     }

@@ -55,6 +55,41 @@ fn shape_hint(door: HintDoor<'_>) -> String {
     }
 }
 
+/// The message of an error for a person who typed this command: a field of the request has the name of
+/// its flag.
+pub(crate) fn message_in_flags(error: &Error, command: &str) -> String {
+    let message = &error.message;
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    if let Some(flag) = missing.and_then(|field| flag_of(command, field)) {
+        return match flag.as_str() {
+            "reason" => "say why: --reason \"…\"".to_owned(),
+            _ => format!("--{flag} is missing"),
+        };
+    }
+    let field = error.field.as_deref().unwrap_or_default();
+    let (Some(reason), Some(flag)) =
+        (message.strip_prefix(&format!("{field}: ")), flag_of(command, field))
+    else {
+        return message.clone();
+    };
+    match reason.strip_suffix(" needs this field") {
+        Some(needing) => format!("{needing} needs --{flag} \"…\""),
+        None if reason.ends_with("expected a map") => {
+            format!("--{flag} takes JSON: '{{\"version\": \"17\"}}'")
+        }
+        None => format!("--{flag}: {reason}"),
+    }
+}
+
+/// The flag of a field at a command; `None` if the field has none.
+fn flag_of(command: &str, field: &str) -> Option<String> {
+    let program = crate::clap_command();
+    let mut words = command.split(' ').skip(1);
+    let command = words.try_fold(&program, |command, word| command.find_subcommand(word))?;
+    let argument = command.get_arguments().find(|argument| argument.get_id() == field)?;
+    argument.get_long().map(str::to_owned)
+}
+
 /// Replaces each name of a verb in a text: in backticks, or with an underscore in it.
 pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
     let mut translated = String::with_capacity(text.len());
@@ -158,6 +193,36 @@ mod tests {
             let full = ToolSelection::of(ToolTier::Full);
             let hints = [cli, HintDoor::Mcp(&full), HintDoor::Rest].map(|door| hint(text, door));
             assert_eq!(hints, [command, tool, route], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_at_the_command_line_names_flags() {
+        let plain = |message: &str| Error::new(ErrorKind::Invalid, message);
+        let table = [
+            ("retract", plain("missing field `reason`"), "say why: --reason \"…\""),
+            (
+                "contradictions resolve",
+                Error::invalid("context", "keep_both needs this field"),
+                "keep_both needs --context \"…\"",
+            ),
+            (
+                "save",
+                Error::invalid("metadata", "invalid type: string \"version=17\", expected a map"),
+                "--metadata takes JSON: '{\"version\": \"17\"}'",
+            ),
+            (
+                "save",
+                Error::invalid("valid_until", "expected a time such as 2025-09-01T00:00:00Z"),
+                "--valid-until: expected a time such as 2025-09-01T00:00:00Z",
+            ),
+            // What has no flag keeps its name.
+            ("show", Error::invalid("id", "\"nope\" is no id"), "id: \"nope\" is no id"),
+            ("save", plain("missing field `text`"), "missing field `text`"),
+            ("save", plain("no space is left"), "no space is left"),
+        ];
+        for (command, error, message) in table {
+            assert_eq!(message_in_flags(&error, &format!("commonbook {command}")), message);
         }
     }
 

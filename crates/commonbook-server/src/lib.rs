@@ -52,6 +52,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, StoreLoss};
+use commonbook_text::nearest::nearest_name;
 use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
@@ -316,8 +317,14 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
-        ProgramCommand::Backup(backup) => backup.run(&config, as_json),
-        ProgramCommand::RestoreBackup(restore) => restore.run(&config, open, as_json),
+        ProgramCommand::Backup(backup) => {
+            cli::require_person(own, &config)?;
+            backup.run(&config, as_json)
+        }
+        ProgramCommand::RestoreBackup(restore) => {
+            cli::require_person(own, &config)?;
+            restore.run(&config, open, as_json)
+        }
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
         ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
@@ -564,26 +571,56 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let is_end = |line: &str| line.starts_with("Usage:") || line.starts_with("For more");
     let reason = lines.iter().take_while(|line| !is_end(line) && !line.starts_with("tip: "));
     let reason: Vec<&str> = reason.copied().collect();
-    let help = format!("Run `{} --help`.", typed_command(arguments));
-    let hint = suggestion(error).map_or(help.clone(), |tip| format!("{tip} {help}"));
+    let command = typed_command(arguments);
+    let help = format!("Run `{command} --help`.");
+    let hint = suggestion(error, &command).map_or(help.clone(), |tip| format!("{tip} {help}"));
     let message = reason.join(" ");
     Error::new(ErrorKind::Invalid, message.trim_start_matches("error: ")).hint(hint)
 }
 
-/// The nearest name to a wrong one.
-fn suggestion(error: &clap::Error) -> Option<String> {
+/// Commands that people and models type from habit, and those that do it here.
+const HABITUAL_COMMANDS: [(&str, &str); 12] = [
+    ("add", "save"),
+    ("find", "search"),
+    ("get", "show"),
+    ("memories", "list"),
+    ("memory list", "memory status"),
+    ("merge", "entity merge"),
+    ("query", "search"),
+    ("read", "show"),
+    ("remember", "save"),
+    ("remove", "delete"),
+    ("rm", "delete"),
+    ("unmerge", "entity unmerge"),
+];
+
+/// What was probably meant by a wrong name. A name that is not nearly the same is no suggestion: it could
+/// destroy something.
+fn suggestion(error: &clap::Error, command: &str) -> Option<String> {
+    let text = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.as_str()),
+        _ => None,
+    };
+    if let Some(wrong) = text(ContextKind::InvalidSubcommand) {
+        let typed = format!("{command} {wrong}");
+        let typed = typed.strip_prefix("commonbook ").unwrap_or(&typed);
+        let meant = HABITUAL_COMMANDS.iter().find(|(habit, _)| *habit == typed);
+        if let Some((_, meant)) = meant {
+            return Some(format!("`commonbook {meant}` does that."));
+        }
+    }
     let kinds = [
-        (ContextKind::SuggestedSubcommand, "subcommand"),
-        (ContextKind::SuggestedArg, "argument"),
-        (ContextKind::SuggestedValue, "value"),
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand, "subcommand"),
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg, "argument"),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue, "value"),
     ];
-    kinds.iter().find_map(|(kind, noun)| {
-        let nearest = match error.get(*kind)? {
-            ContextValue::String(name) => name,
-            // The nearest is the last.
-            ContextValue::Strings(names) => names.last()?,
+    kinds.iter().find_map(|(wrong, suggested, noun)| {
+        let names: Vec<&str> = match error.get(*suggested)? {
+            ContextValue::String(name) => vec![name],
+            ContextValue::Strings(names) => names.iter().map(String::as_str).collect(),
             _ => return None,
         };
+        let nearest = nearest_name(text(*wrong)?, &names)?;
         Some(format!("A similar {noun} exists: '{nearest}'."))
     })
 }
@@ -658,6 +695,23 @@ mod tests {
                 "A similar argument exists: '--title'. Run `commonbook case open --help`.",
             ),
             (
+                "memory list",
+                "unrecognized subcommand 'list'",
+                "`commonbook memory status` does that. Run `commonbook memory --help`.",
+            ),
+            (
+                "purg x",
+                "unrecognized subcommand 'purg'",
+                "A similar subcommand exists: 'purge'. Run `commonbook --help`.",
+            ),
+            ("urgent x", "unrecognized subcommand 'urgent'", "Run `commonbook --help`."),
+            (
+                "setup vscode",
+                "invalid value 'vscode' for '[CLIENT]' [possible values: claude-code, codex, gemini, \
+                 copilot, opencode, cursor]",
+                "Run `commonbook setup --help`.",
+            ),
+            (
                 "serve --port many",
                 "invalid value 'many' for '--port <PORT>': invalid digit found in string",
                 "Run `commonbook serve --help`.",
@@ -669,6 +723,23 @@ mod tests {
             let error = clap_command().try_get_matches_from(&words).unwrap_err();
             let error = usage_error(&error, &words);
             assert_eq!((&*error.message, error.hint.as_deref()), (message, Some(hint)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_from_habit_names_the_command_that_does_it() {
+        let mut program = clap_command();
+        program.build();
+        for (habit, command) in HABITUAL_COMMANDS {
+            let find = |line: &str| {
+                line.split(' ').try_fold(&program, |command, word| command.find_subcommand(word))
+            };
+            assert!(find(habit).is_none() && find(command).is_some(), "{habit}: {command}");
+            let line = format!("commonbook {habit}");
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let error = clap_command().try_get_matches_from(&words).unwrap_err();
+            let hint = usage_error(&error, &words).hint.unwrap();
+            assert!(hint.starts_with(&format!("`commonbook {command}` does that.")), "{hint}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use crate::hint::{HintDoor, for_door};
+use crate::hint::{HintDoor, for_door, message_in_flags};
 
 /// The first failure to write standard output.
 static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
@@ -110,7 +110,8 @@ pub fn print_error(error: &Error, command: &str, as_json: bool) -> ExitCode {
     if as_json {
         print_note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
     } else {
-        print_note(&format!("\u{1b}[1;31merror:\u{1b}[0m {}", error.message));
+        let message = message_in_flags(&error, command);
+        print_note(&format!("\u{1b}[1;31merror:\u{1b}[0m {message}"));
         if let Some(hint) = &error.hint {
             print_note(&format!("{} {hint}", bold("hint:")));
         }

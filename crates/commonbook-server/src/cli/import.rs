@@ -146,6 +146,7 @@ impl ImportTally {
         let mut lines = Vec::with_capacity(chunk.len());
         for (number, line) in chunk {
             let parsed = input::json(line)
+                .map_err(about_line)
                 .and_then(|value| Ok((ImportLine::from_json(value.clone())?, value)));
             match parsed {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => {}
@@ -274,6 +275,15 @@ impl Import<'_> {
         }
         Ok(results)
     }
+}
+
+/// The error of a line that is no JSON.
+fn about_line(error: Error) -> Error {
+    let message = match error.message.starts_with("the request is not JSON") {
+        true => "the line is not JSON; expected an export, or one memory a line".to_owned(),
+        false => error.message.replacen("the request", "the line", 1),
+    };
+    Error { message, ..error }
 }
 
 /// Whether this is the first line of an export.

@@ -26,10 +26,19 @@ pub(super) fn show_page<T: DeserializeOwned>(
     empty: &str,
     print_items: impl FnOnce(&[T]),
 ) {
+    show_page_or(response, || print_line(empty), print_items);
+}
+
+/// Prints one page of a list and how to get the next one; what `print_empty` prints if the page has no
+/// items.
+pub(super) fn show_page_or<T: DeserializeOwned>(
+    response: &Value,
+    print_empty: impl FnOnce(),
+    print_items: impl FnOnce(&[T]),
+) {
     show(response, |page: &Page<T>| {
         if page.items.is_empty() {
-            print_line(empty);
-            return;
+            return print_empty();
         }
         print_items(&page.items);
         print_next_page("--cursor", page.next.as_ref());
@@ -90,6 +99,18 @@ pub(super) fn print_record(text: &str, facts: &[String]) {
         None => print_line(text),
     }
     print_line(&facts_line(facts, columns().unwrap_or(usize::MAX)));
+}
+
+/// Columns of a label in front of a text.
+const LABEL_COLUMNS: usize = 10;
+
+/// Prints a text behind its label; on a terminal its further lines stand below the first.
+pub(super) fn print_labelled(label: &str, text: &str) {
+    let line = format!("{label:LABEL_COLUMNS$}  {text}");
+    let Some(columns) = columns() else { return print_line(&line) };
+    let indent = " ".repeat(LABEL_COLUMNS + 2);
+    let options = textwrap::Options::new(columns).subsequent_indent(&indent).break_words(false);
+    textwrap::wrap(&line, options).iter().for_each(|line| print_line(line));
 }
 
 /// The facts of a record, on as many lines as they need; no fact is broken.

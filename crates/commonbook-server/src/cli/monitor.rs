@@ -177,7 +177,7 @@ fn read_monitor_page(
 
 /// An event on one line, in words.
 fn event_line(event: &Event, caller: &Caller, call: &VerbCall<'_>) -> String {
-    let lookup = ViewLookup { caller, request: &Map::new(), call };
+    let lookup = ViewLookup { caller, request: &Map::new(), call, config: None };
     format!(
         "{}  {:>5}  {}  ({} {})",
         second(event.at),

@@ -1,6 +1,7 @@
 //! Systems without Unix sockets: every command opens the store itself.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +14,11 @@ pub(crate) enum RpcClient {}
 impl RpcClient {
     /// Returns `None`.
     pub(crate) fn connect_to_home(_: &Config) -> Option<Self> {
+        None
+    }
+
+    /// Returns `None`.
+    pub(crate) fn server_start(_: &Config) -> Option<SystemTime> {
         None
     }
 

@@ -1,10 +1,11 @@
 //! Sends requests to the server of this home, if one runs.
 
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use commonbook::base::limits;
 
@@ -41,6 +42,11 @@ impl RpcClient {
                 None
             }
         }
+    }
+
+    /// When the server of this home began to listen.
+    pub(crate) fn server_start(config: &Config) -> Option<SystemTime> {
+        fs::metadata(socket_path(config)?).and_then(|socket| socket.modified()).ok()
     }
 
     /// Sends a request, and waits for the response.

@@ -146,7 +146,7 @@ impl RestRoute {
                           request: Request| async move {
             match route.serve(door, &path, request).await {
                 Ok(answer) => answer,
-                Err(error) => error_response(&error, &id),
+                Err(error) => error_response(&route.in_parameters(error), &id),
             }
         };
         Router::new().route(path, on(filter, serve))
@@ -210,6 +210,17 @@ impl RestRoute {
             response.headers_mut().insert(WORKSPACE_HEADER, workspace);
         }
         Ok(response)
+    }
+
+    /// The error with the names of the query's parameters: a search calls its query `q`.
+    fn in_parameters(&self, error: Error) -> Error {
+        let Some(missing) = error.message.strip_prefix("missing field ") else { return error };
+        if self.has_body() {
+            return error;
+        }
+        let name = if missing == "`query`" { "`q`" } else { missing };
+        let message = format!("missing parameter {name}");
+        Error { message, ..error }
     }
 
     /// Refuses a GET that would mark something as read: any web page can make a browser send it.

@@ -32,6 +32,8 @@ fn invalid_bodies_are_refused_with_the_reason() {
     assert_eq!((wrong.0, &wrong.1["error"]["kind"]), (405, &json!("invalid")));
     let parameter = server.send("GET", "/v1/memories?sort=up", &[ME], b"").unwrap();
     assert_eq!((parameter.0, &parameter.1["error"]["field"]), (400, &json!("sort")));
+    let search = server.send("GET", "/v1/memories/search", &[ME], b"").unwrap();
+    assert_eq!(search.1["error"]["message"], "missing parameter `q`");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use schemars::transform::RestrictFormats;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::base::clock::Timestamp;
 use crate::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use crate::base::id::{HANDLE_CHARS_MIN, HANDLE_PATTERN, parse_handle};
 use crate::base::limits;
@@ -73,16 +74,27 @@ pub fn check_value_count(bytes: &[u8]) -> Result<()> {
 /// `invalid` with the field that is unknown, missing, or has the wrong type or value.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
     refuse_huge_numbers(&value)?;
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(&value).map_err(|error| {
         let path = error.path().to_string();
         let reason = error.into_inner().to_string();
-        let plain = reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason);
+        let plain = match value.get(&path) {
+            Some(Value::String(text)) if is_time_error(text, &reason) => EXPECTED_TIME,
+            _ => reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason),
+        };
         let wrong = match path.as_str() {
             "." => Error::new(ErrorKind::Invalid, plain),
             _ => Error::invalid(&path, plain),
         };
         wrong.hint(REQUEST_SHAPE_HINT)
     })
+}
+
+/// The error of a text that is no time. Its parser would name a part of its grammar.
+const EXPECTED_TIME: &str = "expected a time such as 2025-09-01T00:00:00Z";
+
+/// Whether this is the error of parsing a text as a time.
+fn is_time_error(text: &str, reason: &str) -> bool {
+    text.parse::<Timestamp>().is_err_and(|error| error.to_string() == reason)
 }
 
 /// Refuses a field with a number beyond a signed 64-bit integer: no store has a place for it.

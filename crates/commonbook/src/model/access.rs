@@ -322,28 +322,42 @@ impl EventSubject {
 /// has the scope admin.
 #[must_use]
 pub fn is_person(caller: &Caller) -> bool {
-    let unnamed = caller.agent.is_anonymous() || caller.agent == Agent::human();
-    let named_by_token = caller.proof != CallerProof::Word;
-    (unnamed || named_by_token) && require_scope(caller, TokenScope::Admin).is_ok()
+    require_scope(caller, TokenScope::Admin).is_ok()
+}
+
+/// Whether the caller gives no agent's name.
+fn is_unnamed(caller: &Caller) -> bool {
+    caller.agent.is_anonymous() || caller.agent == Agent::human()
 }
 
 /// Checks that this caller has this scope.
 ///
 /// # Errors
 /// `forbidden` if its token does not have the scope. [`TokenScope::Admin`] also refuses a caller
-/// without a token that is not a person at the command line: a text could trick an agent into
-/// releasing or removing memories.
+/// without a token that is not a person at the command line, such as an agent that gives its name
+/// there: a text could trick an agent into releasing or removing memories.
 pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     let refused = match (&caller.proof, scope) {
         (CallerProof::Token { scopes, .. }, scope) => !scopes.contains(&scope),
-        (CallerProof::Word, TokenScope::Admin) => caller.door != EntryPoint::Cli,
+        (CallerProof::Word, TokenScope::Admin) => {
+            caller.door != EntryPoint::Cli || !is_unnamed(caller)
+        }
         (CallerProof::Word, TokenScope::Read | TokenScope::Write | TokenScope::Hook) => false,
     };
     if !refused {
         return Ok(());
     }
-    let error = Error::new(ErrorKind::Forbidden, format!("this call needs the scope {scope}"));
-    Err(error.hint(match scope {
+    let named_at_cli = caller.door == EntryPoint::Cli && caller.proof == CallerProof::Word;
+    let message = match scope {
+        TokenScope::Admin if named_at_cli => {
+            format!("{} is an agent, and this is for a person", caller.agent)
+        }
+        _ => format!("this call needs the scope {scope}"),
+    };
+    Err(Error::new(ErrorKind::Forbidden, message).hint(match scope {
+        TokenScope::Admin if named_at_cli => {
+            "A person leaves out --agent, and unsets COMMONBOOK_AGENT_ID if it is set."
+        }
         TokenScope::Admin => {
             "Ask a person to do this at the command line, or use a token with the scope admin."
         }
@@ -481,7 +495,8 @@ pub fn may_import(caller: &Caller, owner: &Agent) -> Result<()> {
     require_scope(caller, TokenScope::Admin).map_err(|_| {
         let message = format!("{} may not import memories of {owner}", caller.agent);
         Error::new(ErrorKind::Forbidden, message).hint(
-            "Import them with a token that has the scope admin, or on the machine of the server.",
+            "A person imports them at the command line of the server's machine, without --agent; or \
+             use a token with the scope admin.",
         )
     })
 }

@@ -217,7 +217,8 @@ fn admit_record(caller: &Caller, record: &ExportRecord) -> Result<()> {
         (_, None) => require_scope(caller, TokenScope::Admin).map_err(|error| {
             let message = "only an administrator may import what others decided or handed over";
             Error { message: message.to_owned(), ..error }.hint(
-                "Import it with a token that has the scope admin, or on the machine of the server.",
+                "A person imports it at the command line of the server's machine, without --agent; or \
+                 use a token with the scope admin.",
             )
         }),
     }

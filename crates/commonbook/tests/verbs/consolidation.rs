@@ -299,7 +299,10 @@ fn only_an_administrator_consolidates_what_others_own() {
     let [of_ann, of_bob] =
         ["ann", "bob"].map(|agent| save(&world, agent, json!({"text": "I prefer tabs"})));
     assert_eq!(consolidate(&world, "ann", json!({})).merged, 0);
-    let done = consolidate(&world, "ann", json!({"force": true}));
+    let all = request::<ConsolidateMemory>(json!({"force": true}));
+    let refused = world.book.consolidate_memory(&caller("ann"), &all).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Forbidden, "an agent that gives its name is no person");
+    let done = consolidate(&world, "anonymous", json!({"force": true}));
     assert_eq!(done.merged, 1);
     let current = [&anns, &bobs].map(|memory| now_is(&world, "ann", memory).is_current());
     assert_eq!(current.iter().filter(|current| **current).count(), 1);
@@ -411,7 +414,7 @@ fn workspaces_are_consolidated_on_a_schedule_each_agent_for_itself() {
 fn a_private_memory_of_another_agent_is_in_no_plan() {
     let world = World::new();
     save_twice(&world, "bob", "The vault is in room 4", "private");
-    let planned = consolidate(&world, "ann", json!({"force": true, "dry_run": true}));
+    let planned = consolidate(&world, "anonymous", json!({"force": true, "dry_run": true}));
     assert_eq!((planned.merged, planned.items.len()), (0, 0));
 }
 
@@ -451,6 +454,6 @@ fn entities_whose_names_mean_the_same_become_one_and_two_again() {
     assert_eq!(undone.restored, 1);
     assert_eq!(names(), before);
     assert_eq!(export(&world, "ann"), rows);
-    let all = consolidate(&world, "ann", json!({"force": true}));
+    let all = consolidate(&world, "anonymous", json!({"force": true}));
     assert_eq!(all.entities, 2);
 }

@@ -144,6 +144,11 @@ pub(crate) fn caller(agent: &str) -> Caller {
     elsewhere(agent, "x")
 }
 
+/// A person at the command line, who gives no agent's name.
+pub(crate) fn person() -> Caller {
+    caller("anonymous")
+}
+
 pub(crate) fn elsewhere(agent: &str, workspace: &str) -> Caller {
     let name = (agent != "anonymous")
         .then(|| AgentName { agent: Agent::with_any_name(agent).unwrap(), device: None });

@@ -14,7 +14,7 @@ use commonbook::store::sqlite::SqliteStore;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::{at, caller, request};
+use crate::{at, caller, person, request};
 
 /// A clock that a second passes on at each look.
 struct TickingClock(AtomicI64);
@@ -143,7 +143,7 @@ const VERBS: &[Row] = &[
         value(&w.book.appeal_memory(&ann(), &of(fields)).unwrap())
     }),
     ("release_memory", EventKind::MemoryReleased, "/revised_at", |w| {
-        value(&w.book.release_memory(&ann(), &of(json!({"id": w.quarantined()}))).unwrap())
+        value(&w.book.release_memory(&person(), &of(json!({"id": w.quarantined()}))).unwrap())
     }),
     ("import_lines", EventKind::MemorySaved, "/recorded_at", |w| {
         let line = import::parse(br#"{"text": "tea", "speaker": "ann"}"#).unwrap();
