@@ -10,7 +10,7 @@ use commonbook::model::session::StartSession;
 use commonbook::model::token::{CreateToken, ListTokens, NewToken};
 use serde_json::{Value, json};
 
-use crate::{World, caller, elsewhere, person, request};
+use crate::{World, elsewhere, person, request};
 
 /// A text that every agent reads, written by rook in another workspace.
 const RULE: &str = "Herons nest in the old oak by the river";

@@ -234,7 +234,7 @@ const VERBS: &[Row] = &[
         let text = "The Atlas API timeout is 60 seconds in production";
         let id = w.contradiction();
         let fields = json!({"contradiction": id, "resolution": "merge", "text": text});
-        let resolved = w.book.resolve_contradiction(&ann(), &of(fields)).unwrap();
+        let resolved = w.book.resolve_contradiction(&person(), &of(fields)).unwrap();
         w.memory_now(&value(&resolved)["resolved"]["kept"])
     }),
     ("get_context", EventKind::ContextBuilt, "/at", |w| {
