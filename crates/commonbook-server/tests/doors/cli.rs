@@ -570,7 +570,7 @@ fn an_agent_that_gives_its_name_is_no_person_at_the_command_line() {
             let found = error.get("code").unwrap_or(&error["kind"]);
             assert_eq!(found, reason, "{arguments:?}: {error}");
             let hint = error["hint"].as_str().unwrap();
-            assert!(reason != "forbidden" || hint.contains("leaves out --agent"), "{hint}");
+            assert!(hint.contains("leaves out --agent"), "{hint}");
         }
     }
     for arguments in [&resolve[..], &["review"], &["token", "list"], &["backup", &file]] {

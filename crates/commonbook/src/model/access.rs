@@ -330,6 +330,25 @@ fn is_unnamed(caller: &Caller) -> bool {
     caller.agent.is_anonymous() || caller.agent == Agent::human()
 }
 
+/// What a person types to be one.
+const PERSON_HINT: &str =
+    "A person leaves out --agent, and unsets COMMONBOOK_AGENT_ID if it is set.";
+
+/// Whether an agent that gives its name calls at the command line.
+fn is_agent_at_cli(caller: &Caller) -> bool {
+    caller.door == EntryPoint::Cli && caller.proof == CallerProof::Word && !is_unnamed(caller)
+}
+
+/// The error of a call that a person may make, with what a person at the command line types.
+pub(crate) fn unless_person(caller: &Caller, error: Error) -> Error {
+    if !is_agent_at_cli(caller) {
+        return error;
+    }
+    let hints: Vec<&str> = error.hint.as_deref().into_iter().chain([PERSON_HINT]).collect();
+    let hint = hints.join(" ");
+    error.hint(hint)
+}
+
 /// Checks that this caller has this scope.
 ///
 /// # Errors
@@ -347,17 +366,15 @@ pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     if !refused {
         return Ok(());
     }
-    let named_at_cli = caller.door == EntryPoint::Cli && caller.proof == CallerProof::Word;
+    let is_agent_at_cli = is_agent_at_cli(caller);
     let message = match scope {
-        TokenScope::Admin if named_at_cli => {
+        TokenScope::Admin if is_agent_at_cli => {
             format!("{} is an agent, and this is for a person", caller.agent)
         }
         _ => format!("this call needs the scope {scope}"),
     };
     Err(Error::new(ErrorKind::Forbidden, message).hint(match scope {
-        TokenScope::Admin if named_at_cli => {
-            "A person leaves out --agent, and unsets COMMONBOOK_AGENT_ID if it is set."
-        }
+        TokenScope::Admin if is_agent_at_cli => PERSON_HINT,
         TokenScope::Admin => {
             "Ask a person to do this at the command line, or use a token with the scope admin."
         }
@@ -463,7 +480,8 @@ pub fn may_forget(caller: &Caller, memory: &Memory) -> Result<()> {
     if is_own || is_person(caller) {
         return Ok(());
     }
-    Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
+    let error = Error::ownership_mismatch(owner.as_str(), caller.agent.as_str());
+    Err(unless_person(caller, error))
 }
 
 /// Checks that this caller may supersede this memory by one that contradicts it: it may change the
@@ -476,6 +494,7 @@ pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
         Err(_) if memory.case.is_none() && require_scope(caller, TokenScope::Admin).is_ok() => {
             Ok(())
         }
+        Err(error) if memory.case.is_none() => Err(unless_person(caller, error)),
         judged => judged,
     }
 }

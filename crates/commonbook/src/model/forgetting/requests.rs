@@ -156,7 +156,8 @@ impl ForgetMemory {
         };
         let is_own = owner == caller.agent || owner.is_child_of(&caller.agent);
         if !is_own && !access::is_person(caller) {
-            return Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()));
+            let error = Error::ownership_mismatch(owner.as_str(), caller.agent.as_str());
+            return Err(access::unless_person(caller, error));
         }
         let bound = |field: &str, text: &Option<String>, bound: PeriodBound| {
             text.as_deref()

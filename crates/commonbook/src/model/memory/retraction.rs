@@ -169,7 +169,8 @@ pub fn may_retract(caller: &Caller, memory: &Memory) -> Result<()> {
         return Ok(());
     }
     let outside_cases = Memory { case: None, position: None, ..memory.clone() };
-    access::may_change(caller, &outside_cases)
+    let judged = access::may_change(caller, &outside_cases);
+    judged.map_err(|error| access::unless_person(caller, error))
 }
 
 string_enum! {
