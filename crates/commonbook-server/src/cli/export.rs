@@ -170,7 +170,7 @@ impl ExportDestination {
         }
         if path.is_dir() {
             let message = format!("{} is a folder; expected the name of a file", path.display());
-            return Err(Error::invalid("file", message).hint(format!(
+            return Err(Error::new(ErrorKind::Unavailable, message).hint(format!(
                 "Name a file in it, such as {}.",
                 path.join("export.jsonl").display()
             )));
@@ -179,7 +179,8 @@ impl ExportDestination {
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.exists() {
             let message = format!("the folder {} does not exist", folder.display());
-            return Err(Error::invalid("file", message).hint("Create the folder, or name another."));
+            return Err(Error::new(ErrorKind::Unavailable, message)
+                .hint("Create the folder, or name another."));
         }
         let folder = fs::canonicalize(folder).map_err(export_write_error)?;
         if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
