@@ -12,6 +12,7 @@ use crate::base::id::MemoryId;
 use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
+use crate::model::entity::EntityLabel;
 use crate::model::export::ExportRecord;
 use crate::model::memory::{
     Importance, Memory, MemorySubject, MemoryType, QuarantineNotice, Retraction, SaveMemory,
