@@ -112,7 +112,7 @@ fn a_hint_names_what_its_door_has() {
     let own = ["--agent", "ann", "--workspace", WORKSPACE, "--threshold", "1"];
     let create = ["handoff", "create", "bob", "Mend the retries of the billing job"];
     let shown = |more: &[&str]| {
-        let output = home.run(&[&create[..], &own, more].concat());
+        let output = home.run(&[&create[..], &own[..], more].concat());
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     };
     let made = shown(&[]);

@@ -346,8 +346,8 @@ impl FactStatement {
     }
 
     fn denies(&self) -> bool {
-        let words = self.wording.iter().flat_map(|word| terms::plain_words(word));
-        words.into_iter().any(|word| DENIAL_WORDS.contains(&word.as_str()))
+        let mut words = self.wording.iter().flat_map(|word| terms::plain_words(word));
+        words.any(|word| DENIAL_WORDS.contains(&word.as_str()))
     }
 }
 
