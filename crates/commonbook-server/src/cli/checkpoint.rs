@@ -52,7 +52,8 @@ pub(super) fn show_resumed_session(response: &Value) {
     show(response, |resumed: &ResumeSessionResult| {
         print_line(&resumed.text);
         print_note(&format!(
-            "you now work in session {0}: add `--session {0}` to each command",
+            "you now work in session {0}: type `commonbook session use {0}` once, or add \
+             `--session {0}` to each command",
             short(&resumed.session.id)
         ));
     });

@@ -62,6 +62,14 @@ pub(super) fn print_next_page(option: &str, next: Option<&impl std::fmt::Display
     }
 }
 
+/// Prints a text of several sentences on standard error, as wide as the terminal.
+pub(super) fn print_wrapped_note(text: &str) {
+    match columns() {
+        Some(columns) => textwrap::wrap(text, columns).iter().for_each(|line| print_note(line)),
+        None => print_note(text),
+    }
+}
+
 /// Columns of the terminal; none where standard output is no terminal.
 fn columns() -> Option<usize> {
     Table::new().width().map(usize::from)

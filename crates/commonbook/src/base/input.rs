@@ -224,7 +224,7 @@ fn collect_handles<'r>(
         Value::Object(fields) => {
             for (name, value) in fields {
                 let path = if field.is_empty() { name.clone() } else { format!("{field}.{name}") };
-                collect_handles(&schema["properties"][name], path, value, found);
+                collect_handles(field_schema(schema, name), path, value, found);
             }
         }
         Value::Array(items) => {
@@ -233,10 +233,7 @@ fn collect_handles<'r>(
             }
         }
         Value::String(text) => {
-            let pattern = schema["pattern"].as_str().unwrap_or_default();
-            let prefix = pattern.strip_prefix("^(").and_then(|rest| rest.split_once("_["));
-            let prefix = prefix.filter(|_| pattern.contains(HANDLE_PATTERN));
-            if let (Some((kind, _)), Some(ending)) = (prefix, parse_handle(text)) {
+            if let (Some(kind), Some(ending)) = (id_kind(schema), parse_handle(text)) {
                 let least = schema["minLength"].as_u64().and_then(|least| least.try_into().ok());
                 let letters_min = least.unwrap_or(HANDLE_CHARS_MIN);
                 found.push(HandleField {
@@ -250,6 +247,26 @@ fn collect_handles<'r>(
         }
         _ => {}
     }
+}
+
+/// The schema of a field. Requests also accept `id` and `handoff_id` for the one id that they require,
+/// which schemas do not list.
+fn field_schema<'s>(schema: &'s Value, name: &str) -> &'s Value {
+    let properties = &schema["properties"];
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut ids = required.filter(|field| id_kind(&properties[*field]).is_some());
+    match (properties[name].is_null(), ids.next(), ids.next()) {
+        (true, Some(id), None) if name == "id" || name.strip_suffix("_id") == Some(id) => {
+            &properties[id]
+        }
+        _ => &properties[name],
+    }
+}
+
+/// The kind of ids that a field takes, of those for which a handle can stand: `mem`.
+fn id_kind(schema: &Value) -> Option<&str> {
+    let pattern = schema["pattern"].as_str().filter(|pattern| pattern.contains(HANDLE_PATTERN))?;
+    Some(pattern.strip_prefix("^(")?.split_once("_[")?.0)
 }
 
 /// The JSON type of each property of an object's schema, without `null`.

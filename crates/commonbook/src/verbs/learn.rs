@@ -26,7 +26,7 @@ use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::prompt::context::{CandidateBuilder, ContextFilter};
 use crate::store::Transaction;
-use crate::verbs::ops::forgotten::without_forgotten;
+use crate::verbs::ops::forgotten::{MemoryRemainder, without_forgotten};
 use crate::verbs::ops::write_once::{WriteScope, fit_key};
 use commonbook_text::claims::compare::says_same;
 use commonbook_text::echo::{repeats, without_contexts};
@@ -182,7 +182,14 @@ fn keep_new(
             continue;
         }
         // What was forgotten is not learned again.
-        let Some(memory) = without_forgotten(&*tx, memory)? else { continue };
+        let memory = match without_forgotten(&*tx, memory)? {
+            MemoryRemainder::Memory(memory) => *memory,
+            MemoryRemainder::Nothing(at) => {
+                let day = at.strftime("%Y-%m-%d");
+                result.left_out.push(format!("a learning that was forgotten on {day}"));
+                continue;
+            }
+        };
         let earlier = find_earlier(&*tx, caller, &memory)?;
         let memory = keep_memory(tx, &memory, now)?;
         for old in earlier.corrected.iter().filter(|_| !memory.is_quarantined()) {
@@ -194,7 +201,7 @@ fn keep_new(
         result.learnings.push(memory);
     }
     if let Some(memory) = conversation.filter(|memory| !is_known(&memory.text))
-        && let Some(memory) = without_forgotten(&*tx, memory)?
+        && let MemoryRemainder::Memory(memory) = without_forgotten(&*tx, memory)?
     {
         keep_memory(tx, &memory, now)?;
         result.conversation = Some(memory.id);

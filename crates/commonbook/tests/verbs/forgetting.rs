@@ -9,6 +9,7 @@ use commonbook::model::event::EventKind;
 use commonbook::model::forgetting::{
     AllowForgotten, ForgetMemories, ForgetMemory, ForgetResult, GetCertificate, ListCertificates,
 };
+use commonbook::model::import;
 use commonbook::model::memory::{DeleteMemory, GetMemory, SaveMemory};
 use serde_json::json;
 
@@ -230,4 +231,20 @@ fn a_filter_forgets_several() {
         let refused = world.book.forget_memory(&caller("ann"), &request(wrong)).unwrap_err();
         assert_eq!((refused.kind, refused.field.as_deref()), (kind, Some(field)));
     }
+}
+
+#[test]
+fn an_import_and_a_learning_say_that_a_text_was_forgotten() {
+    let world = World::new();
+    let memory = world.save("ann", SECRET);
+    forgotten(&world, "ann", memory.id);
+    let lines = [json!({"text": SECRET, "owner": "ann"}), json!({"text": "Tea", "owner": "ann"})];
+    let lines = lines.iter().map(|line| import::parse(line.to_string().as_bytes()).unwrap());
+    let results = world.book.import_lines(&caller("human"), None, lines.collect()).unwrap();
+    let times: Vec<_> = results.into_iter().map(|line| line.unwrap().forgotten_at).collect();
+    assert!(times[0].is_some() && times[1].is_none(), "{times:?}");
+    let message = json!({"message": format!("Remember: {SECRET}")});
+    let learned = world.book.learn(&caller("ann"), &request(message)).unwrap();
+    assert!(learned.learnings.is_empty());
+    assert_eq!(learned.left_out, ["a learning that was forgotten on 2026-11-21"]);
 }

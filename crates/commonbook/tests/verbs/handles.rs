@@ -121,6 +121,16 @@ fn texts_show_handles_that_resolve_to_one_thing_for_their_reader() {
     let schema = input::schema::<AcceptHandoff>();
     world.book.resolve_handles(&caller("bob"), &schema, &mut accept).unwrap();
     assert_eq!(accept["handoff"], id.as_str());
+    // Under the other names of the field, too.
+    for name in ["id", "handoff_id"] {
+        let mut accept = json!({name: format!("#{}", handle(&id))});
+        world.book.resolve_handles(&caller("bob"), &schema, &mut accept).unwrap();
+        assert_eq!(accept[name], id.as_str());
+        assert!(input::from_value::<AcceptHandoff>(accept).is_ok());
+    }
+    let unknown = &mut json!({"handoff": "zzzzzzzz"});
+    let error = world.book.resolve_handles(&caller("bob"), &schema, unknown).unwrap_err();
+    assert!(error.hint.unwrap().contains("list_handoffs"));
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod entities;
 mod export;
 mod forgetting;
 mod graph;
+mod handing_over;
 mod handles;
 mod handoffs;
 mod hygiene;

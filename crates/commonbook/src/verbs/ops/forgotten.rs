@@ -1,5 +1,6 @@
 //! What was forgotten does not come back: the check of every text before it is saved.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
@@ -54,17 +55,29 @@ fn forgotten_of_memory(tx: &dyn Transaction, memory: &Memory) -> Result<Option<F
     forgotten_phrases(tx, &memory.workspace, Some(&memory.owner), texts)
 }
 
-/// The memory without what was forgotten; `None` if nothing of it is left. For what comes from a
-/// source, and not from an agent that says it again.
+/// A memory without what was forgotten.
+pub(in crate::verbs) enum MemoryRemainder {
+    /// The memory, or what is left of it.
+    Memory(Box<Memory>),
+    /// Nothing is left: its text was forgotten then.
+    Nothing(Timestamp),
+}
+
+/// The memory without what was forgotten. For what comes from a source, and not from an agent that
+/// says it again.
 pub(in crate::verbs) fn without_forgotten(
     tx: &dyn Transaction,
     memory: &Memory,
-) -> Result<Option<Memory>> {
-    let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(Some(memory.clone())) };
-    let Some(redacted) = redacted_memory(memory, &forgotten.phrases) else {
-        return Ok(Some(memory.clone()));
-    };
-    Ok(Some(redacted).filter(|memory| !is_empty_now(memory)))
+) -> Result<MemoryRemainder> {
+    let whole = || MemoryRemainder::Memory(Box::new(memory.clone()));
+    let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(whole()) };
+    Ok(match redacted_memory(memory, &forgotten.phrases) {
+        None => whole(),
+        Some(redacted) if is_empty_now(&redacted) => {
+            MemoryRemainder::Nothing(forgotten.certificate.made_at())
+        }
+        Some(redacted) => MemoryRemainder::Memory(Box::new(redacted)),
+    })
 }
 
 /// The memory as it may be saved. Derived memories lose what was forgotten.

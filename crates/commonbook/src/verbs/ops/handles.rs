@@ -136,10 +136,27 @@ fn resolve(tx: &dyn Transaction, sight: &Sight, handle: &HandleField<'_>) -> Res
         [id] => Ok(id.clone()),
         [] => Err(Error::not_found(format!("no id that you see ends in {ending}"))
             .with_field(field)
-            .hint("Use the whole id from search or list.")),
+            .hint(id_source(prefix))),
         _ => Err(Error::conflict(format!("{} ids end in {ending}", ids.len()))
             .with_field(field)
             .hint(format!("Use one of these ids: {}.", ids.join(", ")))),
+    }
+}
+
+/// Where the reader finds ids of a kind.
+fn id_source(prefix: &str) -> &'static str {
+    match prefix {
+        "mem_" => "Use an id from `search_memory` or `list_memories`.",
+        "hnd_" => "Use an id from `list_handoffs`.",
+        "ent_" => "Use an id from `list_entities`.",
+        "ses_" => "Use an id from `list_sessions`.",
+        "chk_" => "Use an id from `list_checkpoints`.",
+        "con_" => "Use an id from `detect_contradictions`.",
+        "tok_" => "Use an id from `list_tokens`.",
+        "act_" => "Use the id with which the operation answered.",
+        "rev_" => "Use an id from `list_reviews`.",
+        "ctx_" => "Use an id from `list_contexts`.",
+        _ => "Use the whole id.",
     }
 }
 
