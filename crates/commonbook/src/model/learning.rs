@@ -71,6 +71,9 @@ impl LearningType {
     }
 }
 
+/// The name under which the metadata of a memory keep the sort of the learning.
+pub const LEARNING_SORT_KEY: &str = "learning";
+
 /// One learning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Learning {
