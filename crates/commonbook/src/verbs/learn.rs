@@ -14,7 +14,8 @@ use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::learning::{
-    LearnRequest, LearnResult, Learning, LearningUpdate, StandingChange, extract_learnings,
+    LEARNING_SORT_KEY, LearnRequest, LearnResult, Learning, LearningUpdate, StandingChange,
+    extract_learnings,
 };
 use crate::model::memory::{ListOrder, Memory, MemorySubject, MemoryType, SaveMemory};
 use crate::model::search::{MemoryFilter, MemoryRef};
@@ -114,7 +115,7 @@ impl Commonbook {
             !memory.is_quarantined() && memory.text.chars().count() <= limits::STANDING_ITEM_CHARS
         };
         let section = |memory: &Memory| {
-            let sort = memory.metadata.get("learning").and_then(Value::as_str);
+            let sort = memory.metadata.get(LEARNING_SORT_KEY).and_then(Value::as_str);
             section_of(sort.unwrap_or_default()).to_owned()
         };
         let item = |memory: &Memory| {
@@ -223,7 +224,7 @@ fn learning_request(learning: &Learning) -> Result<SaveMemory> {
         text: learning.content.clone(),
         memory_type: Some(MemoryType::try_from("learning".to_owned())?),
         topics: vec![sort.to_owned()],
-        metadata: [("learning".to_owned(), Value::from(sort))].into_iter().collect(),
+        metadata: [(LEARNING_SORT_KEY.to_owned(), Value::from(sort))].into_iter().collect(),
         ..SaveMemory::default()
     })
 }

@@ -19,8 +19,8 @@ use crate::model::standing::{
     AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
     ListStandingVersions, OptimizeStanding, ReadStanding, RemoveStanding, RestoreStanding,
     RouteStanding, StandingAction, StandingDocument, StandingEdit, StandingEdits, StandingFileInfo,
-    StandingHistory, StandingList, StandingPage, StandingRoute, StandingSummary, StandingVersion,
-    StandingVersionInfo, StandingWriter, route, section_of,
+    StandingHistory, StandingLimits, StandingList, StandingPage, StandingRoute, StandingSummary,
+    StandingVersion, StandingVersionInfo, StandingWriter, route, section_of,
 };
 use crate::model::token::TokenScope;
 use crate::verbs::Commonbook;
@@ -105,7 +105,10 @@ impl Commonbook {
             // The changed lines show a replaced item.
             AddOutcome::Added | AddOutcome::Replaced(_) => None,
             AddOutcome::Repeated(item) => Some(item.clone()),
-            AddOutcome::Full => return Err(full_file(&target)),
+            AddOutcome::Full => {
+                let text = changed.before.as_deref().unwrap_or_default();
+                return Err(full_file(&target, text, &limits, writer(caller)));
+            }
         };
         let warnings = warnings.iter().map(ToString::to_string).collect();
         Ok(StandingEdit { repeats, warnings, ..edit_of(&target, &changed) })
@@ -499,7 +502,28 @@ fn no_file(target: &StandingTarget) -> Error {
         .hint("Create it with `add_standing`.")
 }
 
-fn full_file(target: &StandingTarget) -> Error {
-    let message = format!("{} is full, and a person wrote its items", target.path.display());
-    Error::conflict(message).hint("Ask a person to shorten the file, or save a memory instead.")
+/// The refusal of an item of an agent, in a file that is full of what a person wrote.
+fn full_file(
+    target: &StandingTarget,
+    text: &str,
+    limits: &StandingLimits,
+    writer: StandingWriter<'_>,
+) -> Error {
+    let status = StandingDocument::parse(text).status();
+    let (found, limit, unit) = match status.items >= limits.items {
+        true => (status.items, limits.items, "items"),
+        false => (status.bytes, limits.bytes, "bytes"),
+    };
+    let message = format!(
+        "{} has {found} of {limit} {unit}, and a person wrote them; expected room for one more",
+        target.path.display()
+    );
+    Error::conflict(message).hint(match writer {
+        StandingWriter::Person => {
+            "Remove an item with `remove_standing` or in an editor, raise `standing` in the configuration, or save it with `save_memory`."
+        }
+        StandingWriter::Agent(_) => {
+            "Ask a person to shorten the file, or save it with `save_memory`."
+        }
+    })
 }
