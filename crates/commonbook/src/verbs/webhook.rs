@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
+
 use super::Commonbook;
 use super::token::find_token;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -25,6 +27,9 @@ use crate::model::webhook::{
     WebhookTestResult, check_webhook_count, unknown_webhook,
 };
 use crate::store::Transaction;
+
+/// The time in which one call begins to send dead letters; the next call goes on.
+const RETRY_TIME_MAX: SignedDuration = SignedDuration::from_secs(45);
 
 impl Commonbook {
     /// The same Commonbook, sending the messages of webhooks with this sender.
@@ -157,8 +162,12 @@ impl Commonbook {
         let owner = self.owner_of_webhook(&record)?;
         let letters =
             self.store.read(|tx| wanted_letters(tx, &record.webhook, request.sequence))?;
+        let begun = self.clock.now();
         let mut items = Vec::with_capacity(letters.len());
         for letter in letters {
+            if self.clock.now().duration_since(begun) > RETRY_TIME_MAX {
+                break;
+            }
             let item = self.retry_letter(&*sender, &record, &owner, &letter)?;
             let failed = item.outcome == RetryOutcome::Failed;
             items.push(item);

@@ -6,7 +6,7 @@
 
 use crate::base::error::{ErrorKind, Result};
 use crate::base::id::WebhookId;
-use crate::model::event::{Event, EventBatch};
+use crate::model::event::EventBatch;
 use crate::model::webhook::WebhookRecord;
 use crate::model::webhook::delivery::{DeliveryAttempt, DeliveryProgress, WebhookStop};
 use crate::model::webhook::message::WebhookMessage;
@@ -66,7 +66,7 @@ impl Commonbook {
                 let at = self.clock.now();
                 let attempt =
                     DeliveryAttempt { webhook: id, sequence: event.sequence, outcome, at };
-                self.settle_attempt(event, through, attempt)
+                self.settle_attempt(through, attempt)
             }
             None if read.through <= through => Ok(DeliveryStep::Idle),
             None => {
@@ -91,12 +91,7 @@ impl Commonbook {
     }
 
     /// Stores the result of an attempt, unless the webhook was removed or moved meanwhile.
-    fn settle_attempt(
-        &self,
-        event: &Event,
-        through: u64,
-        attempt: DeliveryAttempt,
-    ) -> Result<DeliveryStep> {
+    fn settle_attempt(&self, through: u64, attempt: DeliveryAttempt) -> Result<DeliveryStep> {
         let (id, schedule) = (attempt.webhook, self.webhook_retries);
         let settled = self.store.write(move |tx| {
             let Some(present) = present_progress(&*tx, id, through)? else { return Ok(None) };
@@ -109,7 +104,7 @@ impl Commonbook {
         })?;
         let Some(result) = settled else { return Ok(DeliveryStep::Idle) };
         if let Some(letter) = &result.dead_letter {
-            let (sequence, failure) = (event.sequence, &letter.failure);
+            let (sequence, failure) = (letter.sequence, &letter.failure);
             tracing::warn!(webhook = %id, sequence, failure, "a delivery was given up");
         }
         let moved = result.progress.through > through;
