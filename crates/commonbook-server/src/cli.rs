@@ -31,6 +31,7 @@ mod standing;
 mod stdin;
 mod table;
 mod tokens;
+mod webhooks;
 mod workspace;
 
 use std::ffi::OsStr;

@@ -32,6 +32,7 @@ mod shell;
 mod ticket;
 mod verb;
 mod watch;
+mod webhook;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -68,6 +69,7 @@ use crate::remote::rest::COMMAND_TIMEOUT;
 use crate::remote::{RestClient, ServerAddress};
 use crate::sandbox::SandboxState;
 use crate::verb::ToolSelection;
+use crate::webhook::HttpWebhookSender;
 
 /// The commands that are not verbs.
 #[derive(Debug, Subcommand)]
@@ -131,7 +133,8 @@ struct SurfaceCommand {
 const USES_MEMORIES: [&str; 3] = ["import", "export", "monitor"];
 
 /// The commands about the home itself, also if memories are at a URL.
-const ABOUT_HOME: [&str; 6] = ["backup", "doctor", "reindex", "restore-backup", "serve", "token"];
+const ABOUT_HOME: [&str; 7] =
+    ["backup", "doctor", "reindex", "restore-backup", "serve", "token", "webhook"];
 
 fn clap_command() -> Command {
     let command = Command::new("commonbook")
@@ -439,6 +442,7 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
     let book = book.with_checkpoints(config.checkpoints()?);
     let book = book.with_own_types(config.own_types()?);
     let book = book.with_consolidation(config.consolidation()?);
+    let book = book.with_webhook_sender(Some(Arc::new(HttpWebhookSender::default())));
     let key = config.judge_key.as_ref().map(|key| key.0.as_str());
     let book = book.with_contradiction_judge(config.contradictions()?.judge(key)?);
     let key = config.digest_key.as_ref().map(|key| key.0.as_str());
@@ -483,6 +487,8 @@ fn run_mcp(
         // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
+        let home = config.home()?.to_owned();
+        tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
         tokio::spawn(serve::sweep_hourly(book.clone()));
         let served = mcp::serve_stdio(door, serve::stop_signal()).await;

@@ -14,7 +14,9 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id::{Id, RequestKind};
 use commonbook::base::{input, limits};
+use commonbook::model::webhook::delivery::RetrySchedule;
 use commonbook::model::workspace::Workspace;
+use jiff::SignedDuration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::CompressionLevel;
@@ -36,6 +38,7 @@ use crate::rate::{AgentRateLimits, RateSetting};
 use crate::rest::{self, EventStreams, RequestId, error_response};
 use crate::verb::ToolSelection;
 use crate::watch;
+use crate::webhook;
 
 /// The address on which a server listens by default.
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:7077";
@@ -58,6 +61,9 @@ pub(crate) struct ServeCommand {
     /// Maximum number of open event streams
     #[arg(long, value_name = "NUMBER", default_value_t = limits::STREAMS)]
     pub(crate) streams: usize,
+    /// Longest delay after the first failed delivery to a webhook, for tests
+    #[arg(long, value_name = "MILLISECONDS", hide = true)]
+    pub(crate) webhook_delay: Option<u32>,
 }
 
 impl ServeCommand {
@@ -70,7 +76,7 @@ impl ServeCommand {
         let workspace = workspace.unwrap_or_else(Workspace::fallback);
         let mut policy = config.policy()?;
         policy.anonymous_writes &= !self.production;
-        let book = book.with_policy(policy);
+        let book = book.with_policy(policy).with_webhook_retries(self.webhook_retries());
         let mut address = self.bind;
         address.set_port(self.port.unwrap_or(address.port()));
         let rate = RateSetting::of(config.rate.as_deref(), address.ip().is_loopback())?;
@@ -92,6 +98,8 @@ impl ServeCommand {
             stopping.clone(),
         ));
         tokio::spawn(follow::consolidate_in_background(book.clone(), stopping.clone()));
+        let home = config.home()?.to_owned();
+        tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         output::announce(&format!(
             "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
@@ -112,6 +120,19 @@ impl ServeCommand {
         tokio::select! {
             () = serve_until_stopped(listener, local, HttpServer { router, connections_max, stopping }) => Ok(()),
             error = wait_for_damage(book) => Err(error),
+        }
+    }
+}
+
+impl ServeCommand {
+    /// When failed deliveries to webhooks are tried again.
+    fn webhook_retries(&self) -> RetrySchedule {
+        let schedule = RetrySchedule::default();
+        match self.webhook_delay {
+            None => schedule,
+            Some(delay) => {
+                RetrySchedule { first_delay: SignedDuration::from_millis(delay.into()), ..schedule }
+            }
         }
     }
 }

@@ -27,4 +27,5 @@ pub mod session;
 pub mod standing;
 pub mod stats;
 pub mod token;
+pub mod webhook;
 pub mod workspace;

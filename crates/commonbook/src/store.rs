@@ -32,6 +32,7 @@ mod session;
 pub mod sqlite;
 mod standing;
 mod usage;
+mod webhook;
 mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,6 +72,7 @@ pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
 pub use standing::StandingRows;
 pub use usage::{UsageCount, UsageCounts, UsageRows};
+pub use webhook::WebhookRows;
 pub use work::{EngineWork, WorkRows};
 
 /// A write as a store runs it: inside a transaction, and again if the engine asks for it.
@@ -176,6 +178,7 @@ transaction!(
     AnswerRows,
     WorkspaceRows,
     TokenRows,
+    WebhookRows,
     BulkOperationRows,
     ConsolidationRows,
     CaseRows,

@@ -37,6 +37,7 @@ mod standing;
 mod stats;
 mod token;
 mod usage;
+mod webhook;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -55,6 +56,7 @@ use crate::model::collaboration::CollaborationSettings;
 use crate::model::consolidation::ConsolidationSettings;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
 use crate::model::entity::OwnTypes;
+use crate::model::webhook::delivery::{RetrySchedule, WebhookSenderHandle};
 use crate::prompt::context::ContextPreferences;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::{NotifyingStore, Store};
@@ -66,6 +68,7 @@ pub use context::project_context;
 use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
 pub use follow::sweep::SweepResult;
+pub use follow::webhook::DeliveryStep;
 use ops::presence::PresenceLog;
 pub use ops::working_session::was_begun_meanwhile;
 use ops::write_once::WriteStep;
@@ -104,6 +107,8 @@ pub struct Commonbook {
     judge: Option<ContradictionJudgeHandle>,
     consolidation: ConsolidationSettings,
     consolidation_observer: Option<ConsolidationObserver>,
+    webhooks: Option<WebhookSenderHandle>,
+    webhook_retries: RetrySchedule,
 }
 
 impl Commonbook {
@@ -146,6 +151,8 @@ impl Commonbook {
             judge: None,
             consolidation: ConsolidationSettings::default(),
             consolidation_observer: None,
+            webhooks: None,
+            webhook_retries: RetrySchedule::default(),
         }
     }
 

@@ -74,6 +74,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "forgotten",
             "allow",
             "token",
+            "webhook",
         ],
         examples: [
             "commonbook stats",
@@ -175,6 +176,14 @@ const COMMAND_EXAMPLES: &[(&str, [&str; 3])] = &[
             "commonbook token create codex --scope read --scope write --expires 30d",
             "commonbook token list",
             "commonbook token revoke 9hm2x4qd",
+        ],
+    ),
+    (
+        "webhook",
+        [
+            "commonbook webhook add https://example.com/events --event 'memory.*'",
+            "commonbook webhook show 9hm2x4qd",
+            "commonbook webhook retry 9hm2x4qd",
         ],
     ),
 ];

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::lookup::ViewLookup;
 use super::{
     case, checkpoint, consolidation, context, contradictions, entities, forgetting, handoff,
-    lineage, retraction, session, show, standing, tokens,
+    lineage, retraction, session, show, standing, tokens, webhooks,
 };
 
 /// The groups of commands, with their help.
@@ -18,6 +18,10 @@ pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("contradictions", "Lists and resolves memories that contradict each other"),
     ("memory", "Shows and edits standing memory files, which a role always receives"),
     ("token", "Creates, lists, rotates and revokes tokens, which prove who calls over HTTP"),
+    (
+        "webhook",
+        "Adds, shows, tests and removes webhooks, which send events to a URL, and retries them",
+    ),
 ];
 
 /// How a verb is taken and shown.
@@ -113,6 +117,12 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("list_tokens", &[], tokens::list),
         view("revoke_token", &["token_id"], tokens::show_revoked_token),
         view("rotate_token", &["token_id"], tokens::show_issued_token),
+        view("add_webhook", &["url"], webhooks::show_new_webhook),
+        view("list_webhooks", &[], webhooks::list),
+        view("get_webhook", &["webhook_id"], webhooks::show_details),
+        view("remove_webhook", &["webhook_id"], webhooks::show_removed),
+        view("retry_delivery", &["webhook_id", "sequence"], webhooks::show_retry_result),
+        view("test_webhook", &["webhook_id"], webhooks::show_test_result),
         view("save_memories", &["memories"], show::batch).with_list_file("memories"),
         view("get_context", &["task"], context::context),
         view("get_briefing", &["prompt"], context::briefing),

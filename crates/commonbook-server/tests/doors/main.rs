@@ -41,4 +41,5 @@ mod surface;
 mod targets;
 mod team;
 mod tokens;
+mod webhooks;
 mod working_sessions;

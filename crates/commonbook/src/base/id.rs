@@ -79,6 +79,9 @@ kinds! {
     CertificateIdKind "crt" "certificate"
     /// The id of the certificate of what was forgotten.
     CertificateId,
+    WebhookKind "whk" "webhook"
+    /// The id of a webhook.
+    WebhookId,
     RequestKind "req" "request"
     /// The id of a request, which finds its response in the log.
     RequestId,

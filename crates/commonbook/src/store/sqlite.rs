@@ -41,6 +41,7 @@ mod session;
 mod standing;
 mod token;
 mod usage;
+mod webhook;
 mod workspace;
 mod writer;
 

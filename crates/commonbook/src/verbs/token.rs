@@ -154,7 +154,11 @@ fn administers(caller: &Caller, token: &Token) -> bool {
     !caller.proof.is_bound() || token.workspace.as_ref() == Some(&caller.workspace)
 }
 
-fn find_token(tx: &dyn Transaction, caller: &Caller, id: TokenId) -> Result<TokenRecord> {
+pub(in crate::verbs) fn find_token(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    id: TokenId,
+) -> Result<TokenRecord> {
     tx.token(id)?.filter(|kept| administers(caller, &kept.token)).ok_or_else(|| {
         Error::not_found(format!("no token {id} exists")).hint("See `commonbook token list`.")
     })

@@ -21,6 +21,7 @@ mod sight;
 mod sqlite;
 mod standing;
 mod vectors;
+mod webhooks;
 mod writes;
 
 use std::path::Path;
@@ -98,6 +99,9 @@ laws! {
     registry::memories_deleted_before_a_time_are_listed_in_every_workspace,
     registry::a_workspace_exists_from_its_first_event,
     registry::a_token_is_stored_completely_and_found_by_its_id,
+    webhooks::a_webhook_is_stored_completely_and_found_by_its_id,
+    webhooks::a_webhook_is_due_while_its_journal_is_ahead_and_nothing_holds_it,
+    webhooks::dead_letters_are_in_the_order_of_the_journal_and_go_with_their_webhook,
     registry::a_bulk_operation_returns_each_of_its_items_once,
     cases::a_case_is_stored_completely_and_listed_in_order_of_opening,
     cases::the_entries_of_a_case_are_the_visible_ones_in_order,

@@ -52,6 +52,7 @@ mod successors;
 mod targets;
 mod tokens;
 mod update;
+mod webhooks;
 mod working_sessions;
 
 use std::path::Path;

@@ -34,6 +34,7 @@ const QUOTING_TABLES: &[(&str, &str, &[&str])] = &[
     ("handoffs", "handoff", &["task", "said", "note", "package", "left_out", "entities", "cycle"]),
     ("packages of handoffs", "handoff_memory", &["told", "passed"]),
     ("relations", "relation", &["relation"]),
+    ("filters of webhooks", "webhook", &["filter"]),
 ];
 
 /// The answers kept under idempotency keys, which go as a whole.
@@ -374,12 +375,12 @@ mod tests {
     /// Columns with ids, names of agents and clients, digests, times and words of a closed list: no
     /// statement stands in them.
     const NAME_COLUMNS: &str = "accepted_in act action actor agent agents_involved case_key chain \
-        changed client client_session context derived device digest door entity entity_type first \
-        follows from_agent handoff hash id imported item key kind lead mark memory memory_type name \
+        changed client client_session context derived device digest door entity entity_type failure \
+        first follows from_agent handoff hash id imported item key kind lead mark memory memory_type name \
         newer nonce older opened_by operation origin owner parent project relation_type \
-        request_sha256 revised_by role scopes second secret_sha256 session sha256 sharing source \
-        status subject subject_hash superseded_by target texts to_agent token told topics_hash \
-        topics_salt trust user_id workspace";
+        request_sha256 revised_by role scopes second secret secret_sha256 session sha256 sharing source \
+        status stopped subject subject_hash superseded_by target texts to_agent token told topics_hash \
+        topics_salt trust url user_id webhook workspace";
 
     /// Columns that [`Commonbook::forget_memory`](crate::Commonbook::forget_memory) cleans as rows of a
     /// memory or as lines of the journal, and those of the certificates themselves.

@@ -179,6 +179,14 @@ fn ids_ending(
         "tok_" => {
             Ok(texts(tx.tokens()?.iter().map(|token| token.id)).into_iter().filter(ends).collect())
         }
+        "whk_" => {
+            let webhooks = tx.webhooks()?.into_iter().filter(|webhook| {
+                let is_own =
+                    webhook.agent == sight.agent || webhook.agent.is_child_of(&sight.agent);
+                sight.is_person || is_own
+            });
+            Ok(texts(webhooks.map(|webhook| webhook.id)).into_iter().filter(ends).collect())
+        }
         "act_" => match home {
             Some(home) => Ok(texts(tx.operation_ids_ending(home, ending, SAME_ENDING_MAX)?)),
             None => Ok(Vec::new()),
