@@ -26,7 +26,7 @@ fn lags(world: &World) -> Vec<(&'static str, u64)> {
 fn the_figures_are_of_all_workspaces_and_followers() {
     let world = World::new();
     world.save("ann", "The gate is blue");
-    world.save_private("bob", "The gate is not blue");
+    world.save_private("bob", "Rye bread is sold out");
     let coffee = SaveMemory { text: "Coffee is up".into(), ..SaveMemory::default() };
     world.book.save_memory(&elsewhere("ann", "y"), &coffee).unwrap();
     let before = world.book.get_home_figures(&operator()).unwrap();
