@@ -31,6 +31,7 @@ mod standing;
 mod stdin;
 mod table;
 mod tokens;
+mod watch_stats;
 mod webhooks;
 mod workspace;
 
@@ -72,6 +73,9 @@ pub(crate) use workspace::WorkspaceCommand;
 
 /// The verb that asks before it runs, if a client would stop working.
 const CREATE_TOKEN: &str = "create_token";
+
+/// The verb whose command can print its response again and again.
+const GET_STATS: &str = "get_memory_stats";
 
 /// A verb as a command.
 struct VerbCommand {
@@ -206,6 +210,9 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
     if verb.verb.name == CREATE_TOKEN {
         let yes = Arg::new("yes").long("yes").action(ArgAction::SetTrue);
         command = command.arg(yes.help("Create it although clients use HTTP without a token"));
+    }
+    if verb.verb.name == GET_STATS {
+        command = command.arg(watch_stats::argument());
     }
     if call.fields().any(|(field, _)| field == CURSOR_FIELD) {
         command = command.arg(pages::argument());
@@ -459,6 +466,10 @@ impl VerbCommand {
         }
         let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
         let page = PageNumber::of(matches, self.has_field(CURSOR_FIELD));
+        if self.verb.name == GET_STATS && watch_stats::is_on(matches) {
+            let as_json = matches.get_flag("json");
+            return watch_stats::run(config, address, request, as_json, &open);
+        }
         if let Some(address) = address {
             return self.run_at_server(matches, config, &address, request, page);
         }

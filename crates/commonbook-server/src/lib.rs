@@ -18,7 +18,9 @@ mod hook;
 mod judge;
 mod local;
 mod mcp;
+mod metrics;
 mod modes;
+mod observe;
 pub mod output;
 mod process;
 mod project;
@@ -30,6 +32,7 @@ mod serve;
 mod setup;
 mod shell;
 mod ticket;
+mod traces;
 mod verb;
 mod watch;
 mod webhook;
@@ -250,11 +253,13 @@ fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Co
     let config = config.tolerating_settings();
     // Without an embedder: a client must not wait for a model to load.
     let words_only = Config { embedder: Some("off".to_owned()), ..config.clone() };
-    output::print_line(&hook.answer(
-        claims,
-        config,
-        Box::new(move || open_commonbook(&words_only)),
-    ));
+    let answered =
+        hook.answer(claims, config.clone(), Box::new(move || open_commonbook(&words_only)));
+    output::print_line(&answered.line);
+    // After the output, which does not depend on it.
+    if let Some(report) = answered.report {
+        report.send(&config);
+    }
 }
 
 /// Succeeds if a command that is not a verb may run here; says what it is about, if that is not plain.

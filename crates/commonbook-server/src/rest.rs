@@ -3,6 +3,7 @@
 mod components;
 mod descriptions;
 mod examples;
+mod metrics;
 mod openapi;
 mod revision;
 mod route;
@@ -62,6 +63,7 @@ pub(crate) fn router(
         )
         .route("/", get(overview))
         .route("/health", get(health))
+        .route("/metrics", get(metrics::serve))
         .route("/openapi.json", get(move || async move { ([JSON], document) }))
         .route("/docs", get(docs_page))
         .route("/docs/scalar.js", get(docs_script))
@@ -80,6 +82,7 @@ async fn overview(headers: HeaderMap) -> axum::response::Response {
     let paths = json!({
         "name": "Commonbook", "version": env!("CARGO_PKG_VERSION"),
         "docs": "/docs", "openapi": "/openapi.json", "rest": "/v1", "mcp": "/mcp", "health": "/health",
+        "metrics": "/metrics",
     });
     (vary, axum::Json(paths)).into_response()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
@@ -33,9 +33,11 @@ use crate::follow;
 use crate::gate::{self, AllowedHosts, RequestGate};
 use crate::local::RpcListener;
 use crate::mcp::{self, McpDoor};
+use crate::metrics::{self, server_metrics};
 use crate::output;
 use crate::rate::{AgentRateLimits, RateSetting};
 use crate::rest::{self, EventStreams, RequestId, error_response};
+use crate::traces::{CollectorUrl, RequestTrace, TraceExport};
 use crate::verb::ToolSelection;
 use crate::watch;
 use crate::webhook;
@@ -64,6 +66,10 @@ pub(crate) struct ServeCommand {
     /// Longest delay after the first failed delivery to a webhook, for tests
     #[arg(long, value_name = "MILLISECONDS", hide = true)]
     pub(crate) webhook_delay: Option<u32>,
+    /// Collector to send OpenTelemetry traces to, over OTLP/HTTP: http://127.0.0.1:4318; a span for
+    /// each request and verb, without names or text
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<CollectorUrl>,
 }
 
 impl ServeCommand {
@@ -87,6 +93,8 @@ impl ServeCommand {
         })?;
         let address = listener.local_addr().unwrap_or(address);
         let hosts = AllowedHosts::new(address, config.hosts.as_deref())?;
+        metrics::begin(&book)?;
+        let _traces = self.otlp.as_ref().map(TraceExport::begin).transpose()?;
         let stopping = shutdown_token();
         let (book, watch) = watch::watch_journals(book, stopping.clone());
         let streams =
@@ -300,7 +308,21 @@ async fn log_request(
     let span =
         tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());
     request.extensions_mut().insert(RequestId(id.clone()));
+    let trace = RequestTrace::begin(
+        request.method(),
+        request.extensions().get::<MatchedPath>(),
+        request.headers(),
+    );
+    if let Some(trace) = &trace {
+        request.extensions_mut().insert(trace.clone());
+    }
     let mut response = next.run(request).instrument(span.clone()).await;
+    if let Some(trace) = trace {
+        trace.end(response.status());
+    }
+    if let Some(metrics) = server_metrics() {
+        metrics.note_response(response.status());
+    }
     span.in_scope(|| tracing::debug!(status = response.status().as_u16(), "answered"));
     if let Ok(id) = id.parse() {
         response.headers_mut().insert("x-request-id", id);

@@ -237,7 +237,7 @@ where
     let verb = Verb {
         name,
         effect,
-        call: JsonVerb::of(call),
+        call: JsonVerb::of(name, call),
         uses_project: false,
         is_on_files: false,
         route: None,

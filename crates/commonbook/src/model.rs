@@ -13,6 +13,7 @@ pub mod cursor;
 pub mod entity;
 pub mod event;
 pub mod export;
+pub mod figures;
 pub mod forgetting;
 pub mod graph;
 pub mod handoff;

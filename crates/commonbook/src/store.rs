@@ -22,6 +22,7 @@ mod contradiction;
 mod cursor;
 mod entity;
 mod export;
+mod figures;
 mod forgetting;
 mod handoff;
 mod knowledge;
@@ -63,6 +64,7 @@ pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
+pub use figures::{ContextFigures, EventFigures};
 pub use forgetting::{ForgettingRows, QuoteCount};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use knowledge::KnowledgeRows;
@@ -114,6 +116,9 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// `unavailable` if the size cannot be read.
     fn disk_bytes(&self) -> Result<u64>;
+
+    /// Number of writes of this process that wait for their turn or run.
+    fn queued_writes(&self) -> usize;
 
     /// Removes every trace of purged data from the store's files.
     ///
@@ -333,6 +338,10 @@ pub trait EventRows {
 
     /// The last event in sight of this workspace's journal.
     fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>>;
+
+    /// What happened after this position of a journal, in at most `limit` events: numbers alone, of
+    /// every event, whoever sees it.
+    fn event_figures(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<EventFigures>;
 
     /// The next `limit` events of a journal after this position, in order, each with its present
     /// visibility: for readers that serve many callers, and filter by [`Sight::sees_event`] for

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use commonbook::base::limits;
 
 use super::wire::{RpcResponse, ServerGreeting, socket_path};
-use super::{RpcOutcome, RpcRequest};
+use super::{HookReport, RpcOutcome, RpcRequest};
 use crate::config::Config;
 
 /// The time limit for a greeting: a stopped or overloaded server is skipped.
@@ -59,6 +59,17 @@ impl RpcClient {
                 tracing::debug!(%error, "the server did not respond");
                 RpcOutcome::Lost
             }
+        }
+    }
+
+    /// Sends a report, which the server does not answer.
+    pub(crate) fn send_report(mut self, report: &HookReport) {
+        let sent = serde_json::to_vec(report).map_err(io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            self.0.get_mut().write_all(&line)
+        });
+        if let Err(error) = sent {
+            tracing::debug!(%error, "the server did not take a report");
         }
     }
 

@@ -21,6 +21,7 @@ use crate::caller::{HttpCallerSource, header_text as text_of, resolve_http_calle
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door, translate};
 use crate::rate::AgentRateLimits;
+use crate::traces::RequestTrace;
 use crate::verb::{self, ListBody, Verb, VerbRoute};
 
 use super::revision;
@@ -203,7 +204,11 @@ impl RestRoute {
             self.check_marks_nothing(&mut fields)?;
         }
         let workspace = HeaderValue::from_bytes(caller.workspace.as_str().as_bytes());
-        let run = move |caller: &Caller| call.run(&door.book, caller, fields.into());
+        let trace = parts.extensions.get::<RequestTrace>().cloned();
+        let run = move |caller: &Caller| {
+            let _inside = trace.as_ref().map(RequestTrace::enter);
+            call.run(&door.book, caller, fields.into())
+        };
         let response = run_cancellable(caller, run).await?;
         let mut response = self.build_response(&with_translated_hint(response), &parts);
         if let Ok(workspace) = workspace {

@@ -190,6 +190,7 @@ impl StreamReader {
                 None => return self.lag_frame().await,
                 Some(taken) => {
                     self.offset = taken.through;
+                    self.follower.note_position(self.offset);
                     self.follower.note_delivered(taken.delivered);
                     self.follower.note_filtered(taken.filtered);
                     if !taken.text.is_empty() {
@@ -214,6 +215,7 @@ impl StreamReader {
         let read = move || book.follow_events(&caller, &filter, after, limit);
         let followed = run_blocking(read).await?;
         self.offset = followed.through;
+        self.follower.note_position(self.offset);
         self.live = !followed.more;
         self.follower.note_delivered(followed.items.len() as u64);
         Ok(followed.items.iter().map(event_frame).collect())

@@ -26,6 +26,8 @@ mod mcp_changes;
 mod mcp_resources;
 mod mcp_sessions;
 #[cfg(unix)]
+mod metrics;
+#[cfg(unix)]
 mod monitor;
 #[cfg(unix)]
 mod observed;
@@ -41,5 +43,9 @@ mod surface;
 mod targets;
 mod team;
 mod tokens;
+#[cfg(unix)]
+mod traces;
+#[cfg(unix)]
+mod watch_stats;
 mod webhooks;
 mod working_sessions;

@@ -135,7 +135,7 @@ fn the_root_leads_a_browser_to_the_pages_and_a_program_to_the_paths() {
     let server = Server::start(&home);
     let (status, paths) = server.send("GET", "/", &[("Accept", "*/*")], b"").unwrap();
     assert_eq!(status, 200);
-    for name in ["docs", "openapi", "health"] {
+    for name in ["docs", "openapi", "health", "metrics"] {
         let path = paths[name].as_str().unwrap();
         assert_eq!(server.send("GET", path, &[], b"").unwrap().0, 200, "{path}");
     }

@@ -382,6 +382,26 @@ pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     }))
 }
 
+/// Checks that this caller may see the figures of the home, which are of all workspaces together.
+///
+/// # Errors
+/// `forbidden` if it has a token without the scope [`TokenScope::Admin`], or one for a single
+/// workspace. A caller without a token may: they are numbers, and where tokens exist none is let in.
+pub fn may_see_figures(caller: &Caller) -> Result<()> {
+    match &caller.proof {
+        CallerProof::Word => Ok(()),
+        CallerProof::Token { bound: true, .. } => {
+            let message = format!(
+                "the figures are of all workspaces, and the token opens only {}",
+                caller.workspace
+            );
+            Err(Error::new(ErrorKind::Forbidden, message)
+                .hint("Use a token with the scope admin for all workspaces."))
+        }
+        CallerProof::Token { .. } => require_scope(caller, TokenScope::Admin),
+    }
+}
+
 /// This caller with the rights of a client's hooks, which give context and save learnings: only
 /// there does [`TokenScope::Hook`] permit reads and writes.
 #[must_use]

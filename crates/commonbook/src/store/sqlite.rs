@@ -192,6 +192,10 @@ impl Store for SqliteStore {
         Ok(["", "-wal", "-shm"].into_iter().map(size).sum())
     }
 
+    fn queued_writes(&self) -> usize {
+        self.writer.get().map_or(0, StoreWriter::queued)
+    }
+
     fn scrub(&self) -> Result<()> {
         let connection = open::log_connection(&self.path)?;
         let busy: i64 =

@@ -21,6 +21,7 @@ mod cursors;
 mod digests;
 mod entities;
 mod export;
+mod figures;
 mod forgetting;
 mod graph;
 mod handing_over;
