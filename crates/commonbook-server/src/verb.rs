@@ -341,6 +341,9 @@ fn memory_verbs() -> Vec<Verb> {
             .get("/v1/memories/{id}/history")
             .tool()
             .command("history"),
+        verb("explain_sight", Reads, C::explain_sight)
+            .get("/v1/memories/{id}/sight")
+            .command("why"),
         verb("get_memory_stats", Reads, C::get_memory_stats)
             .get("/v1/stats")
             .tool()

@@ -99,6 +99,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("undo_operation", &["operation_id"], show::show_undo_result),
         view("list_users", &[], show::users),
         view("memory_history", &["id"], show::history),
+        view("explain_sight", &["id", "reader"], show::sight),
         view("get_memory_stats", &[], show::stats),
         view("list_agents", &[], show::agents),
         view("get_agent", &["name"], show::agent),
