@@ -4,6 +4,7 @@
 mod act;
 mod assets;
 mod command;
+mod graphs;
 mod layout;
 mod pages;
 mod parts;
@@ -85,6 +86,7 @@ pub(crate) fn router(door: DashboardDoor) -> Router {
         .route("/dashboard/w/{workspace}", get(open_workspace))
         .route("/dashboard/w/{workspace}/stream", get(stream))
         .route("/dashboard/w/{workspace}/do/{verb}", post(act::act))
+        .route("/dashboard/w/{workspace}/download/{context}", get(download))
         .route("/dashboard/w/{workspace}/{page}", get(show_page))
         .route("/dashboard/w/{workspace}/{page}/{item}", get(show_item))
         .route("/dashboard/{*path}", get(unknown_page))
@@ -231,6 +233,29 @@ async fn stream(
         door.streams.clone().open(caller, Vec::new(), last).await
     };
     opened.await.unwrap_or_else(|error| door.error_page(&error, &id))
+}
+
+/// The receipt of a context as a file.
+async fn download(
+    State(door): State<DashboardDoor>,
+    Path((workspace, context)): Path<(String, String)>,
+    id: RequestId,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let read = async {
+        let caller = door.signed_in_caller(&parts, &workspace).await?;
+        let book = door.book.clone();
+        run_cancellable(caller, move |caller| pages::read_receipt(&book, caller, &context)).await
+    };
+    match read.await {
+        Ok(receipt) => {
+            let mut response = axum::Json(receipt).into_response();
+            add_page_headers(response.headers_mut());
+            response
+        }
+        Err(error) => door.error_page(&error, &id),
+    }
 }
 
 async fn unknown_page(

@@ -429,6 +429,7 @@ fn standing_verbs() -> Vec<Verb> {
             .get("/v1/standing/{role}")
             .tool()
             .command("memory show"),
+        verb("preview_standing", Reads, C::preview_standing).command("memory preview"),
         verb("add_standing", Adds, C::add_standing)
             .post("/v1/standing/{role}/items")
             .tool()

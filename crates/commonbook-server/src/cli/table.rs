@@ -122,6 +122,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("learn", &["message"], context::show_learnings),
         view("list_standing", &[], standing::list),
         view("read_standing", &["role"], standing::page),
+        view("preview_standing", &["role"], standing::show_preview),
         view("add_standing", &["role", "text"], standing::show_edit),
         view("remove_standing", &["role", "text"], standing::show_edit),
         view("clean_standing", &["role"], standing::show_edits),

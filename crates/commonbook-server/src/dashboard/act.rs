@@ -1,14 +1,16 @@
 //! A form calls a verb of the registry, as the person or agent that signed in.
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
 use super::sign_in::own_path;
-use super::{DashboardDoor, FormRequest, add_page_headers, read_form, sign_in};
+use super::{
+    DashboardDoor, FormRequest, add_page_headers, layout, page_response, read_form, sign_in,
+};
 use crate::call::run_cancellable;
 use crate::http_error::RequestId;
 use crate::verb;
@@ -42,6 +44,12 @@ pub(super) async fn act(
     };
     let back = form.value(BACK_FIELD).and_then(own_path).unwrap_or("/dashboard").to_owned();
     match call_verb(&door, caller, &verb, form).await {
+        // The secret of a token is shown once, and never stands in a URL.
+        Ok(answer) if answer["secret"].is_string() => {
+            let secret = answer["secret"].as_str().unwrap_or_default();
+            let page = layout::secret(secret, &back).into_string();
+            page_response(page, StatusCode::OK, None)
+        }
         Ok(answer) => {
             let mut response = Redirect::to(&target_after(&back, &verb, &answer)).into_response();
             add_page_headers(response.headers_mut());

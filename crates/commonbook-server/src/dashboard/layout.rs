@@ -41,7 +41,7 @@ pub(super) fn page(request: &PageRequest, content: &PageContent) -> Result<Marku
         }
         div class="columns" {
             nav class="pages" aria-label="Pages" {
-                @for page in PAGES {
+                @for page in PAGES.iter().filter(|page| !page.key.is_empty()) {
                     @if page.begins_group { hr; }
                     a href=(request.path(page.path)) aria-current=[(page.path == request.page.path).then_some("page")]
                         data-key=(page.key) {
@@ -147,16 +147,17 @@ pub(super) fn sign_in(error: Option<&Error>, target: &str, needs_token: bool) ->
     document("Sign in · Commonbook", None, &[], &body)
 }
 
-/// The page with what an act answered, for what is shown only once.
-pub(super) fn result(title: &str, main: &Markup, back: &str) -> Markup {
+/// The page with the secret of a new token.
+pub(super) fn secret(secret: &str, back: &str) -> Markup {
     let body = html! {
         main id="main" class="alone" {
-            h1 { (title) }
-            (main)
+            h1 { "The new token" }
+            p { "It is shown this once. Send it as " code { "Authorization: Bearer …" } ", or set " code { "COMMONBOOK_TOKEN" } "." }
+            pre { code { (secret) } }
             p { a href=(back) { "Back" } }
         }
     };
-    document(&format!("{title} · Commonbook"), None, &[], &body)
+    document("New token · Commonbook", None, &[], &body)
 }
 
 fn document(title: &str, theme: Option<&str>, data: &[(&str, &str)], body: &Markup) -> Markup {

@@ -56,3 +56,14 @@ pub(super) fn bars(title: &str, series: &[Series], first: &str, last: &str) -> M
         }
     }
 }
+
+/// A number as a bar, in proportion to the most.
+pub(super) fn share(number: u64, most: u64) -> Markup {
+    let width = if most == 0 { 0.0 } else { number.min(most) as f64 / most as f64 * 100.0 };
+    html! {
+        svg class="share" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true" {
+            rect class="track" width="100" height="2" {}
+            rect class="series-0" width=(format!("{width:.1}")) height="2" {}
+        }
+    }
+}

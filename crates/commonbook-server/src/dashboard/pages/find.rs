@@ -2,7 +2,7 @@
 
 use commonbook::base::error::Result;
 use commonbook::base::page::Page;
-use commonbook::model::agent::AgentRecord;
+use commonbook::model::agent::AgentList;
 use commonbook::model::case::Case;
 use commonbook::model::entity::Entity;
 use commonbook::model::search::SearchResponse;
@@ -44,7 +44,7 @@ fn find(request: &PageRequest, words: &str) -> Result<Vec<Markup>> {
     let mut found = Vec::new();
     let hits: SearchResponse =
         request.call("search_memory", json!({"query": words, "k": FOUND_MAX}))?;
-    let agents: Page<AgentRecord> = request.call("list_agents", json!({}))?;
+    let agents: AgentList = request.call("list_agents", json!({}))?;
     let agents = agents.items.iter().map(|known| known.agent.to_string());
     for name in agents.filter(|name| name.contains(&needle)).take(FOUND_MAX) {
         found.push(row(request.item_path("agents", &name), "agent", &name));
@@ -57,7 +57,7 @@ fn find(request: &PageRequest, words: &str) -> Result<Vec<Markup>> {
         found.push(row(request.item_path("cases", case.key.as_str()), "case", &case.title));
     }
     let entities: Page<Entity> =
-        request.call("list_entities", json!({"name": words, "limit": FOUND_MAX}))?;
+        request.call("list_entities", json!({"beginning": words, "limit": FOUND_MAX}))?;
     for entity in &entities.items {
         let name = format!("{}:{}", entity.entity_type, entity.value);
         found.push(row(request.item_path("entities", &entity.id.to_string()), "entity", &name));

@@ -39,8 +39,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let events = newest_events(request, stats.events)?;
     let agents: AgentList = request.call("list_agents", json!({}))?;
     let contexts: Page<ContextSummary> = request.call("list_contexts", json!({"limit": 12}))?;
-    let handoffs: Page<Handoff> =
-        request.call("list_handoffs", json!({"status": ["pending"], "limit": 100}))?;
+    let handoffs: Page<Handoff> = request
+        .call("list_handoffs", json!({"side": "all", "status": ["pending"], "limit": 100}))?;
     let contradictions: Page<Contradiction> =
         request.call("detect_contradictions", json!({"status": "open", "limit": 100}))?;
     let waiting: Option<Page<Memory>> =
