@@ -90,16 +90,19 @@ async fn serve_stream(
     opened.unwrap_or_else(|error| error_response(&error, &id))
 }
 
-/// Leads a browser to the documentation, and any other client to the paths of the server.
+/// Leads a browser to the dashboard, and any other client to the paths of the server. A link of another
+/// site leads to the documentation: the dashboard opens for its own reader alone.
 async fn overview(headers: HeaderMap) -> axum::response::Response {
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let vary = [(header::VARY, header::ACCEPT.as_str())];
     if accept.is_some_and(|accept| accept.contains("text/html")) {
-        return (vary, Redirect::temporary("/docs")).into_response();
+        let foreign = headers.get("sec-fetch-site").is_some_and(|site| site != "none" && site != "same-origin");
+        let page = if foreign { "/docs" } else { "/dashboard" };
+        return (vary, Redirect::temporary(page)).into_response();
     }
     let paths = json!({
         "name": "Commonbook", "version": env!("CARGO_PKG_VERSION"),
-        "docs": "/docs", "openapi": "/openapi.json", "rest": "/v1", "mcp": "/mcp", "health": "/health",
+        "dashboard": "/dashboard", "docs": "/docs", "openapi": "/openapi.json", "rest": "/v1", "mcp": "/mcp", "health": "/health",
     });
     (vary, axum::Json(paths)).into_response()
 }
