@@ -9,12 +9,14 @@ pub mod child;
 mod cli;
 pub mod config;
 mod connections;
+mod dashboard;
 mod demo;
 mod digest;
 pub mod follow;
 mod gate;
 mod hint;
 mod hook;
+mod http_error;
 mod judge;
 mod local;
 mod mcp;
@@ -29,13 +31,16 @@ mod remote;
 mod rest;
 mod sandbox;
 mod serve;
+mod serving;
 mod setup;
 mod shell;
+mod stream;
 mod ticket;
 mod traces;
 mod verb;
 mod watch;
 mod webhook;
+mod words;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -85,6 +90,8 @@ enum ProgramCommand {
     Setup(cli::SetupCommand),
     /// Answers one hook of a coding client; `commonbook setup` installs these calls
     Hook(hook::HookCommand),
+    /// Opens the pages of the server in a browser, signed in; starts a server if none runs
+    Dashboard(dashboard::DashboardCommand),
     /// Shows two agents that share a memory, in a temporary home
     Demo(demo::DemoCommand),
     /// Imports an export, conversations or memories of other programs; a second run adds nothing twice
@@ -321,6 +328,9 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Hook(hook) => {
             print_hook_response(hook, cli::cli_caller_claims(own), config);
             Ok(())
+        }
+        ProgramCommand::Dashboard(dashboard) => {
+            dashboard.run(&config, &cli::resolve_cli_caller(own, &config)?, as_json)
         }
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),

@@ -29,14 +29,18 @@ use crate::call::run_blocking;
 use crate::cli;
 use crate::config::Config;
 use crate::connections;
+use crate::dashboard::{self, DashboardDoor};
 use crate::follow;
 use crate::gate::{self, AllowedHosts, RequestGate};
+use crate::http_error::RequestId;
 use crate::local::RpcListener;
 use crate::mcp::{self, McpDoor};
 use crate::metrics::{self, server_metrics};
 use crate::output;
 use crate::rate::{AgentRateLimits, RateSetting};
-use crate::rest::{self, EventStreams, RequestId, error_response};
+use crate::rest::{self, error_response};
+use crate::serving::ServerFile;
+use crate::stream::EventStreams;
 use crate::traces::{CollectorUrl, RequestTrace, TraceExport};
 use crate::verb::ToolSelection;
 use crate::watch;
@@ -109,6 +113,7 @@ impl ServeCommand {
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
+        let _file = config.home.as_deref().map(|home| ServerFile::write(home, address));
         output::announce(&format!(
             "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
         ));
@@ -124,7 +129,7 @@ impl ServeCommand {
             );
         }
         let connections_max = limits::CONNECTIONS.saturating_add(self.streams);
-        let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping);
+        let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping)?;
         tokio::select! {
             () = serve_until_stopped(listener, local, HttpServer { router, connections_max, stopping }) => Ok(()),
             error = wait_for_damage(book) => Err(error),
@@ -160,7 +165,7 @@ fn router(
     streams: EventStreams,
     rates: AgentRateLimits,
     stopping: &CancellationToken,
-) -> Router {
+) -> Result<Router> {
     let (rates, bodies) = (Arc::new(rates), BodyBudget::default());
     let door = door.with_rates(Arc::clone(&rates));
     #[cfg(feature = "conformance")]
@@ -168,8 +173,16 @@ fn router(
     let mcp = mcp::service(move || door.for_connection(), stopping.clone())
         .layer(from_fn_with_state(bodies.clone(), read_whole_body));
     let resource = get(gate::protected_resource).with_state(gate.clone());
-    rest::router(gate.book.clone(), config, streams, rates, bodies)
+    let pages = DashboardDoor::new(
+        Arc::clone(&config),
+        gate.clone(),
+        streams.clone(),
+        Arc::clone(&rates),
+        bodies.clone(),
+    )?;
+    let router = rest::router(gate.book.clone(), config, streams, rates, bodies)
         .nest_service("/mcp", mcp)
+        .merge(dashboard::router(pages))
         .route(gate::RESOURCE_METADATA_PATH, resource.clone())
         .route(&format!("{}/mcp", gate::RESOURCE_METADATA_PATH), resource)
         .layer(compression())
@@ -178,7 +191,8 @@ fn router(
             Arc::new(commonbook::base::id::RandomIds::default()),
             log_request,
         ))
-        .layer(from_fn(drain_unread_body))
+        .layer(from_fn(drain_unread_body));
+    Ok(router)
 }
 
 /// Compresses long responses for clients that accept it; except event streams, whose events must

@@ -343,6 +343,9 @@ fn memory_verbs() -> Vec<Verb> {
             .get("/v1/memories/{id}/history")
             .tool()
             .command("history"),
+        verb("explain_sight", Reads, C::explain_sight)
+            .get("/v1/memories/{id}/sight")
+            .command("why"),
         verb("get_memory_stats", Reads, C::get_memory_stats)
             .get("/v1/stats")
             .tool()
@@ -442,6 +445,7 @@ fn standing_verbs() -> Vec<Verb> {
             .get("/v1/standing/{role}")
             .tool()
             .command("memory show"),
+        verb("preview_standing", Reads, C::preview_standing).command("memory preview"),
         verb("add_standing", Adds, C::add_standing)
             .post("/v1/standing/{role}/items")
             .tool()

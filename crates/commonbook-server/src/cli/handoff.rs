@@ -18,9 +18,7 @@ use super::lineage::print_stale;
 use super::lookup::ViewLookup;
 use crate::hint::{HintDoor, translate};
 use crate::output::{count_text, print_line, print_note};
-
-/// Characters of a task in a list.
-const TASK_CHARS_MAX: usize = 160;
+use crate::words::{TASK_CHARS_MAX, transfer};
 
 pub(super) fn show_new_handoff(response: &Value) {
     show(response, |created: &CreateHandoffResult| {
@@ -77,12 +75,6 @@ fn print_handoff(handoff: &Handoff) {
         position.unwrap_or_default(),
     ];
     print_record(&transfer(handoff), &facts);
-}
-
-/// Who hands what over to whom.
-pub(super) fn transfer(handoff: &Handoff) -> String {
-    let Handoff { from, to, task, .. } = handoff;
-    format!("{from} → {to}: {}", beginning(task, TASK_CHARS_MAX))
 }
 
 fn package_line(handoff: &Handoff) -> String {

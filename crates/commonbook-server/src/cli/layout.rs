@@ -3,7 +3,6 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::base::page::Page;
-use commonbook::model::memory::Memory;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;
@@ -11,6 +10,8 @@ use serde_json::Value;
 use textwrap::core::display_width;
 
 use crate::output::{accent, dim, print_line, print_note};
+
+pub(super) use crate::words::{beginning, memory_glance, one_line};
 
 /// Prints a response by its type; as JSON if a server of another version returned another type.
 pub(super) fn show<T: DeserializeOwned>(response: &Value, print: impl FnOnce(&T)) {
@@ -164,35 +165,6 @@ pub(super) fn second(time: Timestamp) -> String {
 
 fn local(time: Timestamp) -> Zoned {
     time.to_zoned(TimeZone::system())
-}
-
-/// A text on one line.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The beginning of a text, on one line.
-pub(super) fn beginning(text: &str, chars_max: usize) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line,
-    }
-}
-
-/// Characters of a text in a table or a list.
-const PREVIEW_CHARS_MAX: usize = 160;
-
-/// The beginning of a memory: its title and text, else its summary, else its text.
-pub(super) fn memory_glance(memory: &Memory) -> String {
-    let text = memory.summary.as_ref().unwrap_or(&memory.text);
-    beginning(
-        &match &memory.title {
-            Some(title) => format!("{title}: {text}"),
-            None => text.clone(),
-        },
-        PREVIEW_CHARS_MAX,
-    )
 }
 
 #[cfg(test)]

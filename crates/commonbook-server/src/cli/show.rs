@@ -2,6 +2,7 @@
 
 use commonbook::base::id::MemoryId;
 use commonbook::base::page::Page;
+use commonbook::model::access::SightExplanation;
 use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::bulk::BulkResult;
 use commonbook::model::caller::EntryPoint;
@@ -269,6 +270,10 @@ pub(super) fn show_deleted_memory(response: &Value) {
 
 pub(super) fn show_purge(response: &Value) {
     show(response, |purged: &PurgeResult| print_line(&format!("Purged {} for good", purged.id)));
+}
+
+pub(super) fn sight(response: &Value) {
+    show(response, |explanation: &SightExplanation| print_line(&explanation.reason));
 }
 
 pub(super) fn history(response: &Value) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -20,6 +20,7 @@ use crate::call::{JsonVerb, run_cancellable};
 use crate::caller::{HttpCallerSource, header_text as text_of, resolve_http_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door, translate};
+use crate::http_error::{RequestId, log_error, status_of_kind};
 use crate::rate::AgentRateLimits;
 use crate::traces::RequestTrace;
 use crate::verb::{self, ListBody, Verb, VerbRoute};
@@ -58,18 +59,6 @@ pub(super) const REVISION_POINTERS: &[(&str, &str)] = &[
     ("release_memory", ""),
     ("appeal_memory", ""),
 ];
-
-/// The id of a request, which its response and the log contain.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RequestId(pub(crate) String);
-
-impl<S: Sync> FromRequestParts<S> for RequestId {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(parts.extensions.get().cloned().unwrap_or_default())
-    }
-}
 
 /// A method and a path that call one verb.
 #[derive(Clone)]
@@ -280,12 +269,7 @@ fn with_translated_hint(mut response: Value) -> Value {
 
 /// The response to a request that failed. Logs the cause.
 pub(crate) fn error_response(error: &Error, id: &RequestId) -> Response {
-    let cause = error.cause.as_ref().map(tracing::field::display);
-    match error.kind {
-        ErrorKind::Internal => tracing::error!(request = id.0, %error, cause, "failed"),
-        ErrorKind::Unavailable => tracing::warn!(request = id.0, %error, cause, "failed"),
-        _ => tracing::debug!(request = id.0, %error, cause, "refused"),
-    }
+    log_error(error, id);
     let body = for_door(error, HintDoor::Rest);
     let body = body.body(Some(id.0.clone()).filter(|id| !id.is_empty()));
     let mut response = (status_of_kind(error.kind), axum::Json(body)).into_response();
@@ -297,21 +281,6 @@ pub(crate) fn error_response(error: &Error, id: &RequestId) -> Response {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.get().into());
     }
     response
-}
-
-/// The HTTP status of a kind of error.
-pub(super) fn status_of_kind(kind: ErrorKind) -> StatusCode {
-    match kind {
-        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
-        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
-        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
-        ErrorKind::NotFound => StatusCode::NOT_FOUND,
-        ErrorKind::Conflict => StatusCode::CONFLICT,
-        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod cli;
 mod consolidation;
 mod contexts;
 mod corrections;
+mod dashboard;
 mod digests;
 mod export;
 mod forgetting;

@@ -142,7 +142,10 @@ fn the_root_leads_a_browser_to_the_pages_and_a_program_to_the_paths() {
     assert_eq!(paths["mcp"], "/mcp");
     let browser = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     let (status, page) = server.send("GET", "/", &[browser], b"").unwrap();
-    assert!(status == 200 && page.as_str().unwrap().contains("/docs/scalar.js"), "{page}");
+    assert!(status == 401 && page.as_str().unwrap().contains("commonbook dashboard"), "{page}");
+    let link = [browser, ("Sec-Fetch-Site", "cross-site")];
+    let documents = server.exchange("GET", "/docs", &link, b"").unwrap();
+    assert_eq!(documents.status().as_u16(), 200, "a link of another site leads there");
 }
 
 #[test]

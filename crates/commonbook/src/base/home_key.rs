@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+use subtle::ConstantTimeEq;
 
 use crate::base::error::{Error, ErrorKind, Result};
 
@@ -80,6 +81,30 @@ impl HomeKey {
     }
 }
 
+impl HomeKey {
+    /// A content with its signature, as text. Only [`Self::unseal`] with the same purpose reads it.
+    #[must_use]
+    pub fn seal(&self, purpose: &str, content: &str) -> String {
+        let signature = self.sign(&sealed_message(purpose, content));
+        format!("{}.{}", hex(content.as_bytes()), hex(&signature))
+    }
+
+    /// The content of a sealed text; `None` if this key has not sealed it for this purpose.
+    #[must_use]
+    pub fn unseal(&self, purpose: &str, text: &str) -> Option<String> {
+        let (content, signature) = text.split_once('.')?;
+        let content = String::from_utf8(parse_hex(content)?).ok()?;
+        let expected = self.sign(&sealed_message(purpose, &content));
+        let is_right = expected.as_slice().ct_eq(&parse_hex(signature)?);
+        bool::from(is_right).then_some(content)
+    }
+}
+
+/// The purpose is part of what is signed, so that a text for one purpose is worthless for another.
+fn sealed_message(purpose: &str, content: &str) -> String {
+    format!("{purpose}\n{content}")
+}
+
 /// Writes the whole key to a file of its own, and then gives it its name unless that is taken.
 fn create_key_file(path: &Path, text: &str) -> io::Result<()> {
     let mut name = [0; 8];
@@ -138,6 +163,20 @@ mod tests {
         key[..4].copy_from_slice(b"Jefe");
         let signature = hex(&HomeKey(key).sign("what do ya want for nothing?"));
         assert_eq!(signature, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn a_sealed_text_is_read_by_its_key_for_its_purpose_alone() {
+        let (key, other) = (HomeKey([7; HOME_KEY_BYTES]), HomeKey([8; HOME_KEY_BYTES]));
+        let text = key.seal("cookie", "until 2026");
+        assert_eq!(key.unseal("cookie", &text).as_deref(), Some("until 2026"));
+        assert_eq!(key.unseal("link", &text), None, "another purpose");
+        assert_eq!(other.unseal("cookie", &text), None, "another key");
+        let (content, signature) = text.split_once('.').expect("two parts");
+        let longer = format!("{content}30.{signature}");
+        for wrong in ["", ".", "zz.zz", content, signature, &longer] {
+            assert_eq!(key.unseal("cookie", wrong), None, "{wrong}");
+        }
     }
 
     #[test]

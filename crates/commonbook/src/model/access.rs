@@ -18,6 +18,7 @@
 //! proves its queries equal to [`Sight::sees`], and to [`Sight::sees_event`] for events.
 
 mod audience;
+mod explain;
 mod policy;
 mod work;
 
@@ -32,6 +33,7 @@ use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
 
 pub use audience::Audience;
+pub use explain::{ExplainSight, SightExplanation, SightRule};
 pub use policy::AccessPolicy;
 pub(crate) use work::ItemKind;
 pub use work::{HandoffVisibility, ItemVisibility, WorkItem, WorkVisibility};
@@ -157,13 +159,10 @@ impl Sight {
     pub fn can_see(&self, visibility: &Visibility) -> bool {
         let own = visibility.owner == self.agent;
         let about = self.is_for_subject(visibility.user_id.as_deref(), own);
-        // An anonymous memory has no author that could see it.
-        let authors = own && !self.agent.is_anonymous();
-        let let_out = visibility.trust != Trust::Quarantined || self.reviews || authors;
         self.workspaces.contains(&visibility.workspace)
             && about
             && (own || visibility.sharing == Sharing::Shared)
-            && let_out
+            && self.is_let_out(visibility)
     }
 
     /// Whether a caller may see what is about this user or no user; `own` if it is the caller's.
@@ -318,8 +317,8 @@ impl EventSubject {
     }
 }
 
-/// Whether the person calls: at the command line without the name of an agent, or with a token that
-/// has the scope admin.
+/// Whether the person calls: at the command line without the name of an agent, signed in at the
+/// pages, or with a token that has the scope admin.
 #[must_use]
 pub fn is_person(caller: &Caller) -> bool {
     require_scope(caller, TokenScope::Admin).is_ok()
@@ -353,13 +352,14 @@ pub(crate) fn unless_person(caller: &Caller, error: Error) -> Error {
 ///
 /// # Errors
 /// `forbidden` if its token does not have the scope. [`TokenScope::Admin`] also refuses a caller
-/// without a token that is not a person at the command line, such as an agent that gives its name
-/// there: a text could trick an agent into releasing or removing memories.
+/// without a token that is not a person at the command line or signed in at the pages, such as an
+/// agent that gives its name there: a text could trick an agent into releasing or removing memories.
 pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     let refused = match (&caller.proof, scope) {
         (CallerProof::Token { scopes, .. }, scope) => !scopes.contains(&scope),
         (CallerProof::Word, TokenScope::Admin) => {
-            caller.door != EntryPoint::Cli || !is_unnamed(caller)
+            let is_at_door = [EntryPoint::Cli, EntryPoint::Dashboard].contains(&caller.door);
+            !is_at_door || !is_unnamed(caller)
         }
         (CallerProof::Word, TokenScope::Read | TokenScope::Write | TokenScope::Hook) => false,
     };

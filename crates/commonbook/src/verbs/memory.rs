@@ -2,6 +2,7 @@
 
 mod earlier;
 mod lookup;
+mod sight;
 mod write;
 
 use jiff::{SignedDuration, Timestamp};

@@ -138,7 +138,8 @@ impl Memory {
             | EntryPoint::Cli
             | EntryPoint::Import
             | EntryPoint::Handoff
-            | EntryPoint::Digest => {
+            | EntryPoint::Digest
+            | EntryPoint::Dashboard => {
                 format!("run `commonbook appeal {id} --agent {owner} --reason …`")
             }
         };

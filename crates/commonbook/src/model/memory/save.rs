@@ -223,7 +223,8 @@ impl RetractedTwin {
             | EntryPoint::Cli
             | EntryPoint::Import
             | EntryPoint::Handoff
-            | EntryPoint::Digest => format!("`commonbook show {id}`"),
+            | EntryPoint::Digest
+            | EntryPoint::Dashboard => format!("`commonbook show {id}`"),
         };
         let day = at.strftime("%Y-%m-%d");
         format!("{by} retracted the same on {day}; {shows} tells why. Delete yours if it is wrong.")
@@ -241,7 +242,8 @@ fn restore_hint(id: MemoryId, door: EntryPoint) -> String {
         | EntryPoint::Cli
         | EntryPoint::Import
         | EntryPoint::Handoff
-        | EntryPoint::Digest => {
+        | EntryPoint::Digest
+        | EntryPoint::Dashboard => {
             format!("To keep both: `commonbook restore {id}`")
         }
     }

@@ -88,7 +88,7 @@ pub(in crate::verbs) fn admit_memory(tx: &dyn Transaction, memory: &Memory) -> R
     let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(memory.clone()) };
     let ForgottenText { phrases, certificate } = forgotten;
     match memory.source.how {
-        EntryPoint::Rest | EntryPoint::Mcp | EntryPoint::Cli => {}
+        EntryPoint::Rest | EntryPoint::Mcp | EntryPoint::Cli | EntryPoint::Dashboard => {}
         EntryPoint::Hook | EntryPoint::Import | EntryPoint::Handoff | EntryPoint::Digest => {
             return Ok(redacted_memory(memory, &phrases).unwrap_or_else(|| memory.clone()));
         }
