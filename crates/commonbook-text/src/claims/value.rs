@@ -166,11 +166,13 @@ impl ClaimValue {
             (Self::Clock(a), Self::Clock(b)) => equal(a == b),
             // A month and a year have no fixed length.
             (Self::Period(a), Self::Period(b)) => {
-                let ratio = (a - b).abs() / a.abs().max(b.abs());
-                match ratio > PERIOD_TOLERANCE {
-                    true => ValueRelation::Different,
-                    false if ratio <= 1e-6 => ValueRelation::Same,
-                    false => ValueRelation::Apart,
+                let (difference, greatest) = ((a - b).abs(), a.abs().max(b.abs()));
+                if difference <= 1e-6 * greatest {
+                    ValueRelation::Same
+                } else if difference > PERIOD_TOLERANCE * greatest {
+                    ValueRelation::Different
+                } else {
+                    ValueRelation::Apart
                 }
             }
             (
@@ -300,14 +302,14 @@ fn is_counted(tokens: &[ClauseWord<'_>], index: usize) -> bool {
     })
 }
 
-/// Adverbs of how often something happens, with the period in days.
+/// Adverbs of how often something happens, with the period in seconds.
 static FREQUENCY_WORDS: LazyLock<FxHashMap<&'static str, f64>> = LazyLock::new(|| {
     let lines = rows(include_str!("vocabulary/frequency_words.tsv"));
-    lines.filter_map(|[word, days]| Some((word, days.parse().ok()?))).collect()
+    lines.filter_map(|[word, seconds]| Some((word, seconds.parse().ok()?))).collect()
 });
 
-/// Seconds of a day.
-const DAY_SECONDS: f64 = 86_400.0;
+/// Seconds of a month of 30 days.
+const MONTH_SECONDS: f64 = 30.0 * 86_400.0;
 
 /// Whether a word says how often something happens.
 pub fn is_frequency_word(lower: &str) -> bool {
@@ -319,12 +321,12 @@ pub fn is_frequency_word(lower: &str) -> bool {
 pub fn parse_period(tokens: &[ClauseWord<'_>], index: usize) -> Option<(ClaimValue, usize)> {
     let lower = |index: usize| tokens.get(index).map(|word| word.lower.as_str());
     let first = lower(index)?;
-    if let Some(days) = FREQUENCY_WORDS.get(first) {
-        return Some((ClaimValue::Period(days * DAY_SECONDS), 1));
+    if let Some(seconds) = FREQUENCY_WORDS.get(first) {
+        return Some((ClaimValue::Period(*seconds), 1));
     }
     let unit_at = |index: usize| match parse_unit(lower(index)?)? {
         ("time", seconds) => Some(seconds),
-        ("months", months) => Some(months * 30.0 * DAY_SECONDS),
+        ("months", months) => Some(months * MONTH_SECONDS),
         _ => None,
     };
     let period = |seconds: f64, length| Some((ClaimValue::Period(seconds), length));
