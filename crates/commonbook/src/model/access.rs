@@ -449,7 +449,14 @@ pub fn may_forget(caller: &Caller, memory: &Memory) -> Result<()> {
     if is_own || is_person(caller) {
         return Ok(());
     }
-    Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
+    Err(not_the_author(owner, caller))
+}
+
+/// The refusal of what only an author may do with a memory, such as forgetting it: a version of one's
+/// own is no way around it.
+pub(crate) fn not_the_author(owner: &Agent, caller: &Caller) -> Error {
+    Error::ownership_mismatch(owner.as_str(), caller.agent.as_str())
+        .hint(format!("Only {owner}, an agent above {owner} or a person can do this."))
 }
 
 /// Checks that this caller may supersede this memory by one that contradicts it: it may change the
