@@ -52,7 +52,7 @@ impl Phrase {
         Self::signed(key, "forgotten", words)
     }
 
-    /// A sentence of six or more words, which is told apart from a stretch of six.
+    /// A sentence of six or more words, which no stretch of six equals.
     fn of_sentence(key: &PhraseKey, words: &[&str]) -> Self {
         Self::signed(key, "forgotten sentence", words)
     }
