@@ -16,6 +16,7 @@ use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, CallerProof};
 use crate::model::export::StandingText;
+use crate::model::forgetting::without_empty_items;
 use crate::model::memory::{SaveOutcome, fit_text};
 use crate::model::standing::{
     AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
@@ -306,7 +307,8 @@ impl Commonbook {
     ) -> Result<SaveOutcome> {
         let target = self.target_to_write(caller, &file.role, true)?;
         let cut = self.store.read(|tx| standing_without_forgotten(tx, None, &file.text))?;
-        let document = StandingDocument::parse(cut.as_deref().unwrap_or(&file.text));
+        let text = without_empty_items(cut.as_deref().unwrap_or(&file.text));
+        let document = StandingDocument::parse(&text);
         let cause = self.cause(caller, StandingAction::Restored);
         let changed = self.change_standing(&target, &cause, |before| match before {
             None => Ok((document.clone(), SaveOutcome::Created)),
