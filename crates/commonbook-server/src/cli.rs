@@ -246,9 +246,13 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
     };
     if let Some(place) = verb.view.positional.iter().position(|positional| *positional == field) {
         let arg = arg.index(place + 1).value_name(name.to_uppercase());
+        let is_required = verb.verb.call.requires(field);
         let arg = match verb.or {
-            None => arg.required(verb.verb.call.requires(field)),
-            Some((selector, ..)) => arg.required_unless_present(selector).conflicts_with(selector),
+            None => arg.required(is_required),
+            Some((selector, ..)) if is_required => {
+                arg.required_unless_present(selector).conflicts_with(selector)
+            }
+            Some((selector, ..)) => arg.conflicts_with(selector),
         };
         let is_last = place + 1 == verb.view.positional.len();
         let takes_many = FREE_TEXT_FIELDS.contains(&field)

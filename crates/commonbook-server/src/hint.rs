@@ -90,7 +90,8 @@ fn flag_of(command: &str, field: &str) -> Option<String> {
     argument.get_long().map(str::to_owned)
 }
 
-/// Replaces each name of a verb in a text: in backticks, or with an underscore in it.
+/// Replaces each name of a verb in a text: in backticks, alone or with an id (`allow_forgotten crt_…`), or
+/// with an underscore in it.
 pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
     let mut translated = String::with_capacity(text.len());
     let mut rest = text;
@@ -99,7 +100,16 @@ pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
         let end = from_name.find(|c: char| !is_name_char(c)).unwrap_or(from_name.len());
         let (name, after) = from_name.split_at(end);
         translated.push_str(before);
-        let is_quoted = translated.ends_with('`') && after.starts_with('`');
+        let begins_quote = translated.ends_with('`');
+        let argument = quoted_id(after).filter(|_| begins_quote);
+        if let Some(id) = argument
+            && let Some(address) = verb_address(name, door)
+        {
+            translated.push_str(&with_id(&address, id));
+            rest = &after[1 + id.len()..];
+            continue;
+        }
+        let is_quoted = begins_quote && after.starts_with('`');
         match verb_address(name, door).filter(|_| is_quoted || name.contains('_')) {
             Some(address) if is_quoted => translated.push_str(&address),
             Some(address) => translated.push_str(&format!("`{address}`")),
@@ -108,6 +118,21 @@ pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
         rest = after;
     }
     translated + rest
+}
+
+/// The id behind the name of a verb, up to the end of the quote.
+fn quoted_id(after: &str) -> Option<&str> {
+    let (id, _) = after.strip_prefix(' ')?.split_once('`')?;
+    let (kind, rest) = id.split_once('_')?;
+    (kind.len() == 3 && rest.len() == 26 && rest.chars().all(is_name_char)).then_some(id)
+}
+
+/// How a verb is called with this id: in the path of its route, else behind its name.
+fn with_id(address: &str, id: &str) -> String {
+    match address.split_once('{').and_then(|(path, rest)| Some((path, rest.split_once('}')?.1))) {
+        Some((path, rest)) => format!("{path}{id}{rest}"),
+        None => format!("{address} {id}"),
+    }
 }
 
 fn is_name_char(c: char) -> bool {
@@ -180,6 +205,12 @@ mod tests {
                 "Create one with `commonbook token create`.",
                 "Create one with `commonbook token create`.",
                 "Create one with `commonbook token create`.",
+            ),
+            (
+                "Ask for `allow_forgotten crt_00000000000000000000000000`.",
+                "Ask for `commonbook allow crt_00000000000000000000000000`.",
+                "Ask for `commonbook allow crt_00000000000000000000000000`.",
+                "Ask for `POST /v1/certificates/crt_00000000000000000000000000/allow`.",
             ),
             ("Learn to learn.", "Learn to learn.", "Learn to learn.", "Learn to learn."),
             (

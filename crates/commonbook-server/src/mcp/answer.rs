@@ -99,6 +99,13 @@ const WRITTEN_HANDOFF_FIELDS: [&str; 7] =
 const DRY_RUN_HANDOFF_FIELDS: [&str; 7] =
     ["from", "to", "role", "case", "memories", "entities", "tokens"];
 
+/// What an answer shows of something that a retracted memory reached: its place in the tree, what it is,
+/// how it was reached and the beginning of what it says.
+const REACHED_FIELDS: [&str; 5] = ["depth", "kind", "id", "how", "says"];
+
+/// Characters of what a node of that tree says.
+const REACHED_CHARS: usize = 80;
+
 /// Values that need no mention: most things have them.
 const USUAL_VALUES: [(&str, &str); 5] = [
     ("about", "project"),
@@ -197,6 +204,9 @@ fn lean(value: &Value, view: AnswerView, tools: &ToolSelection) -> Value {
                 ("hint", Value::String(hint)) => {
                     (name.clone(), json!(translate(hint, HintDoor::Mcp(tools))))
                 }
+                ("says", Value::String(text)) if is_reached(fields) => {
+                    (name.clone(), json!(beginning(text, REACHED_CHARS)))
+                }
                 (_, Value::String(text)) => (name.clone(), json!(short_text(name, text))),
                 _ => (name.clone(), lean_item(value)),
             });
@@ -208,9 +218,20 @@ fn lean(value: &Value, view: AnswerView, tools: &ToolSelection) -> Value {
     }
 }
 
+/// The first characters of a text.
+fn beginning(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Whether a model sees this field of an object.
 fn shows(object: &Map<String, Value>, name: &str, view: AnswerView) -> bool {
     let id = object.get("id").and_then(Value::as_str).unwrap_or_default();
+    if is_reached(object) {
+        return REACHED_FIELDS.contains(&name);
+    }
     let is_memory = id.starts_with("mem_") && object.contains_key("revision");
     let is_handoff = id.starts_with("hnd_") && object.contains_key("expires_at");
     match view {
@@ -220,6 +241,11 @@ fn shows(object: &Map<String, Value>, name: &str, view: AnswerView) -> bool {
         AnswerView::Read | AnswerView::DryRun if is_memory => MEMORY_FIELDS.contains(&name),
         _ => !UNSENT_FIELDS.contains(&name),
     }
+}
+
+/// Whether an object is a node of what a retracted memory reached.
+fn is_reached(object: &Map<String, Value>) -> bool {
+    ["depth", "kind", "how"].iter().all(|field| object.contains_key(*field))
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -500,8 +500,15 @@ pub fn may_forget(caller: &Caller, memory: &Memory) -> Result<()> {
     if is_own || is_person(caller) {
         return Ok(());
     }
-    let error = Error::ownership_mismatch(owner.as_str(), caller.agent.as_str());
-    Err(unless_person(caller, error))
+    Err(not_the_author(owner, caller))
+}
+
+/// The refusal of what only an author may do with a memory, such as forgetting it: a version of one's
+/// own is no way around it.
+pub(crate) fn not_the_author(owner: &Agent, caller: &Caller) -> Error {
+    let error = Error::ownership_mismatch(owner.as_str(), caller.agent.as_str())
+        .hint(format!("Only {owner}, an agent above {owner} or a person can do this."));
+    unless_person(caller, error)
 }
 
 /// Checks that this caller may supersede this memory by one that contradicts it: it may change the

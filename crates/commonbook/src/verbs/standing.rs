@@ -8,12 +8,15 @@ mod versions;
 
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::{input, limits};
 use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, CallerProof};
 use crate::model::export::StandingText;
+use crate::model::forgetting::without_empty_items;
 use crate::model::memory::{SaveOutcome, fit_text};
 use crate::model::standing::{
     AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
@@ -23,8 +26,9 @@ use crate::model::standing::{
     StandingVersion, StandingVersionInfo, StandingWriter, route, section_of,
 };
 use crate::model::token::TokenScope;
+use crate::store::Transaction;
 use crate::verbs::Commonbook;
-use crate::verbs::ops::forgotten::refuse_forgotten;
+use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten};
 use commonbook_text::secrets;
 
 pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
@@ -71,8 +75,13 @@ impl Commonbook {
             let text = self.text_of_version(&target, version)?;
             return Ok(StandingPage { info: info_of(&target, &text, version), text });
         }
-        let text = target.text()?.ok_or_else(|| no_file(&target))?;
+        let mut text = target.text()?.ok_or_else(|| no_file(&target))?;
         let version = self.observe_standing(&target, &text)?;
+        // A person finds there what is still to be removed.
+        if !access::is_person(caller) {
+            let cut = self.store.read(|tx| standing_without_forgotten(tx, Some(caller), &text))?;
+            text = cut.unwrap_or(text);
+        }
         Ok(StandingPage { info: info_of(&target, &text, version), text })
     }
 
@@ -300,7 +309,9 @@ impl Commonbook {
         file: &StandingText,
     ) -> Result<SaveOutcome> {
         let target = self.target_to_write(caller, &file.role, true)?;
-        let document = StandingDocument::parse(&file.text);
+        let cut = self.store.read(|tx| standing_without_forgotten(tx, None, &file.text))?;
+        let text = without_empty_items(cut.as_deref().unwrap_or(&file.text));
+        let document = StandingDocument::parse(&text);
         let cause = self.cause(caller, StandingAction::Restored);
         let changed = self.change_standing(&target, &cause, |before| match before {
             None => Ok((document.clone(), SaveOutcome::Created)),
@@ -315,6 +326,24 @@ impl Commonbook {
             }
         })?;
         Ok(changed.answer)
+    }
+
+    /// The file for the caller's role, without what was forgotten.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub(in crate::verbs) fn own_standing(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Option<StandingFile>> {
+        let Some(file) = self.files.read(caller, now) else { return Ok(None) };
+        let cut = |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
+        let text = self.store.read(cut)?;
+        Ok(Some(match text {
+            None => file,
+            Some(text) => StandingFile { text: text.into(), ..file },
+        }))
     }
 
     /// The files that are in use, by role.

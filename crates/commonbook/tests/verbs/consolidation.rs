@@ -281,7 +281,9 @@ fn a_second_run_is_skipped_and_a_dead_holder_is_followed() {
     let held = held.unwrap();
     let skipped = consolidate(&world, "ann", json!({}));
     assert_eq!(skipped.outcome, ConsolidationOutcome::Skipped);
-    assert_eq!((skipped.reason.as_deref(), skipped.merged), (Some("already running"), 0));
+    let reason = "already running since 00:00 UTC (its lease ends in 3600 s; if that process died, try \
+                  again then)";
+    assert_eq!((skipped.reason.as_deref(), skipped.merged), (Some(reason), 0));
 
     world.clock.set(at(2));
     let done = consolidate(&world, "ann", json!({}));
@@ -289,6 +291,22 @@ fn a_second_run_is_skipped_and_a_dead_holder_is_followed() {
     let of_dead = held.clone();
     assert!(!store.write(move |tx| tx.renew_consolidation(&of_dead, at(9))).unwrap());
     assert!(!store.write(move |tx| tx.finish_consolidation(&held, at(9))).unwrap());
+}
+
+#[test]
+fn what_was_merged_is_found_among_what_is_archived() {
+    let world = World::new();
+    save_twice(&world, "ann", "The gateway runs nginx 1.27", "shared");
+    assert_eq!(consolidate(&world, "ann", json!({})).merged, 1);
+    let table = [
+        ("gateway nginx", 1),
+        ("gateway nginx include:archived", 2),
+        ("gateway nginx include:superseded", 1),
+        ("include:archived", 2),
+    ];
+    for (query, found) in table {
+        assert_eq!(world.search("ann", query).total, found, "{query}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::base::home_key::HomeKey;
 use crate::base::id::{CertificateId, MemoryId};
 use crate::model::forgetting::{
     ForgetCertificate, ForgottenPhrases, Phrase, PhraseKey, Tombstone, redacted_memory,
+    without_empty_items,
 };
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
@@ -66,6 +67,11 @@ impl ForgettingRows for SqliteTransaction<'_> {
     fn stored_phrase_keys(&self) -> Result<Vec<String>> {
         let sql = "SELECT key FROM tombstone_key ORDER BY number";
         self.query_all(sql, [], |row| row.get(0))
+    }
+
+    fn forgetting_workspaces(&self) -> Result<Vec<Workspace>> {
+        let sql = "SELECT DISTINCT workspace FROM certificate ORDER BY workspace";
+        self.query_all(sql, [], |row| text(row, 0))
     }
 
     fn tombstone_lengths(&self, workspace: &Workspace) -> Result<BTreeSet<usize>> {
@@ -302,7 +308,8 @@ impl SqliteTransaction<'_> {
         let (table, start) = ("standing_version", found.len());
         self.find_quotes(STANDING_VERSIONS, table, &["text"], None, phrases, &mut found)?;
         for version in &mut found[start..] {
-            let Some(Value::Text(text)) = version.values.first() else { continue };
+            let Some(Value::Text(text)) = version.values.first_mut() else { continue };
+            *text = without_empty_items(text);
             let (bytes, hash) = (text.len(), sha256(text));
             let sets = format!("SET bytes = {bytes}, sha256 = '{hash}', text = ?");
             version.statement = version.statement.replacen("SET text = ?", &sets, 1);
