@@ -218,7 +218,7 @@ fn hostile_text_shows_as_text_on_every_page() {
         .call("ann", "create_handoff", &json!({"to": "bob", "task": HOSTILE, "context": HOSTILE}))
         .unwrap();
     let handoff = handoff["handoff"]["id"].as_str().unwrap().to_owned();
-    let entity = cli
+    let entity = server
         .call(
             "ann",
             "resolve_entity",
