@@ -85,7 +85,7 @@ fn called_through_every_door() -> (Home, Server) {
     run(&home, &["save", "Tea", &new_text()]);
     server.call("ann", "get_context", &json!({"task": "Make some tea"})).unwrap();
     hook(&home, "UserPromptSubmit", &json!({"prompt": "Make some tea"}));
-    mcp.close();
+    drop(mcp);
     (home, server)
 }
 
@@ -183,7 +183,8 @@ fn every_series_has_help_and_a_type_and_is_documented() {
         let whole = parts.iter().find_map(|part| name.strip_suffix(part));
         let whole = whole.filter(|whole| types.get(whole) == Some(&"histogram"));
         assert!(types.contains_key(whole.unwrap_or(name)), "{line}");
-        assert!(series.insert(line.rsplit_once(' ').unwrap().0), "twice: {line}");
+        let (labelled, number) = line.rsplit_once(' ').unwrap();
+        assert!(series.insert(labelled) && number.parse::<f64>().is_ok(), "{line}");
     }
     for (name, kind) in &types {
         assert!(name.starts_with("commonbook_"), "{name}");
