@@ -471,8 +471,7 @@ impl VerbCommand {
         let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
         let page = PageNumber::of(matches, self.has_field(CURSOR_FIELD));
         if self.verb.name == GET_STATS && watch_stats::is_on(matches) {
-            let as_json = matches.get_flag("json");
-            return watch_stats::run(config, address, request, as_json, &open);
+            return watch_stats::run(config, address, request, matches.get_flag("json"), &open);
         }
         if let Some(address) = address {
             return self.run_at_server(matches, config, &address, request, page);

@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::hook::{HookClient, HookEvent};
-#[cfg(unix)]
 use crate::metrics::{OUTCOME_FAILED, OUTCOME_OK, server_metrics};
 
 #[cfg(unix)]
@@ -49,7 +48,7 @@ pub(crate) struct RpcRequest {
 /// A hook of a client has ended: a server records how long it took, and answers nothing.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct HookReport {
+pub(crate) struct HookTiming {
     /// The client.
     pub(crate) client: HookClient,
     /// The event.
@@ -60,7 +59,7 @@ pub(crate) struct HookReport {
     pub(crate) microseconds: u64,
 }
 
-impl HookReport {
+impl HookTiming {
     /// Sends the report to a server of this home, if one runs. Waits only briefly: a client waits for
     /// the end of its hook.
     pub(crate) fn send(self, config: &Config) {
@@ -82,7 +81,7 @@ impl HookReport {
     }
 
     /// Records the report.
-    #[cfg(unix)]
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only the socket brings reports"))]
     fn record(&self) {
         if let Some(metrics) = server_metrics() {
             let outcome = if self.failed { OUTCOME_FAILED } else { OUTCOME_OK };

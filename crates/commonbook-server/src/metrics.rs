@@ -33,7 +33,6 @@ const TOKENS_BUCKETS: [f64; 9] =
 pub(crate) const OUTCOME_OK: &str = "ok";
 
 /// The outcome of a hook that failed.
-#[cfg(unix)]
 pub(crate) const OUTCOME_FAILED: &str = "failed";
 
 /// The metrics of this process, once it serves.

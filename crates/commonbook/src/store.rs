@@ -64,7 +64,7 @@ pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
-pub use figures::{ContextFigures, EventFigures};
+pub use figures::{DeliveryFigures, EventFigures};
 pub use forgetting::{ForgettingRows, QuoteCount};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use knowledge::KnowledgeRows;
@@ -340,7 +340,7 @@ pub trait EventRows {
     fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>>;
 
     /// What happened after this position of a journal, in at most `limit` events: numbers alone, of
-    /// every event, whoever sees it.
+    /// every event, in any sight or none.
     fn event_figures(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<EventFigures>;
 
     /// The next `limit` events of a journal after this position, in order, each with its present

@@ -13,7 +13,7 @@ use super::{HookClient, HookEvent, HookInput};
 use crate::caller::CallerClaims;
 use crate::config::Config;
 use crate::hook::invocation::HookInvocation;
-use crate::local::HookReport;
+use crate::local::HookTiming;
 
 /// The time limit of a hook. Work that exceeds it goes on without its result.
 const HOOK_TIMEOUT: Duration = Duration::from_millis(1_800);
@@ -36,7 +36,7 @@ pub(crate) struct HookOutput {
     /// The line for the client.
     pub(crate) line: String,
     /// The report for a server, unless the hook had nothing to do.
-    pub(crate) report: Option<HookReport>,
+    pub(crate) report: Option<HookTiming>,
 }
 
 impl HookCommand {
@@ -67,7 +67,7 @@ impl HookCommand {
             EMPTY_RESPONSE.to_owned()
         });
         let microseconds = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let report = |event: &HookEvent| HookReport { client, event: *event, failed, microseconds };
+        let report = |event: &HookEvent| HookTiming { client, event: *event, failed, microseconds };
         HookOutput { line, report: worked_on.get().map(report) }
     }
 

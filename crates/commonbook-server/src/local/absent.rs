@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{HookReport, RpcHandler, RpcOutcome, RpcRequest};
+use super::{HookTiming, RpcHandler, RpcOutcome, RpcRequest};
 use crate::config::Config;
 
 /// A server, which never exists.
@@ -23,7 +23,7 @@ impl RpcClient {
     }
 
     /// Never called.
-    pub(crate) fn send_report(self, _: &HookReport) {
+    pub(crate) fn send_report(self, _: &HookTiming) {
         match self {}
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use commonbook::base::limits;
 
 use super::wire::{RpcResponse, ServerGreeting, socket_path};
-use super::{HookReport, RpcOutcome, RpcRequest};
+use super::{HookTiming, RpcOutcome, RpcRequest};
 use crate::config::Config;
 
 /// The time limit for a greeting: a stopped or overloaded server is skipped.
@@ -63,7 +63,7 @@ impl RpcClient {
     }
 
     /// Sends a report, which the server does not answer.
-    pub(crate) fn send_report(mut self, report: &HookReport) {
+    pub(crate) fn send_report(mut self, report: &HookTiming) {
         let sent = serde_json::to_vec(report).map_err(io::Error::from).and_then(|mut line| {
             line.push(b'\n');
             self.0.get_mut().write_all(&line)

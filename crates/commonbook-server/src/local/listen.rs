@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::{RpcResponse, ServerGreeting, socket_path};
-use super::{HookReport, RpcHandler, RpcRequest};
+use super::{HookTiming, RpcHandler, RpcRequest};
 use crate::call::{cancel_on_disconnect, run_blocking};
 use crate::config::Config;
 use crate::sandbox;
@@ -178,7 +178,7 @@ fn execute_request_line(
             Ok(answer.map(RpcResponse::Answer))
         }
         Err(error) => {
-            match serde_json::from_slice::<HookReport>(whole) {
+            match serde_json::from_slice::<HookTiming>(whole) {
                 Ok(report) => report.record(),
                 Err(_) => tracing::debug!(%error, "a request on the socket is not valid"),
             }

@@ -72,6 +72,11 @@ fn hook(home: &Home, event: &str, input: &Value) {
     assert!(output.status.success());
 }
 
+/// The number of hooks with these labels that have reported.
+fn hook_count(server: &Server, labels: &[(&str, &str)]) -> f64 {
+    ParsedScrape::of(server).sum("hook_duration_seconds_count", labels)
+}
+
 /// A server that every door has called.
 fn called_through_every_door() -> (Home, Server) {
     let home = Home::new();
@@ -85,7 +90,9 @@ fn called_through_every_door() -> (Home, Server) {
     run(&home, &["save", "Tea", &new_text()]);
     server.call("ann", "get_context", &json!({"task": "Make some tea"})).unwrap();
     hook(&home, "UserPromptSubmit", &json!({"prompt": "Make some tea"}));
-    mcp.close();
+    drop(mcp);
+    // A hook does not wait until its report is read.
+    while hook_count(&server, &[]) < 1.0 {}
     (home, server)
 }
 
@@ -103,11 +110,12 @@ fn each_call_is_counted_by_verb_door_and_outcome() {
     assert_eq!(scrape.sum("request_duration_seconds_count", &timed), 3.0);
     assert!(scrape.sum("request_duration_seconds_sum", &timed) > 0.0);
     assert_eq!(scrape.sum("requests_running", &[]), 0.0);
-    assert!(scrape.sum("http_responses_total", &[("status", "201")]) >= 2.0);
-    assert_eq!(scrape.sum("http_responses_total", &[("status", "400")]), 1.0);
+    let responses =
+        |status| ParsedScrape::of(&server).sum("http_responses_total", &[("status", status)]);
+    assert!(responses("201") >= 2.0 && responses("400") >= 1.0);
+    let before = responses("404");
     server.send("GET", "/nowhere", &[], b"").unwrap();
-    let missed = [("status", "404")];
-    assert_eq!(ParsedScrape::of(&server).sum("http_responses_total", &missed), 1.0);
+    assert_eq!(responses("404"), before + 1.0);
 }
 
 #[test]
@@ -155,16 +163,13 @@ fn the_figures_of_the_home_follow_what_happens() {
 #[test]
 fn a_hook_reports_its_time_unless_it_has_nothing_to_do() {
     let (home, server) = called_through_every_door();
-    let hooks = |labels: &[(&str, &str)]| {
-        ParsedScrape::of(&server).sum("hook_duration_seconds_count", labels)
-    };
     let own = [("client", "claude-code"), ("event", "prompt"), ("outcome", "ok")];
-    assert_eq!((hooks(&own), hooks(&[])), (1.0, 1.0));
+    assert_eq!((hook_count(&server, &own), hook_count(&server, &[])), (1.0, 1.0));
     hook(&home, "Notification", &json!({"message": "Waiting"}));
-    assert_eq!(hooks(&[]), 1.0);
     run(&home, &["stats"]);
     hook(&home, "SessionStart", &json!({"source": "startup"}));
-    assert_eq!(hooks(&[("event", "session_start")]), 1.0);
+    while hook_count(&server, &[("event", "session_start")]) < 1.0 {}
+    assert_eq!(hook_count(&server, &[]), 2.0, "a notification concerns no memory");
 }
 
 #[test]
@@ -183,7 +188,8 @@ fn every_series_has_help_and_a_type_and_is_documented() {
         let whole = parts.iter().find_map(|part| name.strip_suffix(part));
         let whole = whole.filter(|whole| types.get(whole) == Some(&"histogram"));
         assert!(types.contains_key(whole.unwrap_or(name)), "{line}");
-        assert!(series.insert(line.rsplit_once(' ').unwrap().0), "twice: {line}");
+        let (labelled, number) = line.rsplit_once(' ').unwrap();
+        assert!(series.insert(labelled) && number.parse::<f64>().is_ok(), "{line}");
     }
     for (name, kind) in &types {
         assert!(name.starts_with("commonbook_"), "{name}");
@@ -243,6 +249,7 @@ fn no_label_has_a_name_or_a_text_of_a_caller() {
     send_to_socket(&home, &report("evil-client", "prompt"));
     send_to_socket(&home, &report("claude-code", "evil-event"));
     send_to_socket(&home, &json!({"verb": "evil-verb", "caller": {}, "request": {}}).to_string());
+    while hook_count(&server, &[]) < 1.0 {}
     let scrape = ParsedScrape::of(&server);
     assert!(!scrape.text.contains("evil"), "{}", scrape.text);
     let is_name = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);

@@ -9,14 +9,14 @@ pub struct EventFigures {
     /// The number of events of each kind that occurs.
     pub kinds: Vec<(EventKind, u64)>,
     /// Each text that an agent received, in order.
-    pub contexts: Vec<ContextFigures>,
+    pub contexts: Vec<DeliveryFigures>,
     /// The position of the last event of the range.
     pub through: u64,
 }
 
 /// A text that an agent received: a context, a briefing, a handoff, a resumed session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContextFigures {
+pub struct DeliveryFigures {
     /// What told it.
     pub origin: ContextOrigin,
     /// Its items.

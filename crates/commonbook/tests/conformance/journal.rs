@@ -162,7 +162,7 @@ pub(crate) fn a_journal_is_read_with_the_visibility_of_its_events(fresh: &dyn Fr
     assert_eq!(store.read(|tx| tx.event_records(&x, 1, 1)).unwrap()[..], recorded[1..2]);
 }
 
-pub(crate) fn the_figures_of_a_journal_count_every_event_whoever_sees_it(fresh: &dyn Fresh) {
+pub(crate) fn the_figures_of_a_journal_count_events_out_of_sight_too(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = CountingIds::default();
     let private = Memory { sharing: Sharing::Private, ..memory(&ids, "bob", "x", "a secret") };

@@ -85,7 +85,7 @@ laws! {
     journal::the_journal_returns_events_in_order_after_a_position,
     journal::the_journal_is_filtered_before_it_is_limited,
     journal::a_journal_is_read_with_the_visibility_of_its_events,
-    journal::the_figures_of_a_journal_count_every_event_whoever_sees_it,
+    journal::the_figures_of_a_journal_count_events_out_of_sight_too,
     memories::an_inserted_memory_is_read_back_unchanged,
     memories::a_replaced_memory_is_stored_as_an_earlier_revision,
     memories::a_revision_ends_with_the_event_of_its_change,

@@ -20,7 +20,7 @@ use crate::model::event::{
 };
 use crate::model::memory::MemoryType;
 use crate::model::workspace::Workspace;
-use crate::store::{ContextFigures, EventFigures, EventRows, WorkspaceRows};
+use crate::store::{DeliveryFigures, EventFigures, EventRows, WorkspaceRows};
 
 /// Whether the event `e` lists items that an agent received.
 const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded', 'agent.memory.retracted') \
@@ -139,7 +139,7 @@ impl EventRows for SqliteTransaction<'_> {
              ORDER BY e.sequence";
         let contexts = unseen.all(sql, (name, after, end), |row| {
             let (items, candidates): (u64, u64) = (row.get(1)?, row.get(2)?);
-            Ok(ContextFigures {
+            Ok(DeliveryFigures {
                 origin: text(row, 0)?,
                 items,
                 left_out: candidates.saturating_sub(items),
