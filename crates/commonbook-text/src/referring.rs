@@ -21,7 +21,7 @@ struct ReferringWords {
     continuing: Vec<Vec<&'static str>>,
     /// Words of any work, which name no matter.
     work: FxHashSet<&'static str>,
-    /// Words that mean what was told before.
+    /// Words that mean what its reader already knows.
     telling: FxHashSet<&'static str>,
 }
 
@@ -50,7 +50,7 @@ impl ReferringWords {
 const CLAUSE_BREAKS: [&str; 9] = [". ", "; ", ", ", "! ", ": ", "\n", " and ", " then ", " und "];
 
 /// Whether a task refers to work that was done before: a clause of it says to go on, or ends with what
-/// was told before, or the task names no matter at all. A matter that follows the reference is what the
+/// is known before, or the task names no matter at all. A matter that follows the reference is what the
 /// task is about: "the findings of the survey".
 #[must_use]
 pub fn refers_back(task: &str) -> bool {

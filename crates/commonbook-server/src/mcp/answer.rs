@@ -166,7 +166,7 @@ enum AnswerView {
 /// The answer of a verb that has no text for an agent.
 const NOTHING_KNOWN: &str = "Nothing is known yet.";
 
-/// The answer of `get_context` without a text, of a caller that may read so many memories.
+/// The answer of `get_context` without a text, for a caller that may read this number of memories.
 fn nothing_fits(memories: u64, tools: &ToolSelection) -> String {
     let known = match memories {
         0 => return NOTHING_KNOWN.to_owned(),

@@ -37,6 +37,7 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
 use commonbook_text::claims::compare::says_same;
+use commonbook_text::referring::refers_back;
 use commonbook_text::string_enum;
 
 string_enum! {
@@ -353,7 +354,10 @@ impl Handoff {
     #[must_use]
     pub fn only_repeats(&self, earlier: &[Self]) -> bool {
         let said: Vec<&str> = earlier.iter().flat_map(Self::written_parts).collect();
-        self.written_parts().all(|part| said.iter().any(|said| says_same(said, part)))
+        // "Go on" says nothing, in whichever words.
+        let is_empty = |part: &str| part == self.task && refers_back(part);
+        let is_said = |part: &str| said.iter().any(|said| says_same(said, part));
+        self.written_parts().all(|part| is_empty(part) || is_said(part))
     }
 
     /// What its author wrote in it, part by part.

@@ -110,7 +110,11 @@ const PAIRS: [(&str, &str, bool); 10] = [
         false,
     ),
     ("The gateway calls the billing service.", "The billing service calls the gateway.", false),
-    ("The deploy goes out on Tuesday at 10 UTC from main.", "Deploys go out on Tuesday.", false),
+    (
+        "The deploy goes out on Tuesday at 10 UTC from main.",
+        "The deploy goes out on Tuesday.",
+        false,
+    ),
     ("The pool of checkout holds 40 connections.", "The pool of checkout holds 50.", false),
     ("The worker must restart each night.", "The worker must not restart each night.", false),
     ("The timeout of the gateway is 60 seconds.", "The timeout of the gateway is 1 minute.", true),
