@@ -5,6 +5,7 @@
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use dagre::graph::{Graph, GraphOptions};
+use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, Point};
 use maud::{Markup, html};
 
@@ -56,7 +57,8 @@ pub(super) fn layered(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> 
     let edges: Vec<&DrawnEdge> = edges.iter().filter(drawn).collect();
     for (number, edge) in edges.iter().enumerate() {
         let width = edge.label.chars().count() as f64 * LETTER_WIDTH + 8.0;
-        let label = EdgeLabel { width, height: 14.0, ..EdgeLabel::default() };
+        let label =
+            EdgeLabel { width, height: 14.0, labelpos: LabelPos::Center, ..EdgeLabel::default() };
         let (from, to) = (edge.from.to_string(), edge.to.to_string());
         graph.set_edge(from, to, Some(label), Some(&number.to_string()));
     }
@@ -80,22 +82,23 @@ pub(super) fn layered(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> 
         .filter_map(|(number, edge)| {
             let (from, to) = (edge.from.to_string(), edge.to.to_string());
             let laid = graph.edge(&from, &to, Some(&number.to_string()))?;
-            let at = laid.x.zip(laid.y);
+            let at = laid.x.zip(laid.y).map(|(x, y)| on_curve(&laid.points, x, y));
             Some((*edge, laid.points.as_slice(), at))
         })
         .collect();
-    let (mut width, mut height) = (0.0_f64, 0.0_f64);
+    let mut area = DrawnArea { left: 0.0, top: 0.0, width: 0.0, height: 0.0 };
     for (x, y, box_width, box_height) in (0..nodes.len()).filter_map(place) {
-        (width, height) = (width.max(x + box_width / 2.0), height.max(y + box_height / 2.0));
+        area.include(x - box_width / 2.0, y - box_height / 2.0);
+        area.include(x + box_width / 2.0, y + box_height / 2.0);
     }
     for (edge, points, at) in &lines {
-        for point in *points {
-            (width, height) = (width.max(point.x), height.max(point.y));
-        }
+        points.iter().for_each(|point| area.include(point.x, point.y));
         let half = edge.label.chars().count() as f64 * LETTER_WIDTH / 2.0;
-        width = at.map_or(width, |(x, _)| width.max(x + half));
+        if let Some((x, y)) = at {
+            area.include(x - half, *y);
+            area.include(x + half, *y);
+        }
     }
-    let area = DrawnArea { left: 0.0, top: 0.0, width: width + MARGIN, height: height + MARGIN };
     let main = html! {
         @for (edge, points, _) in &lines {
             path class={ "edge " (edge.class) } d=(curve(points)) { title { (edge_title(nodes, edge)) } }
@@ -108,7 +111,7 @@ pub(super) fn layered(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> 
             @if let Some((x, y, box_width, box_height)) = place(number) {
                 (node_link(node, &html! {
                     rect class={ "node " (node.class) } x=(px(x - box_width / 2.0)) y=(px(y - box_height / 2.0)) width=(px(box_width))
-                        height=(px(box_height)) rx="7";
+                        height=(px(box_height)) rx="7" {}
                     text x=(px(x)) y=(px(y + 4.0)) text-anchor="middle" { (beginning(&node.label, BOX_LABEL_CHARS_MAX)) }
                 }))
             }
@@ -119,9 +122,14 @@ pub(super) fn layered(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> 
 
 /// Characters of a label at a ring.
 const RING_LABEL_CHARS_MAX: usize = 22;
-/// Room for a label outside its node, and between two labels beside each other.
-const RING_LABEL_ROOM: f64 = 150.0;
+/// Height of a label, and width of one of its letters, about.
 const RING_LABEL_HEIGHT: f64 = 15.0;
+const RING_LETTER_WIDTH: f64 = 6.6;
+/// Between two rings there is room for a label.
+const RING_GAP: f64 = 150.0;
+/// Rings with upright labels are nearer to each other, and wider than high.
+const UPRIGHT_GAP: f64 = 105.0;
+const UPRIGHT_STRETCH: f64 = 1.35;
 /// Up to this many leaves, labels stand upright; more have room only along the radius.
 const UPRIGHT_LEAVES_MAX: usize = 14;
 /// Up to this many edges, each has its label.
@@ -130,16 +138,10 @@ const LABELLED_EDGES_MAX: usize = 16;
 /// A graph in rings around its first node: each ring is one step further from it.
 pub(super) fn radial(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> Markup {
     let tree = RingTree::of(nodes, edges);
-    let is_upright = tree.leaves_total() <= UPRIGHT_LEAVES_MAX;
-    let (label_width, stretch) =
-        if is_upright { (RING_LABEL_ROOM, 1.35) } else { (RING_LABEL_ROOM, 1.0) };
-    let rings = nodes.iter().map(|node| node.steps).max().unwrap_or_default();
-    let first = (tree.leaves_total() as f64 * RING_LABEL_HEIGHT / TAU).max(if is_upright {
-        105.0
-    } else {
-        120.0
-    });
-    let gap = if is_upright { 105.0 } else { RING_LABEL_ROOM };
+    let leaves = tree.leaves_total();
+    let is_upright = leaves <= UPRIGHT_LEAVES_MAX;
+    let (stretch, gap) = if is_upright { (UPRIGHT_STRETCH, UPRIGHT_GAP) } else { (1.0, RING_GAP) };
+    let first = (leaves as f64 * RING_LABEL_HEIGHT / TAU).max(gap);
     let radius = |steps: u32| match steps {
         0 => 0.0,
         steps => first + f64::from(steps - 1) * gap,
@@ -149,15 +151,15 @@ pub(super) fn radial(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> M
         let (angle, radius) = (angles[number], radius(nodes[number].steps));
         (radius * angle.cos() * stretch, radius * angle.sin())
     };
-    let outer = radius(rings);
-    let half_width = outer * stretch + label_width + MARGIN;
-    let half_height = outer + if is_upright { 34.0 } else { label_width } + MARGIN;
-    let area = DrawnArea {
-        left: -half_width,
-        top: -half_height,
-        width: half_width * 2.0,
-        height: half_height * 2.0,
-    };
+    let rings = nodes.iter().map(|node| node.steps).max().unwrap_or_default();
+    let mut area =
+        DrawnArea { left: -MARGIN, top: -MARGIN, width: 2.0 * MARGIN, height: 2.0 * MARGIN };
+    for (number, node) in nodes.iter().enumerate() {
+        let (x, y) = at(number);
+        for (x, y) in label_corners(node, x, y, angles[number], is_upright) {
+            area.include(x, y);
+        }
+    }
     let has_labels = edges.len() <= LABELLED_EDGES_MAX;
     let main = html! {
         @for steps in 1..=rings {
@@ -203,6 +205,30 @@ fn ring_label(node: &DrawnNode, x: f64, y: f64, angle: f64, is_upright: bool) ->
     html! {
         text x=(if is_left { "-11" } else { "11" }) y="4" text-anchor=(if is_left { "end" } else { "start" })
             transform={ "translate(" (px(x)) " " (px(y)) ") rotate(" (px(degrees)) ")" } { (label) }
+    }
+}
+
+/// Two corners of the room that a node and its label take.
+fn label_corners(
+    node: &DrawnNode,
+    x: f64,
+    y: f64,
+    angle: f64,
+    is_upright: bool,
+) -> [(f64, f64); 2] {
+    let letters = beginning(&node.label, RING_LABEL_CHARS_MAX).chars().count();
+    let width = letters as f64 * RING_LETTER_WIDTH;
+    if node.steps == 0 {
+        return [(x - width / 2.0, y - 10.0), (x + width / 2.0, y + 28.0)];
+    }
+    if !is_upright {
+        let (across, down) = (angle.cos() * (width + 12.0), angle.sin() * (width + 12.0));
+        return [(x - 8.0, y - 8.0), (x + across, y + down)];
+    }
+    match angle.cos() {
+        across if across > 0.25 => [(x, y - 10.0), (x + 12.0 + width, y + 10.0)],
+        across if across < -0.25 => [(x, y - 10.0), (x - 12.0 - width, y + 10.0)],
+        _ => [(x - width / 2.0, y - 24.0), (x + width / 2.0, y + 24.0)],
     }
 }
 
@@ -280,6 +306,14 @@ struct DrawnArea {
 }
 
 impl DrawnArea {
+    /// Grows until this point stands within, with a margin.
+    fn include(&mut self, x: f64, y: f64) {
+        let right = (self.left + self.width).max(x + MARGIN);
+        let bottom = (self.top + self.height).max(y + MARGIN);
+        (self.left, self.top) = (self.left.min(x - MARGIN), self.top.min(y - MARGIN));
+        (self.width, self.height) = (right - self.left, bottom - self.top);
+    }
+
     fn svg(&self, title: &str, main: &Markup) -> Markup {
         let Self { left, top, width, height } = *self;
         html! {
@@ -312,6 +346,22 @@ fn edge_title(nodes: &[DrawnNode], edge: &DrawnEdge) -> String {
 
 fn edge_label(x: f64, y: f64, label: &str) -> Markup {
     html! { text class="label" x=(px(x)) y=(px(y + 4.0)) text-anchor="middle" { (label) } }
+}
+
+/// The place on the rounded line through these points that is nearest to one of them.
+fn on_curve(points: &[Point], x: f64, y: f64) -> (f64, f64) {
+    let [first, inner @ .., last] = points else { return (x, y) };
+    let distance = |point: &Point| (point.x - x).hypot(point.y - y);
+    let by_distance =
+        |a: &(usize, &Point), b: &(usize, &Point)| distance(a.1).total_cmp(&distance(b.1));
+    let Some((place, corner)) = inner.iter().enumerate().min_by(by_distance) else { return (x, y) };
+    let middle =
+        |a: &Point, b: &Point| Point::new(f64::midpoint(a.x, b.x), f64::midpoint(a.y, b.y));
+    let before = place.checked_sub(1).and_then(|before| inner.get(before));
+    let start = before.map_or_else(|| first.clone(), |before| middle(before, corner));
+    let end = inner.get(place + 1).map_or_else(|| last.clone(), |next| middle(corner, next));
+    let round = middle(&middle(&start, corner), &middle(corner, &end));
+    (round.x, round.y)
 }
 
 /// A line through these points, rounded between them.

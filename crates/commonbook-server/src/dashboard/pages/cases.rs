@@ -318,7 +318,7 @@ fn entry_row(
                 @if is_past { s { (entry.summary.clone().unwrap_or_default()) } } @else { (entry.summary.clone().unwrap_or_default()) }
             }
             div class="row-facts" {
-                @if let Some(kind) = entry.kind { (chip(kind.name(), if kind == EntryKind::Note { "type" } else { "kind" })) }
+                @if let Some(kind) = entry.kind { (chip(kind.name(), if kind == EntryKind::Note { "type" } else { "accent" })) }
                 @if let Some(author) = &entry.agent { (agent(request, author)) }
                 @if let Some(at) = entry.at { (time(at)) }
                 @if is_new { (chip("unread", "warn")) }

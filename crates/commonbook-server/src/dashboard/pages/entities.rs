@@ -7,7 +7,7 @@ use commonbook::base::page::Page;
 use commonbook::model::entity::{
     AgentMentions, AttributeClaim, Entity, EntityMention, EntityStatement, EntityType,
 };
-use commonbook::model::event::{Event, EventPage};
+use commonbook::model::event::{Event, EventKind, EventPage};
 use commonbook::model::graph::export::{KnowledgeSubgraph, NodeView};
 use commonbook::model::graph::{EntityDetails, GraphNode};
 use maud::{Markup, html};
@@ -59,7 +59,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         p class="chips" {
             @for kind in EntityType::ALL {
                 @let is_chosen = request.value("type") == Some(kind.name());
-                a class={ "chip " (if is_chosen { "kind" } else { "type" }) } aria-current=[is_chosen.then_some("true")]
+                a class={ "chip " (if is_chosen { "accent" } else { "type" }) } aria-current=[is_chosen.then_some("true")]
                     href=(request.here_with(&[("type", (!is_chosen).then_some(kind.name())), ("cursor", None)])) { (kind.name()) } " "
             }
         }
@@ -236,11 +236,14 @@ fn attributes(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
                                 td { (time(attribute.held.at)) }
                                 td { @if has_conflicts { (settle_button(request, entity, name, &attribute.held, back)) } }
                             }
-                            @for claim in &attribute.conflicts {
-                                tr class="conflict" {
-                                    td { span class="muted" { "or" } } td { (value_text(&claim.value)) } td { (agent(request, &claim.agent)) }
-                                    td { (format!("{:.2}", claim.confidence)) } td { (time(claim.at)) }
-                                    td { (settle_button(request, entity, name, claim, back)) }
+                            @for claims in by_value(&attribute.conflicts) {
+                                @if let Some(first) = claims.first() {
+                                    tr class="conflict" {
+                                        td { span class="muted" { "or" } } td { (value_text(&first.value)) }
+                                        td { @for (place, claim) in claims.iter().enumerate() { @if place > 0 { ", " } (agent(request, &claim.agent)) } }
+                                        td { (format!("{:.2}", first.confidence)) } td { (time(first.at)) }
+                                        td { (settle_button(request, entity, name, first, back)) }
+                                    }
                                 }
                             }
                         }
@@ -257,6 +260,21 @@ fn attributes(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
             }
         }
     }
+}
+
+/// The claims by their values, each with the most certain one first.
+fn by_value(claims: &[AttributeClaim]) -> Vec<Vec<&AttributeClaim>> {
+    let mut groups: Vec<Vec<&AttributeClaim>> = Vec::new();
+    for claim in claims {
+        let same = |group: &&mut Vec<&AttributeClaim>| {
+            group.first().is_some_and(|first| first.value == claim.value)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(claim),
+            None => groups.push(vec![claim]),
+        }
+    }
+    groups
 }
 
 fn settle_fields(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
@@ -338,7 +356,7 @@ fn neighbourhood(
             button type="submit" { "Show" }
             span class="chips" { @for steps in 1..=DEPTH_MAX {
                 @let text = steps.to_string();
-                a class={ "chip " (if steps == depth { "kind" } else { "type" }) } aria-current=[(steps == depth).then_some("true")]
+                a class={ "chip " (if steps == depth { "accent" } else { "type" }) } aria-current=[(steps == depth).then_some("true")]
                     href={ (request.here_with(&[("depth", Some(&text))])) "#graph" } { (count_text(u64::from(steps), "step", "steps")) } " " } }
         }
         @if shown.len() <= 1 {
@@ -436,6 +454,8 @@ fn merge_part(request: &PageRequest, entity: &Entity, back: &str) -> Result<Mark
     let candidates =
         beginning_text.map(|text| merge_candidates(request, entity, text)).transpose()?;
     let history = merge_history(request, entity)?;
+    let unmerged = history.iter().filter(|event| event.kind == EventKind::EntityUnmerged).count();
+    let merged = history.len() - unmerged;
     Ok(html! {
         form class="filters" method="get" action={ (request.own_path()) "#merge" } {
             label { "Another " (entity.entity_type.name()) " that is the same thing: its name begins with"
@@ -459,11 +479,12 @@ fn merge_part(request: &PageRequest, entity: &Entity, back: &str) -> Result<Mark
             h3 { "History" }
             ul class="plain" {
                 @for event in &history {
-                    li { @if event.kind.name() == "entity.merged" { "merged" } @else { "taken apart again" } " by " (agent(request, &event.actor)) " " (time(event.at)) }
+                    li { @if event.kind == EventKind::EntityMerged { "merged" } @else { "taken apart again" } " by " (agent(request, &event.actor)) " " (time(event.at)) }
                 }
             }
         }
-        @if entity.merge_count > 0 {
+        // Statements under a similar name count as merges too, but are no events of this kind.
+        @if merged > unmerged {
             details open {
                 summary { "Take a merge apart" }
                 p class="muted" { "The last merge first; both entities exist again, with what was stated since." }
@@ -505,7 +526,7 @@ fn merge_history(request: &PageRequest, entity: &Entity) -> Result<Vec<Event>> {
     let (mut after, mut found) = (0, Vec::new());
     let id = entity.id.to_string();
     let is_merge = |event: &Event| {
-        event.kind.name() == "entity.unmerged"
+        event.kind == EventKind::EntityUnmerged
             || event.changed.iter().any(|field| field == "merge_count")
     };
     for _ in 0..HISTORY_PAGES_MAX {

@@ -31,8 +31,9 @@ use crate::words::{TASK_CHARS_MAX, beginning, memory_glance};
 const LISTED_HANDOFFS: u32 = 30;
 /// Chains that the page shows.
 const SHOWN_CHAINS: usize = 12;
-/// Agents in the graph: those with the most handoffs.
-const DRAWN_AGENTS_MAX: usize = 40;
+/// Agents and pairs of agents in the graph, those with the most handoffs: more are hard to read, and slow to lay out.
+const DRAWN_AGENTS_MAX: usize = 24;
+const DRAWN_PAIRS_MAX: usize = 40;
 /// Left out memories whose text is shown.
 const SHOWN_EXCLUSIONS: usize = 20;
 /// Periods that the reader can choose, in days; the first is the usual one.
@@ -202,7 +203,7 @@ fn pair_graph(request: &PageRequest, overview: &CollaborationOverview) -> Markup
     let mut left_out = 0;
     for pair in pairs {
         let new = [&pair.from, &pair.to].iter().filter(|name| !numbers.contains_key(*name)).count();
-        if agents.len() + new > DRAWN_AGENTS_MAX {
+        if agents.len() + new > DRAWN_AGENTS_MAX || edges.len() >= DRAWN_PAIRS_MAX {
             left_out += 1;
             continue;
         }
@@ -284,10 +285,13 @@ fn pair_row(request: &PageRequest, pair: &AgentPair, is_cycle: bool) -> Markup {
 }
 
 fn chain_list(request: &PageRequest, chains: &[HandoffChain]) -> Markup {
+    // What goes through several hands comes before single handoffs, the newest first.
+    let mut shown: Vec<&HandoffChain> = chains.iter().rev().collect();
+    shown.sort_by_key(|chain| chain.handoffs.len() < 2);
     html! {
         @if chains.is_empty() { p class="muted" { "There are no chains." } }
-        @for chain in chains.iter().rev().take(SHOWN_CHAINS) { (chain_card(request, chain)) }
-        @if chains.len() > SHOWN_CHAINS { p class="muted" { (chains.len() - SHOWN_CHAINS) " older chains are not shown; choose an agent or a period." } }
+        @for chain in shown.into_iter().take(SHOWN_CHAINS) { (chain_card(request, chain)) }
+        @if chains.len() > SHOWN_CHAINS { p class="muted" { (chains.len() - SHOWN_CHAINS) " more chains are not shown; choose an agent or a period." } }
     }
 }
 
@@ -331,7 +335,7 @@ fn chain_step(request: &PageRequest, edge: &HandoffEdge, follows: bool) -> Marku
 fn status_chip(status: HandoffStatus) -> Markup {
     let class = match status {
         HandoffStatus::Pending => "warn",
-        HandoffStatus::Accepted => "kind",
+        HandoffStatus::Accepted => "accent",
         HandoffStatus::Completed => "good",
         HandoffStatus::Rejected | HandoffStatus::Withdrawn | HandoffStatus::Expired => "quiet",
     };
@@ -521,6 +525,8 @@ fn acts(request: &PageRequest, handoff: &Handoff, back: &str) -> Markup {
             }
         }
     };
+    let reader = request.caller().ok().map(|caller| &caller.agent);
+    let is_target = reader.is_some_and(|reader| handoff.to == *reader || handoff.has_role(reader));
     html! {
         h2 { "What to do" }
         p class="muted" {
@@ -528,10 +534,10 @@ fn acts(request: &PageRequest, handoff: &Handoff, back: &str) -> Markup {
             @else { "Only " (handoff.to) " may complete or reject it." }
         }
         @if is_pending {
-            (step("accept_handoff", "Accept", None))
+            details open[is_target] { summary { "Accept" } (step("accept_handoff", "Accept", None)) }
             details { summary { "Withdraw" } (step("withdraw_handoff", "Withdraw", Some(("reason", "Why, if you like", false)))) }
         } @else {
-            details { summary { "Complete" } (step("complete_handoff", "Complete", Some(("result", "The result", false)))) }
+            details open[is_target] { summary { "Complete" } (step("complete_handoff", "Complete", Some(("result", "The result", false)))) }
         }
         details { summary { "Reject" } (step("reject_handoff", "Reject", Some(("reason", "Why", true)))) }
     }
