@@ -65,10 +65,8 @@ impl<'s> SignedIn<'s> {
         let link = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let config = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false);
         let agent = ureq::Agent::new_with_config(config.build());
-        let response = agent
-            .get(&link)
-            .call()
-            .map_err(|error| step_error("the link does not open", error))?;
+        let response =
+            agent.get(&link).call().map_err(|error| step_error("the link does not open", error))?;
         let cookie = response.headers().get("set-cookie").and_then(|line| line.to_str().ok());
         let cookie = cookie.and_then(|line| line.split(';').next()).map(str::to_owned);
         let cookie = cookie.ok_or_else(|| Error::new(ErrorKind::Unavailable, "no cookie came"))?;
@@ -105,7 +103,8 @@ impl DashboardBench {
         let folder = super::bench_folder(self.folder.as_ref())?;
         let clock = Arc::new(FixedClock::at(SystemClock.now()));
         {
-            let book = super::open_bench_book(folder.path(), Arc::<FixedClock>::clone(&clock) as _)?;
+            let book =
+                super::open_bench_book(folder.path(), Arc::<FixedClock>::clone(&clock) as _)?;
             fill_home(&book, &clock, self.size)?;
         }
         let server = ChildServer::start(folder.path())?;
@@ -122,9 +121,9 @@ impl DashboardBench {
                 threads.spawn(move || save_until(server, writer, stopping, saved));
             }
             let begun = std::time::Instant::now();
-            let timed = ["now", "memories"].iter().try_for_each(|page| {
-                self.time_page(&browser, page, ", while events arrive")
-            });
+            let timed = ["now", "memories"]
+                .iter()
+                .try_for_each(|page| self.time_page(&browser, page, ", while events arrive"));
             stopping.store(true, Ordering::Relaxed);
             let seconds = begun.elapsed().as_secs_f64();
             let rate = saved.load(Ordering::Relaxed) as f64 / seconds;

@@ -137,7 +137,8 @@ fn time_forgetting(book: &Commonbook, ids: &[MemoryId]) -> Result<()> {
 fn time_saves(book: &Commonbook, step: &mut TimedStep) -> Result<()> {
     let saver = caller("saver")?;
     for number in 0..SAVES {
-        let text = format!("Buoy {number} was painted in {} by the crew of the tender", step.what);
+        let text =
+            format!("Buoy {number} was painted in {} by the crew of the tender", step.what());
         let save = input::from_value(json!({"text": text}))?;
         step.time(|| book.save_memory(&saver, &save))?;
     }

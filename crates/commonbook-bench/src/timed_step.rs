@@ -19,6 +19,11 @@ impl TimedStep {
         Self { what: what.into(), times_ms: Vec::new() }
     }
 
+    /// What the step is.
+    pub(super) fn what(&self) -> &str {
+        &self.what
+    }
+
     /// Runs an act and keeps its duration.
     ///
     /// # Errors

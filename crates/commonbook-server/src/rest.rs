@@ -98,7 +98,9 @@ async fn overview(headers: HeaderMap) -> axum::response::Response {
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let vary = [(header::VARY, header::ACCEPT.as_str())];
     if accept.is_some_and(|accept| accept.contains("text/html")) {
-        let foreign = headers.get("sec-fetch-site").is_some_and(|site| site != "none" && site != "same-origin");
+        let foreign = headers
+            .get("sec-fetch-site")
+            .is_some_and(|site| site != "none" && site != "same-origin");
         let page = if foreign { "/docs" } else { "/dashboard" };
         return (vary, Redirect::temporary(page)).into_response();
     }

@@ -6,9 +6,10 @@ use axum::response::{IntoResponse, Response};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::EntryPoint;
 
-use super::route::{RequestId, RestDoor, error_response};
+use super::route::{RestDoor, error_response};
 use crate::call::run_blocking;
 use crate::caller::{HttpCallerSource, resolve_http_caller};
+use crate::http_error::RequestId;
 use crate::metrics::{METRICS_TYPE, server_metrics};
 
 /// Answers a scrape.

@@ -174,7 +174,9 @@ mod tests {
 
     #[test]
     fn a_sealed_text_is_read_by_its_key_for_its_purpose_alone() {
-        let (key, other) = (HomeKey([7; HOME_KEY_BYTES]), HomeKey([8; HOME_KEY_BYTES]));
+        let key =
+            |digit: &str| HomeKey::from_hex(&digit.repeat(2 * HOME_KEY_BYTES)).expect("a key");
+        let (key, other) = (key("7"), key("8"));
         let text = key.seal("cookie", "until 2026");
         assert_eq!(key.unseal("cookie", &text).as_deref(), Some("until 2026"));
         assert_eq!(key.unseal("link", &text), None, "another purpose");
