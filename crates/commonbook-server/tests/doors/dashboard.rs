@@ -163,6 +163,59 @@ fn every_page_shows_with_its_policy_and_its_tag() {
     assert_eq!(browser.get("now/1").status, 404);
 }
 
+/// The command lines that a page shows for what it does.
+fn command_lines(page: &str) -> Vec<String> {
+    let codes = page.split("<code>").skip(1).filter_map(|rest| rest.split_once("</code>"));
+    let lines = codes.map(|(code, _)| {
+        let marks =
+            [("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&#39;", "'"), ("&amp;", "&")];
+        marks.iter().fold(code.to_owned(), |code, (mark, letter)| code.replace(mark, letter))
+    });
+    lines.filter(|line| line.starts_with("commonbook ") && line.contains("--workspace")).collect()
+}
+
+#[test]
+fn each_command_that_a_page_shows_can_be_typed() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let id = save(&home, "ann", &json!({"text": "Ann's tea is \"hot\"", "topics": ["tea"]}));
+    let browser = signed_in(&home, &server);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_commonbook")).parent().unwrap();
+    let things = [
+        format!("memories/{id}"),
+        "memories?q=Ann's+tea".to_owned(),
+        format!("review?retract={id}"),
+        format!("review?forget={id}"),
+        "review?consolidate=true".to_owned(),
+        "agents/ann".to_owned(),
+    ];
+    let mut typed = 0;
+    for page in PAGES.into_iter().chain(things.iter().map(String::as_str)) {
+        for line in command_lines(&browser.get(page).body) {
+            let mut shell = home.program(&[]);
+            let mut command = std::process::Command::new("sh");
+            command
+                .args(["-c", &line])
+                .envs(shell_environment(&mut shell))
+                .current_dir(home.path());
+            command.env("PATH", format!("{}:/usr/bin:/bin", program.display()));
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{page}: {line}: {said}");
+            typed += 1;
+        }
+    }
+    assert!(typed > 15, "{typed} commands were shown");
+}
+
+/// The variables that the tests set for the program.
+fn shell_environment(program: &mut std::process::Command) -> Vec<(String, String)> {
+    let set = program
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value?.to_str()?.to_owned())));
+    set.collect()
+}
+
 #[test]
 fn a_form_needs_its_token_and_a_page_of_the_server() {
     let home = Home::new();
