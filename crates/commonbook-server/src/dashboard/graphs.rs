@@ -121,7 +121,7 @@ pub(super) fn layered(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> 
 }
 
 /// Characters of a label at a ring.
-const RING_LABEL_CHARS_MAX: usize = 22;
+const RING_LABEL_CHARS_MAX: usize = 20;
 /// Height of a label, and width of one of its letters, about.
 const RING_LABEL_HEIGHT: f64 = 15.0;
 const RING_LETTER_WIDTH: f64 = 6.6;

@@ -224,7 +224,7 @@ fn attributes(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
             section id="attributes" aria-label="Attributes" {
                 h2 { "Attributes" }
                 div class="scroll" { table {
-                    thead { tr { th { "Attribute" } th { "Value" } th { "Said by" } th { "Confidence" } th { "When" } th { "" } } }
+                    thead { tr { th { "Attribute" } th { "Value" } th { "Said by" } th { "Confidence" } th { "When" } th { "Settle" } } }
                     tbody {
                         @for (name, attribute) in &entity.attributes {
                             @let has_conflicts = !attribute.conflicts.is_empty();

@@ -396,7 +396,8 @@ fn create_form(request: &PageRequest) -> Result<Markup> {
 fn preview(request: &PageRequest) -> Result<Markup> {
     let mut fields = json!({"dry_run": true});
     for name in DRAFT_TEXTS {
-        if let Some(value) = request.value(name) {
+        // A browser ends lines with \r\n; the form that hands over sends them as \n too.
+        if let Some(value) = request.value(name).map(|value| value.replace("\r\n", "\n")) {
             let number = value.parse::<u32>().ok().filter(|_| name == "expires_hours");
             fields[name] = number.map_or_else(|| json!(value), |number| json!(number));
         }
