@@ -95,7 +95,7 @@ fn workspace_menu(request: &PageRequest) -> Result<Markup> {
     };
     Ok(html! {
         details class="menu" {
-            summary aria-label="Workspace" { (caller.workspace) }
+            summary title="Workspace" { (caller.workspace) }
             ul {
                 @for workspace in &all {
                     li {

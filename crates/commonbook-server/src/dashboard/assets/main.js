@@ -5,6 +5,7 @@ import { startKeys } from "./keys.js";
 import { startPalette } from "./palette.js";
 import { startLive } from "./live.js";
 import { startRows } from "./rows.js";
+import { startPreviews } from "./preview.js";
 
 const theme = document.getElementById("theme-button");
 if (theme) {
@@ -21,4 +22,5 @@ localTimes(document);
 startPalette();
 startKeys();
 startRows();
+startPreviews();
 if (document.body.dataset.stream) startLive();
