@@ -30,7 +30,7 @@ def answer(*arguments, agent):
 
 def conversations():
     if CONVERSATIONS:
-        run("import", CONVERSATIONS)
+        run("import", CONVERSATIONS, "--workspace", "default")
         return
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         for number in range(600):
