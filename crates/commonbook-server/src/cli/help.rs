@@ -73,6 +73,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "forget",
             "forgotten",
             "allow",
+            "dashboard",
             "token",
             "webhook",
         ],
