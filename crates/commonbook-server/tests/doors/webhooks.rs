@@ -155,7 +155,7 @@ fn a_delivery_is_signed_tried_again_and_shows_nothing_hidden() {
     let home = Home::new();
     let _server = hasty_server(&home);
     let receiver = HttpReceiver::start();
-    let filter = ["--agent", "rook", "--events", "memory.*"];
+    let filter = ["--events", "memory.*"];
     let (id, secret) = add(&home, &receiver.url, &filter);
     save(&home, "crow", "The private plan of crow", &["--private"]);
     let shared = save(&home, "ann", "The gate is blue", &[]);
@@ -183,7 +183,7 @@ fn a_delivery_is_signed_tried_again_and_shows_nothing_hidden() {
     arrival.answer("204 No Content");
     let listed = home.run(&["webhook", "list"]);
     let listed = String::from_utf8(listed.stdout).unwrap();
-    assert!(listed.contains(&receiver.url) && listed.contains("rook in "), "{listed}");
+    assert!(listed.contains(&receiver.url) && listed.contains("anonymous in "), "{listed}");
     assert!(listed.contains("memory.*") && !listed.contains(&secret), "{listed}");
     let removed = home.run(&["webhook", "remove", &id]);
     assert!(String::from_utf8(removed.stdout).unwrap().contains("Removed"));
@@ -369,7 +369,8 @@ fn a_webhook_of_a_token_sees_what_its_agent_sees_and_ends_with_it() {
     assert!(error.contains("the token was revoked"), "{error}");
     // A webhook that hears the next event proves that the first one had its turn.
     let witness = HttpReceiver::start();
-    add(&home, &witness.url, &["--agent", "rook", "--events", "memory.saved"]);
+    let (_, witness_id) = token(&home, &["rook"]);
+    add(&home, &witness.url, &["--token-id", &witness_id, "--events", "memory.saved"]);
     save(&home, "rook", "A third private plan of rook", &["--private"]);
     witness.next().answer("200 OK");
     assert!(receiver.is_quiet());
