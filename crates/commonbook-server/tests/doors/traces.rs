@@ -84,7 +84,7 @@ fn each_request_and_each_verb_has_a_span_without_names_or_text() {
     server.send("GET", "/evil-path", &headers[..2], b"").unwrap();
     let mcp = Mcp::over_http(&home, &server);
     mcp.call("evil-mcp", "search_memory", &json!({"query": "evil-query"})).unwrap();
-    mcp.close();
+    drop(mcp);
     let arguments = ["list", "--workspace", "evil-workspace", "--agent", "evil-cli"];
     assert!(home.run(&arguments).status.success());
     // The last spans are sent before the server ends.
