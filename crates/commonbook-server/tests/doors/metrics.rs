@@ -239,7 +239,7 @@ fn no_label_has_a_name_or_a_text_of_a_caller() {
     server.send("GET", "/v1/stats", &[("X-Commonbook-Agent", "evil name\"}")], b"").unwrap();
     let mcp = Mcp::over_http(&home, &server);
     mcp.call("evil-mcp", "save_memory", &json!({"text": "evil-mcp-text"})).unwrap();
-    mcp.close();
+    drop(mcp);
     let evil = ["--workspace", "evil-workspace", "--agent", "evil-cli"];
     home.run(&[&["save", "evil-cli-text"], &evil[..]].concat());
     hook(&home, "UserPromptSubmit", &json!({"prompt": "evil-prompt", "evil": "evil"}));

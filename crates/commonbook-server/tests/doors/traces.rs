@@ -2,8 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AttributeValue;
@@ -12,6 +13,9 @@ use prost::Message;
 use serde_json::json;
 
 use crate::world::{Door, Home, Mcp, Server, new_text};
+
+/// The time in which a collector receives the spans of a server that stops.
+const RECEIVE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request that the collector received.
 struct CollectedRequest {
@@ -61,10 +65,10 @@ fn attribute<'s>(span: &'s Span, name: &str) -> Option<&'s str> {
     }
 }
 
-fn stop(server: Server) {
-    let id = server.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-    assert!(server.ended());
+/// Ends a server, which sends its last spans before.
+fn stop(process: u32) {
+    let killed = Command::new("kill").args(["-TERM", &process.to_string()]).status();
+    assert!(killed.unwrap().success());
 }
 
 #[test]
@@ -84,15 +88,22 @@ fn each_request_and_each_verb_has_a_span_without_names_or_text() {
     server.send("GET", "/evil-path", &headers[..2], b"").unwrap();
     let mcp = Mcp::over_http(&home, &server);
     mcp.call("evil-mcp", "search_memory", &json!({"query": "evil-query"})).unwrap();
-    mcp.close();
+    drop(mcp);
     let arguments = ["list", "--workspace", "evil-workspace", "--agent", "evil-cli"];
     assert!(home.run(&arguments).status.success());
-    // The last spans are sent before the server ends.
-    stop(server);
-    let requests: Vec<CollectedRequest> = received.try_iter().collect();
-    assert!(!requests.is_empty());
-    let mut spans = Vec::new();
-    for CollectedRequest { head, body } in requests {
+    stop(server.id());
+    let is_inside = |inner: &Span, outer: &Span| {
+        inner.parent_span_id == outer.span_id && inner.trace_id == outer.trace_id
+    };
+    // A verb ends before its request, perhaps in an earlier batch.
+    let has_requests = |spans: &[Span]| {
+        let verbs = spans.iter().filter(|span| attribute(span, "commonbook.door").is_some());
+        let mut verbs = verbs.map(|verb| spans.iter().any(|outer| is_inside(verb, outer)));
+        verbs.clone().count() >= 4 && verbs.all(|has_request| has_request)
+    };
+    let mut spans: Vec<Span> = Vec::new();
+    while !has_requests(&spans) {
+        let CollectedRequest { head, body } = received.recv_timeout(RECEIVE_TIMEOUT).unwrap();
         assert!(head.starts_with("POST /v1/traces HTTP/1.1\r\n"), "{head}");
         let text = String::from_utf8_lossy(&body);
         assert!(!text.contains("evil"), "{text}");
@@ -107,9 +118,6 @@ fn each_request_and_each_verb_has_a_span_without_names_or_text() {
         let is_it = |span: &&Span| span.name == name && attribute(span, "commonbook.door") == door;
         let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
         spans.iter().find(is_it).unwrap_or_else(|| panic!("no span {name} in {names:?}"))
-    };
-    let is_inside = |inner: &Span, outer: &Span| {
-        inner.parent_span_id == outer.span_id && inner.trace_id == outer.trace_id
     };
     let request = find("POST /v1/memories", None);
     let verb = find("save_memory", Some("rest"));
@@ -135,9 +143,15 @@ fn each_request_and_each_verb_has_a_span_without_names_or_text() {
 fn a_collector_that_does_not_answer_stops_nothing() {
     let home = Home::new();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let server = Server::of(&home, &["--otlp", &format!("http://{free}")]);
-    server.call("ann", "save_memory", &json!({"text": new_text()})).unwrap();
-    stop(server);
+    let url = format!("http://{free}");
+    let mut command = home.program(&["serve", "--port", "0", "--otlp", &url]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // Through the server, by the socket of the home.
+    assert!(home.run(&["save", "Tea", &new_text()]).status.success());
+    stop(child.id());
+    assert!(child.wait().unwrap().success());
     let output = home.run(&["serve", "--port", "0", "--otlp", "nowhere"]);
     let says = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{says}");

@@ -98,8 +98,9 @@ impl BusFollower {
 
     /// Notes the position in its journal up to which it has received everything.
     pub fn note_position(&self, position: u64) {
-        let workspace = self.key.0.clone();
-        self.bus.lock().positions.insert(self.number, (workspace, position));
+        let mut state = self.bus.lock();
+        let known = state.positions.entry(self.number);
+        known.or_insert_with(|| (self.key.0.clone(), position)).1 = position;
     }
 
     /// Counts a delivery that failed: the stream ended, or fell behind.

@@ -53,6 +53,32 @@ fn the_figures_are_of_all_workspaces_and_followers() {
 }
 
 #[test]
+fn the_lag_of_streams_is_that_of_the_one_furthest_behind() {
+    let world = World::new();
+    let streams = || world.book.get_home_figures(&operator()).unwrap().streams;
+    world.save("ann", "The gate is blue");
+    world.save("ann", "Rye bread is sold out");
+    let end = world.book.get_home_figures(&operator()).unwrap().events;
+    let [ahead, behind] = [end, 1].map(|position| {
+        let stream = world.book.bus().follow(&caller("ann"));
+        stream.note_position(0);
+        stream.note_position(position);
+        stream
+    });
+    // A subscription without a position is not behind.
+    let _subscription = world.book.bus().follow(&caller("bob"));
+    behind.note_delivered(3);
+    behind.note_filtered(2);
+    behind.note_failed();
+    let now = streams();
+    assert_eq!((now.open, now.lag_max), (3, end - 1));
+    assert_eq!((now.delivered, now.filtered, now.failed), (3, 2, 1));
+    drop(behind);
+    assert_eq!((streams().open, streams().lag_max, streams().delivered), (2, 0, 3));
+    drop(ahead);
+}
+
+#[test]
 fn a_token_needs_the_scope_admin_and_all_workspaces() {
     let world = World::new();
     let person = Caller { door: EntryPoint::Cli, ..operator() };

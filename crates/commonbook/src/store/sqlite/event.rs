@@ -131,7 +131,7 @@ impl EventRows for SqliteTransaction<'_> {
              WHERE e.workspace = ?1 AND e.sequence > ?2 AND e.sequence <= ?3 GROUP BY e.kind";
         let kinds = unseen.all(sql, (name, after, end), |row| Ok((text(row, 0)?, row.get(1)?)))?;
         // Events of earlier versions list no items.
-        let sql = "SELECT e.details ->> '$.source', json_array_length(e.details, '$.items'), \
+        let sql = "SELECT ifnull(e.details ->> '$.source', 'context'), json_array_length(e.details, '$.items'), \
                  ifnull(e.details ->> '$.candidate_count', 0), \
                  (SELECT ifnull(sum(i.value ->> '$.tokens'), 0) FROM json_each(e.details, '$.items') i) \
              FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 AND e.sequence <= ?3 \
