@@ -175,7 +175,7 @@ fn a_delivery_is_signed_tried_again_and_shows_nothing_hidden() {
     }
     assert!(ids.iter().all(|each| *each == ids[0]), "{ids:?}");
     save(&home, "crow", "Another private plan", &["--private"]);
-    let next = save(&home, "ann", "The gate is red", &[]);
+    let next = save(&home, "ann", "The lamp is on", &[]);
     let arrival = receiver.next();
     arrival.verify(&secret);
     assert_eq!(arrival.event()["subject"], next);

@@ -232,8 +232,7 @@ pub struct RetriedDelivery {
     pub failure: Option<String>,
 }
 
-/// Sends a signed test message (`webhook.test`) to the URL of a webhook at once, and says what the
-/// receiver answered.
+/// Sends a signed test message to the URL of a webhook at once, and says what the receiver answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestWebhook {
