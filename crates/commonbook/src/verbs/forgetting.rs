@@ -112,7 +112,7 @@ impl Commonbook {
         let files = self.redact_files(&plan.phrases, false)?;
         let id = CertificateId::new(&*self.ids, now);
         let (by, selection) = (caller.clone(), selection.clone());
-        let certificate = self.store.write(move |tx| {
+        let certificate = self.store.write_as(caller, move |tx| {
             tx.note_agent_seen(&by, now)?;
             let plan = plan_forgetting(&*tx, &by, &selection)?;
             forget_planned(tx, &by, &plan, files.clone(), id, now)
