@@ -8,7 +8,7 @@ use commonbook::model::memory::Memory;
 use serde_json::json;
 
 use super::handoff::transfer;
-use super::layout::{beginning, memory_glance, second, short};
+use super::layout::{beginning, memory_glance, one_line, second, short};
 use super::lookup::ViewLookup;
 
 /// Characters of the text of a memory behind an event.
@@ -86,6 +86,15 @@ fn done(kind: EventKind) -> &'static str {
         EventKind::EntityMerged => "added to",
         kind => kind.name().rsplit('.').next().unwrap_or_default(),
     }
+}
+
+/// From where an event's caller called, in words: `on jarvis, with claude-code/2.1, over mcp`; empty if
+/// Commonbook did it by itself, or before it noted that.
+pub(super) fn origin_words(event: &Event) -> String {
+    let device = event.device.as_ref().map(|device| format!("on {device}"));
+    let client = event.client.as_ref().map(|client| format!("with {}", one_line(client)));
+    let door = event.door.map(|door| format!("over {}", door.name()));
+    [device, client, door].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The facts of an event: the handle of its subject, kind, time and position.

@@ -137,9 +137,17 @@ fn local(time: Timestamp) -> Zoned {
     time.to_zoned(TimeZone::system())
 }
 
-/// A text on one line.
+/// A text on one line, without the characters that control a terminal.
 pub(super) fn one_line(text: &str) -> String {
+    let text: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a character has no shape of its own: a control character, or one that reorders what is
+/// around it.
+pub(super) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The beginning of a text, on one line.
@@ -183,6 +191,12 @@ mod tests {
             line(10),
             "  9hm2x4qd\n  claude-code\n  2026-11-23 14:03 CET\n  matched by words"
         );
+    }
+
+    #[test]
+    fn a_line_has_nothing_that_controls_a_terminal() {
+        let text = "tea\u{1b}[2J\u{7}\u{9b}31m\n  or\u{202e} milk\r";
+        assert_eq!(one_line(text), "tea[2J31m or milk");
     }
 
     #[test]
