@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use commonbook::Commonbook;
 use commonbook::base::clock::{Clock, FixedClock, SystemClock};
@@ -17,9 +16,9 @@ use serde_json::{Value, json};
 
 use super::consolidation::fill_home;
 use super::machine::MachineProfile;
-use super::metrics::percentile;
 use super::search::size;
 use super::synthetic::MAIN_WORKSPACE;
+use super::timed_step::TimedStep;
 
 /// Agents that receive each of the memories.
 const READERS: usize = 50;
@@ -41,35 +40,6 @@ pub(super) struct ForgettingBench {
     folder: Option<PathBuf>,
 }
 
-/// A measured step: its durations in milliseconds.
-struct TimedStep {
-    what: &'static str,
-    times_ms: Vec<f64>,
-}
-
-impl TimedStep {
-    fn new(what: &'static str) -> Self {
-        Self { what, times_ms: Vec::new() }
-    }
-
-    fn time<T>(&mut self, act: impl FnOnce() -> Result<T>) -> Result<T> {
-        let begun = Instant::now();
-        let answer = act()?;
-        self.times_ms.push(super::millis(begun.elapsed()));
-        Ok(answer)
-    }
-
-    fn print(mut self) {
-        self.times_ms.sort_by(f64::total_cmp);
-        let [p50, p95] = [50.0, 95.0].map(|percent| percentile(&self.times_ms, percent));
-        print_line(&format!(
-            "{:<44} {:>5} {p50:>10.2} {p95:>10.2}",
-            self.what,
-            self.times_ms.len()
-        ));
-    }
-}
-
 impl ForgettingBench {
     /// Fills a home, tells some memories to many agents, and measures.
     ///
@@ -86,7 +56,7 @@ impl ForgettingBench {
             "\n{} memories; {MEMORIES} of them told to {READERS} agents",
             self.size
         ));
-        print_line(&format!("{:<44} {:>5} {:>10} {:>10}", "ms", "n", "p50", "p95"));
+        TimedStep::print_head();
         time_retractions(&book, &ids)?;
         let mut before = TimedStep::new("save, nothing forgotten");
         time_saves(&book, &mut before)?;
@@ -167,7 +137,8 @@ fn time_forgetting(book: &Commonbook, ids: &[MemoryId]) -> Result<()> {
 fn time_saves(book: &Commonbook, step: &mut TimedStep) -> Result<()> {
     let saver = caller("saver")?;
     for number in 0..SAVES {
-        let text = format!("Buoy {number} was painted in {} by the crew of the tender", step.what);
+        let text =
+            format!("Buoy {number} was painted in {} by the crew of the tender", step.what());
         let save = input::from_value(json!({"text": text}))?;
         step.time(|| book.save_memory(&saver, &save))?;
     }

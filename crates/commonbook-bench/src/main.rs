@@ -5,6 +5,7 @@ mod collaboration;
 mod consolidation;
 mod context;
 mod contradictions;
+mod dashboard;
 mod dataset;
 mod entities;
 mod events;
@@ -23,6 +24,7 @@ mod save;
 mod search;
 mod stale;
 mod synthetic;
+mod timed_step;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -86,6 +88,8 @@ enum BenchCommand {
     Likeness(likeness::LikenessBench),
     /// How precisely duplicates merge, and the time, the memory and the reversal of a large home
     Consolidation(consolidation::ConsolidationBench),
+    /// Durations of each page of the dashboard, in a large home, at rest and while events arrive
+    Dashboard(dashboard::DashboardBench),
     /// Durations of retracting, of asking who knows what, and of forgetting, in a large home
     Forgetting(forgetting::ForgettingBench),
     /// How many contradictions the rules find and how many they invent, and the time that a large
@@ -122,6 +126,7 @@ impl BenchCommand {
             Self::Context(context) => context.run(config, as_json),
             Self::Likeness(likeness) => likeness.run(),
             Self::Consolidation(consolidation) => consolidation.run(),
+            Self::Dashboard(dashboard) => dashboard.run(),
             Self::Forgetting(forgetting) => forgetting.run(),
             Self::Contradictions(contradictions) => contradictions.run(),
             Self::Hook(hook) => hook.run(as_json),

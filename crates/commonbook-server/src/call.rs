@@ -14,6 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::observe::ObservedCall;
+
 /// A shared value that is computed on first use: a command uses few of the schemas.
 type SharedLazy<T> = Arc<LazyLock<T, fn() -> T>>;
 
@@ -28,6 +30,8 @@ type VerbHandler = dyn Fn(&Commonbook, &Caller, Value, SessionUse) -> Result<Val
 /// A verb with the schemas of its request and answer. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct JsonVerb {
+    /// Its name in the registry.
+    name: &'static str,
     /// The JSON Schema of the request; its description says what the verb does.
     pub(crate) request: SharedLazy<Value>,
     /// The type of the request, by reference.
@@ -46,6 +50,7 @@ pub(crate) type CompletionVerb = fn(&Commonbook, &Caller, &str) -> Result<Comple
 impl JsonVerb {
     /// The call of this verb.
     pub(crate) fn of<Q, A>(
+        name: &'static str,
         verb: impl Fn(&Commonbook, &Caller, &Q) -> Result<A> + Send + Sync + 'static,
     ) -> Self
     where
@@ -70,6 +75,7 @@ impl JsonVerb {
             })
         };
         Self {
+            name,
             request: Arc::new(LazyLock::new(input::schema::<Q>)),
             request_type: SchemaGenerator::subschema_for::<Q>,
             answer_type: SchemaGenerator::subschema_for::<A>,
@@ -79,8 +85,15 @@ impl JsonVerb {
         }
     }
 
-    /// Runs the verb. The ends of ids in its request stand for the ids.
-    pub(crate) fn run(
+    /// Runs the verb, and records the call. The ends of ids in its request stand for the ids.
+    pub(crate) fn run(&self, book: &Commonbook, caller: &Caller, request: Value) -> Result<Value> {
+        let observed = ObservedCall::begin(self.name, caller.door);
+        let response = self.run_unobserved(book, caller, request);
+        observed.end(&response);
+        response
+    }
+
+    fn run_unobserved(
         &self,
         book: &Commonbook,
         caller: &Caller,

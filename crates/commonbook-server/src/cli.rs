@@ -32,6 +32,8 @@ mod standing;
 mod stdin;
 mod table;
 mod tokens;
+mod watch_stats;
+mod webhooks;
 mod workspace;
 
 use std::ffi::OsStr;
@@ -41,7 +43,9 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::access;
 use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::token::TokenScope;
 use serde_json::Value;
 
 use crate::caller::{CallerClaims, resolve_caller};
@@ -71,6 +75,9 @@ pub(crate) use workspace::WorkspaceCommand;
 
 /// The verb that asks before it runs, if a client would stop working.
 const CREATE_TOKEN: &str = "create_token";
+
+/// The verb whose command can print its response again and again.
+const GET_STATS: &str = "get_memory_stats";
 
 /// A verb as a command.
 struct VerbCommand {
@@ -206,6 +213,9 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
         let yes = Arg::new("yes").long("yes").action(ArgAction::SetTrue);
         command = command.arg(yes.help("Create it although clients use HTTP without a token"));
     }
+    if verb.verb.name == GET_STATS {
+        command = command.arg(watch_stats::argument());
+    }
     if call.fields().any(|(field, _)| field == CURSOR_FIELD) {
         command = command.arg(pages::argument());
     }
@@ -238,9 +248,13 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
     };
     if let Some(place) = verb.view.positional.iter().position(|positional| *positional == field) {
         let arg = arg.index(place + 1).value_name(name.to_uppercase());
+        let is_required = verb.verb.call.requires(field);
         let arg = match verb.or {
-            None => arg.required(verb.verb.call.requires(field)),
-            Some((selector, ..)) => arg.required_unless_present(selector).conflicts_with(selector),
+            None => arg.required(is_required),
+            Some((selector, ..)) if is_required => {
+                arg.required_unless_present(selector).conflicts_with(selector)
+            }
+            Some((selector, ..)) => arg.conflicts_with(selector),
         };
         let is_last = place + 1 == verb.view.positional.len();
         let takes_many = FREE_TEXT_FIELDS.contains(&field)
@@ -260,7 +274,12 @@ fn argument(verb: &VerbCommand, field: &str, schema: &Value) -> Arg {
         };
     }
     let arg = arg.long(flag_name(field)).alias(field.replace('_', "-"));
-    let arg = if field == "k" { arg.short('k') } else { arg };
+    // Each list takes both names of its length.
+    let arg = match field {
+        "k" => arg.short('k').alias("limit"),
+        "limit" => arg.short_alias('k'),
+        _ => arg,
+    };
     if schema["type"] == "boolean" {
         return arg.action(ArgAction::SetTrue);
     }
@@ -347,6 +366,14 @@ pub(crate) fn resolve_claimed_caller(claims: &CallerClaims, config: &Config) -> 
     Ok(caller.in_project(config.project()))
 }
 
+/// Checks that a person runs a command about the whole home, and no agent that gives its name.
+///
+/// # Errors
+/// `forbidden` for an agent, as [`access::require_scope`].
+pub(crate) fn require_person(matches: &ArgMatches, config: &Config) -> Result<()> {
+    access::require_scope(&resolve_cli_caller(matches, config)?, TokenScope::Admin)
+}
+
 /// Runs the command of this name; `None` if it is not the command of a verb.
 ///
 /// # Errors
@@ -427,7 +454,7 @@ impl VerbCommand {
         let mut caller = resolve_cli_caller(matches, config)?;
         let current = current_session::of_caller(config, &caller, address.as_ref())?;
         caller = caller.in_session(current.as_deref())?;
-        let mut pairs = self.field_pairs(matches)?;
+        let pairs = self.field_pairs(matches)?;
         if !self.has_field("session")
             && let Some(session) = matches.get_one::<String>("session")
         {
@@ -435,9 +462,6 @@ impl VerbCommand {
         }
         let lists = self.list_fields(matches);
         let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();
-        if self.has_field("scope") && !names_workspace && !matches.contains_id("scope") {
-            pairs.push(("scope".to_owned(), "nearest".to_owned()));
-        }
         let mut request = self.verb.call.parse_pairs(pairs);
         request.extend(lists);
         if let Some(field) = self.view.list_file {
@@ -451,6 +475,9 @@ impl VerbCommand {
         }
         let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
         let page = PageNumber::of(matches, self.has_field(CURSOR_FIELD));
+        if self.verb.name == GET_STATS && watch_stats::is_on(matches) {
+            return watch_stats::run(config, address, request, matches.get_flag("json"), &open);
+        }
         if let Some(address) = address {
             return self.run_at_server(matches, config, &address, request, page);
         }
@@ -474,7 +501,8 @@ impl VerbCommand {
         if self.verb.name == "end_session" {
             current_session::forget(config, &caller, None, &response["id"])?;
         }
-        let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
+        let lookup =
+            ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         self.show(matches, response, &lookup, page);
         // After the response, which does not depend on it.
         if let Some(book) = book {
@@ -523,7 +551,8 @@ impl VerbCommand {
         let call = |caller: &Caller, verb: &str, request: Value| {
             server.call_named(verb, caller, request).ok()
         };
-        let lookup = ViewLookup { caller: &caller, request: &fields, call: &call };
+        let lookup =
+            ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         self.show(matches, response, &lookup, page);
         Ok(())
     }

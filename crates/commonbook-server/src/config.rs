@@ -393,12 +393,22 @@ impl Config {
         let Some(path) = self.settings_path() else { return Ok(Map::new()) };
         let text = match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                return Err(self.invalid_settings("not a text file"));
+            }
             read => read.map_err(|error| self.invalid_settings(&error.to_string()))?,
         };
+        if text.trim().is_empty() {
+            return Err(self.invalid_settings("the file is empty; write {} or remove it"));
+        }
+        if text.contains('\0') {
+            return Err(self.invalid_settings("not a text file"));
+        }
         serde_json::from_str(&text).map_err(|error| self.invalid_settings(&error.to_string()))
     }
 
-    fn settings_path(&self) -> Option<PathBuf> {
+    /// The path of config.json.
+    pub(crate) fn settings_path(&self) -> Option<PathBuf> {
         self.home.as_ref().map(|home| home.join(SETTINGS_FILE))
     }
 
@@ -466,6 +476,9 @@ mod tests {
         assert_eq!(check(r#"{"context": {"agents": {"*": {"budget": 900}}}}"#), Ok(()));
         for (text, words) in [
             ("{", "EOF"),
+            ("", "the file is empty; write {} or remove it"),
+            ("\n", "the file is empty; write {} or remove it"),
+            ("\0\u{1}", "not a text file"),
             (r#"{"contxt": {}}"#, "unknown setting `contxt`; did you mean `context`?"),
             (r#"{"zebra": {}}"#, "unknown setting `zebra`"),
             (

@@ -17,8 +17,10 @@ use serde_json::json;
 use crate::call::run_blocking;
 use crate::caller::VerifiedToken;
 use crate::connections::PeerAddress;
+use crate::dashboard::DASHBOARD_PATH;
+use crate::http_error::RequestId;
 use crate::rate::WrongTokens;
-use crate::rest::{RequestId, error_response};
+use crate::rest::error_response;
 
 pub(crate) use origin::AllowedHosts;
 use origin::authority;
@@ -71,11 +73,15 @@ pub(crate) async fn admit_request(
 }
 
 /// The peer of a request without a connection, as in tests.
-const UNKNOWN_PEER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+pub(crate) const UNKNOWN_PEER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 impl RequestGate {
     /// Finds the holder of a token. A wrong token counts against the address that sent it.
-    async fn verify_token(self, token: Option<String>, peer: IpAddr) -> Result<VerifiedToken> {
+    pub(crate) async fn verify_token(
+        self,
+        token: Option<String>,
+        peer: IpAddr,
+    ) -> Result<VerifiedToken> {
         let Self { book, hosts, wrong_tokens } = self;
         let exposed = hosts.is_exposed();
         let has_token = token.is_some();
@@ -121,7 +127,9 @@ enum RequestCredential {
 
 fn request_credential(request: &Request) -> Result<RequestCredential> {
     let path = request.uri().path();
-    if PUBLIC_PATHS.contains(&path) || path.starts_with(RESOURCE_METADATA_PATH) {
+    // The pages know who signed in by their own cookie.
+    let is_page = path == DASHBOARD_PATH || path.starts_with(&format!("{DASHBOARD_PATH}/"));
+    if is_page || PUBLIC_PATHS.contains(&path) || path.starts_with(RESOURCE_METADATA_PATH) {
         return Ok(RequestCredential::Nothing);
     }
     bearer_token(request.headers()).map(RequestCredential::Token)

@@ -55,7 +55,43 @@ fn shape_hint(door: HintDoor<'_>) -> String {
     }
 }
 
-/// Replaces each name of a verb in a text: in backticks, or with an underscore in it.
+/// The message of an error for a person who typed this command: a field of the request has the name of
+/// its flag.
+pub(crate) fn message_in_flags(error: &Error, command: &str) -> String {
+    let message = &error.message;
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    if let Some(flag) = missing.and_then(|field| flag_of(command, field)) {
+        return match flag.as_str() {
+            "reason" => "say why: --reason \"…\"".to_owned(),
+            _ => format!("--{flag} is missing"),
+        };
+    }
+    let field = error.field.as_deref().unwrap_or_default();
+    let (Some(reason), Some(flag)) =
+        (message.strip_prefix(&format!("{field}: ")), flag_of(command, field))
+    else {
+        return message.clone();
+    };
+    match reason.strip_suffix(" needs this field") {
+        Some(needing) => format!("{needing} needs --{flag} \"…\""),
+        None if reason.ends_with("expected a map") => {
+            format!("--{flag} takes JSON: '{{\"version\": \"17\"}}'")
+        }
+        None => format!("--{flag}: {reason}"),
+    }
+}
+
+/// The flag of a field at a command; `None` if the field has none.
+fn flag_of(command: &str, field: &str) -> Option<String> {
+    let program = crate::clap_command();
+    let mut words = command.split(' ').skip(1);
+    let command = words.try_fold(&program, |command, word| command.find_subcommand(word))?;
+    let argument = command.get_arguments().find(|argument| argument.get_id() == field)?;
+    argument.get_long().map(str::to_owned)
+}
+
+/// Replaces each name of a verb in a text: in backticks, alone or with an id (`allow_forgotten crt_…`), or
+/// with an underscore in it.
 pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
     let mut translated = String::with_capacity(text.len());
     let mut rest = text;
@@ -64,7 +100,16 @@ pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
         let end = from_name.find(|c: char| !is_name_char(c)).unwrap_or(from_name.len());
         let (name, after) = from_name.split_at(end);
         translated.push_str(before);
-        let is_quoted = translated.ends_with('`') && after.starts_with('`');
+        let begins_quote = translated.ends_with('`');
+        let argument = quoted_id(after).filter(|_| begins_quote);
+        if let Some(id) = argument
+            && let Some(address) = verb_address(name, door)
+        {
+            translated.push_str(&with_id(&address, id));
+            rest = &after[1 + id.len()..];
+            continue;
+        }
+        let is_quoted = begins_quote && after.starts_with('`');
         match verb_address(name, door).filter(|_| is_quoted || name.contains('_')) {
             Some(address) if is_quoted => translated.push_str(&address),
             Some(address) => translated.push_str(&format!("`{address}`")),
@@ -73,6 +118,21 @@ pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
         rest = after;
     }
     translated + rest
+}
+
+/// The id behind the name of a verb, up to the end of the quote.
+fn quoted_id(after: &str) -> Option<&str> {
+    let (id, _) = after.strip_prefix(' ')?.split_once('`')?;
+    let (kind, rest) = id.split_once('_')?;
+    (kind.len() == 3 && rest.len() == 26 && rest.chars().all(is_name_char)).then_some(id)
+}
+
+/// How a verb is called with this id: in the path of its route, else behind its name.
+fn with_id(address: &str, id: &str) -> String {
+    match address.split_once('{').and_then(|(path, rest)| Some((path, rest.split_once('}')?.1))) {
+        Some((path, rest)) => format!("{path}{id}{rest}"),
+        None => format!("{address} {id}"),
+    }
 }
 
 fn is_name_char(c: char) -> bool {
@@ -146,6 +206,12 @@ mod tests {
                 "Create one with `commonbook token create`.",
                 "Create one with `commonbook token create`.",
             ),
+            (
+                "Ask for `allow_forgotten crt_00000000000000000000000000`.",
+                "Ask for `commonbook allow crt_00000000000000000000000000`.",
+                "Ask for `commonbook allow crt_00000000000000000000000000`.",
+                "Ask for `POST /v1/certificates/crt_00000000000000000000000000/allow`.",
+            ),
             ("Learn to learn.", "Learn to learn.", "Learn to learn.", "Learn to learn."),
             (
                 REQUEST_SHAPE_HINT,
@@ -158,6 +224,36 @@ mod tests {
             let full = ToolSelection::of(ToolTier::Full);
             let hints = [cli, HintDoor::Mcp(&full), HintDoor::Rest].map(|door| hint(text, door));
             assert_eq!(hints, [command, tool, route], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_at_the_command_line_names_flags() {
+        let plain = |message: &str| Error::new(ErrorKind::Invalid, message);
+        let table = [
+            ("retract", plain("missing field `reason`"), "say why: --reason \"…\""),
+            (
+                "contradictions resolve",
+                Error::invalid("context", "keep_both needs this field"),
+                "keep_both needs --context \"…\"",
+            ),
+            (
+                "save",
+                Error::invalid("metadata", "invalid type: string \"version=17\", expected a map"),
+                "--metadata takes JSON: '{\"version\": \"17\"}'",
+            ),
+            (
+                "save",
+                Error::invalid("valid_until", "expected a time such as 2025-09-01T00:00:00Z"),
+                "--valid-until: expected a time such as 2025-09-01T00:00:00Z",
+            ),
+            // What has no flag keeps its name.
+            ("show", Error::invalid("id", "\"nope\" is no id"), "id: \"nope\" is no id"),
+            ("save", plain("missing field `text`"), "missing field `text`"),
+            ("save", plain("no space is left"), "no space is left"),
+        ];
+        for (command, error, message) in table {
+            assert_eq!(message_in_flags(&error, &format!("commonbook {command}")), message);
         }
     }
 

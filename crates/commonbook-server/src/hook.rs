@@ -30,7 +30,8 @@ pub(crate) use log::log_writer as log;
 pub(crate) use run::HookCommand;
 
 /// A coding client that has hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum HookClient {
     /// Claude Code.
     ClaudeCode,

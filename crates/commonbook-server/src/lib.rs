@@ -10,16 +10,20 @@ pub mod child;
 mod cli;
 pub mod config;
 mod connections;
+mod dashboard;
 mod demo;
 mod digest;
 pub mod follow;
 mod gate;
 mod hint;
 mod hook;
+mod http_error;
 mod judge;
 mod local;
 mod mcp;
+mod metrics;
 mod modes;
+mod observe;
 pub mod output;
 mod process;
 mod project;
@@ -28,11 +32,16 @@ mod remote;
 mod rest;
 mod sandbox;
 mod serve;
+mod serving;
 mod setup;
 mod shell;
+mod stream;
 mod ticket;
+mod traces;
 mod verb;
 mod watch;
+mod webhook;
+mod words;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -53,6 +62,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, StoreLoss};
+use commonbook_text::nearest::nearest_name;
 use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
@@ -68,6 +78,7 @@ use crate::remote::rest::COMMAND_TIMEOUT;
 use crate::remote::{RestClient, ServerAddress};
 use crate::sandbox::SandboxState;
 use crate::verb::ToolSelection;
+use crate::webhook::HttpWebhookSender;
 
 /// The commands that are not verbs.
 #[derive(Debug, Subcommand)]
@@ -80,6 +91,8 @@ enum ProgramCommand {
     Setup(cli::SetupCommand),
     /// Answers one hook of a coding client; `commonbook setup` installs these calls
     Hook(hook::HookCommand),
+    /// Opens the pages of the server in a browser, signed in; starts a server if none runs
+    Dashboard(dashboard::DashboardCommand),
     /// Shows two agents that share a memory, in a temporary home
     Demo(demo::DemoCommand),
     /// Imports an export, conversations or memories of other programs; a second run adds nothing twice
@@ -133,7 +146,8 @@ struct SurfaceCommand {
 const USES_MEMORIES: [&str; 4] = ["audit", "import", "export", "monitor"];
 
 /// The commands about the home itself, also if memories are at a URL.
-const ABOUT_HOME: [&str; 6] = ["backup", "doctor", "reindex", "restore-backup", "serve", "token"];
+const ABOUT_HOME: [&str; 7] =
+    ["backup", "doctor", "reindex", "restore-backup", "serve", "token", "webhook"];
 
 fn clap_command() -> Command {
     let command = Command::new("commonbook")
@@ -249,11 +263,13 @@ fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Co
     let config = config.tolerating_settings();
     // Without an embedder: a client must not wait for a model to load.
     let words_only = Config { embedder: Some("off".to_owned()), ..config.clone() };
-    output::print_line(&hook.answer(
-        claims,
-        config,
-        Box::new(move || open_commonbook(&words_only)),
-    ));
+    let answered =
+        hook.answer(claims, config.clone(), Box::new(move || open_commonbook(&words_only)));
+    output::print_line(&answered.line);
+    // After the output, which does not depend on it.
+    if let Some(report) = answered.report {
+        report.send(&config);
+    }
 }
 
 /// Succeeds if a command that is not a verb may run here; says what it is about, if that is not plain.
@@ -316,11 +332,20 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             print_hook_response(hook, cli::cli_caller_claims(own), config);
             Ok(())
         }
+        ProgramCommand::Dashboard(dashboard) => {
+            dashboard.run(&config, &cli::resolve_cli_caller(own, &config)?, as_json)
+        }
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
-        ProgramCommand::Backup(backup) => backup.run(&config, as_json),
-        ProgramCommand::RestoreBackup(restore) => restore.run(&config, open, as_json),
+        ProgramCommand::Backup(backup) => {
+            cli::require_person(own, &config)?;
+            backup.run(&config, as_json)
+        }
+        ProgramCommand::RestoreBackup(restore) => {
+            cli::require_person(own, &config)?;
+            restore.run(&config, open, as_json)
+        }
         ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
@@ -471,6 +496,7 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
     let book = book.with_checkpoints(config.checkpoints()?);
     let book = book.with_own_types(config.own_types()?);
     let book = book.with_consolidation(config.consolidation()?);
+    let book = book.with_webhook_sender(Some(Arc::new(HttpWebhookSender::default())));
     let key = config.judge_key.as_ref().map(|key| key.0.as_str());
     let book = book.with_contradiction_judge(config.contradictions()?.judge(key)?);
     let key = config.digest_key.as_ref().map(|key| key.0.as_str());
@@ -516,6 +542,8 @@ fn run_mcp(
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
         let audit = audit::spawn_writer(&book, &config, &stopping);
+        let home = config.home()?.to_owned();
+        tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
         tokio::spawn(serve::sweep_hourly(book.clone()));
         let served = mcp::serve_stdio(door, serve::stop_signal()).await;
@@ -605,26 +633,56 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let is_end = |line: &str| line.starts_with("Usage:") || line.starts_with("For more");
     let reason = lines.iter().take_while(|line| !is_end(line) && !line.starts_with("tip: "));
     let reason: Vec<&str> = reason.copied().collect();
-    let help = format!("Run `{} --help`.", typed_command(arguments));
-    let hint = suggestion(error).map_or(help.clone(), |tip| format!("{tip} {help}"));
+    let command = typed_command(arguments);
+    let help = format!("Run `{command} --help`.");
+    let hint = suggestion(error, &command).map_or(help.clone(), |tip| format!("{tip} {help}"));
     let message = reason.join(" ");
     Error::new(ErrorKind::Invalid, message.trim_start_matches("error: ")).hint(hint)
 }
 
-/// The nearest name to a wrong one.
-fn suggestion(error: &clap::Error) -> Option<String> {
+/// Commands that people and models type from habit, and those that do it here.
+const HABITUAL_COMMANDS: [(&str, &str); 12] = [
+    ("add", "save"),
+    ("find", "search"),
+    ("get", "show"),
+    ("memories", "list"),
+    ("memory list", "memory status"),
+    ("merge", "entity merge"),
+    ("query", "search"),
+    ("read", "show"),
+    ("remember", "save"),
+    ("remove", "delete"),
+    ("rm", "delete"),
+    ("unmerge", "entity unmerge"),
+];
+
+/// What was probably meant by a wrong name. A name that is not nearly the same is no suggestion: it could
+/// destroy something.
+fn suggestion(error: &clap::Error, command: &str) -> Option<String> {
+    let text = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.as_str()),
+        _ => None,
+    };
+    if let Some(wrong) = text(ContextKind::InvalidSubcommand) {
+        let typed = format!("{command} {wrong}");
+        let typed = typed.strip_prefix("commonbook ").unwrap_or(&typed);
+        let meant = HABITUAL_COMMANDS.iter().find(|(habit, _)| *habit == typed);
+        if let Some((_, meant)) = meant {
+            return Some(format!("`commonbook {meant}` does that."));
+        }
+    }
     let kinds = [
-        (ContextKind::SuggestedSubcommand, "subcommand"),
-        (ContextKind::SuggestedArg, "argument"),
-        (ContextKind::SuggestedValue, "value"),
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand, "subcommand"),
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg, "argument"),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue, "value"),
     ];
-    kinds.iter().find_map(|(kind, noun)| {
-        let nearest = match error.get(*kind)? {
-            ContextValue::String(name) => name,
-            // The nearest is the last.
-            ContextValue::Strings(names) => names.last()?,
+    kinds.iter().find_map(|(wrong, suggested, noun)| {
+        let names: Vec<&str> = match error.get(*suggested)? {
+            ContextValue::String(name) => vec![name],
+            ContextValue::Strings(names) => names.iter().map(String::as_str).collect(),
             _ => return None,
         };
+        let nearest = nearest_name(text(*wrong)?, &names)?;
         Some(format!("A similar {noun} exists: '{nearest}'."))
     })
 }
@@ -699,6 +757,23 @@ mod tests {
                 "A similar argument exists: '--title'. Run `commonbook case open --help`.",
             ),
             (
+                "memory list",
+                "unrecognized subcommand 'list'",
+                "`commonbook memory status` does that. Run `commonbook memory --help`.",
+            ),
+            (
+                "purg x",
+                "unrecognized subcommand 'purg'",
+                "A similar subcommand exists: 'purge'. Run `commonbook --help`.",
+            ),
+            ("urgent x", "unrecognized subcommand 'urgent'", "Run `commonbook --help`."),
+            (
+                "setup vscode",
+                "invalid value 'vscode' for '[CLIENT]' [possible values: claude-code, codex, gemini, \
+                 copilot, opencode, cursor]",
+                "Run `commonbook setup --help`.",
+            ),
+            (
                 "serve --port many",
                 "invalid value 'many' for '--port <PORT>': invalid digit found in string",
                 "Run `commonbook serve --help`.",
@@ -710,6 +785,23 @@ mod tests {
             let error = clap_command().try_get_matches_from(&words).unwrap_err();
             let error = usage_error(&error, &words);
             assert_eq!((&*error.message, error.hint.as_deref()), (message, Some(hint)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_from_habit_names_the_command_that_does_it() {
+        let mut program = clap_command();
+        program.build();
+        for (habit, command) in HABITUAL_COMMANDS {
+            let find = |line: &str| {
+                line.split(' ').try_fold(&program, |command, word| command.find_subcommand(word))
+            };
+            assert!(find(habit).is_none() && find(command).is_some(), "{habit}: {command}");
+            let line = format!("commonbook {habit}");
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let error = clap_command().try_get_matches_from(&words).unwrap_err();
+            let hint = usage_error(&error, &words).hint.unwrap();
+            assert!(hint.starts_with(&format!("`commonbook {command}` does that.")), "{hint}");
         }
     }
 }

@@ -3,12 +3,19 @@
 //! A command that finds no server of the same build with the same store open opens the store itself,
 //! as if there were no socket.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::Result;
 use commonbook::base::id::{Id, RandomIds, RequestKind};
 use commonbook::model::caller::Caller;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::config::Config;
+use crate::hook::{HookClient, HookEvent};
+use crate::metrics::{OUTCOME_FAILED, OUTCOME_OK, server_metrics};
 
 #[cfg(unix)]
 mod ask;
@@ -37,6 +44,55 @@ pub(crate) struct RpcRequest {
     /// The fields of the request.
     pub(crate) request: Map<String, Value>,
 }
+
+/// A hook of a client has ended: a server records how long it took, and answers nothing.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HookTiming {
+    /// The client.
+    pub(crate) client: HookClient,
+    /// The event.
+    pub(crate) event: HookEvent,
+    /// Whether the hook failed, or ran into its time limit.
+    pub(crate) failed: bool,
+    /// Its time, in microseconds.
+    pub(crate) microseconds: u64,
+}
+
+impl HookTiming {
+    /// Sends the report to a server of this home, if one runs. Waits only briefly: a client waits for
+    /// the end of its hook.
+    pub(crate) fn send(self, config: &Config) {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let config = config.clone();
+        let send = move || {
+            if let Some(server) = RpcClient::connect_to_home(&config) {
+                server.send_report(&self);
+            }
+            if sender.send(()).is_err() {
+                tracing::debug!("the report of a hook took longer than the hook waited");
+            }
+        };
+        if std::thread::Builder::new().name("report".to_owned()).spawn(send).is_ok()
+            && receiver.recv_timeout(REPORT_TIMEOUT).is_err()
+        {
+            tracing::debug!("the server did not take the report of a hook in time");
+        }
+    }
+
+    /// Records the report.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only the socket brings reports"))]
+    fn record(&self) {
+        if let Some(metrics) = server_metrics() {
+            let outcome = if self.failed { OUTCOME_FAILED } else { OUTCOME_OK };
+            let took = Duration::from_micros(self.microseconds);
+            metrics.note_hook(self.client.name(), self.event.name(), outcome, took);
+        }
+    }
+}
+
+/// The time that a hook waits for the server to take its report.
+const REPORT_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Runs a request; returns `None` for an unknown command.
 pub(crate) type RpcHandler = dyn Fn(RpcRequest) -> Option<Result<Value>> + Send + Sync;

@@ -41,6 +41,7 @@ use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::rate::AgentRateLimits;
 use crate::ticket;
+use crate::traces::RequestTrace;
 use crate::verb::{self, ToolSelection};
 use crate::watch::JournalWatch;
 
@@ -206,9 +207,14 @@ impl McpDoor {
         self.rates.admit(&caller, writes)?;
         let (cancelled, cancellation) = (context.ct.clone(), caller.cancellation.clone());
         let token = cancelled.clone();
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let trace = parts.and_then(|parts| parts.extensions.get::<RequestTrace>()).cloned();
         let work = run_cancellable(caller, move |caller| match token.is_cancelled() {
             true => Err(Error::new(ErrorKind::Unavailable, "the request was cancelled")),
-            false => act(&book, caller),
+            false => {
+                let _inside = trace.as_ref().map(RequestTrace::enter);
+                act(&book, caller)
+            }
         });
         let work = progress::with_cancellation(&cancelled, &cancellation, work);
         progress::with_progress(context, work).await

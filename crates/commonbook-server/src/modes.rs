@@ -5,8 +5,16 @@ use std::path::{Path, PathBuf};
 /// The files of a home, by the prefixes of their names. Other files belong to the user and keep their
 /// modes.
 #[cfg(unix)]
-const HOME_FILE_PREFIXES: [&str; 7] =
-    ["commonbook.db", "config.json", "hook.key", "hook.log", "hooks.json", "server.", "setup."];
+const HOME_FILE_PREFIXES: [&str; 8] = [
+    "commonbook.db",
+    "config.json",
+    "hook.key",
+    "hook.log",
+    "hooks.json",
+    "server.",
+    "setup.",
+    "webhook.",
+];
 
 /// The folders of a home, with everything below them.
 #[cfg(unix)]

@@ -3,14 +3,21 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use crate::hint::{HintDoor, for_door};
+use crate::hint::{HintDoor, for_door, message_in_flags};
 
 /// The first failure to write standard output.
 static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
+
+/// Whether the reader of standard output has closed its pipe.
+static PIPE_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Moves to the top of a terminal and clears all below.
+const CLEAR_SCREEN: &[u8] = b"\x1b[H\x1b[2J";
 
 /// Prints a line. [`finish`] reports a failure, unless the reader closed its pipe early.
 pub fn print_line(text: &str) {
@@ -39,10 +46,27 @@ pub fn finish() -> Result<()> {
 }
 
 fn note_failure(error: io::Error) {
-    if error.kind() != io::ErrorKind::BrokenPipe {
-        // The first failure is the cause of the later ones.
-        drop(OUTPUT_ERROR.set(error));
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return PIPE_CLOSED.store(true, Ordering::Relaxed);
     }
+    // The first failure is the cause of the later ones.
+    drop(OUTPUT_ERROR.set(error));
+}
+
+/// Whether the reader has closed its pipe, or standard output cannot be written.
+pub(crate) fn is_closed() -> bool {
+    PIPE_CLOSED.load(Ordering::Relaxed) || OUTPUT_ERROR.get().is_some()
+}
+
+/// Clears the screen, if standard output is a terminal; returns whether it is.
+pub(crate) fn clear_screen() -> bool {
+    let mut out = io::stdout().lock();
+    let is_terminal = out.is_terminal();
+    // Not through `anstream`, which leaves this out where there is no colour.
+    if is_terminal && let Err(error) = out.write_all(CLEAR_SCREEN) {
+        note_failure(error);
+    }
+    is_terminal
 }
 
 /// The error of a response that could not be written.
@@ -110,7 +134,8 @@ pub fn print_error(error: &Error, command: &str, as_json: bool) -> ExitCode {
     if as_json {
         print_note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
     } else {
-        print_note(&format!("\u{1b}[1;31merror:\u{1b}[0m {}", error.message));
+        let message = message_in_flags(&error, command);
+        print_note(&format!("\u{1b}[1;31merror:\u{1b}[0m {message}"));
         if let Some(hint) = &error.hint {
             print_note(&format!("{} {hint}", bold("hint:")));
         }

@@ -3,31 +3,34 @@
 mod components;
 mod descriptions;
 mod examples;
+mod metrics;
 mod openapi;
 mod revision;
 mod route;
-mod stream;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::get;
 use commonbook::Commonbook;
+use commonbook::model::caller::EntryPoint;
 use serde_json::{Value, json};
 
 use crate::body::BodyBudget;
 use crate::call::run_blocking;
+use crate::caller::{HttpCallerSource, header_text, resolve_http_caller};
 use crate::config::Config;
+use crate::http_error::RequestId;
 use crate::rate::AgentRateLimits;
+use crate::stream::{EventStreams, LAST_EVENT_HEADER};
 use crate::verb;
 
-pub(crate) use route::{RequestId, error_response};
+pub(crate) use route::error_response;
 use route::{RestDoor, RestRoute};
-pub(crate) use stream::EventStreams;
 
 /// Every route, in the order of the registry.
 fn routes() -> Vec<RestRoute> {
@@ -58,10 +61,11 @@ pub(crate) fn router(
     router
         .route(
             "/events/stream",
-            get(move |State(door), id, request| streams.serve(door, id, request)),
+            get(move |State(door), id, request| serve_stream(streams, door, id, request)),
         )
         .route("/", get(overview))
         .route("/health", get(health))
+        .route("/metrics", get(metrics::serve))
         .route("/openapi.json", get(move || async move { ([JSON], document) }))
         .route("/docs", get(docs_page))
         .route("/docs/scalar.js", get(docs_script))
@@ -70,16 +74,40 @@ pub(crate) fn router(
         .with_state(RestDoor { book, config, rates, bodies })
 }
 
-/// Leads a browser to the documentation, and any other client to the paths of the server.
+/// Answers a request for the event stream.
+async fn serve_stream(
+    streams: EventStreams,
+    door: RestDoor,
+    id: RequestId,
+    request: Request,
+) -> axum::response::Response {
+    let (parts, _) = request.into_parts();
+    let http = HttpCallerSource { parts: &parts, client: None, door: EntryPoint::Rest };
+    let resolved = resolve_http_caller(http, &door.config)
+        .and_then(|caller| Ok((caller, header_text(&parts.headers, LAST_EVENT_HEADER)?)));
+    let opened = match resolved {
+        Ok(((caller, pairs), last)) => streams.open(caller, pairs, last).await,
+        Err(error) => Err(error),
+    };
+    opened.unwrap_or_else(|error| error_response(&error, &id))
+}
+
+/// Leads a browser to the dashboard, and any other client to the paths of the server. A link of another
+/// site leads to the documentation: the dashboard opens for its own reader alone.
 async fn overview(headers: HeaderMap) -> axum::response::Response {
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let vary = [(header::VARY, header::ACCEPT.as_str())];
     if accept.is_some_and(|accept| accept.contains("text/html")) {
-        return (vary, Redirect::temporary("/docs")).into_response();
+        let foreign = headers
+            .get("sec-fetch-site")
+            .is_some_and(|site| site != "none" && site != "same-origin");
+        let page = if foreign { "/docs" } else { "/dashboard" };
+        return (vary, Redirect::temporary(page)).into_response();
     }
     let paths = json!({
         "name": "Commonbook", "version": env!("CARGO_PKG_VERSION"),
-        "docs": "/docs", "openapi": "/openapi.json", "rest": "/v1", "mcp": "/mcp", "health": "/health",
+        "dashboard": "/dashboard", "docs": "/docs", "openapi": "/openapi.json", "rest": "/v1",
+        "mcp": "/mcp", "health": "/health", "metrics": "/metrics",
     });
     (vary, axum::Json(paths)).into_response()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
@@ -14,7 +14,9 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id::{Id, RequestKind};
 use commonbook::base::{input, limits};
+use commonbook::model::webhook::delivery::RetrySchedule;
 use commonbook::model::workspace::Workspace;
+use jiff::SignedDuration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::CompressionLevel;
@@ -28,15 +30,22 @@ use crate::call::run_blocking;
 use crate::cli;
 use crate::config::Config;
 use crate::connections;
+use crate::dashboard::{self, DashboardDoor};
 use crate::follow;
 use crate::gate::{self, AllowedHosts, RequestGate};
+use crate::http_error::RequestId;
 use crate::local::RpcListener;
 use crate::mcp::{self, McpDoor};
+use crate::metrics::{self, server_metrics};
 use crate::output;
 use crate::rate::{AgentRateLimits, RateSetting};
-use crate::rest::{self, EventStreams, RequestId, error_response};
+use crate::rest::{self, error_response};
+use crate::serving::ServerFile;
+use crate::stream::EventStreams;
+use crate::traces::{CollectorUrl, RequestTrace, TraceExport};
 use crate::verb::ToolSelection;
 use crate::watch;
+use crate::webhook;
 
 /// The address on which a server listens by default.
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:7077";
@@ -59,6 +68,13 @@ pub(crate) struct ServeCommand {
     /// Maximum number of open event streams
     #[arg(long, value_name = "NUMBER", default_value_t = limits::STREAMS)]
     pub(crate) streams: usize,
+    /// Longest delay after the first failed delivery to a webhook, for tests
+    #[arg(long, value_name = "MILLISECONDS", hide = true)]
+    pub(crate) webhook_delay: Option<u32>,
+    /// Collector to send OpenTelemetry traces to, over OTLP/HTTP: http://127.0.0.1:4318; a span for
+    /// each request and verb, without names or text
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<CollectorUrl>,
 }
 
 impl ServeCommand {
@@ -71,7 +87,7 @@ impl ServeCommand {
         let workspace = workspace.unwrap_or_else(Workspace::fallback);
         let mut policy = config.policy()?;
         policy.anonymous_writes &= !self.production;
-        let book = book.with_policy(policy);
+        let book = book.with_policy(policy).with_webhook_retries(self.webhook_retries());
         let mut address = self.bind;
         address.set_port(self.port.unwrap_or(address.port()));
         let rate = RateSetting::of(config.rate.as_deref(), address.ip().is_loopback())?;
@@ -82,6 +98,8 @@ impl ServeCommand {
         })?;
         let address = listener.local_addr().unwrap_or(address);
         let hosts = AllowedHosts::new(address, config.hosts.as_deref())?;
+        metrics::begin(&book)?;
+        let _traces = self.otlp.as_ref().map(TraceExport::begin).transpose()?;
         let stopping = shutdown_token();
         let (book, watch) = watch::watch_journals(book, stopping.clone());
         let streams =
@@ -94,7 +112,10 @@ impl ServeCommand {
         ));
         tokio::spawn(follow::consolidate_in_background(book.clone(), stopping.clone()));
         let audit = audit::spawn_writer(&book, &config, &stopping);
+        let home = config.home()?.to_owned();
+        tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
+        let _file = config.home.as_deref().map(|home| ServerFile::write(home, address));
         output::announce(&format!(
             "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
         ));
@@ -110,7 +131,7 @@ impl ServeCommand {
             );
         }
         let connections_max = limits::CONNECTIONS.saturating_add(self.streams);
-        let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping);
+        let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping)?;
         let served = tokio::select! {
             () = serve_until_stopped(listener, local, HttpServer { router, connections_max, stopping }) => Ok(()),
             error = wait_for_damage(book) => Err(error),
@@ -119,6 +140,19 @@ impl ServeCommand {
             audit::wait_for_writer(audit).await;
         }
         served
+    }
+}
+
+impl ServeCommand {
+    /// When failed deliveries to webhooks are tried again.
+    fn webhook_retries(&self) -> RetrySchedule {
+        let schedule = RetrySchedule::default();
+        match self.webhook_delay {
+            None => schedule,
+            Some(delay) => {
+                RetrySchedule { first_delay: SignedDuration::from_millis(delay.into()), ..schedule }
+            }
+        }
     }
 }
 
@@ -137,7 +171,7 @@ fn router(
     streams: EventStreams,
     rates: AgentRateLimits,
     stopping: &CancellationToken,
-) -> Router {
+) -> Result<Router> {
     let (rates, bodies) = (Arc::new(rates), BodyBudget::default());
     let door = door.with_rates(Arc::clone(&rates));
     #[cfg(feature = "conformance")]
@@ -145,8 +179,16 @@ fn router(
     let mcp = mcp::service(move || door.for_connection(), stopping.clone())
         .layer(from_fn_with_state(bodies.clone(), read_whole_body));
     let resource = get(gate::protected_resource).with_state(gate.clone());
-    rest::router(gate.book.clone(), config, streams, rates, bodies)
+    let pages = DashboardDoor::new(
+        Arc::clone(&config),
+        gate.clone(),
+        streams.clone(),
+        Arc::clone(&rates),
+        bodies.clone(),
+    )?;
+    let router = rest::router(gate.book.clone(), config, streams, rates, bodies)
         .nest_service("/mcp", mcp)
+        .merge(dashboard::router(pages))
         .route(gate::RESOURCE_METADATA_PATH, resource.clone())
         .route(&format!("{}/mcp", gate::RESOURCE_METADATA_PATH), resource)
         .layer(compression())
@@ -155,7 +197,8 @@ fn router(
             Arc::new(commonbook::base::id::RandomIds::default()),
             log_request,
         ))
-        .layer(from_fn(drain_unread_body))
+        .layer(from_fn(drain_unread_body));
+    Ok(router)
 }
 
 /// Compresses long responses for clients that accept it; except event streams, whose events must
@@ -285,7 +328,21 @@ async fn log_request(
     let span =
         tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());
     request.extensions_mut().insert(RequestId(id.clone()));
+    let trace = RequestTrace::begin(
+        request.method(),
+        request.extensions().get::<MatchedPath>(),
+        request.headers(),
+    );
+    if let Some(trace) = &trace {
+        request.extensions_mut().insert(trace.clone());
+    }
     let mut response = next.run(request).instrument(span.clone()).await;
+    if let Some(trace) = trace {
+        trace.end(response.status());
+    }
+    if let Some(metrics) = server_metrics() {
+        metrics.note_response(response.status());
+    }
     span.in_scope(|| tracing::debug!(status = response.status().as_u16(), "answered"));
     if let Ok(id) = id.parse() {
         response.headers_mut().insert("x-request-id", id);

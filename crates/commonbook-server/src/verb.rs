@@ -142,9 +142,10 @@ impl Verb {
         !self.writes() || self.route.as_ref().is_some_and(is_get)
     }
 
-    /// Whether it is about the tokens of a home, not about memories.
+    /// Whether it is about the tokens and webhooks of a home, not about memories.
     pub(crate) fn is_about_home(&self) -> bool {
-        matches!(self.command, Some(VerbCommandName::Own(name)) if name.starts_with("token "))
+        matches!(self.command, Some(VerbCommandName::Own(name))
+            if name.starts_with("token ") || name.starts_with("webhook "))
     }
 
     /// Whether this request needs the follower caught up.
@@ -236,7 +237,7 @@ where
     let verb = Verb {
         name,
         effect,
-        call: JsonVerb::of(call),
+        call: JsonVerb::of(name, call),
         uses_project: false,
         is_on_files: false,
         route: None,
@@ -253,6 +254,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
     [
         memory_verbs(),
         token_verbs(),
+        webhook_verbs(),
         context_verbs(),
         standing_verbs(),
         session_verbs(),
@@ -341,6 +343,9 @@ fn memory_verbs() -> Vec<Verb> {
             .get("/v1/memories/{id}/history")
             .tool()
             .command("history"),
+        verb("explain_sight", Reads, C::explain_sight)
+            .get("/v1/memories/{id}/sight")
+            .command("why"),
         verb("get_memory_stats", Reads, C::get_memory_stats)
             .get("/v1/stats")
             .tool()
@@ -379,6 +384,20 @@ fn token_verbs() -> Vec<Verb> {
         verb("list_tokens", Reads, C::list_tokens).command("token list"),
         verb("revoke_token", Destroys, C::revoke_token).command("token revoke"),
         verb("rotate_token", Changes, C::rotate_token).command("token rotate"),
+    ];
+    verbs.into_iter().map(|verb| verb.session(SessionUse::Unused)).collect()
+}
+
+fn webhook_verbs() -> Vec<Verb> {
+    use VerbEffect::{Adds, Changes, Destroys, Reads};
+    type C = Commonbook;
+    let verbs = vec![
+        verb("add_webhook", Adds, C::add_webhook).command("webhook add"),
+        verb("list_webhooks", Reads, C::list_webhooks).command("webhook list"),
+        verb("get_webhook", Reads, C::get_webhook).command("webhook show"),
+        verb("remove_webhook", Destroys, C::remove_webhook).command("webhook remove"),
+        verb("retry_delivery", Changes, C::retry_delivery).command("webhook retry"),
+        verb("test_webhook", Adds, C::test_webhook).command("webhook test"),
     ];
     verbs.into_iter().map(|verb| verb.session(SessionUse::Unused)).collect()
 }
@@ -426,6 +445,7 @@ fn standing_verbs() -> Vec<Verb> {
             .get("/v1/standing/{role}")
             .tool()
             .command("memory show"),
+        verb("preview_standing", Reads, C::preview_standing).command("memory preview"),
         verb("add_standing", Adds, C::add_standing)
             .post("/v1/standing/{role}/items")
             .tool()

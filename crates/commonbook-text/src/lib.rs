@@ -12,6 +12,7 @@ pub mod fence;
 pub mod injection;
 pub mod nearest;
 pub mod prefilter;
+pub mod referring;
 pub mod sanitize;
 pub mod secrets;
 pub mod sentences;

@@ -215,6 +215,7 @@ fn shown_value(value: &ClaimValue) -> String {
         ClaimValue::Year(year) => format!("year {year}"),
         ClaimValue::Quarter(quarter) => format!("Q{quarter}"),
         ClaimValue::Name { name, .. } => name.clone(),
+        ClaimValue::Period(seconds) => format!("every {seconds} s"),
         ClaimValue::Clock(minute) => format!("{:02}:{:02}", minute / 60, minute % 60),
     }
 }

@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use std::time::SystemTime;
 
 use crate::base::error::{Error, Result};
+use crate::model::figures::IndexFigures;
 use crate::store::Store;
 pub use budget::{SearchBudget, SearchWork};
 use commonbook_embed::Embedder;
@@ -201,6 +202,16 @@ impl Index {
             state.generation.as_ref().is_some_and(|generation| generation.lacks_segment_files);
         let changed = !state.delta.is_empty() || !state.removed.is_empty();
         Ok(changed || lacks_segment_files || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX)
+    }
+
+    /// Its figures, as this process has it: nothing is read for them.
+    #[must_use]
+    pub fn figures(&self) -> IndexFigures {
+        let state = self.read();
+        let IndexProgress { memories, waiting, .. } = state.progress(0);
+        let read = state.positions.values().map(|position| position.sequence).sum::<u64>();
+        let written = read.saturating_sub(state.unwritten_events());
+        IndexFigures { memories, unembedded: waiting, read, written }
     }
 
     /// Number of events after the generation, once the catalog has reached the journal's end. A

@@ -22,6 +22,7 @@ mod contradiction;
 mod cursor;
 mod entity;
 mod export;
+mod figures;
 mod forgetting;
 mod handoff;
 mod knowledge;
@@ -32,6 +33,7 @@ mod session;
 pub mod sqlite;
 mod standing;
 mod usage;
+mod webhook;
 mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,6 +64,7 @@ pub use contradiction::{ContradictionFilter, ContradictionRows};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
+pub use figures::{DeliveryFigures, EventFigures};
 pub use forgetting::{ForgettingRows, QuoteCount};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use knowledge::KnowledgeRows;
@@ -71,6 +74,7 @@ pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
 pub use standing::StandingRows;
 pub use usage::{UsageCount, UsageCounts, UsageRows};
+pub use webhook::WebhookRows;
 pub use work::{EngineWork, WorkRows};
 
 /// A write as a store runs it: inside a transaction, and again if the engine asks for it.
@@ -112,6 +116,9 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// `unavailable` if the size cannot be read.
     fn disk_bytes(&self) -> Result<u64>;
+
+    /// Number of writes of this process that wait for their turn or run.
+    fn queued_writes(&self) -> usize;
 
     /// Removes every trace of purged data from the store's files.
     ///
@@ -192,6 +199,7 @@ transaction!(
     AnswerRows,
     WorkspaceRows,
     TokenRows,
+    WebhookRows,
     BulkOperationRows,
     ConsolidationRows,
     CaseRows,
@@ -350,6 +358,10 @@ pub trait EventRows {
 
     /// The last event in sight of this workspace's journal.
     fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>>;
+
+    /// What happened after this position of a journal, in at most `limit` events: numbers alone, of
+    /// every event, in any sight or none.
+    fn event_figures(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<EventFigures>;
 
     /// The next `limit` events of a journal after this position, in order, each with its present
     /// visibility: for readers that serve many callers, and filter by [`Sight::sees_event`] for

@@ -15,6 +15,7 @@ mod digest;
 mod entity;
 mod event;
 mod export;
+mod figures;
 mod follow;
 mod forgetting;
 mod graph;
@@ -37,6 +38,7 @@ mod standing;
 mod stats;
 mod token;
 mod usage;
+mod webhook;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -55,6 +57,7 @@ use crate::model::collaboration::CollaborationSettings;
 use crate::model::consolidation::ConsolidationSettings;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
 use crate::model::entity::OwnTypes;
+use crate::model::webhook::delivery::{RetrySchedule, WebhookSenderHandle};
 use crate::prompt::context::ContextPreferences;
 use crate::prompt::context::tell::TemplateSet;
 use crate::store::{NotifyingStore, Store};
@@ -63,9 +66,11 @@ pub use bus::{BusFollower, EventBus};
 pub use complete::CompletionList;
 pub use consolidation::{ConsolidationObserver, ConsolidationProgress};
 pub use context::project_context;
+pub use figures::EventCount;
 use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
 pub use follow::sweep::SweepResult;
+pub use follow::webhook::DeliveryStep;
 use ops::presence::PresenceLog;
 pub use ops::working_session::was_begun_meanwhile;
 use ops::write_once::WriteStep;
@@ -104,6 +109,8 @@ pub struct Commonbook {
     judge: Option<ContradictionJudgeHandle>,
     consolidation: ConsolidationSettings,
     consolidation_observer: Option<ConsolidationObserver>,
+    webhooks: Option<WebhookSenderHandle>,
+    webhook_retries: RetrySchedule,
 }
 
 impl Commonbook {
@@ -146,6 +153,8 @@ impl Commonbook {
             judge: None,
             consolidation: ConsolidationSettings::default(),
             consolidation_observer: None,
+            webhooks: None,
+            webhook_retries: RetrySchedule::default(),
         }
     }
 

@@ -93,7 +93,7 @@ impl AuditCommand {
 
 /// An event on one line: when, who did what, from where, and what finds it again.
 fn audit_line(event: &Event, caller: &Caller, call: &VerbCall<'_>) -> String {
-    let lookup = ViewLookup { caller, request: &Map::new(), call };
+    let lookup = ViewLookup { caller, request: &Map::new(), call, config: None };
     let origin = match origin_words(event) {
         origin if origin.is_empty() => origin,
         origin => format!("; {origin}"),

@@ -25,8 +25,11 @@ const STANDING_FOLDER: &str = "memories";
 /// standing memory, settings and the key of the home. The search index is not in it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupCommand {
-    /// File to write, with mode 0600; an existing one is replaced only by a verified backup
+    /// File to write, with mode 0600
     file: PathBuf,
+    /// Replace an existing file, once the backup is verified
+    #[arg(long)]
+    force: bool,
 }
 
 /// Restores a backup into this home. What was forgotten since stays forgotten. Stop the server first.
@@ -43,8 +46,8 @@ impl BackupCommand {
     /// Writes the backup, and prints what it holds.
     ///
     /// # Errors
-    /// `not_found` if the home has no store; `invalid` if the file is inside the home; `unavailable`
-    /// if it cannot be written or is not equal.
+    /// `not_found` if the home has no store; `invalid` if the file is inside the home; `conflict` if it
+    /// exists and `--force` is missing; `unavailable` if it cannot be written or is not equal.
     pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
         let (home, store) = (config.home()?, config.store_path()?);
         if !store.exists() {
@@ -61,6 +64,9 @@ impl BackupCommand {
                 Error::invalid("file", message).hint("Name a file outside the home folder.")
             );
         }
+        if !self.force && self.file.symlink_metadata().is_ok() {
+            return Err(self.existing_file());
+        }
         // A file of its own, in a folder of its own: it replaces the target when it is verified.
         let staging = tempfile::Builder::new().prefix(".commonbook-").tempdir_in(&folder);
         let staging = staging.map_err(unwritable)?;
@@ -70,7 +76,16 @@ impl BackupCommand {
         progress.finish_and_clear();
         let summary = written?;
         make_private(&staged).map_err(unwritable)?;
-        fs::rename(&staged, &self.file).map_err(unwritable)?;
+        if self.force {
+            fs::rename(&staged, &self.file).map_err(unwritable)?;
+        } else {
+            // Another process may have written the file meanwhile.
+            let staged = tempfile::TempPath::try_from_path(&staged).map_err(unwritable)?;
+            staged.persist_noclobber(&self.file).map_err(|failed| match failed.error.kind() {
+                std::io::ErrorKind::AlreadyExists => self.existing_file(),
+                _ => unwritable(failed.error),
+            })?;
+        }
         drop(fs::File::open(&folder).and_then(|folder| folder.sync_all()));
         if as_json {
             print_json(&json!({"file": self.file, "verified": true, "backup": summary}));
@@ -79,6 +94,11 @@ impl BackupCommand {
         print_line(&format!("Backed up {} to {}", describe(&summary), self.file.display()));
         print_note("The backup was read back and is whole. It holds the key of this home.");
         Ok(())
+    }
+
+    fn existing_file(&self) -> Error {
+        Error::conflict(format!("{} exists", self.file.display()))
+            .hint("Name another file, or add --force to replace it.")
     }
 }
 

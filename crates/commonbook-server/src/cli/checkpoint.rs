@@ -3,7 +3,8 @@
 use commonbook::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult};
 use serde_json::Value;
 
-use super::layout::{minute, short, show, show_table_page};
+use super::layout::{minute, print_table, short, show, show_page_or};
+use super::lookup::ViewLookup;
 use super::show::print_quarantine_hint;
 use crate::output::{print_line, print_note};
 
@@ -30,9 +31,9 @@ pub(super) fn show_summarised_checkpoint(response: &Value) {
     });
 }
 
-pub(super) fn list(response: &Value) {
+pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
     let columns = ["id", "number", "kind", "created", "title"];
-    show_table_page(response, "No checkpoints", &columns, |checkpoint: &Checkpoint| {
+    let row = |checkpoint: &Checkpoint| {
         vec![
             short(&checkpoint.id),
             checkpoint.sequence.to_string(),
@@ -40,6 +41,10 @@ pub(super) fn list(response: &Value) {
             minute(checkpoint.created_at),
             checkpoint.title.clone().unwrap_or_default(),
         ]
+    };
+    let empty = || lookup.print_empty("No checkpoints");
+    show_page_or(response, empty, |items: &[Checkpoint]| {
+        print_table(&columns, items.iter().map(row));
     });
 }
 
@@ -47,7 +52,8 @@ pub(super) fn show_resumed_session(response: &Value) {
     show(response, |resumed: &ResumeSessionResult| {
         print_line(&resumed.text);
         print_note(&format!(
-            "you now work in session {0}: add `--session {0}` to each command",
+            "you now work in session {0}: type `commonbook session use {0}` once, or add \
+             `--session {0}` to each command",
             short(&resumed.session.id)
         ));
     });

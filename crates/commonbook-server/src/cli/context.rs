@@ -150,7 +150,7 @@ pub(super) fn show_learnings(response: &Value) {
         learned.left_out.iter().for_each(|text| print_note(&format!("left out: {text}")));
         let nothing =
             learned.learnings.is_empty() && learned.repeated == 0 && learned.conversation.is_none();
-        if nothing {
+        if nothing && learned.left_out.is_empty() {
             print_line("No learning found");
         }
     });

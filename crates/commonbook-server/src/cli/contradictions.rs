@@ -1,17 +1,20 @@
 //! How people read contradictions.
 
+use commonbook::base::page::Page;
 use commonbook::model::contradiction::judging::JudgeResult;
 use commonbook::model::contradiction::{
     Contradiction, ContradictionMark, ContradictionSide, FindingSource, ResolveContradictionResult,
 };
 use serde_json::Value;
 
-use super::layout::{minute, one_line, print_record, short, show, show_page};
+use super::layout::{minute, one_line, print_record, short, show, show_page_or};
 use super::lineage::print_stale;
+use super::lookup::ViewLookup;
 use crate::output::{print_line, print_note};
 
-pub(super) fn list(response: &Value) {
-    show_page(response, "No contradictions", |contradictions: &[Contradiction]| {
+pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
+    let empty = || print_no_contradictions(lookup);
+    show_page_or(response, empty, |contradictions: &[Contradiction]| {
         for contradiction in contradictions {
             let [older, newer] = &contradiction.memories;
             let sides = [older, newer].map(|side| format!("{}: {}", side.owner, side_line(side)));
@@ -28,6 +31,25 @@ pub(super) fn list(response: &Value) {
              keep_newer` resolves it",
         );
     });
+}
+
+/// Resolved contradictions that a note counts.
+const RESOLVED_COUNTED_MAX: u32 = 100;
+
+/// Prints where the list looked; if only open ones were looked for, also how many are resolved.
+fn print_no_contradictions(lookup: &ViewLookup<'_>) {
+    if lookup.request.contains_key("status") {
+        return lookup.print_empty("No contradictions");
+    }
+    lookup.print_empty("No open contradictions");
+    let mut resolved = lookup.request.clone();
+    resolved.insert("status".to_owned(), "resolved".into());
+    resolved.insert("limit".to_owned(), RESOLVED_COUNTED_MAX.into());
+    let found: Option<Page<Contradiction>> = lookup.get("detect_contradictions", resolved.into());
+    if let Some(Page { items, next }) = found.filter(|found| !found.items.is_empty()) {
+        let more = if next.is_some() { " or more" } else { "" };
+        print_note(&format!("{}{more} resolved: `--status resolved` lists them", items.len()));
+    }
 }
 
 /// What the endpoint answered about open pairs.

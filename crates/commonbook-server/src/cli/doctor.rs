@@ -4,13 +4,17 @@ mod checks;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::workspace::Workspace;
 use commonbook::store::StoreLoss;
 use indicatif::{HumanBytes, ProgressBar};
 use serde_json::{Value, json};
 
+use super::layout::print_labelled;
 use crate::config::Config;
 use crate::output::{self, count_text};
 use checks::HealthCheck;
+
+pub(super) use checks::reach;
 
 /// Checks the store, the server, the model, ports, file modes and clients.
 #[derive(Debug, clap::Args)]
@@ -23,11 +27,15 @@ pub(crate) struct DoctorCommand {
     accept_loss: bool,
 }
 
+/// Workspaces that the report names.
+const WORKSPACES_SHOWN_MAX: usize = 5;
+
 /// The state of the store.
 #[derive(Default)]
 struct StoreHealth {
     json: Value,
-    lines: Vec<String>,
+    /// What was checked, and what was found.
+    lines: Vec<(&'static str, String)>,
     damage: usize,
 }
 
@@ -49,7 +57,7 @@ impl DoctorCommand {
         let accepted = self.accept_loss.then(accept).transpose()?;
         let mut store = check_store(config, open, self.deep)?;
         if let Some(StoreLoss { reason, .. }) = accepted {
-            store.lines.insert(0, format!("accepted    {reason}"));
+            store.lines.insert(0, ("accepted", reason.clone()));
             store.json["accepted_loss"] = json!(reason);
         }
         let checks = checks::run_checks(config, commands);
@@ -57,11 +65,11 @@ impl DoctorCommand {
             store.json["checks"] = json!(checks);
             output::print_json(&store.json);
         } else {
-            store.lines.iter().for_each(|line| output::print_line(line));
+            store.lines.iter().for_each(|(what, found)| print_labelled(what, found));
             for HealthCheck { what, found, repair } in &checks {
-                output::print_line(&format!("{what:10}  {found}"));
+                print_labelled(what, found);
                 if let Some(repair) = repair {
-                    output::print_line(&format!("{:10}  -> {repair}", ""));
+                    print_labelled("", &format!("-> {repair}"));
                 }
             }
         }
@@ -92,7 +100,8 @@ fn check_store(
     if !path.exists() && !path.with_extension("db.mark").exists() {
         let note = format!("{} does not exist yet", path.display());
         let json = json!({"store": path, "findings": [], "note": note});
-        return Ok(StoreHealth { json, lines: vec![note], damage: 0 });
+        let found = format!("{note}: the first save creates it");
+        return Ok(StoreHealth { json, lines: vec![("store", found)], damage: 0 });
     }
     let book = open()?;
     let progress = ProgressBar::new_spinner().with_message("checking the store");
@@ -107,22 +116,22 @@ fn check_store(
     let (findings, index_findings) = (findings?, index_findings?);
     let bytes = book.store().disk_bytes()?;
     let workspaces = book.store().read(|tx| tx.workspaces())?;
-    let names: Vec<_> = workspaces.iter().map(ToString::to_string).collect();
     let mut lines = vec![
-        format!("store       {} ({})", path.display(), HumanBytes(bytes)),
-        format!("workspaces  {}", names.join(", ")),
+        ("store", format!("{} ({})", path.display(), HumanBytes(bytes))),
+        ("workspaces", workspaces_text(&workspaces)),
     ];
-    lines.extend(findings.iter().map(|finding| format!("damage      {finding}")));
+    lines.extend(findings.iter().map(|finding| ("damage", finding.to_string())));
     lines.extend(
         index_findings.iter().map(|finding| {
-            format!("index       {finding}; `commonbook reindex` rebuilds the index")
+            ("index", format!("{finding}; `commonbook reindex` rebuilds the index"))
         }),
     );
     if findings.is_empty() {
-        lines.push(match deep {
-            true => "The store is intact, and only commonbook has changed it".to_owned(),
-            false => "The store is intact".to_owned(),
-        });
+        let found = match deep {
+            true => "The store is intact, and only commonbook has changed it",
+            false => "The store is intact",
+        };
+        lines.push(("integrity", found.to_owned()));
     }
     let damage = findings.len();
     let json = json!({
@@ -130,4 +139,33 @@ fn check_store(
         "index_findings": index_findings,
     });
     Ok(StoreHealth { json, lines, damage })
+}
+
+/// The workspaces with memories: the first ones by name, and the number of the others.
+fn workspaces_text(workspaces: &[Workspace]) -> String {
+    let shown = workspaces.iter().take(WORKSPACES_SHOWN_MAX).map(ToString::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match workspaces.len() {
+        0 => "none yet".to_owned(),
+        count if count > WORKSPACES_SHOWN_MAX => {
+            format!("{shown} and {} more", count - WORKSPACES_SHOWN_MAX)
+        }
+        _ => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_workspaces_are_named_and_the_others_counted() {
+        let text = |count: usize| {
+            let names = (1..=count).map(|number| format!("w{number}").parse().unwrap());
+            workspaces_text(&names.collect::<Vec<_>>())
+        };
+        assert_eq!(text(0), "none yet");
+        assert_eq!(text(5), "w1, w2, w3, w4, w5");
+        assert_eq!(text(7), "w1, w2, w3, w4, w5 and 2 more");
+    }
 }

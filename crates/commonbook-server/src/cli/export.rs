@@ -168,9 +168,21 @@ impl ExportDestination {
                 .map(Self::Device)
                 .map_err(export_write_error);
         }
+        if path.is_dir() {
+            let message = format!("{} is a folder; expected the name of a file", path.display());
+            return Err(Error::new(ErrorKind::Unavailable, message).hint(format!(
+                "Name a file in it, such as {}.",
+                path.join("export.jsonl").display()
+            )));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder =
-            fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(export_write_error)?;
+        let folder = folder.unwrap_or(Path::new("."));
+        if !folder.exists() {
+            let message = format!("the folder {} does not exist", folder.display());
+            return Err(Error::new(ErrorKind::Unavailable, message)
+                .hint("Create the folder, or name another."));
+        }
+        let folder = fs::canonicalize(folder).map_err(export_write_error)?;
         if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
             let message = format!("{} is inside the home folder", path.display());
             return Err(Error::invalid("file", message)

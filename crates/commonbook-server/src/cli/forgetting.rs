@@ -25,6 +25,10 @@ pub(super) fn show_forget_result(response: &Value) {
             print_places(held.clone());
             let others = result.places.len() - held.count();
             print_line(&format!("It is in none of {others} other places"));
+            if !result.remaining.is_empty() {
+                print_line("Would stay");
+                result.remaining.iter().for_each(|copy| print_line(&format!("  {copy}")));
+            }
             print_note("Nothing was changed. Add --yes to do it; nothing undoes it.");
         }
     });
@@ -66,10 +70,12 @@ pub(super) fn show_allowed(response: &Value) {
 fn print_certificate(certificate: &ForgetCertificate) {
     let memories = count_text(certificate.memories.len() as u64, "memory", "memories");
     print_line(&format!("Certificate {}", certificate.id));
-    print_line(&format!(
-        "{} forgot {memories} of workspace {} at {}",
-        certificate.by, certificate.workspace, certificate.at
-    ));
+    let by = match certificate.by.is_anonymous() && certificate.by_person {
+        true => "a person at the command line".to_owned(),
+        false => certificate.by.to_string(),
+    };
+    let (workspace, at) = (&certificate.workspace, certificate.at);
+    print_line(&format!("{by} forgot {memories} of workspace {workspace} at {at}"));
     certificate.memories.iter().for_each(|id| print_line(&format!("  {id}")));
     print_places(certificate.places.iter());
     print_line(&format!("Keyed digest: {}", certificate.keyed_digest));

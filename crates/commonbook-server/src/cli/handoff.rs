@@ -9,23 +9,26 @@ use commonbook::model::handoff::{
 use commonbook::model::memory::MemoryChange;
 use serde_json::{Value, json};
 
+use super::flag_name;
 use super::layout::{
-    beginning, minute, print_facts, print_next_page, print_record, print_table, second, short, show,
+    beginning, minute, print_facts, print_next_page, print_record, print_table, print_wrapped_note,
+    second, short, show,
 };
 use super::lineage::print_stale;
 use super::lookup::ViewLookup;
 use crate::hint::{HintDoor, translate};
 use crate::output::{count_text, print_line, print_note};
-
-/// Characters of a task in a list.
-const TASK_CHARS_MAX: usize = 160;
+use crate::words::{TASK_CHARS_MAX, transfer};
 
 pub(super) fn show_new_handoff(response: &Value) {
     show(response, |created: &CreateHandoffResult| {
-        if created.dry_run {
-            print_note("This is a dry run: nothing was handed over");
+        match created.dry_run {
+            true => {
+                print_note("This is a dry run: nothing was handed over");
+                print_line(&transfer(&created.handoff));
+            }
+            false => print_handoff(&created.handoff),
         }
-        print_handoff(&created.handoff);
         print_stale(&created.stale);
         print_line(&package_line(&created.handoff));
         if created.dry_run {
@@ -36,9 +39,27 @@ pub(super) fn show_new_handoff(response: &Value) {
             print_note(warning);
         }
         if let Some(hint) = &created.hint {
-            print_note(&translate(hint, HintDoor::CommandLine("commonbook handoff create")));
+            let hint = with_flags(hint);
+            let door = HintDoor::CommandLine("commonbook handoff create");
+            print_wrapped_note(&translate(&hint, door));
         }
     });
+}
+
+/// Fields of `create_handoff` that hints name.
+const HINTED_FIELDS: [&str; 6] =
+    ["memories", "budget", "context", "decisions_made", "next_steps", "active_files"];
+
+/// A hint with the flag of each field that it names: the library names fields.
+fn with_flags(hint: &str) -> String {
+    let parts = hint.split('`').map(|part| match part {
+        "memories" => "--memory ID".to_owned(),
+        field if HINTED_FIELDS.contains(&field) => format!("--{}", flag_name(field)),
+        "task" => "TASK".to_owned(),
+        part => part.to_owned(),
+    });
+    let hint = parts.collect::<Vec<_>>().join("`");
+    hint.replace("in `--memory ID`", "with `--memory ID`")
 }
 
 fn print_handoff(handoff: &Handoff) {
@@ -54,12 +75,6 @@ fn print_handoff(handoff: &Handoff) {
         position.unwrap_or_default(),
     ];
     print_record(&transfer(handoff), &facts);
-}
-
-/// Who hands what over to whom.
-pub(super) fn transfer(handoff: &Handoff) -> String {
-    let Handoff { from, to, task, .. } = handoff;
-    format!("{from} → {to}: {}", beginning(task, TASK_CHARS_MAX))
 }
 
 fn package_line(handoff: &Handoff) -> String {

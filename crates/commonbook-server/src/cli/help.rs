@@ -17,7 +17,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
         title: "Memories",
         commands: &[
             "save", "batch", "search", "show", "list", "update", "delete", "restore", "retract",
-            "history",
+            "history", "why",
         ],
         examples: [
             "commonbook save We deploy on Fridays --type decision --topic deploy",
@@ -75,6 +75,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "forgotten",
             "allow",
             "token",
+            "webhook",
         ],
         examples: [
             "commonbook stats",
@@ -176,6 +177,14 @@ const COMMAND_EXAMPLES: &[(&str, [&str; 3])] = &[
             "commonbook token create codex --scope read --scope write --expires 30d",
             "commonbook token list",
             "commonbook token revoke 9hm2x4qd",
+        ],
+    ),
+    (
+        "webhook",
+        [
+            "commonbook webhook add https://example.com/events --event 'memory.*'",
+            "commonbook webhook show 9hm2x4qd",
+            "commonbook webhook retry 9hm2x4qd",
         ],
     ),
 ];

@@ -15,6 +15,7 @@ use commonbook::model::import::{ImportLine, ImportLineResult, ImportMemoriesResu
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
 use commonbook::model::workspace::Workspace;
 use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::hint::{HintDoor, for_door};
@@ -66,6 +67,8 @@ struct ImportTally {
     restored: u64,
     present: u64,
     quarantined: Vec<(usize, QuarantineNotice)>,
+    /// Lines that are left out, with the time at which their text was forgotten.
+    forgotten: Vec<(usize, Timestamp)>,
     bad: Vec<(usize, Error)>,
 }
 
@@ -146,6 +149,7 @@ impl ImportTally {
         let mut lines = Vec::with_capacity(chunk.len());
         for (number, line) in chunk {
             let parsed = input::json(line)
+                .map_err(about_line)
                 .and_then(|value| Ok((ImportLine::from_json(value.clone())?, value)));
             match parsed {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => {}
@@ -158,7 +162,10 @@ impl ImportTally {
         }
         for (number, outcome) in numbers.into_iter().zip(import.save(lines)?) {
             match outcome {
-                Ok(ImportLineResult { outcome, is_record, quarantined: notice }) => {
+                Ok(ImportLineResult { forgotten_at: Some(at), .. }) => {
+                    self.forgotten.push((number, at));
+                }
+                Ok(ImportLineResult { outcome, is_record, quarantined: notice, .. }) => {
                     match (outcome, is_record) {
                         (SaveOutcome::Created, false) => self.created += 1,
                         (SaveOutcome::Repeated, false) => self.repeated += 1,
@@ -189,6 +196,11 @@ impl ImportTally {
             if self.restored + self.present > 0 {
                 answer["records"] = json!({"created": self.restored, "repeated": self.present});
             }
+            if !self.forgotten.is_empty() {
+                let lines = self.forgotten.iter();
+                let lines = lines.map(|(number, at)| json!({"line": number, "forgotten_at": at}));
+                answer["forgotten"] = lines.collect();
+            }
             if !self.quarantined.is_empty() {
                 let notices = self.quarantined.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
                     json!({"line": number, "id": id, "owner": owner, "hint": hint})
@@ -209,6 +221,10 @@ impl ImportTally {
                     "{memories} quarantined; `commonbook review` lists them"
                 ));
             }
+            for (number, at) in self.forgotten.iter().take(REPORTED_LINES_MAX) {
+                let day = at.strftime("%Y-%m-%d");
+                output::print_note(&format!("line {number}: left out: forgotten on {day}"));
+            }
             for (number, error) in self.bad.iter().take(REPORTED_LINES_MAX) {
                 output::print_note(&format!("line {number}: {error}"));
             }
@@ -218,8 +234,12 @@ impl ImportTally {
                     self.bad.len() - REPORTED_LINES_MAX
                 ));
             }
+            let left_out = match self.forgotten.len() {
+                0 => String::new(),
+                count => format!(", {count} left out"),
+            };
             output::print_line(&format!(
-                "{} imported, {} already present, {} not imported",
+                "{} imported, {} already present, {} not imported{left_out}",
                 self.created,
                 self.repeated,
                 self.bad.len()
@@ -274,6 +294,15 @@ impl Import<'_> {
         }
         Ok(results)
     }
+}
+
+/// The error of a line that is no JSON.
+fn about_line(error: Error) -> Error {
+    let message = match error.message.starts_with("the request is not JSON") {
+        true => "the line is not JSON; expected an export, or one memory a line".to_owned(),
+        false => error.message.replacen("the request", "the line", 1),
+    };
+    Error { message, ..error }
 }
 
 /// Whether this is the first line of an export.

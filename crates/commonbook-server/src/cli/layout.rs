@@ -3,7 +3,6 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::base::page::Page;
-use commonbook::model::memory::Memory;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;
@@ -11,6 +10,8 @@ use serde_json::Value;
 use textwrap::core::display_width;
 
 use crate::output::{accent, dim, print_line, print_note};
+
+pub(super) use crate::words::{beginning, is_hidden, memory_glance, one_line};
 
 /// Prints a response by its type; as JSON if a server of another version returned another type.
 pub(super) fn show<T: DeserializeOwned>(response: &Value, print: impl FnOnce(&T)) {
@@ -26,10 +27,19 @@ pub(super) fn show_page<T: DeserializeOwned>(
     empty: &str,
     print_items: impl FnOnce(&[T]),
 ) {
+    show_page_or(response, || print_line(empty), print_items);
+}
+
+/// Prints one page of a list and how to get the next one; what `print_empty` prints if the page has no
+/// items.
+pub(super) fn show_page_or<T: DeserializeOwned>(
+    response: &Value,
+    print_empty: impl FnOnce(),
+    print_items: impl FnOnce(&[T]),
+) {
     show(response, |page: &Page<T>| {
         if page.items.is_empty() {
-            print_line(empty);
-            return;
+            return print_empty();
         }
         print_items(&page.items);
         print_next_page("--cursor", page.next.as_ref());
@@ -50,6 +60,14 @@ pub(super) fn show_table_page<T: DeserializeOwned>(
 pub(super) fn print_next_page(option: &str, next: Option<&impl std::fmt::Display>) {
     if let Some(next) = next {
         print_note(&format!("next page: {option} {next}"));
+    }
+}
+
+/// Prints a text of several sentences on standard error, as wide as the terminal.
+pub(super) fn print_wrapped_note(text: &str) {
+    match columns() {
+        Some(columns) => textwrap::wrap(text, columns).iter().for_each(|line| print_note(line)),
+        None => print_note(text),
     }
 }
 
@@ -90,6 +108,18 @@ pub(super) fn print_record(text: &str, facts: &[String]) {
         None => print_line(text),
     }
     print_line(&facts_line(facts, columns().unwrap_or(usize::MAX)));
+}
+
+/// Columns of a label in front of a text.
+const LABEL_COLUMNS: usize = 10;
+
+/// Prints a text behind its label; on a terminal its further lines stand below the first.
+pub(super) fn print_labelled(label: &str, text: &str) {
+    let line = format!("{label:LABEL_COLUMNS$}  {text}");
+    let Some(columns) = columns() else { return print_line(&line) };
+    let indent = " ".repeat(LABEL_COLUMNS + 2);
+    let options = textwrap::Options::new(columns).subsequent_indent(&indent).break_words(false);
+    textwrap::wrap(&line, options).iter().for_each(|line| print_line(line));
 }
 
 /// The facts of a record, on as many lines as they need; no fact is broken.
@@ -135,43 +165,6 @@ pub(super) fn second(time: Timestamp) -> String {
 
 fn local(time: Timestamp) -> Zoned {
     time.to_zoned(TimeZone::system())
-}
-
-/// A text on one line, without the characters that control a terminal.
-pub(super) fn one_line(text: &str) -> String {
-    let text: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a character has no shape of its own: a control character, or one that reorders what is
-/// around it.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// The beginning of a text, on one line.
-pub(super) fn beginning(text: &str, chars_max: usize) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line,
-    }
-}
-
-/// Characters of a text in a table or a list.
-const PREVIEW_CHARS_MAX: usize = 160;
-
-/// The beginning of a memory: its title and text, else its summary, else its text.
-pub(super) fn memory_glance(memory: &Memory) -> String {
-    let text = memory.summary.as_ref().unwrap_or(&memory.text);
-    beginning(
-        &match &memory.title {
-            Some(title) => format!("{title}: {text}"),
-            None => text.clone(),
-        },
-        PREVIEW_CHARS_MAX,
-    )
 }
 
 #[cfg(test)]

@@ -6,7 +6,13 @@ use commonbook::model::stats::WorkspaceStats;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::offer;
+use crate::config::Config;
 use crate::output::{count_text, print_line, print_note};
+use crate::project::Repository;
+use crate::project::map::ProjectMap;
+use crate::remote::ServerAddress;
+use crate::remote::address::ServerMap;
 
 /// Fields of a request that select no memories.
 const PAGE_FIELDS: [&str; 8] =
@@ -26,6 +32,8 @@ pub(super) struct ViewLookup<'c> {
     pub(super) request: &'c Map<String, Value>,
     /// Calls a verb.
     pub(super) call: &'c VerbCall<'c>,
+    /// The configuration of a command that may find nothing.
+    pub(super) config: Option<&'c Config>,
 }
 
 impl ViewLookup<'_> {
@@ -69,6 +77,37 @@ impl ViewLookup<'_> {
         let filters = self.filters();
         let filters = if filters.is_empty() { filters } else { format!(" with {filters}") };
         print_line(&format!("{nothing} in {workspace} for {agent}{filters}"));
+        self.note_servers();
+        self.note_moved_project();
+    }
+
+    /// Notes the workspace of the project here before it was moved.
+    fn note_moved_project(&self) {
+        let Some(config) = self.config.filter(|config| config.workspace.is_none()) else { return };
+        let repository = config.folder.as_deref().and_then(Repository::around);
+        let map = config.home.as_deref().and_then(|home| ProjectMap::read(home).ok());
+        let (Some(repository), Some(map)) = (repository, map) else { return };
+        if let Some((root, workspace)) = map.moved_from(&repository) {
+            let root = root.display();
+            print_note(&format!(
+                "if this project was {root}: `commonbook workspace alias {workspace}` gives it those \
+                 memories"
+            ));
+        }
+    }
+
+    /// Notes the clients whose memories are at a server, while this command reads elsewhere.
+    fn note_servers(&self) {
+        let Some(config) = self.config else { return };
+        let (Ok(home), Ok(own)) = (config.home(), ServerAddress::of(config, None)) else { return };
+        let own = own.map(|own| own.url);
+        let clients = ServerMap::read(home).unwrap_or_default().clients;
+        for (client, address) in &clients {
+            if own.as_ref() != Some(&address.url) {
+                let (url, variables) = (&address.url, offer::server_variables(address));
+                print_note(&format!("{client} uses {url}; `{variables} commonbook …` reads there"));
+            }
+        }
     }
 
     /// Notes the memories that the caller sees in this workspace and in the others of the home.

@@ -317,7 +317,7 @@ fn read_monitor_page(
 }
 
 fn shown_event(event: Event, in_words: bool, caller: &Caller, call: &VerbCall<'_>) -> ShownEvent {
-    let lookup = ViewLookup { caller, request: &Map::new(), call };
+    let lookup = ViewLookup { caller, request: &Map::new(), call, config: None };
     let words = if in_words { event_words(&event, None, &lookup) } else { String::new() };
     ShownEvent { event, words }
 }

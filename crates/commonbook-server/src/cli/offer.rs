@@ -8,16 +8,31 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 
 use crate::config::Config;
 use crate::output::{print_line, print_note};
+use crate::remote::ServerAddress;
 use crate::setup::clients::SetupClient;
 use crate::setup::ledger::SetupLedger;
 
-/// What a user does after a setup.
-pub(super) const NEXT_STEPS: [&str; 4] = [
-    "",
-    "Next: start the client in a project and tell it something worth remembering.",
-    "  commonbook list      shows what it saved",
-    "  commonbook doctor    checks the connection",
-];
+/// What a user does after a setup. `server` is where the clients save, if the command line reads
+/// elsewhere.
+pub(super) fn next_steps(server: Option<&ServerAddress>) -> Vec<String> {
+    let list = match server {
+        None => "commonbook list".to_owned(),
+        Some(server) => format!("{} commonbook list", server_variables(server)),
+    };
+    let width = list.len().max("commonbook doctor".len());
+    vec![
+        String::new(),
+        "Next: start the client in a project and tell it something worth remembering.".to_owned(),
+        format!("  {list:width$}    shows what it saved"),
+        format!("  {:width$}    checks the connection", "commonbook doctor"),
+    ]
+}
+
+/// The variables with which a command reads at a server; the token itself is not shown.
+pub(super) fn server_variables(server: &ServerAddress) -> String {
+    let token = if server.has_token() { "COMMONBOOK_TOKEN=… " } else { "" };
+    format!("{token}COMMONBOOK_URL={}", server.url)
+}
 
 /// The clients to set up: those that this machine has, if the user accepts them. For an undo, those
 /// that are set up.

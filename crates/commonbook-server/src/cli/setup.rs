@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use clap::Args;
-use commonbook::base::error::{Error, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
-use super::offer;
+use super::{doctor, offer};
 use crate::config::Config;
 use crate::output;
 use crate::remote::ServerAddress;
 use crate::remote::address::ServerMap;
 use crate::setup::clients::{SetupClient, SetupOptions, SetupScope};
-use crate::setup::install::{FileChange, SetupChanges, set_server};
+use crate::setup::install::{FileChange, SetupChanges, client_root, set_server};
+use crate::setup::ledger::SetupLedger;
 use crate::verb::ToolSelection;
 
 /// Lines of a file that the diff compares; of longer files it shows only the number of lines.
@@ -63,9 +64,11 @@ impl SetupCommand {
             Some(client) => vec![client],
             None => offer::choose_clients(config, self.undo, self.yes || self.dry_run)?,
         };
-        let mut responses = Vec::new();
+        let (mut responses, mut server) = (Vec::new(), None);
         for client in &clients {
-            responses.push(self.run_for(*client, config, agent, as_json)?);
+            let (response, address) = self.run_for(*client, config, agent, as_json)?;
+            responses.push(response);
+            server = server.or(address);
         }
         if as_json {
             output::print_json(&match (self.client, responses.pop()) {
@@ -75,7 +78,15 @@ impl SetupCommand {
                 }
             });
         } else if !clients.is_empty() && !self.undo && !self.dry_run {
-            offer::NEXT_STEPS.iter().for_each(|line| output::print_line(line));
+            // The command line goes to the server of a project by itself.
+            let own = ServerAddress::of(config, None)?;
+            let is_elsewhere =
+                |server: &&ServerAddress| own.as_ref().is_none_or(|own| own.url != server.url);
+            let elsewhere = server.as_ref().filter(is_elsewhere);
+            offer::next_steps(elsewhere).iter().for_each(|line| output::print_line(line));
+        }
+        if let Some(server) = server.filter(|_| !self.undo) {
+            warn_of_silence(server, config);
         }
         Ok(())
     }
@@ -86,7 +97,7 @@ impl SetupCommand {
         config: &Config,
         agent: Option<&str>,
         as_json: bool,
-    ) -> Result<Value> {
+    ) -> Result<(Value, Option<ServerAddress>)> {
         let server = match (self.undo, self.server_address(agent, config)?) {
             (false, None) => self.recorded_server(client, config)?,
             (_, server) => server,
@@ -113,21 +124,45 @@ impl SetupCommand {
             }
         }
         lines.extend(setup.notes.iter().map(|note| (*note).to_owned()));
-        if setup.changes.is_empty() {
-            lines.push(format!("{client} is not set up here"));
+        if self.undo && !setup.changes.iter().any(FileChange::is_change) {
+            lines = vec![self.missing_setup(client, config)?];
         }
         if let Some(server) = &server {
             lines.push(format!("memories   {}", server.url));
         }
         if !self.dry_run {
             // First the address, so that no hook of a new setup uses the home meanwhile.
-            set_server(client, self.scope, config, server)?;
+            set_server(client, self.scope, config, server.clone())?;
             setup.carry_out()?;
         }
         if !as_json {
             lines.iter().for_each(|line| output::print_line(line));
         }
-        Ok(response)
+        Ok((response, server))
+    }
+
+    /// Says that an undo found nothing, and where the client is set up instead.
+    fn missing_setup(&self, client: SetupClient, config: &Config) -> Result<String> {
+        let ledger = SetupLedger::read(config.home()?)?;
+        let root = client_root(self.scope, config)?;
+        let others = ledger.clients.iter().filter(|own| own.client == client && own.root != root);
+        let roots: Vec<&Path> = others.map(|own| own.root.as_path()).collect();
+        let project = client_root(SetupScope::Project, config).ok();
+        let is_here = project.as_deref().is_some_and(|project| roots.contains(&project));
+        let of_user = config.user_home.as_deref().is_some_and(|home| roots.contains(&home));
+        Ok(match (self.scope, roots.first()) {
+            (_, None) => format!("{client} is not set up here"),
+            (SetupScope::User, _) if is_here => {
+                format!("{client} is set up in this project: add `--scope project`")
+            }
+            (SetupScope::Project, _) if of_user => {
+                format!("{client} is set up for you in all projects: leave out `--scope project`")
+            }
+            (_, Some(root)) => format!(
+                "{client} is set up in {}: run this there with `--scope project`",
+                root.display()
+            ),
+        })
     }
 
     /// The server of an earlier setup, which another one keeps.
@@ -183,6 +218,18 @@ impl SetupCommand {
         };
         let tools = self.tools.as_ref().map(ToString::to_string);
         Ok(SetupOptions { scope: self.scope, program, home, tools })
+    }
+}
+
+/// Warns if the server that clients will use does not answer now; the setup stands.
+fn warn_of_silence(server: ServerAddress, config: &Config) {
+    let url = server.url.clone();
+    if let Err(error) = doctor::reach(server, config) {
+        let reason = match error.kind {
+            ErrorKind::Unavailable => "does not answer now".to_owned(),
+            _ => format!("refuses: {}", error.message),
+        };
+        output::print_note(&format!("warning: {url} {reason}"));
     }
 }
 

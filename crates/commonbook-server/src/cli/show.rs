@@ -2,13 +2,14 @@
 
 use commonbook::base::id::MemoryId;
 use commonbook::base::page::Page;
+use commonbook::model::access::SightExplanation;
 use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::bulk::BulkResult;
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::EventPage;
 use commonbook::model::memory::{
     Importance, Memory, MemoryUsage, PurgeResult, RetractedTwin, Retraction, RevisionHistory,
-    SaveOutcome, SaveResult, Sharing,
+    SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
@@ -18,7 +19,7 @@ use super::contradictions;
 use super::describe::{event_facts, event_words};
 use super::layout::{
     memory_glance, minute, print_facts, print_next_page, print_record, print_table, second, short,
-    show, show_page,
+    show, show_page_or,
 };
 use super::lineage::print_stale;
 use super::lookup::ViewLookup;
@@ -65,6 +66,10 @@ pub(super) fn show_saved_memory(response: &Value) {
             print_note(&format!("{by} retracted the same, {at}; `commonbook show {id}` tells why"));
         }
         print_hygiene(&saved.memory);
+        if saved.outcome == SaveOutcome::Created {
+            let hint = unbegun_session_hint(&saved.memory, EntryPoint::Cli);
+            hint.iter().for_each(|hint| print_note(hint));
+        }
     });
 }
 
@@ -104,8 +109,9 @@ pub(super) fn show_appeal(response: &Value) {
     });
 }
 
-pub(super) fn show_quarantined(response: &Value) {
-    show_page(response, "Nothing waits for review", |memories: &[Memory]| {
+pub(super) fn show_quarantined(response: &Value, lookup: &ViewLookup<'_>) {
+    let empty = || lookup.print_empty("Nothing waits for review");
+    show_page_or(response, empty, |memories: &[Memory]| {
         for memory in memories {
             let Memory { id, owner, recorded_at, .. } = memory;
             print_line(&format!("{}  {owner}  {}", short(id), minute(*recorded_at)));
@@ -156,6 +162,17 @@ pub(super) fn hits(response: &Value, lookup: &ViewLookup<'_>) {
             }
             let shown = found.hits.len();
             print_note(&format!("{shown} of {} in {}", found.total, workspaces.join(", ")));
+            let own = &lookup.caller.workspace;
+            let is_elsewhere = |memory: &&Memory| !own.with_global().contains(&memory.workspace);
+            if let Some(Memory { id, workspace, .. }) =
+                found.hits.iter().map(|hit| &hit.memory).find(is_elsewhere)
+            {
+                let id = short(id);
+                print_note(&format!(
+                    "not all is of {own}: `commonbook show {id} --workspace {workspace}` reads the \
+                     first of another workspace"
+                ));
+            }
         }
         // The commands embed by themselves; only a fault needs the reader.
         let is_fault = |notice: &&String| {
@@ -253,6 +270,10 @@ pub(super) fn show_deleted_memory(response: &Value) {
 
 pub(super) fn show_purge(response: &Value) {
     show(response, |purged: &PurgeResult| print_line(&format!("Purged {} for good", purged.id)));
+}
+
+pub(super) fn sight(response: &Value) {
+    show(response, |explanation: &SightExplanation| print_line(&explanation.reason));
 }
 
 pub(super) fn history(response: &Value) {
@@ -389,8 +410,11 @@ pub(super) fn show_undo_result(response: &Value) {
     });
 }
 
-pub(super) fn users(response: &Value) {
+pub(super) fn users(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |users: &UserList| {
+        if users.items.is_empty() {
+            return lookup.print_empty("No memories about a user");
+        }
         let rows = users.items.iter().map(|user| {
             vec![user.user_id.clone(), user.memory_count.to_string(), minute(user.last_seen)]
         });

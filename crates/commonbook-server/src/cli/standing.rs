@@ -5,8 +5,8 @@ use std::io::IsTerminal as _;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::standing::{
-    StandingEdit, StandingEdits, StandingHistory, StandingList, StandingPage, StandingRoute,
-    StandingSummary, file_of_role,
+    StandingEdit, StandingEdits, StandingHistory, StandingList, StandingPage, StandingPreview,
+    StandingRoute, StandingSummary, file_of_role,
 };
 use serde_json::{Map, Value};
 
@@ -66,6 +66,14 @@ pub(super) fn list(response: &Value) {
         for StandingSummary { info, over, .. } in &list.items {
             over.iter().for_each(|over| print_note(&format!("warning: {}: {over}", info.role)));
         }
+    });
+}
+
+pub(super) fn show_preview(response: &Value) {
+    show(response, |preview: &StandingPreview| {
+        print_line(&preview.text);
+        let StandingPreview { tokens, budget, left_out, .. } = preview;
+        print_line(&format!("{tokens} of {budget} tokens; {left_out} items left out"));
     });
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::lookup::ViewLookup;
 use super::{
     case, checkpoint, consolidation, context, contradictions, entities, forgetting, handoff,
-    lineage, retraction, session, show, standing, tokens,
+    lineage, retraction, session, show, standing, tokens, webhooks,
 };
 
 /// The groups of commands, with their help.
@@ -18,6 +18,10 @@ pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("contradictions", "Lists and resolves memories that contradict each other"),
     ("memory", "Shows and edits standing memory files, which a role always receives"),
     ("token", "Creates, lists, rotates and revokes tokens, which prove who calls over HTTP"),
+    (
+        "webhook",
+        "Adds, shows, tests and removes webhooks, which send events to a URL, and retries them",
+    ),
 ];
 
 /// How a verb is taken and shown.
@@ -97,13 +101,14 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("purge_since", &[], show::show_bulk_result),
         view("adopt_memories", &["agent_name"], show::show_bulk_result),
         view("undo_operation", &["operation_id"], show::show_undo_result),
-        view("list_users", &[], show::users),
+        lookup_view("list_users", &[], show::users),
         view("memory_history", &["id"], show::history),
+        view("explain_sight", &["id", "reader"], show::sight),
         view("get_memory_stats", &[], show::stats),
         view("list_agents", &[], show::agents),
         view("get_agent", &["name"], show::agent),
         lookup_view("list_events", &[], show::events),
-        view("list_quarantined", &[], show::show_quarantined),
+        lookup_view("list_quarantined", &[], show::show_quarantined),
         view("appeal_memory", &["id"], show::show_appeal),
         view("retract_memory", &["id"], retraction::show_retraction),
         view("who_knows", &[], retraction::show_knowledge),
@@ -113,6 +118,12 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("list_tokens", &[], tokens::list),
         view("revoke_token", &["token_id"], tokens::show_revoked_token),
         view("rotate_token", &["token_id"], tokens::show_issued_token),
+        view("add_webhook", &["url"], webhooks::show_new_webhook),
+        view("list_webhooks", &[], webhooks::list),
+        view("get_webhook", &["webhook_id"], webhooks::show_details),
+        view("remove_webhook", &["webhook_id"], webhooks::show_removed),
+        view("retry_delivery", &["webhook_id", "sequence"], webhooks::show_retry_result),
+        view("test_webhook", &["webhook_id"], webhooks::show_test_result),
         view("save_memories", &["memories"], show::batch).with_list_file("memories"),
         view("get_context", &["task"], context::context),
         view("get_briefing", &["prompt"], context::briefing),
@@ -121,6 +132,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("learn", &["message"], context::show_learnings),
         view("list_standing", &[], standing::list),
         view("read_standing", &["role"], standing::page),
+        view("preview_standing", &["role"], standing::show_preview),
         view("add_standing", &["role", "text"], standing::show_edit),
         view("remove_standing", &["role", "text"], standing::show_edit),
         view("clean_standing", &["role"], standing::show_edits),
@@ -129,7 +141,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("restore_standing", &["role", "version"], standing::show_edit),
         view("init_standing", &["roles"], standing::show_edits),
         view("route_standing", &["text"], standing::show_route),
-        view("detect_contradictions", &[], contradictions::list),
+        lookup_view("detect_contradictions", &[], contradictions::list),
         view("judge_contradictions", &[], contradictions::show_judgements),
         view("get_contradiction", &["contradiction"], contradictions::show_contradiction),
         view(
@@ -168,7 +180,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("get_checkpoint", &["checkpoint"], checkpoint::show_new_checkpoint),
         view("archive_checkpoint", &["checkpoint"], checkpoint::show_new_checkpoint),
         view("delete_checkpoint", &["checkpoint"], checkpoint::show_deleted_checkpoint),
-        view("list_checkpoints", &["session"], checkpoint::list),
+        lookup_view("list_checkpoints", &["session"], checkpoint::list),
         view("get_session", &["session"], session::show_session_details),
         lookup_view("list_sessions", &[], session::list),
         view("create_handoff", &["to", "task"], handoff::show_new_handoff),

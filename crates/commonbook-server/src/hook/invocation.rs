@@ -1,6 +1,7 @@
 //! Runs the steps of a hook event: calls verbs, and collects text for the agent.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{ErrorKind, Result};
@@ -50,7 +51,8 @@ pub(super) struct HookInvocation<'c> {
 }
 
 impl<'c> HookInvocation<'c> {
-    /// Runs all steps, and returns the output for the client.
+    /// Runs all steps, and returns the output for the client. Sets `worked_on` once there is something
+    /// to do.
     ///
     /// # Errors
     /// The error that prevents every step; the log reports the errors of single steps.
@@ -60,6 +62,7 @@ impl<'c> HookInvocation<'c> {
         config: &'c Config,
         open: StoreOpener,
         end: Instant,
+        worked_on: &OnceLock<HookEvent>,
     ) -> Result<String> {
         if input.moment == HookEvent::Other || input.moment == HookEvent::SubagentStart {
             return Ok(HookResponse::Nothing.render(&input));
@@ -73,6 +76,7 @@ impl<'c> HookInvocation<'c> {
             }
             switched => switched?,
         }
+        worked_on.get_or_init(|| input.moment);
         let near = local_config.nearest_workspace()?;
         let address = ServerAddress::of(&local_config, Some(input.client.name()))?;
         let agent = address.as_ref().and_then(|address| address.agent.clone());

@@ -1,10 +1,11 @@
 //! Systems without Unix sockets: every command opens the store itself.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{RpcHandler, RpcOutcome, RpcRequest};
+use super::{HookTiming, RpcHandler, RpcOutcome, RpcRequest};
 use crate::config::Config;
 
 /// A server, which never exists.
@@ -14,6 +15,16 @@ impl RpcClient {
     /// Returns `None`.
     pub(crate) fn connect_to_home(_: &Config) -> Option<Self> {
         None
+    }
+
+    /// Returns `None`.
+    pub(crate) fn server_start(_: &Config) -> Option<SystemTime> {
+        None
+    }
+
+    /// Never called.
+    pub(crate) fn send_report(self, _: &HookTiming) {
+        match self {}
     }
 
     /// Never called.

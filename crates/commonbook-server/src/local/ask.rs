@@ -1,15 +1,16 @@
 //! Sends requests to the server of this home, if one runs.
 
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use commonbook::base::limits;
 
 use super::wire::{RpcResponse, ServerGreeting, socket_path};
-use super::{RpcOutcome, RpcRequest};
+use super::{HookTiming, RpcOutcome, RpcRequest};
 use crate::config::Config;
 
 /// The time limit for a greeting: a stopped or overloaded server is skipped.
@@ -43,6 +44,11 @@ impl RpcClient {
         }
     }
 
+    /// When the server of this home began to listen.
+    pub(crate) fn server_start(config: &Config) -> Option<SystemTime> {
+        fs::metadata(socket_path(config)?).and_then(|socket| socket.modified()).ok()
+    }
+
     /// Sends a request, and waits for the response.
     pub(crate) fn send_rpc_request(mut self, request: &RpcRequest) -> RpcOutcome {
         match self.exchange(request) {
@@ -53,6 +59,17 @@ impl RpcClient {
                 tracing::debug!(%error, "the server did not respond");
                 RpcOutcome::Lost
             }
+        }
+    }
+
+    /// Sends a report, which the server does not answer.
+    pub(crate) fn send_report(mut self, report: &HookTiming) {
+        let sent = serde_json::to_vec(report).map_err(io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            self.0.get_mut().write_all(&line)
+        });
+        if let Err(error) = sent {
+            tracing::debug!(%error, "the server did not take a report");
         }
     }
 

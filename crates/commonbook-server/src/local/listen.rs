@@ -17,10 +17,11 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::{RpcResponse, ServerGreeting, socket_path};
-use super::{RpcHandler, RpcRequest};
+use super::{HookTiming, RpcHandler, RpcRequest};
 use crate::call::{cancel_on_disconnect, run_blocking};
 use crate::config::Config;
 use crate::sandbox;
+use crate::traces::RequestTrace;
 use crate::verb;
 
 /// The time limit for a client to send its request, and to read the response.
@@ -110,11 +111,19 @@ async fn serve_client(
         line = timeout(RPC_CLIENT_TIMEOUT, read_rpc_request(&mut client, greeting)) => line??,
     };
     let cancellation = Cancellation::default();
+    let trace = RequestTrace::begin_on_socket();
     let carried_out = {
-        let cancellation = cancellation.clone();
-        run_blocking(move || execute_request_line(&line, &cancellation, &*carry_out))
+        let (cancellation, trace) = (cancellation.clone(), trace.clone());
+        run_blocking(move || {
+            let _inside = trace.as_ref().map(RequestTrace::enter);
+            execute_request_line(&line, &cancellation, &*carry_out)
+        })
     };
-    let response = match run_while_connected(&mut client, &cancellation, carried_out).await {
+    let carried_out = run_while_connected(&mut client, &cancellation, carried_out).await;
+    if let Some(trace) = trace {
+        trace.end_on_socket();
+    }
+    let response = match carried_out {
         Ok(Some(response)) => response,
         Ok(None) => return Ok(()),
         Err(error) => {
@@ -151,7 +160,8 @@ async fn read_rpc_request(client: &mut UnixStream, greeting: &[u8]) -> io::Resul
     Ok(line)
 }
 
-/// The response of the verb; `None` if the line is incomplete, too long, or names no verb.
+/// The response of the verb; `None` if the line is incomplete, too long, names no verb, or is the report
+/// of a hook.
 fn execute_request_line(
     line: &[u8],
     cancellation: &Cancellation,
@@ -168,7 +178,10 @@ fn execute_request_line(
             Ok(answer.map(RpcResponse::Answer))
         }
         Err(error) => {
-            tracing::debug!(%error, "a request on the socket is not valid");
+            match serde_json::from_slice::<HookTiming>(whole) {
+                Ok(report) => report.record(),
+                Err(_) => tracing::debug!(%error, "a request on the socket is not valid"),
+            }
             Ok(None)
         }
     }

@@ -9,6 +9,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchResponse;
+use commonbook::model::stats::GetStats;
 use jiff::Timestamp;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde::Deserialize as _;
@@ -95,6 +96,17 @@ const WRITTEN_MEMORY_FIELDS: [&str; 8] =
 const WRITTEN_HANDOFF_FIELDS: [&str; 7] =
     ["id", "from", "to", "role", "status", "expires_at", "case"];
 
+/// What the answer to a dry run shows of a handoff.
+const DRY_RUN_HANDOFF_FIELDS: [&str; 7] =
+    ["from", "to", "role", "case", "memories", "entities", "tokens"];
+
+/// What an answer shows of something that a retracted memory reached: its place in the tree, what it is,
+/// how it was reached and the beginning of what it says.
+const REACHED_FIELDS: [&str; 5] = ["depth", "kind", "id", "how", "says"];
+
+/// Characters of what a node of that tree says.
+const REACHED_CHARS: usize = 80;
+
 /// Values that need no mention: most things have them.
 const USUAL_VALUES: [(&str, &str); 5] = [
     ("about", "project"),
@@ -122,40 +134,79 @@ pub(super) fn result(
             })?;
             book.search_text(caller, found)?
         }
-        name if TEXT_VERBS.contains(&name) => text_of(response),
+        "get_context" if text_is_empty(response) => {
+            let stats = book.get_memory_stats(caller, &GetStats::default())?;
+            text_of(response, &nothing_fits(stats.memories, tools))
+        }
+        name if TEXT_VERBS.contains(&name) => text_of(response, NOTHING_KNOWN),
         name if name.starts_with("get_") => response.to_string(),
         name => {
-            // A dry run has written nothing: its answer says what would go along.
-            let is_written = WRITING_VERBS.contains(&name) && response["dry_run"] != true;
-            lean(response, is_written, tools).to_string()
+            let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {
+                // A dry run has written nothing: its answer says what would go along.
+                (true, true) => AnswerView::DryRun,
+                (true, false) => AnswerView::Written,
+                (false, _) => AnswerView::Read,
+            };
+            lean(response, view, tools).to_string()
         }
     };
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
 }
 
-/// The text of an answer, and what it warns of.
-fn text_of(response: &Value) -> String {
+/// What an answer says of the things in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AnswerView {
+    /// What the caller reads.
+    Read,
+    /// What the caller has just written.
+    Written,
+    /// What a handoff would carry. It has no id: none is stored.
+    DryRun,
+}
+
+/// The answer of a verb that has no text for an agent.
+const NOTHING_KNOWN: &str = "Nothing is known yet.";
+
+/// The answer of `get_context` without a text, for a caller that may read this number of memories.
+fn nothing_fits(memories: u64, tools: &ToolSelection) -> String {
+    let known = match memories {
+        0 => return NOTHING_KNOWN.to_owned(),
+        1 => "1 is known, `search_memory` finds it".to_owned(),
+        count => format!("{count} are known, `search_memory` finds them"),
+    };
+    translate(&format!("No memory fits this task; {known}."), HintDoor::Mcp(tools))
+}
+
+fn text_is_empty(response: &Value) -> bool {
+    response["text"].as_str().is_none_or(str::is_empty)
+}
+
+/// The text of an answer, or what stands for it, and what the answer warns of.
+fn text_of(response: &Value, otherwise: &str) -> String {
     let text = response["text"].as_str().filter(|text| !text.is_empty());
     let warnings = response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let parts = [text.unwrap_or("Nothing is known yet.")].into_iter().chain(warnings);
+    let parts = [text.unwrap_or(otherwise)].into_iter().chain(warnings);
     parts.collect::<Vec<_>>().join("\n")
 }
 
 /// A value without what a model does not need; ids become handles, and times lose their seconds.
-fn lean(value: &Value, is_written: bool, tools: &ToolSelection) -> Value {
-    let lean_item = |item| lean(item, is_written, tools);
+fn lean(value: &Value, view: AnswerView, tools: &ToolSelection) -> Value {
+    let lean_item = |item| lean(item, view, tools);
     match value {
         Value::Object(fields) => {
             let shown = fields.iter().filter(|(name, value)| {
                 // An empty list says that there is nothing.
                 (!is_empty(value) || *name == "items")
-                    && shows(fields, name, is_written)
+                    && shows(fields, name, view)
                     && !is_usual(name, value)
             });
             let shown = shown.map(|(name, value)| match (name.as_str(), value) {
                 // Hints name tools.
                 ("hint", Value::String(hint)) => {
                     (name.clone(), json!(translate(hint, HintDoor::Mcp(tools))))
+                }
+                ("says", Value::String(text)) if is_reached(fields) => {
+                    (name.clone(), json!(beginning(text, REACHED_CHARS)))
                 }
                 (_, Value::String(text)) => (name.clone(), json!(short_text(name, text))),
                 _ => (name.clone(), lean_item(value)),
@@ -168,17 +219,34 @@ fn lean(value: &Value, is_written: bool, tools: &ToolSelection) -> Value {
     }
 }
 
+/// The first characters of a text.
+fn beginning(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Whether a model sees this field of an object.
-fn shows(object: &Map<String, Value>, name: &str, is_written: bool) -> bool {
+fn shows(object: &Map<String, Value>, name: &str, view: AnswerView) -> bool {
     let id = object.get("id").and_then(Value::as_str).unwrap_or_default();
+    if is_reached(object) {
+        return REACHED_FIELDS.contains(&name);
+    }
     let is_memory = id.starts_with("mem_") && object.contains_key("revision");
     let is_handoff = id.starts_with("hnd_") && object.contains_key("expires_at");
-    match is_written {
-        true if is_memory => WRITTEN_MEMORY_FIELDS.contains(&name),
-        true if is_handoff => WRITTEN_HANDOFF_FIELDS.contains(&name),
-        false if is_memory => MEMORY_FIELDS.contains(&name),
+    match view {
+        AnswerView::Written if is_memory => WRITTEN_MEMORY_FIELDS.contains(&name),
+        AnswerView::Written if is_handoff => WRITTEN_HANDOFF_FIELDS.contains(&name),
+        AnswerView::DryRun if is_handoff => DRY_RUN_HANDOFF_FIELDS.contains(&name),
+        AnswerView::Read | AnswerView::DryRun if is_memory => MEMORY_FIELDS.contains(&name),
         _ => !UNSENT_FIELDS.contains(&name),
     }
+}
+
+/// Whether an object is a node of what a retracted memory reached.
+fn is_reached(object: &Map<String, Value>) -> bool {
+    ["depth", "kind", "how"].iter().all(|field| object.contains_key(*field))
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -199,7 +267,7 @@ fn is_usual(name: &str, value: &Value) -> bool {
 /// A text as a model needs it: the handle of an id that requests accept as a handle, a time to the
 /// minute.
 fn short_text(name: &str, text: &str) -> String {
-    let is_id = ["mem_", "hnd_", "ent_"].iter().any(|kind| text.starts_with(kind));
+    let is_id = ["mem_", "hnd_", "ent_", "ctx_"].iter().any(|kind| text.starts_with(kind));
     let handle = handle_of_length(text, DELETION_HANDLE_CHARS_MIN);
     if is_id && handle != text && !text.contains(char::is_whitespace) {
         return format!("#{handle}");

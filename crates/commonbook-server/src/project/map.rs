@@ -75,6 +75,20 @@ impl ProjectMap {
         Ok(done)
     }
 
+    /// The project that a repository without a remote probably was before it was moved: its folder is
+    /// gone, and it had the same data or name.
+    pub(crate) fn moved_from(&self, repository: &Repository) -> Option<(&Path, &Workspace)> {
+        let is_local = matches!(repository.identity, ProjectIdentity::Folder(_));
+        let is_chosen = self.aliases.contains_key(&repository.identity.to_string());
+        let was_it = |(root, known): &(&PathBuf, &KnownProject)| {
+            let is_same_data = known.created.is_some() && known.created == repository.created;
+            let is_same_name = root.file_name() == repository.root.file_name();
+            **root != repository.root && (is_same_data || is_same_name) && !root.exists()
+        };
+        let (root, known) = self.projects.iter().filter(|_| is_local && !is_chosen).find(was_it)?;
+        Some((root, self.aliases.get(&known.identity).unwrap_or(&known.workspace)))
+    }
+
     /// The workspace of a project. Enters the project, and its new remote if that has changed.
     fn enter(&mut self, repository: &Repository, key: Option<&HomeKey>) -> Workspace {
         let Repository { root, identity, created } = repository;
@@ -203,6 +217,30 @@ mod tests {
         let there = repository("/x/api", "github.com/other/api", 7);
         assert_eq!(workspace_of(Some(elsewhere.path()), &there).to_string(), other);
         assert_eq!(workspace_of(None, &there).to_string(), other);
+    }
+
+    #[test]
+    fn a_repository_without_a_remote_is_known_again_where_it_was_moved_to() {
+        let (home, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let still = there.path().display().to_string();
+        let before = workspace_of(Some(home.path()), &repository("/work/api", "", 1));
+        workspace_of(Some(home.path()), &repository(&still, "", 5));
+        let map = ProjectMap::read(home.path()).unwrap();
+        let table = [
+            ("/play/api", "", 1, true),
+            ("/play/other", "", 1, true),
+            ("/play/api", "", 2, true),
+            ("/play/other", "", 2, false),
+            ("/play/api", "github.com/acme/api", 1, false),
+            ("/work/api", "", 1, false),
+            // That folder is not gone.
+            ("/play/copy", "", 5, false),
+        ];
+        for (root, remote, created, is_found) in table {
+            let found = map.moved_from(&repository(root, remote, created));
+            let expected = is_found.then_some((Path::new("/work/api"), &before));
+            assert_eq!(found, expected, "{root} {remote} {created}");
+        }
     }
 
     #[test]

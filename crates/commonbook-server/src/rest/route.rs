@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -20,7 +20,9 @@ use crate::call::{JsonVerb, run_cancellable};
 use crate::caller::{HttpCallerSource, header_text as text_of, resolve_http_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door, translate};
+use crate::http_error::{RequestId, log_error, status_of_kind};
 use crate::rate::AgentRateLimits;
+use crate::traces::RequestTrace;
 use crate::verb::{self, ListBody, Verb, VerbRoute};
 
 use super::revision;
@@ -57,18 +59,6 @@ pub(super) const REVISION_POINTERS: &[(&str, &str)] = &[
     ("release_memory", ""),
     ("appeal_memory", ""),
 ];
-
-/// The id of a request, which its response and the log contain.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RequestId(pub(crate) String);
-
-impl<S: Sync> FromRequestParts<S> for RequestId {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(parts.extensions.get().cloned().unwrap_or_default())
-    }
-}
 
 /// A method and a path that call one verb.
 #[derive(Clone)]
@@ -146,7 +136,7 @@ impl RestRoute {
                           request: Request| async move {
             match route.serve(door, &path, request).await {
                 Ok(answer) => answer,
-                Err(error) => error_response(&error, &id),
+                Err(error) => error_response(&route.in_parameters(error), &id),
             }
         };
         Router::new().route(path, on(filter, serve))
@@ -203,13 +193,28 @@ impl RestRoute {
             self.check_marks_nothing(&mut fields)?;
         }
         let workspace = HeaderValue::from_bytes(caller.workspace.as_str().as_bytes());
-        let run = move |caller: &Caller| call.run(&door.book, caller, fields.into());
+        let trace = parts.extensions.get::<RequestTrace>().cloned();
+        let run = move |caller: &Caller| {
+            let _inside = trace.as_ref().map(RequestTrace::enter);
+            call.run(&door.book, caller, fields.into())
+        };
         let response = run_cancellable(caller, run).await?;
         let mut response = self.build_response(&with_translated_hint(response), &parts);
         if let Ok(workspace) = workspace {
             response.headers_mut().insert(WORKSPACE_HEADER, workspace);
         }
         Ok(response)
+    }
+
+    /// The error with the names of the query's parameters: a search calls its query `q`.
+    fn in_parameters(&self, error: Error) -> Error {
+        let Some(missing) = error.message.strip_prefix("missing field ") else { return error };
+        if self.has_body() {
+            return error;
+        }
+        let name = if missing == "`query`" { "`q`" } else { missing };
+        let message = format!("missing parameter {name}");
+        Error { message, ..error }
     }
 
     /// Refuses a GET that would mark something as read: any web page can make a browser send it.
@@ -264,12 +269,7 @@ fn with_translated_hint(mut response: Value) -> Value {
 
 /// The response to a request that failed. Logs the cause.
 pub(crate) fn error_response(error: &Error, id: &RequestId) -> Response {
-    let cause = error.cause.as_ref().map(tracing::field::display);
-    match error.kind {
-        ErrorKind::Internal => tracing::error!(request = id.0, %error, cause, "failed"),
-        ErrorKind::Unavailable => tracing::warn!(request = id.0, %error, cause, "failed"),
-        _ => tracing::debug!(request = id.0, %error, cause, "refused"),
-    }
+    log_error(error, id);
     let body = for_door(error, HintDoor::Rest);
     let body = body.body(Some(id.0.clone()).filter(|id| !id.is_empty()));
     let mut response = (status_of_kind(error.kind), axum::Json(body)).into_response();
@@ -281,21 +281,6 @@ pub(crate) fn error_response(error: &Error, id: &RequestId) -> Response {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.get().into());
     }
     response
-}
-
-/// The HTTP status of a kind of error.
-pub(super) fn status_of_kind(kind: ErrorKind) -> StatusCode {
-    match kind {
-        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
-        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
-        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
-        ErrorKind::NotFound => StatusCode::NOT_FOUND,
-        ErrorKind::Conflict => StatusCode::CONFLICT,
-        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-    }
 }
 
 #[cfg(test)]

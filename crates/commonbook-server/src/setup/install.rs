@@ -51,7 +51,8 @@ impl FileChange {
         }
     }
 
-    fn is_change(&self) -> bool {
+    /// Whether the file changes.
+    pub(crate) fn is_change(&self) -> bool {
         self.before != self.after
     }
 }

@@ -127,7 +127,7 @@ fn an_import_skips_bad_lines_by_number_and_adds_nothing_twice() {
         assert_eq!(numbers, [3, 4, 5]);
         assert_eq!((&report["created"], &report["repeated"]), (&json!(created), &json!(repeated)));
     }
-    let found = home.run(&["search", "When does the ferry leave?", "--json"]);
+    let found = home.run(&["search", "When does the ferry leave?", "--json", "--scope", "home"]);
     let found = json_of(&found.stdout);
     let first = &found["hits"][0]["memory"];
     assert_eq!((&first["metadata"]["id"], &first["owner"]), (&json!("1"), &json!("ann")));
@@ -245,18 +245,25 @@ fn a_server_ends_when_it_finds_the_store_damaged() {
 }
 
 #[test]
-fn a_search_without_a_workspace_of_its_own_reads_the_whole_home() {
+fn a_search_reads_other_workspaces_only_if_it_says_so() {
     let home = Home::new();
-    home.run(&["save", "The ferry leaves at seven", "--workspace", "trip"]);
-    let anywhere = home.run(&["search", "ferry", "--json"]);
-    assert_eq!(json_of(&anywhere.stdout)["total"], 1);
-    let named = home.run(&["search", "ferry", "--json", "--workspace", "work"]);
-    assert_eq!(json_of(&named.stdout)["total"], 0);
-    home.run(&["save", "Something of its own"]);
-    let nearest = home.run(&["search", "ferry", "--json"]);
-    assert_eq!(json_of(&nearest.stdout)["total"], 0);
-    let output = home.run(&["search", "ferry", "--json", "--scope", "home"]);
-    assert_eq!(json_of(&output.stdout)["total"], 1);
+    let saved = home.run(&["save", "The ferry leaves at seven", "--workspace", "trip", "--json"]);
+    let id = json_of(&saved.stdout)["memory"]["id"].as_str().unwrap().to_owned();
+    let total = |arguments: &[&str]| json_of(&home.run(arguments).stdout)["total"].clone();
+    // The workspace here never held a memory; what is true elsewhere is not true here.
+    for arguments in [&["search", "ferry"][..], &["search", "ferry", "--workspace", "work"]] {
+        assert_eq!(total(&[arguments, &["--json"]].concat()), 0);
+        let text = printed(&home, arguments);
+        assert!(text.starts_with("No memory found in ") && !text.contains("seven"), "{text}");
+        let note = "1 memory matches in other workspaces: `--scope home` reads all";
+        assert!(text.contains(note), "{text}");
+    }
+    assert_eq!(total(&["search", "ferry", "--json", "--scope", "home"]), 1);
+    let text = printed(&home, &["search", "ferry", "--scope", "home"]);
+    assert!(text.contains("in trip"), "{text}");
+    let command = text.split("`commonbook ").nth(1).unwrap().split('`').next().unwrap();
+    let shown = printed(&home, &command.split(' ').collect::<Vec<_>>());
+    assert!(shown.contains("leaves at seven") && shown.contains(&id), "{shown}");
 }
 
 /// What people read of a command: standard output, then standard error.
@@ -361,7 +368,15 @@ fn an_empty_answer_says_where_it_looked_and_what_is_elsewhere() {
     let home = Home::new();
     printed(&home, &["save", "The ferry leaves at seven", "--workspace", "trip"]);
     printed(&home, &["handoff", "create", "bob", "Book", "--workspace", "trip", "--agent", "ann"]);
-    let table: [(&[&str], &[&str]); 5] = [
+    let table: [(&[&str], &[&str]); 10] = [
+        (&["contradictions", "list"], &["No open contradictions in default for anonymous"]),
+        (
+            &["contradictions", "list", "--status", "resolved"],
+            &["No contradictions in default for anonymous with status resolved"],
+        ),
+        (&["review"], &["Nothing waits for review in default for anonymous"]),
+        (&["checkpoints", "--workspace", "trip", "--agent", "ann"], &["No checkpoints in trip"]),
+        (&["users"], &["No memories about a user in default for anonymous"]),
         (
             &["list", "--workspace", "work", "--agent", "ann"],
             &["No memories in work for ann", "other workspaces: trip 1"],
@@ -513,4 +528,160 @@ fn pages_have_numbers_on_the_command_line() {
         let cursor = first["next"].as_str().unwrap();
         assert_eq!(run(&["--cursor", cursor]).stdout, run(&["--page", "2"]).stdout);
     }
+}
+
+#[test]
+fn an_agent_that_gives_its_name_is_no_person_at_the_command_line() {
+    let home = Home::new();
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("backup").display().to_string();
+    let said = |agent: &str, text: &str| {
+        let saved = home.run(&["save", text, "--topic", "ledger", "--agent", agent, "--json"]);
+        json_of(&saved.stdout)["memory"]["id"].as_str().unwrap().to_owned()
+    };
+    let older = said("ann", "The ledger export limit is 10 MB");
+    said("bob", "The ledger export limit is 20 MB");
+    let pairs = json_of(&home.run(&["contradictions", "list", "--json"]).stdout);
+    let pair = pairs["items"][0]["id"].as_str().unwrap().to_owned();
+    let resolve = ["contradictions", "resolve", &pair, "keep_newer"];
+    let rows: [(&[&str], &str); 12] = [
+        (&resolve, "ownership_mismatch"),
+        (&["forget", &older, "--yes"], "ownership_mismatch"),
+        (&["retract", &older, "--reason", "It is 20 MB"], "ownership_mismatch"),
+        (&["consolidate", "--force"], "forbidden"),
+        (&["adopt", "codex", "--owner", "ann"], "forbidden"),
+        (&["review"], "forbidden"),
+        (&["release", &older], "forbidden"),
+        (&["token", "create", "rook"], "forbidden"),
+        (&["token", "list"], "forbidden"),
+        (&["memory", "optimize"], "forbidden"),
+        (&["backup", &file], "forbidden"),
+        (&["restore-backup", &file], "forbidden"),
+    ];
+    for (arguments, reason) in rows {
+        for by_flag in [true, false] {
+            let mut command = home.program(&[arguments, &["--json"]].concat());
+            match by_flag {
+                true => command.args(["--agent", "codex"]),
+                false => command.env("COMMONBOOK_AGENT_ID", "codex"),
+            };
+            let output = command.output().unwrap();
+            let error = json_of(&output.stderr)["error"].clone();
+            let found = error.get("code").unwrap_or(&error["kind"]);
+            assert_eq!(found, reason, "{arguments:?}: {error}");
+            let hint = error["hint"].as_str().unwrap();
+            assert!(hint.contains("leaves out --agent"), "{hint}");
+        }
+    }
+    for arguments in [&resolve[..], &["review"], &["token", "list"], &["backup", &file]] {
+        let output = home.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_list_of_open_contradictions_counts_the_resolved_ones() {
+    let home = Home::new();
+    printed(&home, &["save", "The ledger export limit is 10 MB", "--agent", "ann"]);
+    printed(&home, &["save", "The ledger export limit is 20 MB", "--agent", "bob"]);
+    let pair = handle_below(&printed(&home, &["contradictions", "list"]), "bob: ");
+    printed(&home, &["contradictions", "resolve", &pair, "keep_newer"]);
+    let text = printed(&home, &["contradictions", "list"]);
+    assert!(text.contains("No open contradictions in default"), "{text}");
+    assert!(text.contains("1 resolved: `--status resolved` lists them"), "{text}");
+}
+
+#[test]
+fn a_repository_that_was_moved_names_its_earlier_workspace() {
+    let home = Home::new();
+    let (before, after) = (home.path().join("api"), home.path().join("moved"));
+    fs::create_dir_all(before.join(".git")).unwrap();
+    let within = |folder: &std::path::Path, arguments: &[&str]| {
+        let output = home.program(arguments).current_dir(folder).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    within(&before, &["save", "The ferry leaves at seven"]);
+    fs::rename(&before, &after).unwrap();
+    for arguments in [&["list"][..], &["search", "ferry"]] {
+        let text = within(&after, arguments);
+        let alias = text.split("`commonbook workspace alias ").nth(1).expect(&text);
+        let alias = alias.split('`').next().unwrap();
+        assert!(text.contains(&format!("if this project was {}", before.display())), "{text}");
+        assert!(alias.starts_with("api-"), "{alias}");
+    }
+    let text = within(&after, &["list"]);
+    let alias = text.split("workspace alias ").nth(1).unwrap().split('`').next().unwrap();
+    within(&after, &["workspace", "alias", alias]);
+    assert!(within(&after, &["list"]).contains("The ferry leaves at seven"));
+}
+
+#[test]
+fn an_error_at_the_command_line_names_what_can_be_typed() {
+    let home = Home::new();
+    let saved = home.run(&["save", "x", "--agent", "me", "--json"]);
+    let id = json_of(&saved.stdout)["memory"]["id"].as_str().unwrap().to_owned();
+    fs::write(home.path().join("lines"), "hello\n").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().display().to_string();
+    let nowhere = format!("{folder}/nowhere/x");
+    let missing = format!("the folder {folder}/nowhere does not exist");
+    let is_folder = format!("{folder} is a folder; expected the name of a file");
+    let none = "con_00000000000000000000000000";
+    let table: [(&[&str], &str); 12] = [
+        (&["contradictions", "resolve", none, "keep_both"], "keep_both needs --context \"…\""),
+        (&["contradictions", "resolve", none, "override"], "override needs --keep \"…\""),
+        (&["save", "y", "--metadata", "v=17"], "--metadata takes JSON: '{\"version\": \"17\"}'"),
+        (&["save", "y", "--valid-until", "2025-09-01"], "such as 2025-09-01T00:00:00Z"),
+        (&["save", "y", "--valid-until", "soon"], "such as 2025-09-01T00:00:00Z"),
+        (&["retract", &id], "say why: --reason \"…\""),
+        (&["undo", "zzz"], "\"zzz\" is not the id of an operation"),
+        (&["show", "nope"], "expected an id, or its last 8 letters"),
+        (&["delete", "zzzzzz"], "expected an id, or its last 8 letters"),
+        (&["import", "lines"], "the line is not JSON; expected an export, or one memory a line"),
+        (&["export", &folder], &is_folder),
+        (&["export", &nowhere], &missing),
+    ];
+    for (arguments, part) in table {
+        let output = home.run(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && text.contains(part), "{arguments:?}: {text}");
+    }
+    for arguments in [&["search", "x", "--limit", "1"][..], &["list", "-k", "1"]] {
+        assert!(printed(&home, arguments).contains('x'));
+    }
+}
+
+#[test]
+fn doctor_says_that_a_server_began_before_the_settings_changed() {
+    let home = Home::new();
+    let server = crate::world::Server::start(&home);
+    let report = |arguments: &[&str]| {
+        let output = home.run(&[&["doctor"], arguments].concat());
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    while !report(&[]).1.contains("a server of this home answers") {}
+    let settings =
+        r#"{"context": {"agents": {"*": {"budget": 900}}, "profile_owners": ["codex"]}}"#;
+    fs::write(home.path().join("config.json"), settings).unwrap();
+    let (code, text) = report(&[]);
+    assert_eq!(code, Some(9), "{text}");
+    assert!(text.contains("began before config.json changed"), "{text}");
+    assert!(text.contains("-> Restart it"), "{text}");
+    assert!(text.contains("contexts    agents.*.budget 900, profile_owners [\"codex\"]"), "{text}");
+    drop(server);
+    let server = crate::world::Server::start(&home);
+    while !report(&[]).1.contains("a server of this home answers") {}
+    assert_eq!(report(&[]).0, Some(0));
+    drop(server);
+}
+
+#[test]
+fn doctor_describes_a_new_home() {
+    let home = Home::new();
+    let store = home.path().join("commonbook.db").display().to_string();
+    let text = printed(&home, &["doctor"]);
+    let line = format!("store       {store} does not exist yet: the first save creates it");
+    assert!(text.contains(&line), "{text}");
+    printed(&home, &["list"]);
+    assert!(printed(&home, &["doctor"]).contains("workspaces  none yet"));
 }

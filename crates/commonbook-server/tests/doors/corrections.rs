@@ -92,3 +92,97 @@ fn a_correction_says_at_each_door_how_to_keep_both() {
         assert!(shown.contains("superseded") && shown.contains("restore"), "{shown}");
     });
 }
+
+/// Pairs of plain sentences without a topic, in the words of agents.
+const MORE_PAIRS: [(&str, &str); 12] = [
+    ("Editors can change the slug", "Editors cannot change the slug"),
+    ("Spell checking is on by default", "Spell checking is off by default"),
+    ("Every upload is scanned", "No upload is scanned"),
+    ("Drafts live in cookies", "Drafts live in Redis"),
+    ("The old route is removed in version 6", "The old route is dropped in version 7"),
+    ("The download is checked with MD5", "The download is checked with SHA-512"),
+    ("The exporter writes ten files per run", "The exporter writes thirty files per run"),
+    ("An invitation expires after one day", "An invitation expires after 90 minutes"),
+    ("Omar leads the search team", "The search team is led by Lena"),
+    ("The steering group meets every two weeks", "The steering group meets once a month"),
+    ("Scans are stored in S3", "Scans are stored on the local disk"),
+    ("Only owners can delete a board", "Everyone can delete a board"),
+];
+
+#[test]
+fn pairs_of_frequencies_groups_and_media_are_found_on_the_command_line() {
+    let home = Home::new();
+    for (first, second) in MORE_PAIRS {
+        assert!(home.run(&["save", "--agent", "claude-code", first]).status.success());
+        assert!(home.run(&["save", "--agent", "gemini-cli", second]).status.success());
+    }
+    let listed = home.run(&["contradictions", "list", "--limit", "50", "--json"]);
+    let found: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let texts: Vec<String> = found["items"].as_array().unwrap().iter().map(side_texts).collect();
+    let missed: Vec<_> = MORE_PAIRS
+        .iter()
+        .filter(|(first, second)| !texts.contains(&format!("{first} | {second}")))
+        .collect();
+    assert!(missed.is_empty() && texts.len() == MORE_PAIRS.len(), "{missed:#?}\n{texts:#?}");
+}
+
+fn shown(home: &Home, arguments: &[&str]) -> String {
+    let output = home.run(arguments);
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn a_learning_corrects_what_the_agent_saved_and_the_other_way_round() {
+    let home = Home::new();
+    shown(&home, &["save", "--agent", "amy", "The release is on Friday."]);
+    let learned = shown(&home, &["learn", "--agent", "amy", "Remember: The release is on Monday."]);
+    assert!(learned.contains("supersedes "), "{learned}");
+    let saved = shown(&home, &["save", "--agent", "amy", "The release is on Tuesday."]);
+    assert!(saved.contains("supersedes "), "{saved}");
+    let found = home.run(&["contradictions", "list", "--json"]);
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!(found["items"], json!([]));
+}
+
+#[test]
+fn standing_memory_replaces_the_day_that_an_agent_corrects() {
+    let home = Home::new();
+    for text in [
+        "The release is on Friday",
+        "The dump starts on Sunday night",
+        "The release is on Monday",
+        "The dump starts on Monday night",
+    ] {
+        shown(&home, &["memory", "add", "dev", text, "--agent", "amy"]);
+    }
+    let file = shown(&home, &["memory", "show", "dev"]);
+    for (stays, goes) in [("release is on Monday", "Friday"), ("on Monday night", "Sunday")] {
+        assert!(file.contains(stays) && !file.contains(goes), "{file}");
+    }
+}
+
+#[test]
+fn a_full_file_says_how_full_it_is_and_how_to_go_on() {
+    let home = Home::new();
+    shown(&home, &["memory", "init", "pm"]);
+    let listed = home.run(&["memory", "status", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let file = listed["items"][0]["file"].as_str().unwrap().to_owned();
+    let items: String = (0..100).map(|item| format!("- Rule {item}\n")).collect();
+    std::fs::write(&file, format!("# Agent Memory: pm\n\n## Rules\n{items}")).unwrap();
+    for arguments in
+        [&["memory", "add", "pm", "hello"][..], &["memory", "add", "pm", "hello", "--agent", "me"]]
+    {
+        let refused = shown(&home, arguments);
+        assert!(refused.contains("100 of 100 items"), "{refused}");
+        assert!(refused.contains("commonbook memory remove"), "{refused}");
+        assert!(!refused.contains("Ask a person"), "{refused}");
+    }
+}
+
+#[test]
+fn an_equal_text_without_a_name_is_saved_once() {
+    let home = Home::new();
+    assert!(shown(&home, &["save", "The gate is blue"]).starts_with("Saved"));
+    assert!(shown(&home, &["save", "The gate is blue"]).starts_with("Already saved"));
+}

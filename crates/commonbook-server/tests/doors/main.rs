@@ -16,6 +16,7 @@ mod cli;
 mod consolidation;
 mod contexts;
 mod corrections;
+mod dashboard;
 mod digests;
 mod export;
 mod forgetting;
@@ -26,6 +27,8 @@ mod mcp;
 mod mcp_changes;
 mod mcp_resources;
 mod mcp_sessions;
+#[cfg(unix)]
+mod metrics;
 #[cfg(unix)]
 mod monitor;
 #[cfg(unix)]
@@ -42,4 +45,9 @@ mod surface;
 mod targets;
 mod team;
 mod tokens;
+#[cfg(unix)]
+mod traces;
+#[cfg(unix)]
+mod watch_stats;
+mod webhooks;
 mod working_sessions;

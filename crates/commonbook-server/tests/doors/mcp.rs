@@ -155,7 +155,7 @@ fn a_save_of_codex_is_in_the_session_that_codex_names() {
 }
 
 /// Calls a tool as a model does; returns the text that the model reads, and whether the call failed.
-async fn ask(client: &Client, tool: &str, arguments: Value) -> (String, bool) {
+pub(crate) async fn ask(client: &Client, tool: &str, arguments: Value) -> (String, bool) {
     let mut request = CallToolRequestParams::new(tool.to_owned());
     request.arguments = arguments.as_object().cloned();
     let result = client.call_tool(request).await.unwrap();

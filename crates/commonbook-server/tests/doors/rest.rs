@@ -32,6 +32,8 @@ fn invalid_bodies_are_refused_with_the_reason() {
     assert_eq!((wrong.0, &wrong.1["error"]["kind"]), (405, &json!("invalid")));
     let parameter = server.send("GET", "/v1/memories?sort=up", &[ME], b"").unwrap();
     assert_eq!((parameter.0, &parameter.1["error"]["field"]), (400, &json!("sort")));
+    let search = server.send("GET", "/v1/memories/search", &[ME], b"").unwrap();
+    assert_eq!(search.1["error"]["message"], "missing parameter `q`");
 }
 
 #[test]
@@ -133,14 +135,17 @@ fn the_root_leads_a_browser_to_the_pages_and_a_program_to_the_paths() {
     let server = Server::start(&home);
     let (status, paths) = server.send("GET", "/", &[("Accept", "*/*")], b"").unwrap();
     assert_eq!(status, 200);
-    for name in ["docs", "openapi", "health"] {
+    for name in ["docs", "openapi", "health", "metrics"] {
         let path = paths[name].as_str().unwrap();
         assert_eq!(server.send("GET", path, &[], b"").unwrap().0, 200, "{path}");
     }
     assert_eq!(paths["mcp"], "/mcp");
     let browser = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     let (status, page) = server.send("GET", "/", &[browser], b"").unwrap();
-    assert!(status == 200 && page.as_str().unwrap().contains("/docs/scalar.js"), "{page}");
+    assert!(status == 401 && page.as_str().unwrap().contains("commonbook dashboard"), "{page}");
+    let link = [browser, ("Sec-Fetch-Site", "cross-site")];
+    let documents = server.exchange("GET", "/docs", &link, b"").unwrap();
+    assert_eq!(documents.status().as_u16(), 200, "a link of another site leads there");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::mcp::ask;
 use crate::world::{Cli, Door, Home, Mcp, Server, WORKSPACE};
 
 const QUESTION: &str = "On which day is the shop deployed?";
@@ -86,7 +87,7 @@ fn the_command_line_draws_the_tree_and_says_how_to_take_it_back() {
     let id = saved["memory"]["id"].as_str().unwrap();
     run(&["context", "When do we deploy the shop?", "--agent", "bob"]);
     let reason = ["--reason", "the calendar moved to Tuesdays"];
-    let dry = run(&[&["retract", id, "--dry-run"], &reason[..]].concat());
+    let dry = run(&["retract", id, "--dry-run"]);
     assert!(dry.contains("  agent bob (received it by context, revision 1,"), "{dry}");
     assert!(dry.contains("dry run"), "{dry}");
     let done = run(&[&["retract", id], &reason[..]].concat());
@@ -96,4 +97,35 @@ fn the_command_line_draws_the_tree_and_says_how_to_take_it_back() {
     assert!(known.contains("retracted by") && known.contains("Tuesdays"), "{known}");
     let shown = run(&["show", id]);
     assert!(shown.contains("retracted") && shown.contains("Tuesdays"), "{shown}");
+}
+
+#[test]
+fn a_model_reads_the_tree() {
+    let home = Home::new();
+    let mcp = Mcp::over_stdio(&home).offering("full");
+    let text =
+        format!("The shop is deployed on Fridays at 16:00{}", ", says the calendar".repeat(9));
+    let saved = mcp.call("ann", "save_memory", &json!({"text": text})).unwrap();
+    let id = saved["memory"]["id"].clone();
+    mcp.call("bob", "get_context", &json!({"task": QUESTION})).unwrap();
+    let derived = json!({"text": "So the notes are due on Thursdays", "based_on": [id]});
+    mcp.call("bob", "save_memory", &derived).unwrap();
+    let seen = mcp.with("ann", async |client| {
+        ask(client, "retract_memory", json!({"id": id, "dry_run": true})).await.0
+    });
+    let seen: Value = serde_json::from_str(&seen).unwrap();
+    let nodes = seen["blast_radius"]["nodes"].as_array().unwrap();
+    let told = |node: &Value| {
+        let says = node["says"].as_str().unwrap().chars().take(24).collect::<String>();
+        (node["depth"].clone(), node["kind"].clone(), node["how"].clone(), says)
+    };
+    let memory = |depth: u32, how: &str, says: &str| {
+        (json!(depth), json!("memory"), json!(how), says.to_owned())
+    };
+    let expected = [
+        memory(0, "the memory, by ann", "The shop is deployed on "),
+        memory(1, "made of it, to review, by bob", "So the notes are due on "),
+    ];
+    assert_eq!(nodes.iter().map(told).collect::<Vec<_>>(), expected, "{seen}");
+    assert_eq!(nodes[0]["says"].as_str().unwrap().chars().count(), 81, "{seen}");
 }

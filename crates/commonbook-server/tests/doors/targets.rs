@@ -98,6 +98,61 @@ fn people_and_models_read_what_a_dry_run_would_hand_over() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["dry_run"], json!(true));
     assert_eq!(shown["handoff"]["memories"][0]["why"], json!("chosen"), "{shown}");
+    assert!(shown["handoff"]["tokens"].as_u64().unwrap() > 0, "{shown}");
+    for absent in ["id", "status", "expires_at"] {
+        assert_eq!(shown["handoff"][absent], Value::Null, "none is stored: {shown}");
+    }
+}
+
+#[test]
+fn a_hint_names_what_its_door_has() {
+    let home = Home::new();
+    let fact = json!({"text": "The retries of the billing job fail after three tries"});
+    Cli(&home).call("ann", "save_memory", &fact).unwrap();
+    let own = ["--agent", "ann", "--workspace", WORKSPACE, "--threshold", "1"];
+    let create = ["handoff", "create", "bob", "Mend the retries of the billing job"];
+    let shown = |more: &[&str]| {
+        let output = home.run(&[&create[..], &own[..], more].concat());
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let made = shown(&[]);
+    assert!(made.contains("`commonbook handoff show` lists them"), "{made}");
+    assert!(made.contains("with `--memory ID`"), "{made}");
+    let tried = shown(&["--dry-run"]);
+    assert!(tried.contains("listed as left out") && !tried.contains("handoff show"), "{tried}");
+    let (text, list) = Mcp::over_stdio(&home).offering("full").with("ann", async |client| {
+        let mut answers = Vec::new();
+        let task = json!({"task": "Order pizza for the party"});
+        for (tool, fields) in [("get_context", task), ("list_contexts", json!({}))] {
+            let mut request = CallToolRequestParams::new(tool);
+            request.arguments = fields.as_object().cloned();
+            let answer = client.call_tool(request).await.unwrap();
+            answers.push(answer.content[0].as_text().unwrap().text.clone());
+        }
+        (answers[0].clone(), answers[1].clone())
+    });
+    assert_eq!(text, "No memory fits this task; 1 is known, `search_memory` finds it.");
+    let list: Value = serde_json::from_str(&list).unwrap();
+    assert!(list["items"][0]["id"].as_str().unwrap().starts_with('#'), "{list}");
+}
+
+#[test]
+fn a_handle_accepts_a_handoff_under_each_name_of_its_field() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for name in ["handoff", "handoff_id", "id"] {
+        let fields = json!({"to": "bob", "task": format!("Mend the fence for {name}")});
+        let made = server.call("ann", "create_handoff", &fields).unwrap();
+        let id = made["handoff"]["id"].as_str().unwrap();
+        let fields = json!({name: format!("#{}", &id[id.len() - 8..])});
+        let text = Mcp::over_http(&home, &server).with("bob", async |client| {
+            let mut request = CallToolRequestParams::new("accept_handoff");
+            request.arguments = fields.as_object().cloned();
+            let answer = client.call_tool(request).await.unwrap();
+            answer.content[0].as_text().unwrap().text.clone()
+        });
+        assert!(text.contains(&format!("Mend the fence for {name}")), "{text}");
+    }
 }
 
 #[test]

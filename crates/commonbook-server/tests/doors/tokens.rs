@@ -38,6 +38,7 @@ fn after_the_first_token_every_path_with_data_requires_one() {
     paths.push(("POST".into(), "/mcp".into()));
     paths.push(("GET".into(), "/mcp".into()));
     paths.push(("GET".into(), "/nowhere".into()));
+    paths.push(("GET".into(), "/metrics".into()));
     let metadata = "/.well-known/oauth-protected-resource";
     assert_eq!(ask(&server, metadata, &[]).0, 404);
     let (secret, _) = token(&home, &["rook"]);

@@ -334,3 +334,43 @@ fn the_settings_of_checkpoints_hold_for_every_process() {
     let reason = String::from_utf8(refused.stderr).unwrap();
     assert!(reason.contains("checkpoints.kept: 0 is out of range"), "{reason}");
 }
+
+#[test]
+fn a_clients_own_id_stands_for_the_session_that_was_begun_under_it() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let cli = |arguments: &[&str]| home.run(&[arguments, &["--agent", "me", "--json"]].concat());
+    let json_of = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
+    let started = json_of(&cli(&["session", "start", "--client-session", "s1"]).stdout);
+    let id = &started["session"]["id"];
+    let saved = cli(&["save", "The retry loop has a bug at line 40.", "--session", "s1"]);
+    let saved = json_of(&saved.stdout);
+    assert_eq!((&saved["memory"]["session"], &saved["hint"]), (id, &Value::Null));
+    let resumed = json_of(&cli(&["resume", "s1"]).stdout);
+    assert!(resumed["text"].as_str().unwrap().contains("line 40"), "{resumed}");
+    let rest = |session: &str, text: &str| {
+        let headers = [("x-commonbook-agent", "me"), ("x-commonbook-session", session)];
+        let body = json!({"text": text}).to_string();
+        server.send("POST", "/v1/memories", &headers, body.as_bytes()).unwrap().1
+    };
+    let saved = rest("s1", "The queue holds 40 jobs.");
+    assert_eq!(&saved["memory"]["session"], id);
+
+    // A free text groups memories, and the answer says that it is no session.
+    let saved = rest("s2", "The queue is a ring.");
+    assert_eq!(saved["memory"]["session"], "s2");
+    let hint = saved["hint"].as_str().unwrap();
+    assert!(hint.contains("No session was begun as s2") && hint.contains("POST /v1/sessions"));
+    let said = home.run(&["save", "The ring has 8 slots.", "--session", "s2", "--agent", "me"]);
+    let note = String::from_utf8(said.stderr).unwrap();
+    assert!(note.contains("commonbook session start --client-session s2"), "{note}");
+
+    for unknown in ["ses_zzzz", &id.as_str().unwrap()[..20]] {
+        let refused = cli(&["save", "x", "--session", unknown]);
+        assert_eq!(json_of(&refused.stderr)["error"]["kind"], "not_found", "{unknown}");
+        let mut command = home.program(&["save", "x", "--agent", "me", "--json"]);
+        let refused = command.env("COMMONBOOK_SESSION", unknown).output().unwrap();
+        assert_eq!(json_of(&refused.stderr)["error"]["kind"], "not_found", "{unknown}");
+        assert_eq!(rest(unknown, "x")["error"]["kind"], "not_found", "{unknown}");
+    }
+}

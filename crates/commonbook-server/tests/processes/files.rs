@@ -123,7 +123,8 @@ fn files_of_a_home_are_private_under_any_folder_mode_and_umask() {
     let report = doctor(&home);
     let found = check(&report, "modes")["found"].as_str().unwrap().to_owned();
     assert!(
-        found.starts_with("closed ") && found.contains("first /") && found.contains("(mode 0777)"),
+        found.starts_with("repaired: other users could reach /")
+            && found.contains("more paths (mode 0777, now "),
         "{found}"
     );
     for path in all.iter().filter(|path| path.exists()) {

@@ -179,11 +179,11 @@ fn a_backup_of_a_running_server_is_whole_and_restores_into_an_empty_home() {
             }
         });
         for _ in 0..3 {
-            let written = answer(&home, &["backup", &file]);
+            let written = answer(&home, &["backup", &file, "--force"]);
             assert_eq!(written["verified"], true);
         }
     });
-    let held = answer(&home, &["backup", &file])["backup"].clone();
+    let held = answer(&home, &["backup", &file, "--force"])["backup"].clone();
     assert_eq!(held["memories"], 200);
     let inside = home.path().join("backup").display().to_string();
     assert!(!run(&home, &["backup", &inside]).status.success(), "not inside the home");
@@ -195,6 +195,27 @@ fn a_backup_of_a_running_server_is_whole_and_restores_into_an_empty_home() {
     assert_eq!(restored["backup"]["memories"], 200);
     let doctor = answer(&empty, &["doctor", "--deep"]);
     assert_eq!(doctor["findings"], json!([]));
+}
+
+#[test]
+fn a_backup_replaces_a_file_only_by_force() {
+    let home = Home::new();
+    done(&home, &["save", "Berth four is closed", "--agent", "ann"]);
+    let outside = TempDir::new().unwrap();
+    let path = outside.path().join("x.txt");
+    let file = path.display().to_string();
+    fs::write(&path, "precious").unwrap();
+    let refused = run(&home, &["backup", &file]);
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && errors.contains("x.txt exists"), "{errors}");
+    assert!(errors.contains("--force"), "{errors}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(answer(&home, &["backup", &file, "--force"])["verified"], true);
+    assert_ne!(fs::read(&path).unwrap(), b"precious");
+    let fresh = outside.path().join("fresh").display().to_string();
+    assert_eq!(answer(&home, &["backup", &fresh])["verified"], true);
+    let names = fs::read_dir(outside.path()).unwrap().count();
+    assert_eq!(names, 2, "nothing else is left");
 }
 
 #[test]

@@ -292,3 +292,39 @@ fn a_token_is_in_the_home_or_the_environment_and_asked_for_first() {
     let owners: Vec<String> = stored(&shared, "api-e1dcaa").into_iter().map(|row| row.0).collect();
     assert_eq!(owners, ["me", "me"]);
 }
+
+#[test]
+fn a_setup_with_a_url_says_where_to_read_and_whether_the_server_answers() {
+    let (shared, person) = (Home::new(), Person::new());
+    let server = Server::start(&shared);
+    let root = person.repository("api", "git@github.com:acme/api.git");
+    let text_of = |arguments: &[&str]| {
+        let output = person.run(&root, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", errors(&output));
+        (String::from_utf8(output.stdout.clone()).unwrap(), errors(&output))
+    };
+    let (said, warned) = text_of(&["setup", "gemini", "--http", &server.url]);
+    let next = format!("  COMMONBOOK_URL={} commonbook list", server.url);
+    assert!(said.contains(&next) && !warned.contains("warning"), "{said} {warned}");
+    // The command line reads the home, and says who does not.
+    let (_, noted) = text_of(&["list"]);
+    let note =
+        format!("gemini uses {0}; `COMMONBOOK_URL={0} commonbook …` reads there", server.url);
+    assert!(noted.contains(&note), "{noted}");
+    let set = [("COMMONBOOK_URL", server.url.as_str())];
+    let there = person.run_with(&root, &["list"], &set);
+    assert!(!errors(&there).contains("gemini uses"), "{}", errors(&there));
+
+    let (_, warned) = text_of(&["setup", "gemini", "--http", NOWHERE]);
+    assert!(warned.contains(&format!("warning: {NOWHERE} does not answer now")), "{warned}");
+    // The command line goes to the server of its project by itself.
+    let project = ["setup", "codex", "--scope", "project", "--http", &server.url];
+    assert!(text_of(&project).0.contains("  commonbook list  "));
+    let (said, _) = text_of(&["setup", "codex", "--undo"]);
+    assert_eq!(said, "codex is set up in this project: add `--scope project`\n");
+    text_of(&["setup", "codex", "--undo", "--scope", "project"]);
+    let (said, _) = text_of(&["setup", "codex", "--undo"]);
+    assert_eq!(said, "codex is not set up here\n");
+    let (said, _) = text_of(&["setup", "gemini", "--undo", "--scope", "project"]);
+    assert!(said.contains("leave out `--scope project`"), "{said}");
+}

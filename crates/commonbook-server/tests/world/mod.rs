@@ -779,7 +779,8 @@ fn without_own_words(hint: &str) -> String {
 
 /// A hint about a quarantine, without the parts that differ from door to door.
 fn without_way_to_appeal(text: &str) -> &str {
-    text.split_once(" Reword it with an update").map_or(text, |(alike, _)| alike)
+    let ways = [" Reword it with an update", " Append a reworded entry"];
+    ways.iter().find_map(|way| text.split_once(way)).map_or(text, |(alike, _)| alike)
 }
 
 /// A text with the days of this run replaced, so that it is the same on each day.

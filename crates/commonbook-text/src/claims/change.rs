@@ -41,6 +41,7 @@ pub(super) fn settle_change(tokens: &mut Vec<ClauseWord<'_>>) -> bool {
         evolved |= is_mark;
         !is_mark
     });
+    settle_removal(tokens);
     settle_replacement(tokens) || settle_move(tokens) || evolved
 }
 
@@ -68,6 +69,23 @@ fn drop_since(tokens: &mut Vec<ClauseWord<'_>>) -> bool {
     let length = tokens[2..].iter().take_while(is_time).count();
     tokens.drain(..2 + length);
     true
+}
+
+/// "The flag was removed in version 4" as "The flag is removed in version 4": it happens once.
+fn settle_removal(tokens: &mut [ClauseWord<'_>]) {
+    let lower = |index: usize, tokens: &[ClauseWord<'_>]| {
+        tokens.get(index).map(|word| word.lower.clone()).unwrap_or_default()
+    };
+    for index in 0..tokens.len().saturating_sub(2) {
+        let was = matches!(lower(index, tokens).as_str(), "was" | "were");
+        let is_removal = matches!(
+            lower(index + 1, tokens).as_str(),
+            "removed" | "dropped" | "deprecated" | "retired" | "discontinued"
+        );
+        if was && is_removal && lower(index + 2, tokens) == "in" {
+            tokens[index] = ClauseWord::new("is");
+        }
+    }
 }
 
 /// "We replaced Jenkins with GitHub Actions for builds" as "We use GitHub Actions for builds".

@@ -61,6 +61,8 @@ pub struct Clause {
     pub of_the_speaker: bool,
     /// Whether the clause states what something is.
     pub is_being: bool,
+    /// Whether it holds in the present week, month or the like alone: "this week".
+    pub is_current: bool,
 }
 
 /// The statements of a text.
@@ -126,6 +128,10 @@ fn is_log(line: &str) -> bool {
         || level.iter().any(|level| format!(" {line} ").contains(level))
 }
 
+/// Spans of time that "this" makes the present one.
+const PRESENT_SPANS: [&str; 8] =
+    ["week", "weekend", "month", "quarter", "sprint", "year", "season", "iteration"];
+
 /// Words and marks between two clauses of one sentence.
 const CLAUSE_BREAKS: [&str; 6] = ["; ", " but ", " while ", " whereas ", " because ", " ("];
 
@@ -167,6 +173,8 @@ fn clause_words(sentence: &str) -> Vec<ClauseWord<'_>> {
         } else if let Some(name) = piece.strip_suffix(':').filter(|name| !name.is_empty()) {
             push(name.trim_matches(around));
             push(":");
+        } else if ClauseWord::new(piece).is_flag() {
+            push(piece);
         } else if piece.contains('-') && piece.chars().all(|c| c.is_alphabetic() || c == '-') {
             piece.split('-').filter(|word| !word.is_empty()).for_each(&mut push);
         } else if !piece.is_empty() && piece != "-" {
@@ -198,7 +206,7 @@ fn parse_clause(sentence: &str, stems: &mut StemCache) -> Option<Clause> {
     }
     let mut clause = Clause { evolved, ..Clause::default() };
     let mut index = 0;
-    if let Some(name) = names::role_name(&tokens) {
+    if let Some(name) = names::group_name(&tokens).or_else(|| names::role_name(&tokens)) {
         index = name.length;
         clause.add_name_value(&tokens, 0, name, stems);
         clause.add_form(&tokens[..index], 0);
@@ -231,15 +239,29 @@ fn is_plain(tokens: &[ClauseWord<'_>]) -> bool {
             && being.is_none_or(|being| index < being)
             && !STATE_WORDS.contains(lower)
             && side_of(lower).is_none();
+        // "Can change" is an ability, and "is dropped in version 5" happens once.
+        let settled = match lower {
+            "change" => before.is_some_and(is_modal),
+            "dropped" => before.is_some_and(is_present),
+            _ => false,
+        };
         let chosen =
             lower == "used" && tokens.get(index + 1).is_some_and(|word| word.lower == "to");
         let dated = matches!(DateToken::of(lower), DateToken::Day(_) | DateToken::Ago);
         !past
             && !chosen
             && !dated
-            && !UNCERTAIN_WORDS.contains(lower)
+            && (settled || !UNCERTAIN_WORDS.contains(lower))
             && (is || !PAST_TENSE_VERBS.contains(lower))
     })
+}
+
+fn is_modal(lower: &str) -> bool {
+    matches!(lower, "can" | "cannot" | "can't" | "may" | "must" | "should" | "shall")
+}
+
+fn is_present(lower: &str) -> bool {
+    matches!(lower, "is" | "are" | "be" | "gets" | "get")
 }
 
 impl Clause {
@@ -258,6 +280,8 @@ impl Clause {
         self.evolved |= CHANGE_WORDS.contains(&lower);
         self.of_the_speaker |= terms::is_first_person(lower);
         self.is_being |= BEING_VERBS.contains(lower);
+        self.is_current |=
+            lower == "this" && next.is_some_and(|next| PRESENT_SPANS.contains(&next));
         if let Some((bound_length, bound)) = parse_bound(lower, next)
             && let value_index = index + bound_length
             && tokens.get(value_index).is_some()
@@ -280,6 +304,12 @@ impl Clause {
             self.denied = Some(token.raw.to_owned());
             self.subject.insert("prefer".to_owned(), token.raw.to_owned());
             return Some(1);
+        }
+        if let Some((value, length)) = value::parse_period(tokens, index)
+            && (!value::is_frequency_word(lower) || states_frequency(tokens, index))
+        {
+            self.add_value(tokens, index, length, value);
+            return Some(length);
         }
         if let Some((value, length)) = value::parse_value(tokens, index, NumberBound::Exact) {
             let names = value::is_label(tokens, index) || is_in_subject(tokens, index, length);
@@ -382,7 +412,7 @@ impl Clause {
         {
             return;
         }
-        if token.is_identifier() {
+        if token.is_identifier() || token.is_flag() {
             return self.add_name(lower.to_owned(), token.raw);
         }
         let (mut all, names) = (Vec::new(), token.is_capital(index));
@@ -415,8 +445,19 @@ fn is_in_subject(tokens: &[ClauseWord<'_>], index: usize, length: usize) -> bool
     });
     let being_follows =
         !tokens[..index].iter().any(is_being) && tokens[index + length..].iter().any(is_being);
-    // A number with a unit is a value.
-    length == 1 && noun && (being_follows || index <= 2 || numbers_one(tokens, index))
+    // A number with a unit is a value, and so is one that is "the minimum version".
+    length == 1
+        && !is_the_measure(&tokens[index + length..])
+        && noun
+        && (being_follows || index <= 2 || numbers_one(tokens, index))
+}
+
+/// Whether words behind a number say that it is the one measure: "is the minimum version".
+fn is_the_measure(after: &[ClauseWord<'_>]) -> bool {
+    let is_being = |word: &ClauseWord<'_>| matches!(word.lower.as_str(), "is" | "remains");
+    let is_the = |word: &ClauseWord<'_>| matches!(word.lower.as_str(), "the" | "our");
+    matches!(after, [first, second, ..] if is_being(first) && is_the(second))
+        && after.iter().skip(2).any(|word| MEASURE_NOUNS.contains(&word.lower))
 }
 
 /// Whether the number at an index, behind a noun, tells one thing from others of its kind. It does
@@ -472,18 +513,26 @@ fn states_side(side: OppositeSide, tokens: &[ClauseWord<'_>], index: usize, leng
     let keeps = |token: &ClauseWord<'_>| {
         matches!(token.lower.as_str(), "must" | "should" | "stay" | "keep")
     };
-    let no_noun_follows = || {
-        tokens.get(index + length).is_none_or(|next| {
-            let lower = next.lower.as_str();
-            let ends = terms::is_function_word(lower)
-                || CONDITION_WORDS.contains(lower)
-                || lower.ends_with("ly");
-            ends || KIND_NOUNS.contains(&lower) || CHOICE_WORDS.contains(lower)
-        })
-    };
+    let no_noun_follows = || no_noun_at(tokens, index + length);
     match OPPOSITES[side.pair].position {
         WordPosition::Anywhere => true,
         WordPosition::AtTheEnd => index > 0 && index + length == tokens.len(),
+        WordPosition::AsState => {
+            let is_last = index + length == tokens.len();
+            let is = |word: &ClauseWord<'_>| {
+                BEING_VERBS.contains(&word.lower)
+                    || DENIALS.contains(&word.lower.as_str())
+                    || word.lower == "now"
+            };
+            let limits = tokens.get(index + length).is_some_and(|next| {
+                matches!(
+                    next.lower.as_str(),
+                    "by" | "for" | "in" | "at" | "during" | "when" | "while"
+                )
+            });
+            index > 0 && (is_last || (limits && is(&tokens[index - 1])))
+        }
+        WordPosition::BeforeFlag => tokens.get(index + length).is_some_and(ClauseWord::is_flag),
         WordPosition::AfterBeing => {
             let names_kind = OPPOSITES[side.pair].kind == DifferenceKind::Antonym;
             (before(&BEING_VERBS) || tokens[..index].iter().any(keeps))
@@ -494,6 +543,27 @@ fn states_side(side: OppositeSide, tokens: &[ClauseWord<'_>], index: usize, leng
             (before(&BEING_VERBS) || before(&CHOICE_WORDS) || before(&VERBS)) && no_noun_follows()
         }
     }
+}
+
+/// Whether no noun begins at an index, so that the word before it does not describe one.
+fn no_noun_at(tokens: &[ClauseWord<'_>], index: usize) -> bool {
+    tokens.get(index).is_none_or(|next| {
+        let lower = next.lower.as_str();
+        let ends = terms::is_function_word(lower)
+            || CONDITION_WORDS.contains(lower)
+            || lower.ends_with("ly");
+        ends || KIND_NOUNS.contains(&lower) || CHOICE_WORDS.contains(lower)
+    })
+}
+
+/// Whether an adverb of frequency says how often: "the daily report" is one of several.
+fn states_frequency(tokens: &[ClauseWord<'_>], index: usize) -> bool {
+    let says = |token: &ClauseWord<'_>| {
+        BEING_VERBS.contains(&token.lower)
+            || CHOICE_WORDS.contains(&token.lower)
+            || VERBS.contains(&token.lower)
+    };
+    tokens[..index].iter().any(says) && no_noun_at(tokens, index + 1)
 }
 
 /// Parses the bound before a number; returns the count of its words too.

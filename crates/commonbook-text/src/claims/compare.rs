@@ -67,6 +67,9 @@ pub fn compare_claims(older: &Clause, newer: &Clause, context: ClaimContext) -> 
     if speaks && !context.one_author {
         return ClaimRelation::Unrelated;
     }
+    if (older.is_current || newer.is_current) && !context.one_week {
+        return ClaimRelation::Unrelated;
+    }
     let is_narrower = match subject_relation(older, newer) {
         SubjectRelation::Equal => false,
         SubjectRelation::Narrower => true,
@@ -179,8 +182,12 @@ fn differing_values(
 ) -> Option<Vec<WordDifference>> {
     let (denial, statement) = if older.denies_any { (older, newer) } else { (newer, older) };
     if denial.denies_any && denial.values.is_empty() && statement.denied.is_none() {
-        // "No one": of any number.
-        let counts = |phrase: &ValuePhrase| matches!(phrase.value, ClaimValue::Number { .. });
+        // "No one": of any number, and of any group.
+        let counts = |phrase: &ValuePhrase| match &phrase.value {
+            ClaimValue::Number { .. } => true,
+            ClaimValue::Name { name, .. } => name == "everyone" || name.starts_with("only "),
+            _ => false,
+        };
         return statement.values.iter().all(counts).then(Vec::new);
     }
     if older.values.len() != newer.values.len() {
@@ -221,6 +228,7 @@ fn excludes(
         ClaimValue::Name { is_only, .. } => {
             *is_only || !older.subject.keys().any(|stem| OPEN_CHOICE_STEMS.contains(stem))
         }
+        ClaimValue::Period(_) => true,
         ClaimValue::Dotted(_) => !says(&NON_EXCLUSIVE_VERBS),
         ClaimValue::Number { .. } => !(a.of_a_name && b.of_a_name && says(&NON_EXCLUSIVE_VERBS)),
         ClaimValue::Weekday { is_each: false, .. } if !context.one_week => false,

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::opposites::side_of;
-use super::value::{self, ClaimValue, NumberBound};
+use super::value::{self, ClaimValue, NameSort, NumberBound};
 use super::vocabulary::{
-    BEING_VERBS, DENIALS, ENVIRONMENTS, LABEL_NOUNS, NEUTRAL_WORDS, ROLE_VERBS, TARGET_VERBS, VERBS,
+    BEING_VERBS, DENIALS, EMBEDDED_STORES, ENVIRONMENTS, LABEL_NOUNS, NEUTRAL_WORDS, ROLE_PHRASES,
+    ROLE_VERBS, STORAGE_MEDIA, STORAGE_VERBS, TARGET_VERBS, VERBS,
 };
 use super::word::ClauseWord;
 use crate::terms;
@@ -62,7 +63,9 @@ pub(super) fn role_name(tokens: &[ClauseWord<'_>]) -> Option<NameValue> {
         verb += 1;
     }
     let titled = verb > length && matches!(lower(verb), Some("the" | "our"));
-    if !role && !titled {
+    let pair = || Some(format!("{} {}", lower(verb)?, lower(verb + 1)?));
+    let duty = verb > length && pair().is_some_and(|pair| ROLE_PHRASES.contains(&pair));
+    if !role && !titled && !duty {
         return None;
     }
     Some(NameValue { value: name_of(&tokens[..length], true), length, place_words: 0 })
@@ -92,6 +95,11 @@ pub(super) fn linked_name(tokens: &[ClauseWord<'_>], index: usize) -> Option<Nam
         .take(NAME_WORDS_MAX)
         .take_while(|at| tokens[*at].is_name() && !value_here(*at))
         .count();
+    if length == 0
+        && let Some(medium) = link.and_then(|_| medium_name(tokens, index, place_words))
+    {
+        return Some(medium);
+    }
     let length = match length {
         0 if is_pair && is_last && is_word(&tokens[index]) && !value_here(index) => 1,
         0 => return None,
@@ -101,15 +109,69 @@ pub(super) fn linked_name(tokens: &[ClauseWord<'_>], index: usize) -> Option<Nam
     Some(NameValue { value, length, place_words })
 }
 
+/// Maximum words of a medium, with its article.
+const MEDIUM_WORDS_MAX: usize = 3;
+
+/// Parses the medium that ends a clause, behind a verb of storage: "live in cookies", "are stored
+/// on the local disk".
+fn medium_name(tokens: &[ClauseWord<'_>], index: usize, place_words: usize) -> Option<NameValue> {
+    let verb = tokens.get(index.checked_sub(2)?)?;
+    let is_article = |word: &str| matches!(word, "a" | "an" | "the" | "our");
+    let words: Vec<&str> = tokens[index..].iter().map(|word| word.lower.as_str()).collect();
+    let head = words.last()?;
+    let names = words.iter().skip(usize::from(is_article(words[0])));
+    let is_plain = names.clone().all(|word| {
+        let lone = [ClauseWord::new(word)];
+        !terms::is_function_word(word) && value::parse_value(&lone, 0, NumberBound::Exact).is_none()
+    });
+    if words.len() > MEDIUM_WORDS_MAX
+        || !STORAGE_VERBS.contains(&verb.lower)
+        || !STORAGE_MEDIA.contains(head)
+        || !is_plain
+    {
+        return None;
+    }
+    let name = names.copied().collect::<Vec<_>>().join(" ");
+    let value = ClaimValue::Name { name, kind: None, is_only: true, sort: NameSort::Medium };
+    Some(NameValue { value, length: words.len(), place_words })
+}
+
+/// Maximum words of a group before what it may do.
+const GROUP_WORDS_MAX: usize = 3;
+
+/// Parses who alone may do something, at the beginning of a clause: "Only admins can delete it",
+/// "Everyone may edit the wiki".
+pub(super) fn group_name(tokens: &[ClauseWord<'_>]) -> Option<NameValue> {
+    let first = tokens.first()?.lower.as_str();
+    let is_modal = |word: &ClauseWord<'_>| {
+        matches!(word.lower.as_str(), "can" | "may" | "must" | "should" | "cannot" | "can't")
+    };
+    let length = tokens.iter().take(GROUP_WORDS_MAX + 2).position(is_modal)?;
+    let name = match first {
+        "everyone" | "everybody" | "anyone" | "anybody" if length == 1 => "everyone".to_owned(),
+        "only" if length > 1 => {
+            let number = value::parse_value(tokens, 1, NumberBound::Exact);
+            let words: Vec<&str> =
+                tokens[..length].iter().map(|word| word.lower.as_str()).collect();
+            number.is_none().then(|| words.join(" "))?
+        }
+        _ => return None,
+    };
+    let value = ClaimValue::Name { name, kind: None, is_only: true, sort: NameSort::Proper };
+    Some(NameValue { value, length, place_words: 0 })
+}
+
 /// A name in a form that can be compared: of spellings of one thing the same.
 pub(super) fn name_of(tokens: &[ClauseWord<'_>], is_only: bool) -> ClaimValue {
     let words: Vec<&str> = tokens.iter().map(|word| word.lower.trim_end_matches("'s")).collect();
     let name = words.join(" ");
-    match side_of(&name).filter(|side| side.is_name()) {
-        Some(side) => {
-            let name = side.first_word().to_owned();
-            ClaimValue::Name { name, kind: Some(side.pair), is_only }
-        }
-        None => ClaimValue::Name { name, kind: None, is_only },
-    }
+    let side = side_of(&name).filter(|side| side.is_name());
+    let is_technical = side.is_some() || tokens.iter().any(ClauseWord::is_identifier);
+    let sort = match is_technical && !EMBEDDED_STORES.contains(&name) {
+        true => NameSort::Technical,
+        false => NameSort::Proper,
+    };
+    let kind = side.map(|side| side.pair);
+    let name = side.map_or(name, |side| side.first_word().to_owned());
+    ClaimValue::Name { name, kind, is_only, sort }
 }

@@ -19,6 +19,10 @@ pub enum WordPosition {
     Anywhere,
     /// Only at the end of a clause: elsewhere the word means something else.
     AtTheEnd,
+    /// At the end of a clause, or after "is" and before what limits the state: "is on by default".
+    AsState,
+    /// Before an option of a command: "with --release".
+    BeforeFlag,
     /// After a verb, and before no noun: "the daily report" is another thing than "the weekly".
     AfterVerb,
 }
@@ -88,6 +92,8 @@ fn parse_sides(kind: &str, position: &str, sides: &[&str]) -> Option<OppositeWor
         "anywhere" => WordPosition::Anywhere,
         "at_the_end" => WordPosition::AtTheEnd,
         "after_verb" => WordPosition::AfterVerb,
+        "as_state" => WordPosition::AsState,
+        "before_flag" => WordPosition::BeforeFlag,
         _ => return None,
     };
     let spellings = |side: &&str| side.split(' ').map(|word| word.replace('+', " ")).collect();

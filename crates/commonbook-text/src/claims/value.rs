@@ -23,6 +23,31 @@ pub enum NumberBound {
     About,
 }
 
+/// The share of a period up to which two may be the same: "monthly" and "every four weeks".
+const PERIOD_TOLERANCE: f64 = 0.1;
+
+/// What sort of name a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameSort {
+    /// A name of any thing or person: "Oslo", "Ann".
+    Proper,
+    /// The name of a product, or an identifier: "Redis", "S3".
+    Technical,
+    /// Common nouns of a medium: "the local disk".
+    Medium,
+}
+
+impl NameSort {
+    /// Whether only one of two different names of these sorts can hold. A medium may be part of a
+    /// place that has a name, and says only that no service is meant.
+    fn excludes(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Medium, other) | (other, Self::Medium) => other == Self::Technical,
+            _ => true,
+        }
+    }
+}
+
 /// A value in a form that can be compared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimValue {
@@ -66,6 +91,8 @@ pub enum ClaimValue {
     Quarter(i8),
     /// A time of day, in minutes from midnight.
     Clock(u16),
+    /// How often something happens, in seconds from one time to the next.
+    Period(f64),
     /// A name.
     Name {
         /// The name in lower case, of several spellings the first.
@@ -74,6 +101,8 @@ pub enum ClaimValue {
         kind: Option<usize>,
         /// Whether the clause says that the subject has this one alone.
         is_only: bool,
+        /// What sort of name it is.
+        sort: NameSort,
     },
 }
 
@@ -135,11 +164,22 @@ impl ClaimValue {
             (Self::Year(a), Self::Year(b)) => equal(a == b),
             (Self::Quarter(a), Self::Quarter(b)) => equal(a == b),
             (Self::Clock(a), Self::Clock(b)) => equal(a == b),
+            // A month and a year have no fixed length.
+            (Self::Period(a), Self::Period(b)) => {
+                let (difference, greatest) = ((a - b).abs(), a.abs().max(b.abs()));
+                if difference <= 1e-6 * greatest {
+                    ValueRelation::Same
+                } else if difference > PERIOD_TOLERANCE * greatest {
+                    ValueRelation::Different
+                } else {
+                    ValueRelation::Apart
+                }
+            }
             (
-                Self::Name { name: a, kind: k, is_only: p },
-                Self::Name { name: b, kind: l, is_only: q },
+                Self::Name { name: a, kind: k, is_only: p, sort: s },
+                Self::Name { name: b, kind: l, is_only: q, sort: t },
             ) => {
-                let excludes = (k.is_some() && k == l) || (*p && *q);
+                let excludes = (k.is_some() && k == l) || (*p && *q && s.excludes(*t));
                 match () {
                     () if a == b => ValueRelation::Same,
                     // "Ann" and "Ann Miller" can be one person.
@@ -251,7 +291,69 @@ fn parse_number(
 fn is_counted(tokens: &[ClauseWord<'_>], index: usize) -> bool {
     let before = index.checked_sub(1).map(|before| tokens[before].lower.as_str());
     let counts = ["only", "exactly", "just", "need", "needs", "require", "requires"];
-    before.is_some_and(|before| counts.contains(&before))
+    // "After one hour", but not "one day it will".
+    let measures = [
+        "after", "within", "in", "for", "than", "least", "most", "is", "are", "takes", "take",
+        "lasts", "every",
+    ];
+    let has_unit = || tokens.get(index + 1).is_some_and(|next| parse_unit(&next.lower).is_some());
+    before.is_some_and(|before| {
+        counts.contains(&before) || (measures.contains(&before) && has_unit())
+    })
+}
+
+/// Adverbs of how often something happens, with the period in seconds.
+static FREQUENCY_WORDS: LazyLock<FxHashMap<&'static str, f64>> = LazyLock::new(|| {
+    let lines = rows(include_str!("vocabulary/frequency_words.tsv"));
+    lines.filter_map(|[word, seconds]| Some((word, seconds.parse().ok()?))).collect()
+});
+
+/// Seconds of a month of 30 days.
+const MONTH_SECONDS: f64 = 30.0 * 86_400.0;
+
+/// Whether a word says how often something happens.
+pub fn is_frequency_word(lower: &str) -> bool {
+    FREQUENCY_WORDS.contains_key(lower)
+}
+
+/// Parses how often something happens: "weekly", "every two weeks", "once a month". Returns the
+/// number of its words too.
+pub fn parse_period(tokens: &[ClauseWord<'_>], index: usize) -> Option<(ClaimValue, usize)> {
+    let lower = |index: usize| tokens.get(index).map(|word| word.lower.as_str());
+    let first = lower(index)?;
+    if let Some(seconds) = FREQUENCY_WORDS.get(first) {
+        return Some((ClaimValue::Period(*seconds), 1));
+    }
+    let unit_at = |index: usize| match parse_unit(lower(index)?)? {
+        ("time", seconds) => Some(seconds),
+        ("months", months) => Some(months * MONTH_SECONDS),
+        _ => None,
+    };
+    let period = |seconds: f64, length| Some((ClaimValue::Period(seconds), length));
+    match first {
+        "once" | "twice" => {
+            let article = lower(index + 1)?;
+            let is_each = matches!(article, "a" | "an" | "per" | "every" | "each");
+            let times = if first == "once" { 1.0 } else { 2.0 };
+            period(unit_at(index + 2).filter(|_| is_each)? / times, 3)
+        }
+        "every" | "each" => {
+            if let Some(seconds) = unit_at(index + 1) {
+                return period(seconds, 2);
+            }
+            let count = match lower(index + 1)? {
+                "other" | "second" => 2.0,
+                "third" => 3.0,
+                word => match (DateToken::of(word), word.parse::<f64>()) {
+                    (DateToken::NumberWord(count), _) => count as f64,
+                    (_, Ok(count)) => count,
+                    _ => return None,
+                },
+            };
+            period(count * unit_at(index + 2)?, 3)
+        }
+        _ => None,
+    }
 }
 
 /// A version or an address: digits between dots, or behind a "v".

@@ -78,6 +78,19 @@ pub static VERBS: WordList = WordList::new(include_str!("vocabulary/verbs.txt"))
 /// Verbs of a role that one person or team has.
 pub static ROLE_VERBS: WordList = WordList::new(include_str!("vocabulary/role_verbs.txt"));
 
+/// Phrases of a duty that one person has at a time.
+pub static ROLE_PHRASES: WordList = WordList::new(include_str!("vocabulary/role_phrases.txt"));
+
+/// Nouns of a medium that is no named service.
+pub static STORAGE_MEDIA: WordList = WordList::new(include_str!("vocabulary/storage_media.txt"));
+
+/// Names of stores that are themselves in memory or on a disk.
+pub static EMBEDDED_STORES: WordList =
+    WordList::new(include_str!("vocabulary/embedded_stores.txt"));
+
+/// Verbs before the place where data is.
+pub static STORAGE_VERBS: WordList = WordList::new(include_str!("vocabulary/storage_verbs.txt"));
+
 /// Verbs whose object goes to one place.
 pub static TARGET_VERBS: WordList = WordList::new(include_str!("vocabulary/target_verbs.txt"));
 

@@ -28,6 +28,11 @@ impl<'t> ClauseWord<'t> {
         index > 0 && self.raw.starts_with(char::is_uppercase)
     }
 
+    /// Whether the word is an option of a command: `--release`.
+    pub fn is_flag(&self) -> bool {
+        self.raw.starts_with('-') && self.raw.contains(char::is_alphabetic)
+    }
+
     /// Whether the word looks like an identifier of code, which has no stem.
     pub fn is_identifier(&self) -> bool {
         let inner = self.raw.trim_matches(|c: char| !c.is_alphanumeric());

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+use subtle::ConstantTimeEq;
 
 use crate::base::error::{Error, ErrorKind, Result};
 
 /// Length of a key, in bytes.
 const HOME_KEY_BYTES: usize = 32;
 
-/// The key of a home.
+/// The key of a home: the state of HMAC after the key, so that a signature only adds its message.
 #[derive(Clone)]
-pub struct HomeKey([u8; HOME_KEY_BYTES]);
+pub struct HomeKey(Hmac<Sha256>);
 
 impl HomeKey {
     /// Reads the key of this home; creates it if the home has none. The folder must exist.
@@ -25,7 +26,7 @@ impl HomeKey {
         if let Some(key) = Self::read(home)? {
             return Ok(key);
         }
-        create_key_file(&key_path(home), &hex(&Self::random()?.0)).map_err(|error| {
+        create_key_file(&key_path(home), &hex(&random_bytes()?)).map_err(|error| {
             let message = format!("cannot write {}: {error}", key_path(home).display());
             Error::new(ErrorKind::Unavailable, message)
                 .hint("Check the permissions of the folder and the free disk space.")
@@ -40,17 +41,17 @@ impl HomeKey {
     /// # Errors
     /// `unavailable` if the machine has no random bits.
     pub fn random() -> Result<Self> {
-        let mut bytes = [0; HOME_KEY_BYTES];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            Error::new(ErrorKind::Unavailable, "the machine has no random bits").with_cause(error)
-        })?;
-        Ok(Self(bytes))
+        random_bytes().map(Self::of)
+    }
+
+    fn of(bytes: [u8; HOME_KEY_BYTES]) -> Self {
+        Self(Hmac::<Sha256>::new_from_slice(&bytes).expect("HMAC takes a key of any length"))
     }
 
     /// The key with these hexadecimal digits; `None` for any other text.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
-        parse_hex(text).and_then(|bytes| bytes.try_into().ok()).map(Self)
+        parse_hex(text).and_then(|bytes| bytes.try_into().ok()).map(Self::of)
     }
 
     /// Reads the key of this home, if it has one.
@@ -75,9 +76,40 @@ impl HomeKey {
     /// HMAC-SHA-256 of a message (RFC 2104).
     #[must_use]
     pub fn sign(&self, message: &str) -> [u8; 32] {
-        let key = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
-        key.chain_update(message).finalize().into_bytes().into()
+        self.0.clone().chain_update(message).finalize().into_bytes().into()
     }
+}
+
+impl HomeKey {
+    /// A content with its signature, as text. Only [`Self::unseal`] with the same purpose reads it.
+    #[must_use]
+    pub fn seal(&self, purpose: &str, content: &str) -> String {
+        let signature = self.sign(&sealed_message(purpose, content));
+        format!("{}.{}", hex(content.as_bytes()), hex(&signature))
+    }
+
+    /// The content of a sealed text; `None` if this key has not sealed it for this purpose.
+    #[must_use]
+    pub fn unseal(&self, purpose: &str, text: &str) -> Option<String> {
+        let (content, signature) = text.split_once('.')?;
+        let content = String::from_utf8(parse_hex(content)?).ok()?;
+        let expected = self.sign(&sealed_message(purpose, &content));
+        let is_right = expected.as_slice().ct_eq(&parse_hex(signature)?);
+        bool::from(is_right).then_some(content)
+    }
+}
+
+/// The purpose is part of what is signed, so that a text for one purpose is worthless for another.
+fn sealed_message(purpose: &str, content: &str) -> String {
+    format!("{purpose}\n{content}")
+}
+
+fn random_bytes() -> Result<[u8; HOME_KEY_BYTES]> {
+    let mut bytes = [0; HOME_KEY_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::new(ErrorKind::Unavailable, "the machine has no random bits").with_cause(error)
+    })?;
+    Ok(bytes)
 }
 
 /// Writes the whole key to a file of its own, and then gives it its name unless that is taken.
@@ -136,8 +168,24 @@ mod tests {
         // Test case 2. HMAC fills a short key with zeros to a block.
         let mut key = [0; HOME_KEY_BYTES];
         key[..4].copy_from_slice(b"Jefe");
-        let signature = hex(&HomeKey(key).sign("what do ya want for nothing?"));
+        let signature = hex(&HomeKey::of(key).sign("what do ya want for nothing?"));
         assert_eq!(signature, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn a_sealed_text_is_read_by_its_key_for_its_purpose_alone() {
+        let key =
+            |digit: &str| HomeKey::from_hex(&digit.repeat(2 * HOME_KEY_BYTES)).expect("a key");
+        let (key, other) = (key("7"), key("8"));
+        let text = key.seal("cookie", "until 2026");
+        assert_eq!(key.unseal("cookie", &text).as_deref(), Some("until 2026"));
+        assert_eq!(key.unseal("link", &text), None, "another purpose");
+        assert_eq!(other.unseal("cookie", &text), None, "another key");
+        let (content, signature) = text.split_once('.').expect("two parts");
+        let longer = format!("{content}30.{signature}");
+        for wrong in ["", ".", "zz.zz", content, signature, &longer] {
+            assert_eq!(key.unseal("cookie", wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ kinds! {
     TokenKind "tok" "token"
     /// The id of a token.
     TokenId,
-    OperationIdKind "act" "act"
+    OperationIdKind "act" "operation"
     /// The id of a bulk operation.
     OperationId,
     SessionKind "ses" "session"
@@ -79,6 +79,9 @@ kinds! {
     CertificateIdKind "crt" "certificate"
     /// The id of the certificate of what was forgotten.
     CertificateId,
+    WebhookKind "whk" "webhook"
+    /// The id of a webhook.
+    WebhookId,
     RequestKind "req" "request"
     /// The id of a request, which finds its response in the log.
     RequestId,
@@ -148,7 +151,13 @@ impl<K: IdKind> Id<K> {
 
     fn malformed(text: &str) -> Error {
         let shown: String = text.chars().take(40).collect();
-        Error::invalid("id", format!("{shown:?} is not the id of a {}", K::NOUN)).hint(format!(
+        let article = if K::NOUN.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let reason = format!(
+            "{shown:?} is not the id of {article} {}; expected an id, or its last \
+             {DELETION_HANDLE_CHARS_MIN} letters",
+            K::NOUN
+        );
+        Error::invalid("id", reason).hint(format!(
             "Expected '{}_' and 26 letters and digits, as search and list return it.",
             K::TYPE
         ))

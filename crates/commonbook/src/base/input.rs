@@ -11,6 +11,7 @@ use schemars::transform::RestrictFormats;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::base::clock::Timestamp;
 use crate::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use crate::base::id::{HANDLE_CHARS_MIN, HANDLE_PATTERN, parse_handle};
 use crate::base::limits;
@@ -73,16 +74,27 @@ pub fn check_value_count(bytes: &[u8]) -> Result<()> {
 /// `invalid` with the field that is unknown, missing, or has the wrong type or value.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
     refuse_huge_numbers(&value)?;
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(&value).map_err(|error| {
         let path = error.path().to_string();
         let reason = error.into_inner().to_string();
-        let plain = reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason);
+        let plain = match value.get(&path) {
+            Some(Value::String(text)) if is_time_error(text, &reason) => EXPECTED_TIME,
+            _ => reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason),
+        };
         let wrong = match path.as_str() {
             "." => Error::new(ErrorKind::Invalid, plain),
             _ => Error::invalid(&path, plain),
         };
         wrong.hint(REQUEST_SHAPE_HINT)
     })
+}
+
+/// The error of a text that is no time. Its parser would name a part of its grammar.
+const EXPECTED_TIME: &str = "expected a time such as 2025-09-01T00:00:00Z";
+
+/// Whether this is the error of parsing a text as a time.
+fn is_time_error(text: &str, reason: &str) -> bool {
+    text.parse::<Timestamp>().is_err_and(|error| error.to_string() == reason)
 }
 
 /// Refuses a field with a number beyond a signed 64-bit integer: no store has a place for it.
@@ -212,7 +224,7 @@ fn collect_handles<'r>(
         Value::Object(fields) => {
             for (name, value) in fields {
                 let path = if field.is_empty() { name.clone() } else { format!("{field}.{name}") };
-                collect_handles(&schema["properties"][name], path, value, found);
+                collect_handles(field_schema(schema, name), path, value, found);
             }
         }
         Value::Array(items) => {
@@ -221,10 +233,7 @@ fn collect_handles<'r>(
             }
         }
         Value::String(text) => {
-            let pattern = schema["pattern"].as_str().unwrap_or_default();
-            let prefix = pattern.strip_prefix("^(").and_then(|rest| rest.split_once("_["));
-            let prefix = prefix.filter(|_| pattern.contains(HANDLE_PATTERN));
-            if let (Some((kind, _)), Some(ending)) = (prefix, parse_handle(text)) {
+            if let (Some(kind), Some(ending)) = (id_kind(schema), parse_handle(text)) {
                 let least = schema["minLength"].as_u64().and_then(|least| least.try_into().ok());
                 let letters_min = least.unwrap_or(HANDLE_CHARS_MIN);
                 found.push(HandleField {
@@ -238,6 +247,26 @@ fn collect_handles<'r>(
         }
         _ => {}
     }
+}
+
+/// The schema of a field. Requests also accept `id` and `handoff_id` for the one id that they require,
+/// which schemas do not list.
+fn field_schema<'s>(schema: &'s Value, name: &str) -> &'s Value {
+    let properties = &schema["properties"];
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut ids = required.filter(|field| id_kind(&properties[*field]).is_some());
+    match (properties[name].is_null(), ids.next(), ids.next()) {
+        (true, Some(id), None) if name == "id" || name.strip_suffix("_id") == Some(id) => {
+            &properties[id]
+        }
+        _ => &properties[name],
+    }
+}
+
+/// The kind of ids that a field takes, of those for which a handle can stand: `mem`.
+fn id_kind(schema: &Value) -> Option<&str> {
+    let pattern = schema["pattern"].as_str().filter(|pattern| pattern.contains(HANDLE_PATTERN))?;
+    Some(pattern.strip_prefix("^(")?.split_once("_[")?.0)
 }
 
 /// The JSON type of each property of an object's schema, without `null`.

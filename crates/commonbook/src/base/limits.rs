@@ -377,3 +377,11 @@ pub const OUTDATED_MARKS: usize = 200;
 pub const WRITE_WAIT_SECONDS: u64 = 60;
 /// Memories that one call forgets.
 pub const FORGOTTEN_MEMORIES: usize = 10_000;
+/// Webhooks of a home.
+pub const WEBHOOKS: usize = 64;
+/// Length of the URL of a webhook, in characters.
+pub const WEBHOOK_URL_CHARS: usize = 2_000;
+/// Attempts to deliver an event to a webhook before it is given up.
+pub const WEBHOOK_ATTEMPTS: u32 = 8;
+/// Seconds in which the receiver of a webhook must answer.
+pub const WEBHOOK_SECONDS: u64 = 15;

@@ -84,7 +84,11 @@ impl<'s> VisibilityFilter<'s> {
                 && wanted(&within.memory_type, &class.memory_type)
                 && within.trust.is_none_or(|trust| class.visibility.trust == trust)
                 && within.importance.is_none_or(|min| class.importance >= min)
-                && (within.superseded || within.at.is_some() || !class.superseded)
+                // What is archived and superseded, as a merged duplicate, is found as archived.
+                && (within.superseded
+                    || within.at.is_some()
+                    || !class.superseded
+                    || (within.archived && class.archived))
                 && (within.archived || !class.deleted)
                 && (within.archived || within.at.is_some() || !class.archived)
         };

@@ -18,6 +18,7 @@
 //! proves its queries equal to [`Sight::sees`], and to [`Sight::sees_event`] for events.
 
 mod audience;
+mod explain;
 mod policy;
 mod work;
 
@@ -32,6 +33,7 @@ use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
 
 pub use audience::Audience;
+pub use explain::{ExplainSight, SightExplanation, SightRule};
 pub use policy::AccessPolicy;
 pub(crate) use work::ItemKind;
 pub use work::{HandoffVisibility, ItemVisibility, WorkItem, WorkVisibility};
@@ -157,13 +159,10 @@ impl Sight {
     pub fn can_see(&self, visibility: &Visibility) -> bool {
         let own = visibility.owner == self.agent;
         let about = self.is_for_subject(visibility.user_id.as_deref(), own);
-        // An anonymous memory has no author that could see it.
-        let authors = own && !self.agent.is_anonymous();
-        let let_out = visibility.trust != Trust::Quarantined || self.reviews || authors;
         self.workspaces.contains(&visibility.workspace)
             && about
             && (own || visibility.sharing == Sharing::Shared)
-            && let_out
+            && self.is_let_out(visibility)
     }
 
     /// Whether a caller may see what is about this user or no user; `own` if it is the caller's.
@@ -318,37 +317,89 @@ impl EventSubject {
     }
 }
 
-/// Whether the person calls: at the command line without the name of an agent, or with a token that
-/// has the scope admin.
+/// Whether the person calls: at the command line without the name of an agent, signed in at the
+/// pages, or with a token that has the scope admin.
 #[must_use]
 pub fn is_person(caller: &Caller) -> bool {
-    let unnamed = caller.agent.is_anonymous() || caller.agent == Agent::human();
-    let named_by_token = caller.proof != CallerProof::Word;
-    (unnamed || named_by_token) && require_scope(caller, TokenScope::Admin).is_ok()
+    require_scope(caller, TokenScope::Admin).is_ok()
+}
+
+/// Whether the caller gives no agent's name.
+fn is_unnamed(caller: &Caller) -> bool {
+    caller.agent.is_anonymous() || caller.agent == Agent::human()
+}
+
+/// What a person types to be one.
+const PERSON_HINT: &str =
+    "A person leaves out --agent, and unsets COMMONBOOK_AGENT_ID if it is set.";
+
+/// Whether an agent that gives its name calls at the command line.
+fn is_agent_at_cli(caller: &Caller) -> bool {
+    caller.door == EntryPoint::Cli && caller.proof == CallerProof::Word && !is_unnamed(caller)
+}
+
+/// The error of a call that a person may make, with what a person at the command line types.
+pub(crate) fn unless_person(caller: &Caller, error: Error) -> Error {
+    if !is_agent_at_cli(caller) {
+        return error;
+    }
+    let hints: Vec<&str> = error.hint.as_deref().into_iter().chain([PERSON_HINT]).collect();
+    let hint = hints.join(" ");
+    error.hint(hint)
 }
 
 /// Checks that this caller has this scope.
 ///
 /// # Errors
 /// `forbidden` if its token does not have the scope. [`TokenScope::Admin`] also refuses a caller
-/// without a token that is not a person at the command line: a text could trick an agent into
-/// releasing or removing memories.
+/// without a token that is not a person at the command line or signed in at the pages, such as an
+/// agent that gives its name there: a text could trick an agent into releasing or removing memories.
 pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     let refused = match (&caller.proof, scope) {
         (CallerProof::Token { scopes, .. }, scope) => !scopes.contains(&scope),
-        (CallerProof::Word, TokenScope::Admin) => caller.door != EntryPoint::Cli,
+        (CallerProof::Word, TokenScope::Admin) => {
+            let is_at_door = [EntryPoint::Cli, EntryPoint::Dashboard].contains(&caller.door);
+            !is_at_door || !is_unnamed(caller)
+        }
         (CallerProof::Word, TokenScope::Read | TokenScope::Write | TokenScope::Hook) => false,
     };
     if !refused {
         return Ok(());
     }
-    let error = Error::new(ErrorKind::Forbidden, format!("this call needs the scope {scope}"));
-    Err(error.hint(match scope {
+    let is_agent_at_cli = is_agent_at_cli(caller);
+    let message = match scope {
+        TokenScope::Admin if is_agent_at_cli => {
+            format!("{} is an agent, and this is for a person", caller.agent)
+        }
+        _ => format!("this call needs the scope {scope}"),
+    };
+    Err(Error::new(ErrorKind::Forbidden, message).hint(match scope {
+        TokenScope::Admin if is_agent_at_cli => PERSON_HINT,
         TokenScope::Admin => {
             "Ask a person to do this at the command line, or use a token with the scope admin."
         }
         _ => "Use a token with this scope: `commonbook token create AGENT --scopes …`.",
     }))
+}
+
+/// Checks that this caller may see the figures of the home, which are of all workspaces together.
+///
+/// # Errors
+/// `forbidden` if it has a token without the scope [`TokenScope::Admin`], or one for a single
+/// workspace. A caller without a token may: they are numbers, and where tokens exist none is let in.
+pub fn may_see_figures(caller: &Caller) -> Result<()> {
+    match &caller.proof {
+        CallerProof::Word => Ok(()),
+        CallerProof::Token { bound: true, .. } => {
+            let message = format!(
+                "the figures are of all workspaces, and the token opens only {}",
+                caller.workspace
+            );
+            Err(Error::new(ErrorKind::Forbidden, message)
+                .hint("Use a token with the scope admin for all workspaces."))
+        }
+        CallerProof::Token { .. } => require_scope(caller, TokenScope::Admin),
+    }
 }
 
 /// This caller with the rights of a client's hooks, which give context and save learnings: only
@@ -449,7 +500,15 @@ pub fn may_forget(caller: &Caller, memory: &Memory) -> Result<()> {
     if is_own || is_person(caller) {
         return Ok(());
     }
-    Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()))
+    Err(not_the_author(owner, caller))
+}
+
+/// The refusal of what only an author may do with a memory, such as forgetting it: a version of one's
+/// own is no way around it.
+pub(crate) fn not_the_author(owner: &Agent, caller: &Caller) -> Error {
+    let error = Error::ownership_mismatch(owner.as_str(), caller.agent.as_str())
+        .hint(format!("Only {owner}, an agent above {owner} or a person can do this."));
+    unless_person(caller, error)
 }
 
 /// Checks that this caller may supersede this memory by one that contradicts it: it may change the
@@ -462,6 +521,7 @@ pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
         Err(_) if memory.case.is_none() && require_scope(caller, TokenScope::Admin).is_ok() => {
             Ok(())
         }
+        Err(error) if memory.case.is_none() => Err(unless_person(caller, error)),
         judged => judged,
     }
 }
@@ -481,7 +541,8 @@ pub fn may_import(caller: &Caller, owner: &Agent) -> Result<()> {
     require_scope(caller, TokenScope::Admin).map_err(|_| {
         let message = format!("{} may not import memories of {owner}", caller.agent);
         Error::new(ErrorKind::Forbidden, message).hint(
-            "Import them with a token that has the scope admin, or on the machine of the server.",
+            "A person imports them at the command line of the server's machine, without --agent; or \
+             use a token with the scope admin.",
         )
     })
 }

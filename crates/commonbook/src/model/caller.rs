@@ -36,6 +36,8 @@ pub enum EntryPoint {
     Handoff,
     /// The digest of a case that runs by itself.
     Digest,
+    /// The pages of the server, where a person has signed in.
+    Dashboard,
 }
 
 impl EntryPoint {
@@ -50,6 +52,7 @@ impl EntryPoint {
             Self::Hook => "hook",
             Self::Handoff => "handoff",
             Self::Digest => "digest",
+            Self::Dashboard => "dashboard",
         }
     }
 }

@@ -148,7 +148,7 @@ pub struct ConsolidationItem {
 pub struct ConsolidationResult {
     /// What was done.
     pub outcome: ConsolidationOutcome,
-    /// Why nothing was done: `already running`.
+    /// Why nothing was done: `already running since …`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// The id to undo it with.
@@ -235,6 +235,29 @@ pub struct ConsolidationLease {
     pub agent: Agent,
     /// The operation; one that died is continued under its id.
     pub operation: OperationId,
+}
+
+/// Who holds the right to consolidate a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseHolder {
+    /// The operation, whose id was made when it began.
+    pub operation: OperationId,
+    /// When the lease ends unless it is extended.
+    pub until: Timestamp,
+}
+
+impl LeaseHolder {
+    /// Why another consolidation is skipped now.
+    #[must_use]
+    pub fn skip_reason(&self, now: Timestamp) -> String {
+        let since = self.operation.made_at().strftime("%H:%M");
+        let millis = self.until.duration_since(now).as_millis().max(0);
+        let seconds = (millis + 999) / 1000;
+        format!(
+            "already running since {since} UTC (its lease ends in {seconds} s; if that process died, \
+             try again then)"
+        )
+    }
 }
 
 /// When consolidations run by themselves: the section `consolidation` of config.json.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{CertificateId, MemoryId};
 use crate::model::agent::Agent;
 use crate::model::memory::{Memory, Retraction};
+use crate::model::standing::AuthorMark;
 use crate::model::workspace::Workspace;
 
 pub use phrases::{FORGOTTEN_MARK, ForgottenPhrases, Phrase, PhraseKey, phrases_of_memories};
@@ -45,6 +46,9 @@ pub struct ForgetCertificate {
     pub at: Timestamp,
     /// Who did it.
     pub by: Agent,
+    /// Whether that was a person.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub by_person: bool,
     /// The memories that were removed.
     pub memories: Vec<MemoryId>,
     /// Memories whose quotes of them were cut out.
@@ -62,6 +66,11 @@ pub struct ForgetCertificate {
     pub allowed_at: Option<Timestamp>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 /// What was forgotten, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgetResult {
@@ -73,6 +82,9 @@ pub struct ForgetResult {
     pub redacted: Vec<MemoryId>,
     /// Every place that was searched.
     pub places: Vec<ForgetPlace>,
+    /// Copies that stay, and how to remove them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remaining: Vec<String>,
     /// The certificate; `null` if nothing was done.
     pub certificate: Option<ForgetCertificate>,
     /// What to do next.
@@ -163,6 +175,24 @@ pub fn entry_without_text(entry: &Memory) -> Memory {
             .map(|retraction| Retraction { reason: FORGOTTEN_MARK.to_owned(), ..retraction }),
         ..entry.clone()
     }
+}
+
+/// A standing memory file without these phrases: an item of which no word is left goes as a whole.
+/// `None` if it holds none of them.
+#[must_use]
+pub fn redacted_standing(text: &str, phrases: &ForgottenPhrases) -> Option<String> {
+    phrases.redact(text).map(|redacted| without_empty_items(&redacted))
+}
+
+/// A redacted standing memory file without the items that have no word left.
+#[must_use]
+pub fn without_empty_items(redacted: &str) -> String {
+    let is_empty = |line: &str| {
+        let (said, _) = AuthorMark::split_from(line);
+        let rest = said.replace(FORGOTTEN_MARK, "");
+        rest.len() < said.len() && !rest.contains(char::is_alphanumeric)
+    };
+    redacted.split_inclusive('\n').filter(|line| !is_empty(line)).collect()
 }
 
 /// Whether nothing of a redacted memory is left.

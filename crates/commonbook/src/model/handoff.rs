@@ -36,6 +36,8 @@ use crate::model::agent::Agent;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Sharing, Trust};
 use crate::model::workspace::Workspace;
+use commonbook_text::claims::compare::says_same;
+use commonbook_text::referring::refers_back;
 use commonbook_text::string_enum;
 
 string_enum! {
@@ -346,6 +348,23 @@ impl Handoff {
             user_id: self.user_id.clone(),
             ..event
         }
+    }
+
+    /// Whether its author writes nothing in it that these earlier handoffs do not say.
+    #[must_use]
+    pub fn only_repeats(&self, earlier: &[Self]) -> bool {
+        let said: Vec<&str> = earlier.iter().flat_map(Self::written_parts).collect();
+        // "Go on" says nothing, in whichever words.
+        let is_empty = |part: &str| part == self.task && refers_back(part);
+        let is_said = |part: &str| said.iter().any(|said| says_same(said, part));
+        self.written_parts().all(|part| is_empty(part) || is_said(part))
+    }
+
+    /// What its author wrote in it, part by part.
+    fn written_parts(&self) -> impl Iterator<Item = &str> {
+        let lines = [&self.active_files, &self.decisions_made, &self.next_steps];
+        let lines = lines.into_iter().flatten();
+        [&self.task].into_iter().chain(&self.context).chain(lines).map(String::as_str)
     }
 
     /// The text of the memory that an expired handoff becomes: what its author wrote.

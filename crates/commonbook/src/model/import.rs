@@ -12,9 +12,11 @@ use crate::base::id::MemoryId;
 use crate::base::{input, limits};
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
+use crate::model::entity::EntityLabel;
 use crate::model::export::ExportRecord;
 use crate::model::memory::{
-    Importance, Memory, MemoryType, QuarantineNotice, Retraction, SaveMemory, SaveOutcome, Sharing,
+    Importance, Memory, MemorySubject, MemoryType, QuarantineNotice, Retraction, SaveMemory,
+    SaveOutcome, Sharing,
 };
 use crate::model::workspace::Workspace;
 
@@ -38,6 +40,8 @@ pub struct ImportLineResult {
     pub is_record: bool,
     /// The notice of a memory that was quarantined.
     pub quarantined: Option<QuarantineNotice>,
+    /// When the text was forgotten because of which the line was left out.
+    pub forgotten_at: Option<Timestamp>,
 }
 
 /// Imports lines of `commonbook export`, of conversations or of other programs, each once and under the name
@@ -92,6 +96,9 @@ pub struct ImportRecord {
     /// The notice of a memory that was quarantined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<QuarantineNotice>,
+    /// When its text was forgotten: the line is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten_at: Option<Timestamp>,
     /// Why the line was not imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorDetail>,
@@ -100,13 +107,15 @@ pub struct ImportRecord {
 impl From<Result<ImportLineResult>> for ImportRecord {
     fn from(result: Result<ImportLineResult>) -> Self {
         match result {
-            Ok(ImportLineResult { outcome, is_record, quarantined }) => {
-                Self { outcome: Some(outcome), is_record, quarantined, error: None }
+            Ok(ImportLineResult { outcome, is_record, quarantined, forgotten_at }) => {
+                let outcome = Some(outcome);
+                Self { outcome, is_record, quarantined, forgotten_at, error: None }
             }
             Err(error) => Self {
                 outcome: None,
                 is_record: false,
                 quarantined: None,
+                forgotten_at: None,
                 error: Some(error.body(None).error),
             },
         }
@@ -118,8 +127,8 @@ impl From<ImportRecord> for Result<ImportLineResult> {
         match (line.outcome, line.error) {
             (_, Some(error)) => Err(error.into()),
             (Some(outcome), None) => {
-                let ImportRecord { is_record, quarantined, .. } = line;
-                Ok(ImportLineResult { outcome, is_record, quarantined })
+                let ImportRecord { is_record, quarantined, forgotten_at, .. } = line;
+                Ok(ImportLineResult { outcome, is_record, quarantined, forgotten_at })
             }
             (None, None) => Err(Error::new(ErrorKind::Internal, "the line has no result")),
         }
@@ -141,13 +150,29 @@ pub struct ConversationTurn {
     pub session: Option<String>,
     /// When it was said.
     pub at: Option<Timestamp>,
+    /// When it begins to hold, if not when it was said.
+    pub valid_from: Option<Timestamp>,
+    /// When it ceases to hold.
+    pub valid_until: Option<Timestamp>,
+    /// Who may read it.
+    pub sharing: Option<Sharing>,
+    /// The user it is about.
+    pub user_id: Option<String>,
+    /// Whom it is about; with a user, that user.
+    pub about: Option<MemorySubject>,
+    /// A heading.
+    pub title: Option<String>,
+    /// The text in one or two sentences.
+    pub summary: Option<String>,
     /// The type; `episodic` by default.
     pub memory_type: Option<MemoryType>,
     /// The topics.
     pub topics: Vec<String>,
     /// How much it matters.
     pub importance: Option<Importance>,
-    /// Every other field of the line; kept as metadata.
+    /// What it is about, by name.
+    pub entities: Vec<EntityLabel>,
+    /// The metadata of the line, and every other field of it.
     pub rest: Map<String, Value>,
     /// The hash of the line, by which a repeated import recognises it.
     pub sha256: String,
@@ -270,8 +295,9 @@ impl ConversationTurn {
                 AgentName { agent: caller.agent.clone(), device: caller.device.clone() }
             }
         };
+        let user_id = self.user_id;
         let speaker = Caller::new(Some(name), workspace.clone(), EntryPoint::Import)
-            .for_user(caller.user.as_deref())?
+            .for_user(user_id.as_deref().or(caller.user.as_deref()))?
             .in_session(self.session.as_deref().and_then(nearest_session_id).as_deref())?;
         let request = SaveMemory {
             text: self.text,
@@ -279,7 +305,14 @@ impl ConversationTurn {
             topics: self.topics,
             importance: self.importance,
             metadata: self.rest,
-            valid_from: self.at,
+            valid_from: self.valid_from.or(self.at),
+            valid_until: self.valid_until,
+            sharing: self.sharing,
+            about: self.about.or_else(|| user_id.as_ref().map(|_| MemorySubject::User)),
+            user_id,
+            title: self.title,
+            summary: self.summary,
+            entities: self.entities,
             ..SaveMemory::default()
         };
         let mut memory = request.memory(&speaker, default_sharing, id, now)?;

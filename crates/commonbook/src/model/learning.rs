@@ -1,7 +1,7 @@
 //! Learnings: what an agent explicitly says that it wants remembered.
 //!
-//! Nothing is guessed. A learning stands behind a mark (`Remember:`, `Memorize:`, `Learned:`, `Note
-//! to self:`, `Add To Memory:`) as a sentence, a list, or a type and a content; or in JSON with
+//! Nothing is guessed. A learning stands behind a mark (`Remember:`, `Memorize:`, `Learned:`, `Key
+//! learning:`, `Note to self:`, `Add To Memory:`) as a sentence, a list, or a type and a content; or in JSON with
 //! `remember`, which adds, or `MEMORIES`, which replaces. Ignored are sentences that only contain
 //! the word, questions, code, quotations, and contexts that Commonbook gave to the agent.
 
@@ -70,6 +70,9 @@ impl LearningType {
         })
     }
 }
+
+/// The name under which the metadata of a memory keep the sort of the learning.
+pub const LEARNING_SORT_KEY: &str = "learning";
 
 /// One learning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -26,7 +26,9 @@ pub use retraction::{
 pub use review::{
     AppealMemory, ListQuarantined, PendingReview, QuarantineNotice, ReleaseAppeal, ReleaseMemory,
 };
-pub use save::{RetractedTwin, SaveMemories, SaveMemory, SaveOutcome, SaveResult};
+pub use save::{
+    RetractedTwin, SaveMemories, SaveMemory, SaveOutcome, SaveResult, unbegun_session_hint,
+};
 pub use subject::MemorySubject;
 pub use update::{UpdateMemory, UpdateResult, expect_revision};
 pub use usage::{MemoryUsage, UsageKind, UsagePosition};

@@ -27,9 +27,9 @@ pub use excerpt::{StandingExcerpt, StandingPart};
 pub use paths::{file_of_role, role_of_file, standing_file_name, standing_folders};
 pub use requests::{
     AddStanding, CleanStanding, InitStanding, ListStanding, ListStandingVersions, OptimizeStanding,
-    ReadStanding, RemoveStanding, RestoreStanding, RouteStanding, StandingEdit, StandingEdits,
-    StandingFileInfo, StandingHistory, StandingList, StandingPage, StandingRoute, StandingSummary,
-    StandingVersionInfo,
+    PreviewStanding, ReadStanding, RemoveStanding, RestoreStanding, RouteStanding, StandingEdit,
+    StandingEdits, StandingFileInfo, StandingHistory, StandingList, StandingPage, StandingPreview,
+    StandingRoute, StandingSummary, StandingVersionInfo,
 };
 pub use route::{RoleMatch, route};
 pub use version::{LineChanges, StandingAction, StandingKey, StandingLocation, StandingVersion};

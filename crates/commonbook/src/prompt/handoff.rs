@@ -18,8 +18,8 @@ use crate::base::id::{EntityId, HandoffId, MemoryId, handle};
 use crate::base::limits;
 use crate::model::handoff::choose::{
     EntityCandidate, ExclusionReason, HandoffCandidate, HandoffSelection, HandoffSettings,
-    MemoryExclusion, empty_hint, left_out_count, mark_recent, saturating_tokens,
-    select_for_handoff,
+    MemoryExclusion, empty_hint, left_out_count, saturating_tokens, select_for_handoff,
+    settle_at_hand,
 };
 use crate::model::handoff::{ChainLink, Handoff, HandoffMemory, InclusionReason};
 use crate::prompt::block::{PromptBlock, PromptSection};
@@ -75,6 +75,8 @@ pub struct HandoffOffers {
     pub earlier: Vec<ChainLink>,
     /// The number of memories about a user for whom the source does not work.
     pub about_others: usize,
+    /// Whether the handoff is only a preview, which nobody stores.
+    pub dry_run: bool,
 }
 
 /// The text of a handoff in parts, written when the handoff is made. Parts that the target may not
@@ -250,7 +252,7 @@ pub fn pack(
     }
     let mut candidates: Vec<HandoffCandidate> =
         offers.memories.iter().map(|offer| offer.candidate.clone()).collect();
-    mark_recent(&mut candidates);
+    settle_at_hand(&mut candidates, &handoff.task);
     let mut items = OfferItems::new(&handoff, &offers.memories, memory_tokens_max(budget));
     let mut choose = |room| {
         let tokens = |candidate: &HandoffCandidate| items.tokens(candidate.id);
@@ -277,7 +279,8 @@ pub fn pack(
     package.memories = items.items.into_iter().map(|(id, (item, _))| (id, item)).collect();
     let (handoff, tokens) =
         fit_budget(handoff, &mut package, &mut chosen, &offers.earlier, budget, fence);
-    let hints = [empty_hint(&chosen, settings, offers.about_others), brief.hint];
+    let empty = empty_hint(&chosen, settings, offers.about_others, offers.dry_run);
+    let hints = [empty, brief.hint];
     let hints: Vec<String> = hints.into_iter().flatten().collect();
     let hint = Some(hints.join(" ")).filter(|hint| !hint.is_empty());
     let HandoffSelection { memories, entities, left_out } = chosen;

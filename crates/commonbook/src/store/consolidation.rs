@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::model::consolidation::ConsolidationLease;
+use crate::model::consolidation::{ConsolidationLease, LeaseHolder};
 use crate::model::workspace::Workspace;
 
 /// The rows of consolidations: one for each workspace that was ever consolidated.
@@ -16,6 +16,9 @@ pub trait ConsolidationRows {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<ConsolidationLease>>;
+
+    /// Who holds the lease of a workspace at this time.
+    fn lease_holder(&self, workspace: &Workspace, now: Timestamp) -> Result<Option<LeaseHolder>>;
 
     /// Extends a lease; returns whether it was still held. One with an older token is not, even if
     /// nobody holds another.

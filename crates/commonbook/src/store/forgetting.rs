@@ -22,6 +22,9 @@ pub trait ForgettingRows {
     /// The keys as they are stored.
     fn stored_phrase_keys(&self) -> Result<Vec<String>>;
 
+    /// The workspaces in which something was forgotten.
+    fn forgetting_workspaces(&self) -> Result<Vec<Workspace>>;
+
     /// The lengths in words of the forgotten phrases of a workspace.
     fn tombstone_lengths(&self, workspace: &Workspace) -> Result<BTreeSet<usize>>;
 

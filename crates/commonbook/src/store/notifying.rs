@@ -46,6 +46,10 @@ impl Store for NotifyingStore {
         self.store.disk_bytes()
     }
 
+    fn queued_writes(&self) -> usize {
+        self.store.queued_writes()
+    }
+
     fn scrub(&self) -> Result<()> {
         self.store.scrub()
     }

@@ -41,6 +41,7 @@ mod session;
 mod standing;
 mod token;
 mod usage;
+mod webhook;
 mod workspace;
 mod writer;
 
@@ -190,6 +191,10 @@ impl Store for SqliteStore {
             std::fs::metadata(name).map_or(0, |file| file.len())
         };
         Ok(["", "-wal", "-shm"].into_iter().map(size).sum())
+    }
+
+    fn queued_writes(&self) -> usize {
+        self.writer.get().map_or(0, StoreWriter::queued)
     }
 
     fn scrub(&self) -> Result<()> {

@@ -8,6 +8,9 @@ pub trait StandingRows {
     /// At most `limit` versions of a file, newest first.
     fn standing_versions(&self, key: &StandingKey, limit: u32) -> Result<Vec<StandingVersion>>;
 
+    /// The folders of the projects whose files have versions.
+    fn standing_projects(&self) -> Result<Vec<String>>;
+
     /// The text of a version.
     fn standing_text(&self, key: &StandingKey, version: u64) -> Result<Option<String>>;
 

@@ -8,6 +8,7 @@ use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::event::JournalRange;
+use crate::model::figures::StreamFigures;
 use crate::model::stats::BusStats;
 use crate::model::workspace::Workspace;
 use crate::store::Transaction;
@@ -21,6 +22,10 @@ struct BusState {
     /// The end of each journal when the process began to serve; `None` before.
     begun: Option<BTreeMap<Workspace, u64>>,
     figures: BTreeMap<FollowerKey, FollowerFigures>,
+    /// The journal and the position of each open stream that has one, by the number of its follower.
+    positions: BTreeMap<u64, (Workspace, u64)>,
+    /// The number of the next follower.
+    next: u64,
 }
 
 /// The workspace, the agent and the user of a follower.
@@ -39,6 +44,7 @@ struct FollowerFigures {
 pub struct BusFollower {
     bus: Arc<EventBus>,
     key: FollowerKey,
+    number: u64,
 }
 
 impl EventBus {
@@ -50,8 +56,28 @@ impl EventBus {
     #[must_use]
     pub fn follow(self: &Arc<Self>, caller: &Caller) -> BusFollower {
         let key = (caller.workspace.clone(), caller.agent.to_string(), caller.user.clone());
-        self.lock().figures.entry(key.clone()).or_default().followers += 1;
-        BusFollower { bus: Arc::clone(self), key }
+        let mut state = self.lock();
+        state.figures.entry(key.clone()).or_default().followers += 1;
+        let number = state.next;
+        state.next += 1;
+        BusFollower { bus: Arc::clone(self), key, number }
+    }
+
+    /// The figures of all followers together; `journals` has the end of each journal.
+    pub(in crate::verbs) fn figures(&self, journals: &BTreeMap<Workspace, u64>) -> StreamFigures {
+        let state = self.lock();
+        let lag = |(workspace, position): &(Workspace, u64)| {
+            journals.get(workspace).map_or(0, |end| end.saturating_sub(*position))
+        };
+        let lag_max = state.positions.values().map(lag).max().unwrap_or(0);
+        let mut sum = StreamFigures { lag_max, ..StreamFigures::default() };
+        for figures in state.figures.values() {
+            sum.open += figures.followers;
+            sum.delivered += figures.delivered;
+            sum.filtered += figures.filtered;
+            sum.failed += figures.failed;
+        }
+        sum
     }
 }
 
@@ -70,6 +96,12 @@ impl BusFollower {
         self.count(|figures| figures.filtered += events);
     }
 
+    /// Notes the position in its journal up to which it has received everything.
+    pub fn note_position(&self, position: u64) {
+        let workspace = self.key.0.clone();
+        self.bus.lock().positions.insert(self.number, (workspace, position));
+    }
+
     /// Counts a delivery that failed: the stream ended, or fell behind.
     pub fn note_failed(&self) {
         self.count(|figures| figures.failed += 1);
@@ -79,6 +111,7 @@ impl BusFollower {
 impl Drop for BusFollower {
     fn drop(&mut self) {
         self.count(|figures| figures.followers = figures.followers.saturating_sub(1));
+        self.bus.lock().positions.remove(&self.number);
     }
 }
 

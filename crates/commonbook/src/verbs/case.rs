@@ -80,7 +80,10 @@ impl Commonbook {
             let latest = match (&found, &title) {
                 (Some(case), _) => case.takes_entries().map(|()| case.version)?,
                 (None, Some(_)) => 0,
-                (None, None) => return Err(unknown_case(&key)),
+                (None, None) => {
+                    let hint = "Use a key from `list_cases`, or give a title to open the case.";
+                    return Err(unknown_case(&key).hint(hint));
+                }
             };
             if expected.is_some_and(|expected| expected != latest) {
                 return Ok(AppendResult::version_conflict(latest));
@@ -219,8 +222,7 @@ pub(super) fn find_case(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) ->
 }
 
 pub(super) fn unknown_case(key: &CaseKey) -> Error {
-    Error::not_found(format!("no case {key} exists"))
-        .hint("See the list of cases, or give a title to open one.")
+    Error::not_found(format!("no case {key} exists")).hint("Use a key from `list_cases`.")
 }
 
 /// Opens a case and appends its event.

@@ -169,11 +169,13 @@ impl ConsolidationJob<'_> {
     fn run(&self, expected: Option<&str>) -> Result<ConsolidationResult> {
         self.book.policy.may_write(self.caller)?;
         let Some(lease) = self.lease()? else {
+            let (now, workspace) = (self.book.clock.now(), &self.caller.workspace);
+            let holder = self.book.store.read(|tx| tx.lease_holder(workspace, now))?;
+            // It may have been given back meanwhile.
+            let reason = holder
+                .map_or_else(|| "already running".to_owned(), |holder| holder.skip_reason(now));
             let skipped = ConsolidationResult::of(ConsolidationOutcome::Skipped);
-            return Ok(ConsolidationResult {
-                reason: Some("already running".to_owned()),
-                ..skipped
-            });
+            return Ok(ConsolidationResult { reason: Some(reason), ..skipped });
         };
         let done = self.run_leased(&lease, expected);
         if done.is_err() {

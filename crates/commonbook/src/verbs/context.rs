@@ -76,7 +76,7 @@ impl Commonbook {
         let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
         let sight = Sight::reading(&caller)?;
         let wanted = request.check(self.preferences.settings(&caller.agent))?;
-        let standing = self.files.read(&caller, begun);
+        let standing = self.own_standing(&caller, begun)?;
         let fence = self.fence(&caller)?;
         let material =
             self.gather_material(&caller, &sight, request.case.as_ref(), &wanted, begun)?;

@@ -4,3 +4,4 @@ mod contradiction;
 mod digest;
 pub(in crate::verbs) mod mention;
 pub(in crate::verbs) mod sweep;
+pub(in crate::verbs) mod webhook;

@@ -1,6 +1,7 @@
 //! Forgetting: memories go with every copy in the home, and do not come back.
 
 mod files;
+mod remaining;
 mod restored;
 
 use std::collections::BTreeSet;
@@ -53,6 +54,15 @@ struct ForgetPlan {
     phrases: ForgottenPhrases,
 }
 
+/// What stands outside the rows of the plan's workspace.
+#[derive(Clone)]
+struct ForgetSurroundings {
+    /// The files of the home, which are cleaned.
+    files: Vec<ForgetPlace>,
+    /// The copies that stay.
+    remaining: Vec<String>,
+}
+
 impl ForgetPlan {
     fn ids(&self) -> Vec<MemoryId> {
         self.memories.iter().map(|forgotten| forgotten.memory.id).collect()
@@ -96,8 +106,12 @@ impl Commonbook {
             Ok((plan, rows))
         })?;
         let redacted = visible_ids(caller, &plan.quoting)?;
+        let files = self.redact_files(&plan.phrases, false)?;
+        let remaining = match plan.memories.is_empty() {
+            true => Vec::new(),
+            false => self.remaining_copies(caller, &plan)?,
+        };
         if !request.is_confirmed() || plan.memories.is_empty() {
-            let files = self.redact_files(&plan.phrases, false)?;
             let hint = (!plan.memories.is_empty())
                 .then(|| "Nothing was changed. To do it, set `confirm`; nothing undoes it.".into());
             return Ok(ForgetResult {
@@ -105,17 +119,18 @@ impl Commonbook {
                 memories: plan.ids(),
                 redacted,
                 places: plan.places(rows, files),
+                remaining,
                 certificate: None,
                 hint,
             });
         }
-        let files = self.redact_files(&plan.phrases, false)?;
+        let around = ForgetSurroundings { files, remaining: remaining.clone() };
         let id = CertificateId::new(&*self.ids, now);
         let (by, selection) = (caller.clone(), selection.clone());
         let certificate = self.store.write_as(caller, move |tx| {
             tx.note_agent_seen(&by, now)?;
             let plan = plan_forgetting(&*tx, &by, &selection)?;
-            forget_planned(tx, &by, &plan, files.clone(), id, now)
+            forget_planned(tx, &by, &plan, around.clone(), id, now)
         })?;
         self.finish_forgetting()?;
         let workspace = certificate.workspace.clone();
@@ -130,6 +145,7 @@ impl Commonbook {
             memories: certificate.memories.clone(),
             redacted: certificate.redacted.clone(),
             places: certificate.places.clone(),
+            remaining,
             certificate: Some(certificate),
             hint,
         })
@@ -335,7 +351,7 @@ fn forget_planned(
     tx: &mut dyn Transaction,
     caller: &Caller,
     plan: &ForgetPlan,
-    files: Vec<ForgetPlace>,
+    around: ForgetSurroundings,
     id: CertificateId,
     now: Timestamp,
 ) -> Result<ForgetCertificate> {
@@ -358,17 +374,20 @@ fn forget_planned(
             tx.put_tombstone(&Tombstone { workspace, phrase, certificate: id, owner })?;
         }
     }
+    let mut not_erased = around.remaining;
+    not_erased.extend(OUTSIDE_COPIES.map(str::to_owned));
     let texts: Vec<&str> = memories.iter().map(|forgotten| &*forgotten.memory.text).collect();
     let certificate = ForgetCertificate {
         id,
         workspace: workspace.clone(),
         at: now,
         by: caller.agent.clone(),
+        by_person: access::is_person(caller),
         memories: plan.ids(),
         redacted: visible_ids(caller, quoting)?,
-        places: plan.places(rows, files),
+        places: plan.places(rows, around.files),
         keyed_digest: hex(&key.sign(&texts.join("\n"))),
-        not_erased: OUTSIDE_COPIES.map(str::to_owned).to_vec(),
+        not_erased,
         finished_at: None,
         allowed_at: None,
     };

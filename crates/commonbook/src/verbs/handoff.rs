@@ -29,7 +29,7 @@ use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::prompt::context::ContextOrigin;
-use crate::prompt::handoff::{HandoffText, PackResult, pack};
+use crate::prompt::handoff::{HandoffOffers, HandoffText, PackResult, pack};
 use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::FoundBasis;
@@ -39,6 +39,9 @@ use text::{earlier_links, handoff_text, present_memories};
 
 /// Handoffs that one transaction of a sweep expires at most.
 const HANDOFF_EXPIRY_MAX: u32 = 100;
+
+/// Earlier handoffs with which a new one of the same round is compared.
+const ROUND_HANDOFFS_MAX: usize = 40;
 
 impl Commonbook {
     /// Hands the caller's work over to another agent, with the memories and entities that belong to
@@ -66,6 +69,7 @@ impl Commonbook {
         let id = HandoffId::new(&*self.ids, now);
         let fence = self.fence(caller)?;
         let (handoff, offers) = self.offers(caller, id, &draft, now)?;
+        let offers = HandoffOffers { dry_run: request.dry_run, ..offers };
         let packed = pack(handoff, &offers, &draft.settings, &fence);
         if request.dry_run {
             return self.preview_handoff(caller, packed, target.warning);
@@ -464,10 +468,27 @@ fn find_cycle(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<
     let Some(mut cycle) = graph.cycle_of(handoff) else { return Ok(FoundCycle::default()) };
     if cycle.again {
         let closing = cycle.closing_handoffs(&edges);
-        cycle.idle = !tx.has_written_since(sight, &cycle.path, &closing)?;
+        cycle.idle = !tx.has_written_since(sight, &cycle.path, &closing)?
+            && handoff.only_repeats(&round_handoffs(tx, sight, &cycle, &edges)?);
     }
     let earlier = cycle.earlier_handoff(&edges);
     Ok(FoundCycle { cycle: Some(cycle), earlier })
+}
+
+/// The newest handoffs between the agents of a cycle.
+fn round_handoffs(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    cycle: &HandoffCycle,
+    edges: &[HandoffEdge],
+) -> Result<Vec<Handoff>> {
+    let on_cycle =
+        |edge: &&HandoffEdge| cycle.path.contains(&edge.from) && cycle.path.contains(&edge.to);
+    let mut ids: Vec<HandoffId> = edges.iter().filter(on_cycle).map(|edge| edge.handoff).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let newest = ids.into_iter().rev().take(ROUND_HANDOFFS_MAX);
+    newest.filter_map(|id| tx.handoff(sight, id).transpose()).collect()
 }
 
 /// The handoffs that decide whether this one closes a cycle: those of its chain and its case, and

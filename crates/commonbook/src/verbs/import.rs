@@ -6,7 +6,9 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::case::{file_in_case, restore_in_case};
-use super::ops::forgotten::{forgotten_phrases, record_without_forgotten, without_forgotten};
+use super::ops::forgotten::{
+    MemoryRemainder, forgotten_phrases, record_without_forgotten, without_forgotten,
+};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::model::access::{self, require_scope};
@@ -162,7 +164,12 @@ fn write_line(
         PreparedLine::Written(outcome) => Ok(*outcome),
     };
     match result {
-        Ok(outcome) => Ok(Ok(ImportLineResult { outcome, is_record: true, quarantined: None })),
+        Ok(outcome) => Ok(Ok(ImportLineResult {
+            outcome,
+            is_record: true,
+            quarantined: None,
+            forgotten_at: None,
+        })),
         Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::Invalid) => {
             Ok(Err(error))
         }
@@ -176,17 +183,19 @@ fn write_memory(
     is_exported: bool,
     now: Timestamp,
 ) -> Result<Result<ImportLineResult>> {
-    let result =
-        |outcome, quarantined| Ok(Ok(ImportLineResult { outcome, is_record: false, quarantined }));
+    let result = |outcome, quarantined, forgotten_at| {
+        Ok(Ok(ImportLineResult { outcome, is_record: false, quarantined, forgotten_at }))
+    };
     if tx.was_imported(memory)? {
-        return result(SaveOutcome::Repeated, None);
+        return result(SaveOutcome::Repeated, None, None);
     }
     // What was forgotten does not come back.
-    if tx.certificate_of(&memory.workspace, memory.id)?.is_some() {
-        return result(SaveOutcome::Repeated, None);
+    if let Some(certificate) = tx.certificate_of(&memory.workspace, memory.id)? {
+        return result(SaveOutcome::Repeated, None, Some(certificate.made_at()));
     }
-    let Some(memory) = &without_forgotten(&*tx, memory)? else {
-        return result(SaveOutcome::Repeated, None);
+    let memory = &match without_forgotten(&*tx, memory)? {
+        MemoryRemainder::Memory(memory) => memory,
+        MemoryRemainder::Nothing(at) => return result(SaveOutcome::Repeated, None, Some(at)),
     };
     let name = AgentName { agent: memory.owner.clone(), device: None };
     let author = Caller::new(Some(name), memory.workspace.clone(), EntryPoint::Import);
@@ -207,7 +216,7 @@ fn write_memory(
         // The author of a line without its agent called when it wrote the memory, not now.
         tx.note_agent_seen(&author, memory.recorded_at)?;
     }
-    result(SaveOutcome::Created, QuarantineNotice::of(memory, &author))
+    result(SaveOutcome::Created, QuarantineNotice::of(memory, &author), None)
 }
 
 /// Checks that this caller may import this record.
@@ -218,7 +227,8 @@ fn admit_record(caller: &Caller, record: &ExportRecord) -> Result<()> {
         (_, None) => require_scope(caller, TokenScope::Admin).map_err(|error| {
             let message = "only an administrator may import what others decided or handed over";
             Error { message: message.to_owned(), ..error }.hint(
-                "Import it with a token that has the scope admin, or on the machine of the server.",
+                "A person imports it at the command line of the server's machine, without --agent; or \
+                 use a token with the scope admin.",
             )
         }),
     }

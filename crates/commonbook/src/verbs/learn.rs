@@ -14,7 +14,8 @@ use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::learning::{
-    LearnRequest, LearnResult, Learning, LearningUpdate, StandingChange, extract_learnings,
+    LEARNING_SORT_KEY, LearnRequest, LearnResult, Learning, LearningUpdate, StandingChange,
+    extract_learnings,
 };
 use crate::model::memory::{ListOrder, Memory, MemorySubject, MemoryType, SaveMemory};
 use crate::model::search::{MemoryFilter, MemoryRef};
@@ -26,7 +27,7 @@ use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::prompt::context::{CandidateBuilder, ContextFilter};
 use crate::store::Transaction;
-use crate::verbs::ops::forgotten::without_forgotten;
+use crate::verbs::ops::forgotten::{MemoryRemainder, without_forgotten};
 use crate::verbs::ops::write_once::{WriteScope, fit_key};
 use commonbook_text::claims::compare::says_same;
 use commonbook_text::echo::{repeats, without_contexts};
@@ -114,7 +115,7 @@ impl Commonbook {
             !memory.is_quarantined() && memory.text.chars().count() <= limits::STANDING_ITEM_CHARS
         };
         let section = |memory: &Memory| {
-            let sort = memory.metadata.get("learning").and_then(Value::as_str);
+            let sort = memory.metadata.get(LEARNING_SORT_KEY).and_then(Value::as_str);
             section_of(sort.unwrap_or_default()).to_owned()
         };
         let item = |memory: &Memory| {
@@ -182,7 +183,14 @@ fn keep_new(
             continue;
         }
         // What was forgotten is not learned again.
-        let Some(memory) = without_forgotten(&*tx, memory)? else { continue };
+        let memory = match without_forgotten(&*tx, memory)? {
+            MemoryRemainder::Memory(memory) => *memory,
+            MemoryRemainder::Nothing(at) => {
+                let day = at.strftime("%Y-%m-%d");
+                result.left_out.push(format!("a learning that was forgotten on {day}"));
+                continue;
+            }
+        };
         let earlier = find_earlier(&*tx, caller, &memory)?;
         let memory = keep_memory(tx, &memory, now)?;
         for old in earlier.corrected.iter().filter(|_| !memory.is_quarantined()) {
@@ -194,7 +202,7 @@ fn keep_new(
         result.learnings.push(memory);
     }
     if let Some(memory) = conversation.filter(|memory| !is_known(&memory.text))
-        && let Some(memory) = without_forgotten(&*tx, memory)?
+        && let MemoryRemainder::Memory(memory) = without_forgotten(&*tx, memory)?
     {
         keep_memory(tx, &memory, now)?;
         result.conversation = Some(memory.id);
@@ -216,7 +224,7 @@ fn learning_request(learning: &Learning) -> Result<SaveMemory> {
         text: learning.content.clone(),
         memory_type: Some(MemoryType::try_from("learning".to_owned())?),
         topics: vec![sort.to_owned()],
-        metadata: [("learning".to_owned(), Value::from(sort))].into_iter().collect(),
+        metadata: [(LEARNING_SORT_KEY.to_owned(), Value::from(sort))].into_iter().collect(),
         ..SaveMemory::default()
     })
 }

@@ -2,6 +2,7 @@
 
 mod earlier;
 mod lookup;
+mod sight;
 mod write;
 
 use jiff::{SignedDuration, Timestamp};
@@ -328,7 +329,7 @@ fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<Sav
         };
         let result = SaveResult::of(saved.memory, outcome, door);
         let result = result.superseding(saved.superseded, door);
-        let result = result.after_retraction(saved.retracted, door);
+        let result = result.after_retraction(saved.retracted, door).in_named_session(door);
         SaveResult { stale: saved.stale, ..result }
     };
     once.answer.into_iter().map(result).collect()

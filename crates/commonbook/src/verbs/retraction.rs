@@ -54,14 +54,13 @@ impl Commonbook {
     ///
     /// # Errors
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if it is retracted already,
-    /// `invalid` and `too_large` for the reason.
+    /// `invalid` and `too_large` for the reason, which a dry run does not need.
     pub fn retract_memory(
         &self,
         caller: &Caller,
         request: &RetractMemory,
     ) -> Result<RetractionResult> {
         let now = self.clock.now();
-        let retraction = request.retraction(caller, now)?;
         let id = request.id;
         let files = self.files.texts(caller.project.as_deref());
         if request.dry_run {
@@ -73,6 +72,7 @@ impl Commonbook {
                 Ok(RetractionResult { memory: before, operation: None, blast_radius })
             });
         }
+        let retraction = request.retraction(caller, now)?;
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, now, ids, .. } = scope;
             let before = retractable_memory(tx, caller, sight, id)?;

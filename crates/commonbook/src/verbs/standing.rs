@@ -8,23 +8,27 @@ mod versions;
 
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::{input, limits};
 use crate::model::access::{self, Sight};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, CallerProof};
 use crate::model::export::StandingText;
+use crate::model::forgetting::without_empty_items;
 use crate::model::memory::{SaveOutcome, fit_text};
 use crate::model::standing::{
     AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
     ListStandingVersions, OptimizeStanding, ReadStanding, RemoveStanding, RestoreStanding,
     RouteStanding, StandingAction, StandingDocument, StandingEdit, StandingEdits, StandingFileInfo,
-    StandingHistory, StandingList, StandingPage, StandingRoute, StandingSummary, StandingVersion,
-    StandingVersionInfo, StandingWriter, route, section_of,
+    StandingHistory, StandingLimits, StandingList, StandingPage, StandingRoute, StandingSummary,
+    StandingVersion, StandingVersionInfo, StandingWriter, route, section_of,
 };
 use crate::model::token::TokenScope;
+use crate::store::Transaction;
 use crate::verbs::Commonbook;
-use crate::verbs::ops::forgotten::refuse_forgotten;
+use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten};
 use commonbook_text::secrets;
 
 pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
@@ -71,8 +75,13 @@ impl Commonbook {
             let text = self.text_of_version(&target, version)?;
             return Ok(StandingPage { info: info_of(&target, &text, version), text });
         }
-        let text = target.text()?.ok_or_else(|| no_file(&target))?;
+        let mut text = target.text()?.ok_or_else(|| no_file(&target))?;
         let version = self.observe_standing(&target, &text)?;
+        // A person finds there what is still to be removed.
+        if !access::is_person(caller) {
+            let cut = self.store.read(|tx| standing_without_forgotten(tx, Some(caller), &text))?;
+            text = cut.unwrap_or(text);
+        }
         Ok(StandingPage { info: info_of(&target, &text, version), text })
     }
 
@@ -105,7 +114,10 @@ impl Commonbook {
             // The changed lines show a replaced item.
             AddOutcome::Added | AddOutcome::Replaced(_) => None,
             AddOutcome::Repeated(item) => Some(item.clone()),
-            AddOutcome::Full => return Err(full_file(&target)),
+            AddOutcome::Full => {
+                let text = changed.before.as_deref().unwrap_or_default();
+                return Err(full_file(&target, text, &limits, writer(caller)));
+            }
         };
         let warnings = warnings.iter().map(ToString::to_string).collect();
         Ok(StandingEdit { repeats, warnings, ..edit_of(&target, &changed) })
@@ -297,7 +309,9 @@ impl Commonbook {
         file: &StandingText,
     ) -> Result<SaveOutcome> {
         let target = self.target_to_write(caller, &file.role, true)?;
-        let document = StandingDocument::parse(&file.text);
+        let cut = self.store.read(|tx| standing_without_forgotten(tx, None, &file.text))?;
+        let text = without_empty_items(cut.as_deref().unwrap_or(&file.text));
+        let document = StandingDocument::parse(&text);
         let cause = self.cause(caller, StandingAction::Restored);
         let changed = self.change_standing(&target, &cause, |before| match before {
             None => Ok((document.clone(), SaveOutcome::Created)),
@@ -312,6 +326,24 @@ impl Commonbook {
             }
         })?;
         Ok(changed.answer)
+    }
+
+    /// The file for the caller's role, without what was forgotten.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub(in crate::verbs) fn own_standing(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Option<StandingFile>> {
+        let Some(file) = self.files.read(caller, now) else { return Ok(None) };
+        let cut = |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
+        let text = self.store.read(cut)?;
+        Ok(Some(match text {
+            None => file,
+            Some(text) => StandingFile { text: text.into(), ..file },
+        }))
     }
 
     /// The files that are in use, by role.
@@ -499,7 +531,28 @@ fn no_file(target: &StandingTarget) -> Error {
         .hint("Create it with `add_standing`.")
 }
 
-fn full_file(target: &StandingTarget) -> Error {
-    let message = format!("{} is full, and a person wrote its items", target.path.display());
-    Error::conflict(message).hint("Ask a person to shorten the file, or save a memory instead.")
+/// The refusal of an item of an agent, in a file that is full of what a person wrote.
+fn full_file(
+    target: &StandingTarget,
+    text: &str,
+    limits: &StandingLimits,
+    writer: StandingWriter<'_>,
+) -> Error {
+    let status = StandingDocument::parse(text).status();
+    let (found, limit, unit) = match status.items >= limits.items {
+        true => (status.items, limits.items, "items"),
+        false => (status.bytes, limits.bytes, "bytes"),
+    };
+    let message = format!(
+        "{} has {found} of {limit} {unit}, and a person wrote them; expected room for one more",
+        target.path.display()
+    );
+    Error::conflict(message).hint(match writer {
+        StandingWriter::Person => {
+            "Remove an item with `remove_standing` or in an editor, raise `standing` in the configuration, or save it with `save_memory`."
+        }
+        StandingWriter::Agent(_) => {
+            "Ask a person to shorten the file, or save it with `save_memory`."
+        }
+    })
 }

@@ -44,6 +44,17 @@ impl Commonbook {
         Ok(Some(kept.token))
     }
 
+    /// The token with this id, if it is valid: its holder proved it before.
+    ///
+    /// # Errors
+    /// `unauthenticated` if it is unknown, revoked or expired; `unavailable` if the store cannot be
+    /// read.
+    pub fn valid_token(&self, id: TokenId) -> Result<Token> {
+        let kept = self.store.read(|tx| tx.token(id))?.ok_or_else(unknown_token)?;
+        kept.token.check_valid(self.clock.now())?;
+        Ok(kept.token)
+    }
+
     /// Checks again a caller over HTTP that was authenticated before.
     ///
     /// # Errors
@@ -154,7 +165,11 @@ fn administers(caller: &Caller, token: &Token) -> bool {
     !caller.proof.is_bound() || token.workspace.as_ref() == Some(&caller.workspace)
 }
 
-fn find_token(tx: &dyn Transaction, caller: &Caller, id: TokenId) -> Result<TokenRecord> {
+pub(in crate::verbs) fn find_token(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    id: TokenId,
+) -> Result<TokenRecord> {
     tx.token(id)?.filter(|kept| administers(caller, &kept.token)).ok_or_else(|| {
         Error::not_found(format!("no token {id} exists")).hint("See `commonbook token list`.")
     })

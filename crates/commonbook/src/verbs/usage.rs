@@ -11,7 +11,7 @@ use super::Commonbook;
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::{self, ItemKind, Sight};
-use crate::model::caller::Caller;
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
@@ -33,13 +33,17 @@ pub(in crate::verbs) struct UsageLog {
 
 impl Commonbook {
     /// Notes that the caller found or used these memories; [`Self::record_usage`] writes it. A
-    /// caller whose token is bound to one workspace changes no count in another.
+    /// caller whose token is bound to one workspace changes no count in another. What a person looks at
+    /// on the pages counts nothing: they are read again whenever something changes.
     pub(in crate::verbs) fn note_usage<'m>(
         &self,
         caller: &Caller,
         kind: UsageKind,
         memories: impl IntoIterator<Item = (&'m Workspace, MemoryId)>,
     ) {
+        if caller.door == EntryPoint::Dashboard {
+            return;
+        }
         let mut waiting = self.usage.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let writes = |workspace: &Workspace| access::may_write_in(caller, workspace).is_ok();
         for (workspace, id) in memories.into_iter().filter(|(workspace, _)| writes(workspace)) {

@@ -210,3 +210,27 @@ pub(crate) fn a_journal_is_read_with_the_visibility_of_its_events(fresh: &dyn Fr
     assert_eq!(found, [(1, shared, None), (2, shared, Some(private)), (3, private, Some(private))]);
     assert_eq!(store.read(|tx| tx.event_records(&x, 1, 1)).unwrap()[..], recorded[1..2]);
 }
+
+pub(crate) fn the_figures_of_a_journal_count_events_out_of_sight_too(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let private = Memory { sharing: Sharing::Private, ..memory(&ids, "bob", "x", "a secret") };
+    let kept = [memory(&ids, "ann", "x", "tea"), private, memory(&ids, "ann", "y", "coffee")];
+    store.write(move |tx| kept.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    let deleted = memory(&ids, "ann", "x", "milk");
+    let event = NewEvent::of(EventKind::MemoryDeleted, &deleted, &deleted.owner, now());
+    store.write(move |tx| tx.append_event(&event)).unwrap();
+    let workspace = "x".parse().unwrap();
+    let figures =
+        |after, limit| store.read(|tx| tx.event_figures(&workspace, after, limit)).unwrap();
+    let mut all = figures(0, 10);
+    all.kinds.sort_by_key(|(kind, _)| kind.name());
+    assert_eq!(all.kinds, [(EventKind::MemoryDeleted, 1), (EventKind::MemorySaved, 2)]);
+    assert_eq!((all.through, all.contexts.len()), (3, 0));
+    let first = figures(0, 1);
+    assert_eq!((first.kinds, first.through), (vec![(EventKind::MemorySaved, 1)], 1));
+    let rest = figures(first.through, 10);
+    assert_eq!(rest.kinds.iter().map(|(_, number)| number).sum::<u64>(), 2);
+    assert_eq!((figures(3, 10).kinds, figures(3, 10).through), (Vec::new(), 3));
+    assert_eq!((figures(9, 10).kinds, figures(9, 10).through), (Vec::new(), 9));
+}

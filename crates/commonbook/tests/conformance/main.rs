@@ -21,6 +21,7 @@ mod sight;
 mod sqlite;
 mod standing;
 mod vectors;
+mod webhooks;
 mod writes;
 
 use std::path::Path;
@@ -78,12 +79,14 @@ laws! {
     writes::a_write_reads_what_it_has_written,
     writes::acknowledged_writes_exist_after_reopening,
     writes::a_snapshot_also_holds_against_another_process,
+    writes::a_write_counts_as_queued_until_it_is_answered,
     journal::sequences_are_gapless_under_many_writers_in_two_processes,
     journal::each_workspace_has_its_own_journal,
     journal::the_journal_returns_events_in_order_after_a_position,
     journal::the_journal_is_filtered_before_it_is_limited,
     journal::an_event_says_from_where_its_caller_called,
     journal::a_journal_is_read_with_the_visibility_of_its_events,
+    journal::the_figures_of_a_journal_count_events_out_of_sight_too,
     memories::an_inserted_memory_is_read_back_unchanged,
     memories::a_replaced_memory_is_stored_as_an_earlier_revision,
     memories::a_revision_ends_with_the_event_of_its_change,
@@ -99,6 +102,9 @@ laws! {
     registry::memories_deleted_before_a_time_are_listed_in_every_workspace,
     registry::a_workspace_exists_from_its_first_event,
     registry::a_token_is_stored_completely_and_found_by_its_id,
+    webhooks::a_webhook_is_stored_completely_and_found_by_its_id,
+    webhooks::a_webhook_is_due_while_its_journal_is_ahead_and_nothing_holds_it,
+    webhooks::dead_letters_are_in_the_order_of_the_journal_and_go_with_their_webhook,
     registry::a_bulk_operation_returns_each_of_its_items_once,
     cases::a_case_is_stored_completely_and_listed_in_order_of_opening,
     cases::the_entries_of_a_case_are_the_visible_ones_in_order,

@@ -215,3 +215,14 @@ pub(crate) fn a_snapshot_also_holds_against_another_process(fresh: &dyn Fresh) {
     let after = store.read(|tx| look(tx)).unwrap();
     assert_eq!((after.0.len(), after.1, after.3.len()), (0, None, 2));
 }
+
+pub(crate) fn a_write_counts_as_queued_until_it_is_answered(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    assert_eq!(store.queued_writes(), 0);
+    // The writing thread must not be the last to hold the store.
+    let inside = Arc::downgrade(&store);
+    let queued = store.write(move |_| Ok(inside.upgrade().unwrap().queued_writes())).unwrap();
+    assert_eq!((queued, store.queued_writes()), (1, 0));
+    let failed = store.write(|_| -> Result<(), _> { Err(Error::conflict("never mind")) });
+    assert!(failed.is_err() && store.queued_writes() == 0);
+}

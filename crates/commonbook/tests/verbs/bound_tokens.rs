@@ -10,7 +10,7 @@ use commonbook::model::session::StartSession;
 use commonbook::model::token::{CreateToken, ListTokens, NewToken};
 use serde_json::{Value, json};
 
-use crate::{World, caller, elsewhere, request};
+use crate::{World, elsewhere, person, request};
 
 /// A text that every agent reads, written by rook in another workspace.
 const RULE: &str = "Herons nest in the old oak by the river";
@@ -53,7 +53,7 @@ impl Bound {
 
 fn holder(world: &World, fields: Value) -> Caller {
     let issued: NewToken =
-        world.book.create_token(&caller("ann"), &request::<CreateToken>(fields)).unwrap();
+        world.book.create_token(&person(), &request::<CreateToken>(fields)).unwrap();
     let token = world.book.admit(Some(&issued.secret), false).unwrap().unwrap();
     Caller::from_token(&token, None, None, None, EntryPoint::Rest).unwrap()
 }
@@ -256,7 +256,7 @@ fn tokens() {
     let Bound { world, rook, .. } = Bound::with(&json!(["admin"]));
     let book = &world.book;
     let free = json!({"agent_name": "crow"});
-    let free = book.create_token(&caller("ann"), &request(free)).unwrap().token;
+    let free = book.create_token(&person(), &request(free)).unwrap().token;
     not_found(book.rotate_token(&rook, &request(json!({"token_id": free.id}))));
     not_found(book.revoke_token(&rook, &request(json!({"token_id": free.id}))));
     let wide = json!({"agent_name": "mole", "workspace": "global"});

@@ -9,10 +9,10 @@ use commonbook::model::event::EventKind;
 use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory, UpdateMemory};
 use serde_json::{Value, json};
 
-use crate::{World, at, caller, elsewhere, request};
+use crate::{World, at, caller, elsewhere, person, request};
 
 fn adopt(world: &World, fields: Value) -> commonbook::base::error::Result<BulkResult> {
-    world.book.adopt_memories(&caller("ann"), &request::<AdoptMemories>(fields))
+    world.book.adopt_memories(&person(), &request::<AdoptMemories>(fields))
 }
 
 fn purge(world: &World, agent: &str, fields: Value) -> BulkResult {
@@ -57,7 +57,7 @@ fn legacy_memories_are_adopted_and_given_back() {
     let acted = adopt(&world, json!({"agent_name": "rook"})).unwrap();
     assert_eq!((acted.memories, acted.operation.is_some()), (2, true));
     let adopted = get(&world, herons).unwrap();
-    assert_eq!((adopted.owner.as_str(), adopted.revised_by.as_str()), ("rook", "ann"));
+    assert_eq!((adopted.owner.as_str(), adopted.revised_by.as_str()), ("rook", "anonymous"));
     assert_eq!(get(&world, bobs.id).unwrap().owner.as_str(), "bob");
     assert_eq!(world.events("ann").last().unwrap().1, EventKind::MemoryUpdated);
     let again = adopt(&world, json!({"agent_name": "rook"})).unwrap();
@@ -67,10 +67,10 @@ fn legacy_memories_are_adopted_and_given_back() {
     let change: UpdateMemory = request(json!({"id": crows, "text": "Crows do so in April"}));
     world.book.update_memory(&caller("rook"), &change).unwrap();
     assert_eq!(undo(&world, "bob", &acted), Err(ErrorKind::NotFound), "who did it undoes it");
-    assert_eq!(undo(&world, "ann", &acted), Ok(1));
+    assert_eq!(undo(&world, "anonymous", &acted), Ok(1));
     assert_eq!(get(&world, herons).unwrap().owner.as_str(), "legacy");
     assert_eq!(get(&world, crows).unwrap().owner.as_str(), "rook");
-    assert_eq!(undo(&world, "ann", &acted), Err(ErrorKind::Conflict));
+    assert_eq!(undo(&world, "anonymous", &acted), Err(ErrorKind::Conflict));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use commonbook::model::memory::{
 };
 use serde_json::{Value, json};
 
-use crate::{World, caller, elsewhere, request};
+use crate::{World, caller, elsewhere, person, request};
 
 impl World {
     fn append(&self, agent: &str, fields: Value) -> Result<AppendResult, Error> {
@@ -250,7 +250,7 @@ fn no_verb_changes_or_deletes_an_entry() {
     assert_eq!((acted.memories, acted.entries), (1, 1));
     assert_eq!(acted.items[0].id, plain.id);
     let adopt = json!({"agent_name": "bob", "owner": "ann"});
-    let acted = world.book.adopt_memories(&ann, &request(adopt)).unwrap();
+    let acted = world.book.adopt_memories(&person(), &request(adopt)).unwrap();
     assert_eq!((acted.operation, acted.memories, acted.entries), (None, 0, 1));
     world.sweep_at(24 * 40);
     assert_eq!(summaries(&world.entries("bob", 0, 9).entries), ["one"]);
@@ -289,7 +289,7 @@ fn an_entry_that_a_reader_may_not_see_keeps_its_position_and_is_withheld() {
     assert_eq!(positions, [1, 2, 3, 4]);
     assert!(summaries(&world.entries("eve", 0, 9).entries)[1].starts_with("Ignore"));
     let release = ReleaseMemory { id: order, expected_revision: None, idempotency_key: None };
-    world.book.release_memory(&caller("bob"), &release).unwrap();
+    world.book.release_memory(&person(), &release).unwrap();
     assert!(summaries(&world.entries("bob", 0, 9).entries)[1].starts_with("Ignore"));
 }
 

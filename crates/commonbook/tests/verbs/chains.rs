@@ -3,7 +3,7 @@
 use commonbook::base::id::HandoffId;
 use commonbook::model::caller::Caller;
 use commonbook::model::collaboration::CreateHandoffResult;
-use commonbook::model::handoff::{Handoff, HandoffReceipt};
+use commonbook::model::handoff::{Handoff, HandoffReceipt, InclusionReason};
 use commonbook::model::memory::{Memory, MemoryChangeKind, SaveMemory};
 use commonbook::prompt::context::AgentContext;
 use serde_json::{Value, json};
@@ -339,6 +339,26 @@ fn what_has_changed_since_is_told_at_acceptance() {
         assert_eq!(of(&wall), None);
     }
     assert!(world.receipt_of("eve", handoff.id).changed.is_empty());
+}
+
+#[test]
+fn the_successor_of_an_inherited_memory_is_inherited() {
+    let world = World::new();
+    let old = world.save("ann", "Decision: the export writes CSV");
+    let ids = json!([old.id]);
+    let fields = json!({"to": "bob", "task": "Build the export", "memories": ids});
+    let first = world.created(&caller("ann"), fields).handoff;
+    world.taken("bob", first.id);
+    let second = world.created(&caller("bob"), json!({"to": "cora", "task": "Paint the gate"}));
+    assert_eq!(passed(&second.handoff, std::slice::from_ref(&old)), 1);
+    let successor = json!({"text": "Decision: the export writes JSON", "supersedes": old.id});
+    let new = world.book.save_memory(&caller("ann"), &request(successor)).unwrap().memory;
+    assert!(world.taken("cora", second.handoff.id).contains("writes JSON"));
+    let third = world.created(&caller("cora"), json!({"to": "dan", "task": "Count the herons"}));
+    let carried = third.handoff.memories.iter().find(|memory| memory.id == new.id).unwrap();
+    assert_eq!((carried.why, carried.author.as_str()), (InclusionReason::Inherited, "ann"));
+    assert_eq!(passed(&third.handoff, &[old]), 0);
+    assert!(world.taken("dan", third.handoff.id).contains("writes JSON"));
 }
 
 #[test]

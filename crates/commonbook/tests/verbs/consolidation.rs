@@ -281,7 +281,9 @@ fn a_second_run_is_skipped_and_a_dead_holder_is_followed() {
     let held = held.unwrap();
     let skipped = consolidate(&world, "ann", json!({}));
     assert_eq!(skipped.outcome, ConsolidationOutcome::Skipped);
-    assert_eq!((skipped.reason.as_deref(), skipped.merged), (Some("already running"), 0));
+    let reason = "already running since 00:00 UTC (its lease ends in 3600 s; if that process died, try \
+                  again then)";
+    assert_eq!((skipped.reason.as_deref(), skipped.merged), (Some(reason), 0));
 
     world.clock.set(at(2));
     let done = consolidate(&world, "ann", json!({}));
@@ -292,6 +294,22 @@ fn a_second_run_is_skipped_and_a_dead_holder_is_followed() {
 }
 
 #[test]
+fn what_was_merged_is_found_among_what_is_archived() {
+    let world = World::new();
+    save_twice(&world, "ann", "The gateway runs nginx 1.27", "shared");
+    assert_eq!(consolidate(&world, "ann", json!({})).merged, 1);
+    let table = [
+        ("gateway nginx", 1),
+        ("gateway nginx include:archived", 2),
+        ("gateway nginx include:superseded", 1),
+        ("include:archived", 2),
+    ];
+    for (query, found) in table {
+        assert_eq!(world.search("ann", query).total, found, "{query}");
+    }
+}
+
+#[test]
 fn only_an_administrator_consolidates_what_others_own() {
     let world = World::new();
     let anns = world.save("ann", "The gate on Elm Street is blue");
@@ -299,7 +317,10 @@ fn only_an_administrator_consolidates_what_others_own() {
     let [of_ann, of_bob] =
         ["ann", "bob"].map(|agent| save(&world, agent, json!({"text": "I prefer tabs"})));
     assert_eq!(consolidate(&world, "ann", json!({})).merged, 0);
-    let done = consolidate(&world, "ann", json!({"force": true}));
+    let all = request::<ConsolidateMemory>(json!({"force": true}));
+    let refused = world.book.consolidate_memory(&caller("ann"), &all).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Forbidden, "an agent that gives its name is no person");
+    let done = consolidate(&world, "anonymous", json!({"force": true}));
     assert_eq!(done.merged, 1);
     let current = [&anns, &bobs].map(|memory| now_is(&world, "ann", memory).is_current());
     assert_eq!(current.iter().filter(|current| **current).count(), 1);
@@ -411,7 +432,7 @@ fn workspaces_are_consolidated_on_a_schedule_each_agent_for_itself() {
 fn a_private_memory_of_another_agent_is_in_no_plan() {
     let world = World::new();
     save_twice(&world, "bob", "The vault is in room 4", "private");
-    let planned = consolidate(&world, "ann", json!({"force": true, "dry_run": true}));
+    let planned = consolidate(&world, "anonymous", json!({"force": true, "dry_run": true}));
     assert_eq!((planned.merged, planned.items.len()), (0, 0));
 }
 
@@ -451,6 +472,6 @@ fn entities_whose_names_mean_the_same_become_one_and_two_again() {
     assert_eq!(undone.restored, 1);
     assert_eq!(names(), before);
     assert_eq!(export(&world, "ann"), rows);
-    let all = consolidate(&world, "ann", json!({"force": true}));
+    let all = consolidate(&world, "anonymous", json!({"force": true}));
     assert_eq!(all.entities, 2);
 }

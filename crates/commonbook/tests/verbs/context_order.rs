@@ -6,7 +6,7 @@ use commonbook::prompt::context::choose::ContextSource;
 use commonbook::prompt::context::{AgentContext, GetContext};
 use serde_json::{Value, json};
 
-use crate::{World, at, caller, request};
+use crate::{World, at, caller, person, request};
 
 const TASK: &str = "Write the release notes";
 
@@ -79,7 +79,7 @@ fn the_person_named_owners_the_agent_and_its_parents_come_first() {
     world.profile("scribe", "Ada likes verse");
     assert_eq!(trust("codex"), "profiler");
     let adopt = json!({"agent_name": "human", "owner": "scribe"});
-    world.book.adopt_memories(&caller("ada"), &request(adopt)).unwrap();
+    world.book.adopt_memories(&person(), &request(adopt)).unwrap();
     assert_eq!(trust("codex"), "human profiler", "a person has vouched for it");
     assert_eq!(trust("claude-code/engineer"), "human profiler");
     world.profile("anonymous", "Ada likes nothing");

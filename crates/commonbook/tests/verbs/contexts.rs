@@ -12,7 +12,7 @@ use commonbook::prompt::context::{
 };
 use serde_json::json;
 
-use crate::{World, at, caller, elsewhere, request};
+use crate::{World, at, caller, elsewhere, person, request};
 
 impl World {
     pub(crate) fn kept(&self, agent: &str, given: serde_json::Value) -> Memory {
@@ -382,7 +382,7 @@ fn no_injection_leaves_the_fence_or_exceeds_the_budget() {
         let memory = world.save("eve", &attempt);
         if memory.is_quarantined() {
             let release = json!({"id": memory.id});
-            world.book.release_memory(&caller("human-at-the-keyboard"), &request(release)).unwrap();
+            world.book.release_memory(&person(), &request(release)).unwrap();
         }
         let profile =
             json!({"text": json!({"name": attempt}).to_string(), "memory_type": "profile"});

@@ -16,7 +16,7 @@ use commonbook::model::memory::{
 };
 use serde_json::{Value, json};
 
-use crate::{World, at, caller, request};
+use crate::{World, at, caller, person, request};
 
 const OLD: &str = "The Atlas API timeout is 30 seconds";
 const NEW: &str = "The Atlas API timeout is 60 seconds";
@@ -233,6 +233,9 @@ fn superseding_another_agents_memory_needs_the_right_to_change_it_or_a_review() 
     let (older, newer, found) = world.differ();
     let newer_wins = json!({"resolution": "keep_newer"});
     for agent in ["bob", "eve"] {
+        // An agent that gives its name at the command line is no person.
+        let refused = world.resolve(&caller(agent), &found, newer_wins.clone()).unwrap_err();
+        assert_eq!(refused.code(), Some("ownership_mismatch"), "{refused}");
         let refused = world.resolve(&over_http(agent), &found, newer_wins.clone()).unwrap_err();
         assert_eq!(refused.code(), Some("ownership_mismatch"), "{refused}");
         let mismatch = refused.mismatch.unwrap();
@@ -263,7 +266,7 @@ fn one_of_the_two_memories_or_a_new_one_holds() {
     let refused = world.resolve(&caller("eve"), &found, neither).unwrap_err();
     assert_eq!(refused.field.as_deref(), Some("keep"));
     let keep = json!({"resolution": "override", "keep": older.id});
-    let resolved = world.resolve(&caller("eve"), &found, keep).unwrap();
+    let resolved = world.resolve(&person(), &found, keep).unwrap();
     assert_eq!(resolved.resolved.unwrap().kept, Some(older.id));
     assert_eq!(world.now_is("bob", &newer).superseded_by, Some(older.id));
 
@@ -274,16 +277,16 @@ fn one_of_the_two_memories_or_a_new_one_holds() {
     assert_eq!(refused.field.as_deref(), Some("text"));
     let both = "The Atlas API timeout is 5 minutes for uploads and 30 seconds else";
     let merge = json!({"resolution": "merge", "text": both});
-    let resolved = world.resolve(&caller("bob"), &found, merge.clone()).unwrap();
+    let resolved = world.resolve(&person(), &found, merge.clone()).unwrap();
     let merged = resolved.resolved.as_ref().unwrap().kept.unwrap();
     for old in [&older, &third] {
         assert_eq!(world.now_is("eve", old).superseded_by, Some(merged));
     }
     let merged =
         world.book.get_memory(&caller("eve"), &GetMemory { id: merged, at: None }).unwrap();
-    assert_eq!((merged.owner.as_str(), &*merged.text), ("bob", both));
+    assert_eq!((merged.owner.as_str(), &*merged.text), ("anonymous", both));
     assert_eq!(merged.topics, ["atlas"]);
-    assert_eq!(world.resolve(&caller("bob"), &found, merge).unwrap(), resolved);
+    assert_eq!(world.resolve(&person(), &found, merge).unwrap(), resolved);
     assert_eq!(world.detected("eve", json!({})), []);
 }
 

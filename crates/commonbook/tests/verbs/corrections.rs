@@ -23,6 +23,13 @@ impl World {
         self.texts(agent, &ListMemories::default())
     }
 
+    /// The texts that nothing supersedes.
+    fn standing_texts(&self, agent: &str) -> Vec<String> {
+        let all = self.book.list_memories(&caller(agent), &ListMemories::default()).unwrap().items;
+        let stands = all.into_iter().filter(|memory| memory.superseded_by.is_none());
+        stands.map(|memory| memory.text).collect()
+    }
+
     fn reread(&self, memory: &Memory) -> Memory {
         let wanted = GetMemory { id: memory.id, at: None };
         self.book.get_memory(&caller(memory.owner.as_str()), &wanted).unwrap()
@@ -89,7 +96,6 @@ fn the_same_again_is_repeated_with_the_first_id() {
         ("ann", json!({"text": THREE, "sharing": "private"})),
         ("ann", json!({"text": THREE, "memory_type": "decision"})),
         ("anonymous", json!({"text": THREE})),
-        ("anonymous", json!({"text": THREE})),
     ] {
         assert_eq!(world.result(agent, fields.clone()).outcome, SaveOutcome::Created, "{fields}");
     }
@@ -152,4 +158,80 @@ fn a_changed_text_is_found_by_what_it_says_now() {
         SaveOutcome::Created
     );
     assert_eq!(world.result("ann", json!({"text": FIVE})).superseded, [memory.id]);
+}
+
+#[test]
+fn an_agent_corrects_itself_whichever_way_it_says_so() {
+    let learn = |world: &World, text: &str| {
+        let message = format!("Done.\n\nRemember: {text}");
+        let request = request::<LearnRequest>(json!({"message": message}));
+        world.book.learn(&caller("amy"), &request).unwrap().superseded
+    };
+    let save = |world: &World, memory_type: &str, text: &str| {
+        world.result("amy", json!({"text": text, "memory_type": memory_type})).superseded
+    };
+    let ways = ["learning by hook", "semantic", "decision", "procedural", "rule-of-thumb"];
+    let say = |world: &World, way: &str, text: &str| match way {
+        "learning by hook" => learn(world, text),
+        memory_type => save(world, memory_type, text),
+    };
+    for first in ways {
+        for second in ways {
+            let world = World::new();
+            say(&world, first, "The release is on Friday.");
+            let gone = say(&world, second, "The release is on Monday.");
+            assert_eq!(gone.len(), 1, "{first}, then {second}");
+            assert_eq!(
+                world.standing_texts("amy"),
+                ["The release is on Monday."],
+                "{first}, {second}"
+            );
+            assert_eq!(world.reasons("amy"), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn a_learning_corrects_a_learning_of_another_sort() {
+    let world = World::new();
+    for (sort, text) in [("guideline", THREE), ("mistake", FIVE)] {
+        let message = format!("Remember ({sort}): {text}");
+        let learn = request::<LearnRequest>(json!({"message": message}));
+        world.book.learn(&caller("ann"), &learn).unwrap();
+    }
+    assert_eq!(world.standing_texts("ann"), [FIVE]);
+}
+
+#[test]
+fn what_a_type_makes_another_thing_stands() {
+    let types = ["conversation", "episodic", "profile", "question", "milestone", "task_context"];
+    for memory_type in types {
+        for first in [memory_type, "semantic"] {
+            let second = if first == "semantic" { memory_type } else { "semantic" };
+            let world = World::new();
+            world.result("ann", json!({"text": THREE, "memory_type": first}));
+            let new = world.result("ann", json!({"text": FIVE, "memory_type": second}));
+            assert_eq!(new.superseded, [], "{first}, then {second}");
+        }
+    }
+    let world = World::new();
+    let entry = json!({"key": "deploy", "entries": [{"summary": THREE}]});
+    let opened = request(json!({"key": "deploy", "title": "Deploy"}));
+    world.book.open_case(&caller("ann"), &opened).unwrap();
+    world.book.append_entries(&caller("ann"), &request(entry)).unwrap();
+    assert_eq!(world.result("ann", json!({"text": FIVE})).superseded, []);
+}
+
+#[test]
+fn equal_anonymous_texts_are_one_memory_and_no_anonymous_text_corrects_another() {
+    let world = World::new();
+    let first = world.result("anonymous", json!({"text": "The gate is blue"}));
+    let again = world.result("anonymous", json!({"text": "The gate is blue."}));
+    assert_eq!((again.outcome, again.memory.id), (SaveOutcome::Repeated, first.memory.id));
+    let other = world.result("anonymous", json!({"text": "The gate is red"}));
+    assert_eq!((other.outcome, other.superseded.len()), (SaveOutcome::Created, 0));
+    // A memory of an agent with a name is nobody's to repeat.
+    world.result("ann", json!({"text": "The fence is low", "sharing": "private"}));
+    let shared = world.result("anonymous", json!({"text": "The fence is low"}));
+    assert_eq!(shared.outcome, SaveOutcome::Created);
 }

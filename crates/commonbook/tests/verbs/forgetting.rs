@@ -5,10 +5,13 @@ use std::path::Path;
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::MemoryId;
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::EventKind;
 use commonbook::model::forgetting::{
     AllowForgotten, ForgetMemories, ForgetMemory, ForgetResult, GetCertificate, ListCertificates,
 };
+use commonbook::model::import;
 use commonbook::model::memory::{DeleteMemory, GetMemory, SaveMemory};
 use serde_json::json;
 
@@ -136,6 +139,136 @@ fn a_forgotten_text_is_refused_until_it_is_allowed() {
     assert!(listed.unwrap().items.is_empty(), "a certificate is not for every agent");
 }
 
+/// A person at the command line.
+fn person() -> Caller {
+    Caller { agent: Agent::human(), door: EntryPoint::Cli, ..caller("anonymous") }
+}
+
+#[test]
+fn a_forgotten_statement_is_refused_whatever_stands_around_it() {
+    let cases = [
+        // The forgotten text, what is refused, and what is saved all the same.
+        (
+            "The zanzibarquux launch code for the billing vault is nine seven four four.",
+            &[
+                "Note: The zanzibarquux launch code for the billing vault is nine seven four four.",
+                "FYI the zanzibarquux launch code for the billing vault is nine seven four four, keep it",
+                "Update: THE zanzibarquux launch-code for the billing vault is nine,\nseven four four!",
+                "the zanzibarquux launch code for the billing vault",
+            ][..],
+            &[
+                "Ask Ann for the zanzibarquux launch code for the billing vault on Monday",
+                "The zanzibarquux launch code for the billing vault is one two three four.",
+                "The launch code for the billing vault is secret",
+            ][..],
+        ),
+        (
+            "Note: the archive key lies below the blue stone of the yard",
+            &["I heard that the archive key lies below the blue stone of the yard, near the gate"],
+            &["The archive key lies below the blue box of the yard"],
+        ),
+        (
+            "The pilot has a dog",
+            &["FYI: the pilot has a dog!", "We know the pilot has a dog in Oslo"],
+            &["The pilot has two dogs"],
+        ),
+        ("PIN 4711", &["Note: PIN 4711", "Keep this (pin 4711) safe"], &["The pin 4711 is wrong"]),
+        ("4711", &["4711"], &["Note: 4711"]),
+        (
+            "Deploys take long. The relay of the harbour office listens on port nine",
+            &["So the relay of the harbour office listens on port nine today"],
+            &["So the relay of the harbour office listens on port ten today"],
+        ),
+    ];
+    for (forgotten_text, refused, saved) in cases {
+        let world = World::new();
+        let memory = world.save("ann", forgotten_text);
+        world.book.forget_memory(&person(), &forget(memory.id, true)).unwrap();
+        let save = |fields: serde_json::Value| {
+            let save = world.book.save_memory(&caller("bob"), &request(fields));
+            save.map(drop).map_err(|error| (error.kind, error.field.unwrap()))
+        };
+        let conflict = |field: &str| Err((ErrorKind::Conflict, field.to_owned()));
+        for text in refused {
+            assert_eq!(save(json!({"text": text})), conflict("text"), "{text}");
+        }
+        for text in saved {
+            assert_eq!(save(json!({"text": text})), Ok(()), "{text}");
+        }
+        let long = refused[0];
+        if long.split_whitespace().count() > 3 {
+            let metadata = json!({"text": "Something else", "metadata": {"note": long}});
+            assert_eq!(save(metadata), conflict("metadata.note"), "{long}");
+            let title = json!({"text": "Something else", "title": long});
+            assert_eq!(save(title), conflict("title"), "{long}");
+        }
+    }
+}
+
+#[test]
+fn a_persons_preview_names_the_same_text_in_other_workspaces() {
+    let world = World::new();
+    let there = |caller: Caller| Caller { workspace: "ops".parse().unwrap(), ..caller };
+    let memory = world.save("ann", SECRET);
+    let saved = world.book.save_memory(&there(caller("bob")), &request(json!({"text": SECRET})));
+    let other = saved.unwrap().memory.id;
+    let of_ann = world.book.forget_memory(&caller("ann"), &forget(memory.id, false)).unwrap();
+    assert_eq!(of_ann.remaining, Vec::<String>::new(), "an agent learns nothing of others");
+    let line = format!(
+        "the same text stands in 1 other workspace: forget it there with `commonbook forget {other} \
+         --workspace ops`"
+    );
+    let shown = world.book.forget_memory(&person(), &forget(memory.id, false)).unwrap();
+    assert_eq!(shown.remaining, [line.clone()]);
+    let done = world.book.forget_memory(&person(), &forget(memory.id, true)).unwrap();
+    let certificate = done.certificate.unwrap();
+    assert!(certificate.by_person && certificate.not_erased.contains(&line));
+    world.book.forget_memory(&there(person()), &forget(other, true)).unwrap();
+    assert_eq!(files_with(world.home(), "third flower"), Vec::<String>::new());
+}
+
+#[test]
+fn a_standing_memory_file_does_not_bring_it_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new();
+    let book = world.book.clone().with_home(world.home().to_owned());
+    let in_project = |caller: Caller| Caller { project: Some(folder.path().to_owned()), ..caller };
+    let rule = "Close the north gate at nine.";
+    let add = |everywhere: bool, text: &str| {
+        let add = json!({"role": "guard", "text": text, "everywhere": everywhere});
+        book.add_standing(&in_project(person()), &request(add)).unwrap().info.file
+    };
+    let of_project = add(false, SECRET);
+    let of_home = add(true, SECRET);
+    add(false, rule);
+    add(true, rule);
+    let memory = world.save("ann", SECRET);
+    let shown = book.forget_memory(&in_project(person()), &forget(memory.id, false)).unwrap();
+    let line = format!("{of_project} still has it: remove it there by hand");
+    assert_eq!(shown.remaining, [line.clone()]);
+    let done = book.forget_memory(&in_project(person()), &forget(memory.id, true)).unwrap();
+    assert!(done.certificate.unwrap().not_erased.contains(&line));
+    let left = fs::read_to_string(of_home).unwrap();
+    assert!(left.contains(rule) && !left.contains("forgotten") && !left.contains("Abernathy"));
+    assert!(fs::read_to_string(&of_project).unwrap().contains("Abernathy"), "people own it");
+
+    let guard = in_project(Caller { door: EntryPoint::Mcp, ..caller("claude-code/guard") });
+    let context = book.get_context(&guard, &request(json!({"task": "north gate key"}))).unwrap();
+    assert!(context.text.contains(rule), "{}", context.text);
+    assert!(!context.text.contains("flowerpot"), "{}", context.text);
+    let read = json!({"role": "guard"});
+    let page = book.read_standing(&guard, &request(read.clone())).unwrap();
+    assert!(page.text.contains(rule) && !page.text.contains("flowerpot"), "{}", page.text);
+    let page = book.read_standing(&in_project(person()), &request(read.clone())).unwrap();
+    assert!(page.text.contains("flowerpot"), "a person finds it there");
+    // A change of the file makes a version, without the sentence.
+    fs::write(&of_project, format!("{page}- Greet everybody.\n", page = page.text)).unwrap();
+    book.get_context(&guard, &request(json!({"task": "greet"}))).unwrap();
+    let history = book.standing_history(&guard, &request(read)).unwrap();
+    assert!(history.items[0].added.iter().any(|line| line.contains("Greet everybody")));
+    assert_eq!(files_with(world.home(), "flowerpot"), Vec::<String>::new());
+}
+
 #[test]
 fn a_forgotten_sentence_is_refused_in_every_field() {
     let world = World::new();
@@ -230,4 +363,20 @@ fn a_filter_forgets_several() {
         let refused = world.book.forget_memory(&caller("ann"), &request(wrong)).unwrap_err();
         assert_eq!((refused.kind, refused.field.as_deref()), (kind, Some(field)));
     }
+}
+
+#[test]
+fn an_import_and_a_learning_say_that_a_text_was_forgotten() {
+    let world = World::new();
+    let memory = world.save("ann", SECRET);
+    forgotten(&world, "ann", memory.id);
+    let lines = [json!({"text": SECRET, "owner": "ann"}), json!({"text": "Tea", "owner": "ann"})];
+    let lines = lines.iter().map(|line| import::parse(line.to_string().as_bytes()).unwrap());
+    let results = world.book.import_lines(&caller("human"), None, lines.collect()).unwrap();
+    let times: Vec<_> = results.into_iter().map(|line| line.unwrap().forgotten_at).collect();
+    assert!(times[0].is_some() && times[1].is_none(), "{times:?}");
+    let message = json!({"message": format!("Remember: {SECRET}")});
+    let learned = world.book.learn(&caller("ann"), &request(message)).unwrap();
+    assert!(learned.learnings.is_empty());
+    assert_eq!(learned.left_out, ["a learning that was forgotten on 2026-11-21"]);
 }

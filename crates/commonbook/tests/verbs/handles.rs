@@ -121,6 +121,16 @@ fn texts_show_handles_that_resolve_to_one_thing_for_their_reader() {
     let schema = input::schema::<AcceptHandoff>();
     world.book.resolve_handles(&caller("bob"), &schema, &mut accept).unwrap();
     assert_eq!(accept["handoff"], id.as_str());
+    // Under the other names of the field, too.
+    for name in ["id", "handoff_id"] {
+        let mut accept = json!({name: format!("#{}", handle(&id))});
+        world.book.resolve_handles(&caller("bob"), &schema, &mut accept).unwrap();
+        assert_eq!(accept[name], id.as_str());
+        assert!(input::from_value::<AcceptHandoff>(accept).is_ok());
+    }
+    let unknown = &mut json!({"handoff": "zzzzzzzz"});
+    let error = world.book.resolve_handles(&caller("bob"), &schema, unknown).unwrap_err();
+    assert!(error.hint.unwrap().contains("list_handoffs"));
 }
 
 #[test]
@@ -135,12 +145,28 @@ fn a_handle_names_a_session_and_an_unknown_session_of_ours_is_refused() {
     for name in [handle(&id), &id, &id[10..]] {
         assert_eq!(known(name).unwrap().as_deref(), Some(&*id), "{name}");
     }
-    // A client's own id stays as it is, also one that could be a handle.
-    for own in ["d8d0fc6f-e641", "abcdef", "ses_e04372ae5ffeUkCHu1g42LYXzd"] {
+    // Under which no session was begun, a client's own id stays as it is.
+    for own in ["d8d0fc6f-e641", "abcdef", "tab"] {
         assert_eq!(known(own).unwrap().as_deref(), Some(own));
     }
-    let error = known("ses_01m7y9c4dpeqkspxh7a865d434").unwrap_err();
-    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::NotFound, Some("session")));
+    // A text of the form of our ids is meant as one, whole or not.
+    let opencode = "ses_e04372ae5ffeUkCHu1g42LYXzd";
+    for unknown in
+        ["ses_01m7y9c4dpeqkspxh7a865d434", "ses_zzzz", "ses_", &id[..20], &id[..29], opencode]
+    {
+        let error = known(unknown).unwrap_err();
+        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::NotFound, Some("session")));
+        assert!(error.message.contains(unknown), "{}", error.message);
+    }
+    // The client's own id stands for the session that was begun under it, whatever its form.
+    for own in ["d8d0fc6f-e641", "abcdef", "tab", opencode] {
+        let start = request(json!({"client_session": own}));
+        let begun = world.book.start_session(&ann, &start).unwrap().session.id.to_string();
+        assert_eq!(known(own).unwrap(), Some(begun), "{own}");
+    }
+    let bob = caller("bob").in_session(Some("tab")).unwrap();
+    let bob = world.book.in_known_session(&bob).unwrap();
+    assert_eq!(bob.session.as_deref(), Some("tab"), "the session of ann is not bob's");
     let mut list = json!({"session": handle(&id)});
     world.book.resolve_handles(&ann, &input::schema::<ListMemories>(), &mut list).unwrap();
     assert_eq!(list["session"], id.as_str());

@@ -233,3 +233,33 @@ fn a_program_imports_only_for_authors_for_whom_it_may_speak() {
     let error = world.book.import_memories(&caller("ann"), &many).unwrap_err();
     assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::TooLarge, Some("lines")));
 }
+
+#[test]
+fn a_plain_line_is_as_private_as_it_says() {
+    let world = World::new();
+    let lines = [
+        json!({"text": "my private diary entry about pay", "sharing": "private", "owner": "ann"}),
+        json!({"text": "u77 is allergic to nuts", "user_id": "u77", "owner": "mem0"}),
+        json!({"text": "The office is closed", "valid_from": "2026-01-01", "valid_until": "2099-01-01",
+            "owner": "ann"}),
+        json!({"text": "pay", "sharing": "secret", "owner": "ann"}),
+        json!({"text": "pay", "valid_until": "1999-01-01", "valid_from": "2026-01-01", "owner": "ann"}),
+    ];
+    let parsed = lines.iter().map(|line| import::parse(line.to_string().as_bytes()));
+    let refused: Vec<usize> =
+        parsed.enumerate().filter(|(_, line)| line.is_err()).map(|(place, _)| place).collect();
+    assert_eq!(refused, [3]);
+    let taken = take_in(&world, None, &[&lines[..3], &lines[4..]].concat());
+    assert_eq!(taken[..3], [Ok(SaveOutcome::Created); 3]);
+    assert_eq!(taken[3], Err(ErrorKind::Invalid), "it ends before it begins, as in a save");
+    let all = ListMemories { limit: Some(100), ..ListMemories::default() };
+    let texts = |who: &Caller| world.book.list_memories(who, &all).unwrap().items;
+    let read = |who: &Caller, part: &str| texts(who).into_iter().find(|m| m.text.contains(part));
+    assert!(read(&caller("bob"), "diary").is_none() && read(&caller("ann"), "diary").is_some());
+    assert!(read(&caller("bob"), "nuts").is_none(), "it is about a user");
+    let with_user = caller("bob").for_user(Some("u77")).unwrap();
+    let nuts = read(&with_user, "nuts").unwrap();
+    assert_eq!((nuts.user_id.as_deref(), nuts.metadata.len()), (Some("u77"), 0));
+    let closed = read(&caller("bob"), "office").unwrap();
+    assert!(closed.valid_from.is_some() && closed.valid_until.is_some());
+}

@@ -21,8 +21,10 @@ mod cursors;
 mod digests;
 mod entities;
 mod export;
+mod figures;
 mod forgetting;
 mod graph;
+mod handing_over;
 mod handles;
 mod handoffs;
 mod hygiene;
@@ -51,6 +53,7 @@ mod successors;
 mod targets;
 mod tokens;
 mod update;
+mod webhooks;
 mod working_sessions;
 
 use std::path::Path;
@@ -142,6 +145,11 @@ pub(crate) fn at(hours: i64) -> Timestamp {
 
 pub(crate) fn caller(agent: &str) -> Caller {
     elsewhere(agent, "x")
+}
+
+/// A person at the command line, who gives no agent's name.
+pub(crate) fn person() -> Caller {
+    caller("anonymous")
 }
 
 pub(crate) fn elsewhere(agent: &str, workspace: &str) -> Caller {

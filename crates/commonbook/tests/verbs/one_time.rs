@@ -14,7 +14,7 @@ use commonbook::store::sqlite::SqliteStore;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::{at, caller, request};
+use crate::{at, caller, person, request};
 
 /// A clock that a second passes on at each look.
 struct TickingClock(AtomicI64);
@@ -143,7 +143,7 @@ const VERBS: &[Row] = &[
         value(&w.book.appeal_memory(&ann(), &of(fields)).unwrap())
     }),
     ("release_memory", EventKind::MemoryReleased, "/revised_at", |w| {
-        value(&w.book.release_memory(&ann(), &of(json!({"id": w.quarantined()}))).unwrap())
+        value(&w.book.release_memory(&person(), &of(json!({"id": w.quarantined()}))).unwrap())
     }),
     ("import_lines", EventKind::MemorySaved, "/recorded_at", |w| {
         let line = import::parse(br#"{"text": "tea", "speaker": "ann"}"#).unwrap();
@@ -234,7 +234,7 @@ const VERBS: &[Row] = &[
         let text = "The Atlas API timeout is 60 seconds in production";
         let id = w.contradiction();
         let fields = json!({"contradiction": id, "resolution": "merge", "text": text});
-        let resolved = w.book.resolve_contradiction(&ann(), &of(fields)).unwrap();
+        let resolved = w.book.resolve_contradiction(&person(), &of(fields)).unwrap();
         w.memory_now(&value(&resolved)["resolved"]["kept"])
     }),
     ("get_context", EventKind::ContextBuilt, "/at", |w| {

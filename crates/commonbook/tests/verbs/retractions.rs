@@ -119,7 +119,7 @@ fn a_briefing_tells_it_as_a_context_does() {
 #[test]
 fn an_undo_brings_all_back_and_tells_those_who_heard() {
     let world = World::new();
-    let wrong = world.save("ann", FRIDAY);
+    let wrong = world.save("ann", &format!("{FRIDAY}."));
     world.context_for("bob", QUESTION);
     world.context_for("cleo", QUESTION);
     let retracted = world.retract(&caller("ann"), wrong.id).unwrap();
@@ -132,6 +132,7 @@ fn an_undo_brings_all_back_and_tells_those_who_heard() {
     assert_eq!(world.search("cleo", "shop deployed").hits.len(), 1);
     let heard = world.hears("bob");
     assert!(heard[0].contains("holds after all"), "{heard:?}");
+    assert!(heard[0].contains("16:00”.\n"), "one full stop: {heard:?}");
     assert!(world.hears("bob").is_empty());
     assert!(world.hears("cleo").is_empty(), "cleo never heard of the retraction");
 }
@@ -175,6 +176,13 @@ fn a_dry_run_shows_the_tree_and_changes_nothing() {
     assert_eq!(world.events("ann").len(), before);
     assert_eq!(world.shown("bob", wrong.id).retraction, None);
     assert!(world.hears("bob").is_empty());
+    let unexplained = |dry_run: bool| {
+        let fields = json!({"id": wrong.id, "dry_run": dry_run});
+        world.book.retract_memory(&caller("ann"), &request(fields)).map(drop)
+    };
+    unexplained(true).unwrap();
+    let refused = unexplained(false).unwrap_err();
+    assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Invalid, Some("reason")));
 }
 
 #[test]

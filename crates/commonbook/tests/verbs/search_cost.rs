@@ -51,6 +51,10 @@ impl Store for Counting {
         self.store.disk_bytes()
     }
 
+    fn queued_writes(&self) -> usize {
+        self.store.queued_writes()
+    }
+
     fn scrub(&self) -> Result<()> {
         self.store.scrub()
     }

@@ -364,6 +364,53 @@ fn a_round_with_work_is_warned_of_and_an_idle_one_is_refused() {
 }
 
 #[test]
+fn a_handoff_that_says_something_new_is_no_idle_round() {
+    let world = World::new();
+    let pass = |from: &str, fields: Value| {
+        let to = fields["to"].as_str().unwrap().to_owned();
+        let made = world.hand(&caller(from), fields)?;
+        world.accept(&to, made.handoff.id).map(|_| made)
+    };
+    let fixed = json!({"to": "qa", "task": "Fixed the umlauts, please test again",
+        "decisions_made": ["Normalise names with NFC"], "active_files": ["src/utf8.rs"]});
+    pass("dev", json!({"to": "qa", "task": "Test the login page"})).unwrap();
+    let back = json!({"to": "dev", "task": "Login fails for names with umlauts: utf8.rs line 40",
+        "context": "Found by test 17. Expected 200, got 500."});
+    pass("qa", back.clone()).unwrap();
+    let again = pass("dev", fixed.clone()).unwrap();
+    let warning = again.warning.unwrap();
+    assert!(warning.contains("closes a cycle of 2 again: dev → qa → dev"), "{warning}");
+    assert_eq!(again.cycle.map(|cycle| cycle.idle), Some(false));
+    // One new line is enough; the same words are none.
+    let same = pass("qa", back.clone()).unwrap_err();
+    assert!(same.message.contains("wrote anything since: qa → dev → qa"), "{same}");
+    let repeated = json!({"to": "dev", "task": "Test the login page."});
+    assert_eq!(kind_of(pass("qa", repeated)), ErrorKind::Conflict);
+    for field in ["context", "decisions_made", "active_files", "next_steps"] {
+        let mut fields = back.clone();
+        let text = format!("New in {field}");
+        fields[field] = if field == "context" { json!(text) } else { json!([text]) };
+        fields["dry_run"] = json!(true);
+        let preview = world.hand(&caller("qa"), fields).unwrap();
+        assert_eq!(preview.cycle.map(|cycle| (cycle.again, cycle.idle)), Some((true, false)));
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_one_is_refused_by_its_field() {
+    let world = World::new();
+    for (to, reason) in [
+        ("", "to: must not be empty"),
+        ("human", "to: 'human' cannot take handoffs"),
+        ("!!", "to: "),
+    ] {
+        let refused = world.hand(&caller("ann"), json!({"to": to, "task": "Go on"})).unwrap_err();
+        assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Invalid, Some("to")));
+        assert!(refused.message.starts_with(reason), "{refused}");
+    }
+}
+
+#[test]
 fn a_result_counts_as_work_of_a_round() {
     let world = World::new();
     world.open_login();

@@ -18,10 +18,10 @@ use commonbook::prompt::context::GetContext;
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::{World, at, caller, elsewhere, request};
+use crate::{World, at, caller, elsewhere, person, request};
 
 fn create(world: &World, fields: serde_json::Value) -> (Token, String) {
-    let issued = world.book.create_token(&caller("ann"), &request::<CreateToken>(fields)).unwrap();
+    let issued = world.book.create_token(&person(), &request::<CreateToken>(fields)).unwrap();
     (issued.token, issued.secret)
 }
 
@@ -54,10 +54,10 @@ fn without_tokens_only_local_callers_are_trusted() {
     // An expired token still closes the door; one that was revoked on purpose does not.
     let revoke = RevokeToken { token_id: token.id };
     let (brief, _) = create(&world, json!({"agent_name": "rook", "expires": "1h"}));
-    world.book.revoke_token(&caller("ann"), &revoke).unwrap();
+    world.book.revoke_token(&person(), &revoke).unwrap();
     world.clock.set(at(2));
     assert_eq!(kind(world.book.admit(None, false)), Some(ErrorKind::Unauthenticated));
-    world.book.revoke_token(&caller("ann"), &RevokeToken { token_id: brief.id }).unwrap();
+    world.book.revoke_token(&person(), &RevokeToken { token_id: brief.id }).unwrap();
     assert_eq!(world.book.admit(None, false).unwrap(), None);
 }
 
@@ -74,21 +74,21 @@ fn a_wrong_revoked_rotated_or_expired_token_proves_nothing() {
         assert_eq!(refused(wrong), unauthenticated, "{wrong}");
     }
     let rotate = RotateToken { token_id: token.id };
-    let rotated = world.book.rotate_token(&caller("ann"), &rotate).unwrap();
+    let rotated = world.book.rotate_token(&person(), &rotate).unwrap();
     assert_eq!((&rotated.token.agent, rotated.token.id), (&token.agent, token.id));
     assert_eq!((refused(&secret), refused(&rotated.secret)), (unauthenticated, None));
     world.clock.set(at(10));
     assert_eq!(refused(&rotated.secret), unauthenticated);
     world.clock.set(at(1));
     let revoke = RevokeToken { token_id: token.id };
-    world.book.revoke_token(&caller("ann"), &revoke).unwrap();
+    world.book.revoke_token(&person(), &revoke).unwrap();
     assert_eq!(refused(&rotated.secret), unauthenticated);
-    let again = world.book.revoke_token(&caller("ann"), &revoke);
+    let again = world.book.revoke_token(&person(), &revoke);
     assert_eq!(kind(again), Some(ErrorKind::Conflict));
-    let rotated = world.book.rotate_token(&caller("ann"), &rotate);
+    let rotated = world.book.rotate_token(&person(), &rotate);
     assert_eq!(kind(rotated), Some(ErrorKind::Conflict));
     let nowhere = RevokeToken { token_id: "tok_00000000000000000000000000".parse().unwrap() };
-    let revoked = world.book.revoke_token(&caller("ann"), &nowhere);
+    let revoked = world.book.revoke_token(&person(), &nowhere);
     assert_eq!(kind(revoked), Some(ErrorKind::NotFound));
 }
 
@@ -97,7 +97,7 @@ fn no_secret_is_stored_or_shown_again() {
     let world = World::new();
     let (_, secret) = create(&world, json!({"agent_name": "rook"}));
     let random = secret.rsplit('_').next().unwrap();
-    let listed = world.book.list_tokens(&caller("ann"), &ListTokens {}).unwrap();
+    let listed = world.book.list_tokens(&person(), &ListTokens {}).unwrap();
     assert!(!json!(listed).to_string().contains(random));
     for file in std::fs::read_dir(world.home()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
@@ -178,7 +178,10 @@ fn scopes_determine_what_a_holder_may_do() {
     assert_eq!((review(&reader), review(&admin)), (forbidden, None));
     let make: CreateToken = request(json!({"agent_name": "mole"}));
     let plain = Caller { door: EntryPoint::Rest, ..caller("ann") };
-    for (caller, expected) in [(&reader, forbidden), (&plain, forbidden), (&admin, None)] {
+    let named = caller("ann");
+    for (caller, expected) in
+        [(&reader, forbidden), (&plain, forbidden), (&named, forbidden), (&admin, None)]
+    {
         assert_eq!(kind(world.book.create_token(caller, &make)), expected);
         assert_eq!(kind(world.book.list_tokens(caller, &ListTokens {})), expected);
     }
@@ -226,7 +229,7 @@ fn last_use_is_recorded_to_the_minute() {
     let world = World::new();
     let (_, secret) = create(&world, json!({"agent_name": "rook"}));
     let used = || {
-        let listed = world.book.list_tokens(&caller("ann"), &ListTokens {}).unwrap();
+        let listed = world.book.list_tokens(&person(), &ListTokens {}).unwrap();
         listed.items[0].last_used
     };
     assert_eq!(used(), None);
@@ -298,7 +301,7 @@ fn an_open_connection_stays_until_its_token_ends_or_one_is_required() {
     world.clock.set(at(2));
     assert_eq!(stay(), [gone, None, gone]);
     for token_id in [token.id, brief.id] {
-        world.book.revoke_token(&caller("ann"), &RevokeToken { token_id }).unwrap();
+        world.book.revoke_token(&person(), &RevokeToken { token_id }).unwrap();
     }
     assert_eq!(stay(), [None, gone, gone]);
 }

@@ -1,17 +1,20 @@
 //! The checks of `doctor` besides the store: server, ports, model, sandbox, hooks and clients.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::workspace::Workspace;
+use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
+use crate::cli::layout::{beginning, minute};
 use crate::config::{Config, HOOK_LOG};
 use crate::local::RpcClient;
 use crate::modes::OpenPath;
@@ -61,10 +64,13 @@ impl HealthCheck {
 /// hooks run.
 pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<HealthCheck> {
     let server = RpcClient::connect_to_home(config).is_some();
-    let mut checks = vec![check_server(server), check_port(server), check_model(config)];
+    let mut checks = vec![check_server(server)];
+    checks.extend(check_server_settings(config).filter(|_| server));
+    checks.extend([check_port(server), check_model(config)]);
     if let Some(error) = &config.settings_error {
         checks.push(HealthCheck::from_error("settings", error.clone()));
     }
+    checks.extend(check_contexts(config));
     checks.extend(check_checkpoints(config));
     checks.push(check_project(config));
     checks.extend(check_handoffs(config));
@@ -77,6 +83,50 @@ pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<Health
         checks.extend(check_destinations(home, config));
     }
     checks
+}
+
+/// Reports that the running server read config.json before its last change.
+fn check_server_settings(config: &Config) -> Option<HealthCheck> {
+    let time = |time: SystemTime| Timestamp::try_from(time).ok();
+    let begun = RpcClient::server_start(config).and_then(time)?;
+    let changed = fs::metadata(config.settings_path()?).and_then(|file| file.modified()).ok();
+    let is_older = changed.and_then(time).is_some_and(|changed| begun < changed);
+    let found = format!(
+        "the server that runs since {} began before config.json changed, and uses the earlier settings",
+        minute(begun)
+    );
+    let repair = "Restart it: `commonbook serve`, or the client that runs `commonbook mcp`.";
+    is_older.then(|| HealthCheck::faulty("server", found, repair))
+}
+
+/// Characters of a setting in the report.
+const SETTING_CHARS_MAX: usize = 60;
+
+/// Reports the settings of contexts that differ from the defaults.
+fn check_contexts(config: &Config) -> Option<HealthCheck> {
+    let preferences = serde_json::to_value(config.preferences().ok()?).ok()?;
+    let mut settings = Vec::new();
+    collect_settings("", &preferences, &mut settings);
+    let found = settings.join(", ");
+    (!found.is_empty()).then(|| HealthCheck::healthy("contexts", found))
+}
+
+/// Adds each value below a setting with its path: `agents.*.budget 900`.
+fn collect_settings(path: &str, value: &Value, settings: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                collect_settings(&path, value, settings);
+            }
+        }
+        Value::Array(items) if items.is_empty() => {}
+        value => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            settings.push(format!("{path} {}", beginning(&text, SETTING_CHARS_MAX)));
+        }
+    }
 }
 
 /// Reports the settings of checkpoints that differ from the defaults.
@@ -234,11 +284,17 @@ fn check_modes(home: &Path) -> Vec<HealthCheck> {
             )),
         }
     }
-    if let Some(OpenPath { path, mode, .. }) = first {
-        let files = count_text(closed, "path of the home", "paths of the home");
+    if let Some(OpenPath { path, mode, private }) = first {
+        let more = match closed - 1 {
+            0 => String::new(),
+            more => format!(" and {}", count_text(more, "more path", "more paths")),
+        };
         checks.push(HealthCheck::healthy(
             "modes",
-            format!("closed {files} to other users, first {} (mode {mode:04o})", path.display()),
+            format!(
+                "repaired: other users could reach {}{more} (mode {mode:04o}, now {private:04o})",
+                path.display()
+            ),
         ));
     } else if checks.is_empty() && home.exists() {
         checks.push(HealthCheck::healthy("modes", "no other user can reach the files of the home"));
@@ -325,7 +381,11 @@ fn check_destinations(home: &Path, config: &Config) -> Vec<HealthCheck> {
                 match answer {
                     Ok(()) => HealthCheck::healthy("memories", format!("{name}: {url}")),
                     Err(error) => {
-                        let hint = error.hint.as_deref();
+                        let hint = match error.kind {
+                            // The hint of an unreachable server leads here.
+                            ErrorKind::Unavailable => None,
+                            _ => error.hint.as_deref(),
+                        };
                         let repair = hint.unwrap_or("Start the server, or undo the setup.");
                         let found = format!("{name}: {}", error.message);
                         HealthCheck::faulty("memories", found, repair)
@@ -339,7 +399,7 @@ fn check_destinations(home: &Path, config: &Config) -> Vec<HealthCheck> {
 }
 
 /// Reads from the server at this address.
-fn reach(address: ServerAddress, config: &Config) -> Result<()> {
+pub(in crate::cli) fn reach(address: ServerAddress, config: &Config) -> Result<()> {
     let name = address.agent.as_ref().or(config.agent.as_ref());
     let name = name.map(|name| name.parse()).transpose()?;
     let workspace = config.nearest_workspace()?.unwrap_or_else(Workspace::fallback);

@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 
 use super::MonitorTarget;
 use super::state::{MonitorInput, WorkRow};
-use crate::cli::handoff::transfer;
+
 use crate::cli::layout::{memory_glance, short};
+use crate::words::transfer;
 
 /// The time between two looks at agents and open work.
 const WORK_INTERVAL: Duration = Duration::from_secs(2);

@@ -31,9 +31,9 @@ async fn a_client_that_hangs_up_cancels_its_request() {
         rates: Arc::default(),
         bodies: BodyBudget::default(),
     };
-    let router = RestRoute::new("list_agents", Method::GET, "/v1/agents", JsonVerb::of(verb))
-        .into_router()
-        .with_state(door);
+    let call = JsonVerb::of("list_agents", verb);
+    let router = RestRoute::new("list_agents", Method::GET, "/v1/agents", call);
+    let router = router.into_router().with_state(door);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(connections::serve(listener, router, 8, CancellationToken::new()));

@@ -2,9 +2,10 @@
 //!
 //! It is extractive: a proposal is a sentence or summary that an agent wrote, with the memories
 //! that state it as sources. No model decides what is proposed, and the same memories give the same
-//! proposals in any order; a writer may reword them ([`writing`]). Statements with the same meaning
-//! become one entry with several sources; statements that differ in a number or a negation stay
-//! two. Nothing is proposed again after it was appended.
+//! proposals in any order; a writer may reword them ([`writing`]). Sentences that say the same, by the
+//! comparison of [`commonbook_text::claims::compare`], become one entry with several sources; all others
+//! stay apart, so that nobody is quoted for what another said. Nothing is proposed again after it was
+//! appended.
 
 mod sentence;
 mod worth;
@@ -24,11 +25,15 @@ use crate::model::agent::Agent;
 use crate::model::case::digest::writing::{SAYS, WriterKind, entry_texts};
 use crate::model::case::{AppendResult, CaseKey, EntryKind, NewEntry};
 use crate::model::memory::{Importance, Memory, MemorySubject, MemoryType};
+use commonbook_text::claims::clause::{Statements, statements};
+use commonbook_text::claims::compare::{
+    ClaimContext, TextRelation, carrying_words, compare_statements,
+};
 use commonbook_text::terms;
 use sentence::{DigestSentence, sentences, shorten_to};
 
-/// Share of a fact's words that an entry must contain to cover the fact.
-const COVERED_SHARE_MIN: f64 = 0.8;
+/// Days within which "on Friday" means the same Friday.
+const SAME_WEEK_DAYS: i64 = 6;
 
 /// How the last line of an entry begins that names its authors and sources.
 const SOURCES_LEAD: &str = "Said by ";
@@ -145,9 +150,16 @@ impl KnownEntry {
     #[must_use]
     pub fn of(entry: &Memory) -> Self {
         let position = entry.position.unwrap_or_default();
-        let texts = entry_texts(entry.summary.as_deref(), &entry.text).map(str::to_owned);
         let by_digest = entry.owner == Agent::system();
         let last = entry.text.lines().last().filter(|_| by_digest).unwrap_or_default();
+        // A digest signs what it quotes.
+        let authors = last.strip_prefix(SOURCES_LEAD).and_then(|line| line.rsplit_once(" in "));
+        let signature = authors.map(|(authors, _)| format!(" ({authors})"));
+        let summary = entry.summary.as_deref().map(|summary| {
+            let unsigned = signature.as_ref().and_then(|mark| summary.strip_suffix(mark.as_str()));
+            unsigned.unwrap_or(summary)
+        });
+        let texts = entry_texts(summary, &entry.text).map(str::to_owned);
         let sources = last.split([' ', ',', '.']).filter_map(MemoryId::parse).collect();
         let said_by = match by_digest {
             true => format!("entry {position}"),
@@ -267,19 +279,19 @@ impl EntryProposal {
     }
 }
 
-/// A sentence with its fingerprint and origin.
+/// A sentence with its words, its statements and its origin.
 struct CandidateFact<'a> {
     from: &'a DigestSource,
     text: String,
-    fingerprint: FactFingerprint,
+    words: FactWords,
+    statement: FactStatement,
     score: f64,
 }
 
-/// What a sentence says, for comparison: its content words, its numbers, and whether it negates.
-struct FactFingerprint {
-    words: BTreeSet<usize>,
-    numbers: BTreeSet<usize>,
-    denies: bool,
+/// The content words of a sentence, for its score.
+struct FactWords {
+    all: BTreeSet<usize>,
+    has_number: bool,
 }
 
 /// Numbers words, the same for all texts of a digest.
@@ -287,36 +299,63 @@ struct FactFingerprint {
 struct DigestVocabulary(FxHashMap<String, usize>);
 
 impl DigestVocabulary {
-    fn fact_fingerprint(&mut self, text: &str) -> FactFingerprint {
-        let (mut found, mut numbers) = (BTreeSet::new(), BTreeSet::new());
+    fn fact_words(&mut self, text: &str) -> FactWords {
+        let mut words = FactWords { all: BTreeSet::new(), has_number: false };
         for term in terms::query_terms(text) {
-            let number = term.chars().any(|c| c.is_ascii_digit());
+            words.has_number |= term.chars().any(|c| c.is_ascii_digit());
             let next = self.0.len();
-            let place = *self.0.entry(term).or_insert(next);
-            found.insert(place);
-            if number {
-                numbers.insert(place);
-            }
+            words.all.insert(*self.0.entry(term).or_insert(next));
         }
-        let denies =
-            terms::plain_words(text).iter().any(|word| DENIAL_WORDS.contains(&word.as_str()));
-        FactFingerprint { words: found, numbers, denies }
+        words
     }
+}
+
+/// What a sentence says, parsed once for many comparisons.
+struct FactStatement {
+    /// The words that carry what it says, in their order.
+    wording: Vec<String>,
+    statements: Statements,
 }
 
 /// Words that negate a sentence; `t` is what remains of "didn't".
 const DENIAL_WORDS: [&str; 9] =
     ["not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "t"];
 
-impl FactFingerprint {
-    /// Whether this covers `other`: contains nearly all of its words and each of its numbers, and
-    /// negates if it does.
-    fn covers_fact(&self, other: &Self) -> bool {
-        let shared = other.words.intersection(&self.words).count() as f64;
-        self.denies == other.denies
-            && other.numbers.is_subset(&self.numbers)
-            && shared >= COVERED_SHARE_MIN * other.words.len() as f64
+impl FactStatement {
+    fn of(text: &str) -> Self {
+        Self { wording: carrying_words(text).collect(), statements: statements(text) }
     }
+
+    /// Whether both say the same.
+    fn says_same(&self, other: &Self, context: ClaimContext) -> bool {
+        let same_claims = || {
+            let relation = compare_statements(&self.statements, &other.statements, context);
+            relation == TextRelation::Same
+        };
+        self.wording == other.wording || same_claims()
+    }
+
+    /// Whether an entry of the case that says this needs no further entry that says `other`: both
+    /// say the same, or this has all words of the other in their order, and denies if the other does.
+    fn contains(&self, other: &Self) -> bool {
+        let context = ClaimContext { one_author: true, one_week: true };
+        let mut words = self.wording.iter();
+        self.says_same(other, context)
+            || (self.denies() == other.denies()
+                && other.wording.iter().all(|word| words.any(|own| own == word)))
+    }
+
+    fn denies(&self) -> bool {
+        let mut words = self.wording.iter().flat_map(|word| terms::plain_words(word));
+        words.any(|word| DENIAL_WORDS.contains(&word.as_str()))
+    }
+}
+
+/// Whether two memories may state one thing: not if both have topics, and none in common.
+fn share_a_topic(a: &DigestSource, b: &DigestSource) -> bool {
+    let has =
+        |topic: &String| b.topics.iter().any(|own| own.to_lowercase() == topic.to_lowercase());
+    a.topics.is_empty() || b.topics.is_empty() || a.topics.iter().any(has)
 }
 
 /// Proposes at most `most` entries for a case, oldest fact first.
@@ -325,8 +364,7 @@ pub fn propose_entries(material: DigestMaterial<'_>, most: usize) -> Vec<EntryPr
     let DigestMaterial { memories, known, contradictions } = material;
     let mut lexicon = DigestVocabulary::default();
     let known_texts = known.iter().flat_map(|entry| &entry.texts);
-    let entries: Vec<FactFingerprint> =
-        known_texts.map(|text| lexicon.fact_fingerprint(text)).collect();
+    let entries: Vec<FactStatement> = known_texts.map(|text| FactStatement::of(text)).collect();
     let mut once: BTreeMap<MemoryId, &DigestSource> = BTreeMap::new();
     for memory in memories {
         once.entry(memory.id).or_insert(memory);
@@ -334,7 +372,7 @@ pub fn propose_entries(material: DigestMaterial<'_>, most: usize) -> Vec<EntryPr
     let facts = extract_facts(once.into_values(), &mut lexicon);
     let new = facts
         .into_iter()
-        .filter(|fact| !entries.iter().any(|entry| entry.covers_fact(&fact.fingerprint)));
+        .filter(|fact| !entries.iter().any(|entry| entry.contains(&fact.statement)));
     let mut groups = join_contradictions(group_facts(new.collect()), known, contradictions);
     groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
     groups.truncate(most.min(limits::DIGEST_ENTRIES));
@@ -405,28 +443,28 @@ fn extract_facts<'a>(
 ) -> Vec<CandidateFact<'a>> {
     let split: Vec<(&DigestSource, Vec<DigestSentence>)> =
         memories.map(|memory| (memory, sentences(memory))).collect();
-    let mut fingerprints = Vec::with_capacity(split.len());
+    let mut words_of = Vec::with_capacity(split.len());
     let mut in_memories: FxHashMap<usize, u32> = FxHashMap::default();
     for (_, sentences) in &split {
-        let own: Vec<FactFingerprint> =
-            sentences.iter().map(|sentence| lexicon.fact_fingerprint(&sentence.text)).collect();
-        let all: BTreeSet<usize> =
-            own.iter().flat_map(|fingerprint| fingerprint.words.iter().copied()).collect();
+        let own: Vec<FactWords> =
+            sentences.iter().map(|sentence| lexicon.fact_words(&sentence.text)).collect();
+        let all: BTreeSet<usize> = own.iter().flat_map(|words| words.all.iter().copied()).collect();
         for word in all {
             *in_memories.entry(word).or_default() += 1;
         }
-        fingerprints.push(own);
+        words_of.push(own);
     }
     let mut facts = Vec::new();
-    for ((memory, sentences), fingerprints) in split.into_iter().zip(fingerprints) {
+    for ((memory, sentences), words_of) in split.into_iter().zip(words_of) {
         let mut candidates: Vec<CandidateFact<'_>> = sentences
             .into_iter()
-            .zip(fingerprints)
-            .filter(|(sentence, fingerprint)| sentence.whole || fingerprint.words.len() >= 3)
+            .zip(words_of)
+            .filter(|(sentence, words)| sentence.whole || words.all.len() >= 3)
             .filter(|(sentence, _)| worth::is_worth_entry(memory, sentence))
-            .map(|(sentence, fingerprint)| {
-                let score = score(&sentence, &fingerprint, memory, &in_memories);
-                CandidateFact { from: memory, text: sentence.text, fingerprint, score }
+            .map(|(sentence, words)| {
+                let score = score(&sentence, &words, memory, &in_memories);
+                let statement = FactStatement::of(&sentence.text);
+                CandidateFact { from: memory, text: sentence.text, words, statement, score }
             })
             .collect();
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -441,18 +479,17 @@ fn extract_facts<'a>(
 /// How important a sentence is as a fact.
 fn score(
     sentence: &DigestSentence,
-    fingerprint: &FactFingerprint,
+    words: &FactWords,
     memory: &DigestSource,
     in_memories: &FxHashMap<usize, u32>,
 ) -> f64 {
     // Words that several memories use belong to the subject of the case.
     let weight = |word: &usize| f64::from(in_memories.get(word).copied().unwrap_or(1)).ln_1p();
-    let central =
-        fingerprint.words.iter().map(weight).sum::<f64>() / (fingerprint.words.len().max(1) as f64);
+    let central = words.all.iter().map(weight).sum::<f64>() / (words.all.len().max(1) as f64);
     let mut score = central;
     for (holds, worth) in [
         (sentence.tells_outcome, 0.5),
-        (!fingerprint.numbers.is_empty(), 0.25),
+        (words.has_number, 0.25),
         (sentence.first, 0.25),
         (sentence.whole, 0.5),
         (sentence.leans, -0.5),
@@ -469,18 +506,30 @@ fn score(
     matters * score.max(0.0)
 }
 
-/// Groups equal facts into one proposal. Starts with the longest, so that it covers the shorter
-/// ones.
+/// Groups facts that say the same into one proposal. Starts with the longest, so that its wording
+/// stands.
 fn group_facts(mut facts: Vec<CandidateFact<'_>>) -> Vec<EntryProposal> {
     facts.sort_by(|a, b| {
-        let key = |fact: &CandidateFact<'_>| (Reverse(fact.fingerprint.words.len()), fact.from.id);
+        let key = |fact: &CandidateFact<'_>| (Reverse(fact.words.all.len()), fact.from.id);
         key(a).cmp(&key(b)).then(b.score.total_cmp(&a.score)).then(a.text.cmp(&b.text))
     });
-    let mut groups: Vec<(FactFingerprint, EntryProposal)> = Vec::new();
-    for CandidateFact { from, text, fingerprint, score } in facts {
-        match groups.iter_mut().find(|(group, _)| group.covers_fact(&fingerprint)) {
-            Some((_, entry)) => join_fact(entry, from, score),
-            None => groups.push((fingerprint, propose_entry(from, text, score))),
+    let mut groups: Vec<(CandidateFact<'_>, EntryProposal)> = Vec::new();
+    for fact in facts {
+        let says_same = |first: &CandidateFact<'_>| {
+            let apart = first.from.since.duration_since(fact.from.since).as_hours().abs();
+            let context = ClaimContext {
+                one_author: first.from.author == fact.from.author,
+                one_week: apart <= 24 * SAME_WEEK_DAYS,
+            };
+            share_a_topic(first.from, fact.from)
+                && first.statement.says_same(&fact.statement, context)
+        };
+        match groups.iter_mut().find(|(first, _)| says_same(first)) {
+            Some((_, entry)) => join_fact(entry, fact.from, fact.score),
+            None => {
+                let entry = propose_entry(fact.from, fact.text.clone(), fact.score);
+                groups.push((fact, entry));
+            }
         }
     }
     groups

@@ -5,9 +5,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 use super::{ContradictionFinding, DifferenceKind, FindingSource, may_contradict, valid_since};
 use crate::base::hash;
+use crate::model::learning::LEARNING_SORT_KEY;
 use crate::model::memory::{Memory, Sharing};
 use commonbook_text::claims::clause::{self, Statements};
 use commonbook_text::claims::compare::{
@@ -43,6 +45,10 @@ const SAME_WEEK_DAYS: i64 = 6;
 
 /// Memory types that report events, conversations or tasks instead of facts.
 const STATEMENT_FREE_TYPES: [&str; 4] = ["episodic", "conversation", "task_context", "handoff"];
+
+/// Memory types beside those that make the same words another thing: what holds for a user, what was
+/// asked, what was reached.
+const SEPARATE_TYPES: [&str; 3] = ["profile", "question", "milestone"];
 
 /// Texts whose statements are cached: each memory is compared with many others, mostly of the same
 /// days.
@@ -177,14 +183,17 @@ impl<'m> MemoryStatements<'m> {
     pub fn relation_to_earlier(&self, earlier: &Self) -> EarlierRelation {
         let (old, new) = (earlier.memory, self.memory);
         if old.owner != new.owner
-            || old.owner.is_anonymous()
             || old.case != new.case
-            || old.memory_type != new.memory_type
+            || !has_comparable_type(old, new)
             || !may_contradict(old, new)
         {
             return EarlierRelation::Other;
         }
         let same_wording = wording(&old.text) == wording(&new.text);
+        // Nobody knows if two anonymous memories have one author, so that neither corrects the other.
+        if old.owner.is_anonymous() && !same_wording {
+            return EarlierRelation::Other;
+        }
         let relation = match same_wording {
             true => TextRelation::Same,
             false => {
@@ -237,11 +246,8 @@ impl<'m> MemoryStatements<'m> {
 
     /// Whether both have topics, and none in common.
     fn has_other_topics(&self, other: &Self) -> bool {
-        let (a, b) = (&self.memory.topics, &other.memory.topics);
-        let lower = |topics: &[String]| -> BTreeSet<String> {
-            topics.iter().map(|topic| topic.to_lowercase()).collect()
-        };
-        !a.is_empty() && !b.is_empty() && lower(a).is_disjoint(&lower(b))
+        let (a, b) = (chosen_topics(self.memory), chosen_topics(other.memory));
+        !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
     }
 
     /// Whether the same author withdraws this memory in the newer one, or continues it in the same
@@ -291,9 +297,27 @@ fn reason_sentence(older: &Memory, newer: &Memory, difference: &ClaimDifference)
     }
 }
 
+/// Whether the types of two memories let one of them correct the other: an agent that saves a
+/// decision and learns the contrary corrects itself.
+fn has_comparable_type(old: &Memory, new: &Memory) -> bool {
+    let is_separate = |memory: &Memory| {
+        let name = memory.memory_type.as_str();
+        STATEMENT_FREE_TYPES.contains(&name) || SEPARATE_TYPES.contains(&name)
+    };
+    old.memory_type == new.memory_type || !(is_separate(old) || is_separate(new))
+}
+
+/// The topics that an author chose, in lower case: the sort of a learning is no topic.
+fn chosen_topics(memory: &Memory) -> BTreeSet<String> {
+    let sort = memory.metadata.get(LEARNING_SORT_KEY).and_then(Value::as_str);
+    let topics = memory.topics.iter().filter(|topic| Some(topic.as_str()) != sort);
+    topics.map(|topic| topic.to_lowercase()).collect()
+}
+
 /// Whether two memories with the same text differ in nothing that their author chose.
 fn has_equal_fields(old: &Memory, new: &Memory) -> bool {
-    old.title == new.title
+    old.memory_type == new.memory_type
+        && old.title == new.title
         && old.summary == new.summary
         && old.topics == new.topics
         && old.entities == new.entities

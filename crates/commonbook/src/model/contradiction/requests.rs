@@ -154,10 +154,8 @@ impl ResolveContradiction {
                         ContradictionResolution::KeepBoth => {
                             "Say in which context each of the two memories holds."
                         }
-                        ContradictionResolution::Merge => {
-                            "Set `text` to what holds instead of both."
-                        }
-                        _ => "Set `keep` to the id of the memory that holds.",
+                        ContradictionResolution::Merge => "Say what holds instead of both.",
+                        _ => "Give the id of the memory that holds.",
                     },
                 ));
             }

@@ -1,7 +1,8 @@
 //! Phrases that were forgotten, known by keyed digests alone, and finding them in other texts.
 //!
 //! A text of up to five words is one phrase. A longer text has a phrase for each stretch of six words,
-//! so that a part of it is found wherever it is quoted, and one for each short sentence.
+//! so that a part of it is found wherever it is quoted, and one for each sentence: where a text says
+//! the whole of it, whatever stands around it, it says it again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -24,13 +25,23 @@ const STRETCH_WORDS: usize = 6;
 /// Fewest words of a sentence, title or summary that is a phrase of its own.
 const SENTENCE_WORDS_MIN: usize = 4;
 
+/// Marks that separate the statements of a sentence.
+const STATEMENT_MARKS: [&str; 5] = [": ", "; ", " - ", "\u{2013}", "\u{2014}"];
+
+/// Marks that separate the parts of a sentence.
+const PART_MARKS: [char; 14] = [
+    ':', ';', ',', '.', '!', '?', '(', ')', '"', '\n', '\u{2013}', '\u{2014}', '\u{201c}',
+    '\u{201d}',
+];
+
 /// The key of phrases.
 pub type PhraseKey = HomeKey;
 
 /// A phrase: its number of words, and 8 bytes of its keyed digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Phrase {
-    /// Number of words; 1 is a text of one word, which is found only where it is the whole text.
+    /// Number of words; 1 is a text of one word, which is found only where it is the whole text, and
+    /// six or more a sentence.
     pub words: usize,
     /// The digest.
     pub digest: i64,
@@ -38,19 +49,29 @@ pub struct Phrase {
 
 impl Phrase {
     fn of(key: &PhraseKey, words: &[&str]) -> Self {
-        let signed = key.sign(&format!("forgotten\n{}\n{}", words.len(), words.join(" ")));
+        Self::signed(key, "forgotten", words)
+    }
+
+    /// A sentence of six or more words, which no stretch of six equals.
+    fn of_sentence(key: &PhraseKey, words: &[&str]) -> Self {
+        Self::signed(key, "forgotten sentence", words)
+    }
+
+    fn signed(key: &PhraseKey, purpose: &str, words: &[&str]) -> Self {
+        let signed = key.sign(&format!("{purpose}\n{}\n{}", words.len(), words.join(" ")));
         let mut first = [0; 8];
         first.copy_from_slice(&signed[..8]);
         Self { words: words.len(), digest: i64::from_be_bytes(first) }
     }
 
-    /// Every phrase that this text could be recognised by, of these lengths.
+    /// Every phrase but sentences that this text could be recognised by, of these lengths.
+    /// [`ForgottenPhrases::possible_sentences`] has the sentences.
     #[must_use]
     pub fn all_in(keys: &[PhraseKey], text: &str, lengths: &BTreeSet<usize>) -> BTreeSet<Self> {
         let words = normal_words(text);
         let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
         let mut found = BTreeSet::new();
-        for length in lengths.iter().filter(|length| **length > 0) {
+        for length in lengths.iter().filter(|length| (1..=STRETCH_WORDS).contains(*length)) {
             if *length == 1 && words.len() != 1 {
                 continue;
             }
@@ -98,6 +119,23 @@ fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// A sentence, and the statements in it: what follows a label (`Note: …`) may be said without it.
+fn statements(sentence: &str) -> impl Iterator<Item = &str> {
+    let mark = |text: &str| {
+        let marks = STATEMENT_MARKS.iter();
+        let found = marks.filter_map(|mark| text.find(mark).map(|at| (at, at + mark.len())));
+        found.min()
+    };
+    let mut rest = Some(sentence).filter(|sentence| mark(sentence).is_some());
+    let parts = std::iter::from_fn(move || {
+        let text = rest?;
+        let (end, next) = mark(text).map_or((text.len(), None), |(end, next)| (end, Some(next)));
+        rest = next.map(|next| &text[next..]);
+        Some(&text[..end])
+    });
+    std::iter::once(sentence).chain(parts)
+}
+
 /// The phrases of these memories, with the first words of each: a quick check before the digests.
 #[must_use]
 pub fn phrases_of_memories<'m>(
@@ -105,7 +143,7 @@ pub fn phrases_of_memories<'m>(
     memories: impl IntoIterator<Item = &'m Memory>,
 ) -> ForgottenPhrases {
     let mut phrases = ForgottenPhrases::new(vec![key.clone()], []);
-    let mut starts = HashSet::new();
+    let (mut starts, mut whole) = (HashSet::new(), Vec::new());
     let mut add = |words: &[&str]| {
         if let Some(first) = words.first() {
             starts.insert((*first).to_owned());
@@ -125,16 +163,19 @@ pub fn phrases_of_memories<'m>(
                 continue;
             }
             words.windows(STRETCH_WORDS).for_each(&mut add);
-            for sentence in sentences(text) {
-                let words = normal_words(sentence);
+            for statement in sentences(text).flat_map(statements) {
+                let words = normal_words(statement);
                 let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
-                if (SENTENCE_WORDS_MIN..STRETCH_WORDS).contains(&words.len()) {
-                    add(&words);
+                match words.len() {
+                    ..SENTENCE_WORDS_MIN => {}
+                    SENTENCE_WORDS_MIN..STRETCH_WORDS => add(&words),
+                    STRETCH_WORDS.. => whole.push(Phrase::of_sentence(key, &words)),
                 }
             }
         }
     }
     phrases.starts = Some(starts);
+    whole.into_iter().for_each(|sentence| phrases.insert(sentence));
     phrases
 }
 
@@ -185,12 +226,89 @@ impl ForgottenPhrases {
         matches!(&*normal_words(text), [only] if self.holds(&[&only.normal]))
     }
 
+    fn holds_sentence(&self, words: &[&str]) -> bool {
+        let Some(digests) = self.phrases.get(&words.len()) else { return false };
+        let is_held = |key| digests.contains(&Phrase::of_sentence(key, words).digest);
+        words.len() >= STRETCH_WORDS && self.keys.iter().any(is_held)
+    }
+
+    /// The sentences of these lengths that a text may say, as far as every stretch of them is among
+    /// these phrases.
+    #[must_use]
+    pub fn possible_sentences(&self, text: &str, lengths: &BTreeSet<usize>) -> BTreeSet<Phrase> {
+        let words = normal_words(text);
+        let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+        let mut found = BTreeSet::new();
+        for run in self.stretch_runs(&words) {
+            for length in lengths.range(STRETCH_WORDS..=run.len()) {
+                for sentence in words[run.clone()].windows(*length) {
+                    found.extend(self.keys.iter().map(|key| Phrase::of_sentence(key, sentence)));
+                }
+            }
+        }
+        found
+    }
+
+    /// The words whose every stretch of six is forgotten.
+    fn stretch_runs(&self, words: &[&str]) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for (first, stretch) in words.windows(STRETCH_WORDS).enumerate() {
+            if !self.holds(stretch) {
+                continue;
+            }
+            let end = first + STRETCH_WORDS;
+            match runs.last_mut() {
+                Some(run) if run.end + 1 == end => run.end = end,
+                _ => runs.push(first..end),
+            }
+        }
+        runs
+    }
+
+    /// Whether a text says something forgotten again: it, or a sentence of it, has no other words, or
+    /// it holds a whole forgotten sentence, whatever stands around that. A part of a sentence among
+    /// other words may be chance.
+    #[must_use]
+    pub fn are_said_in(&self, text: &str) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let is_whole = |text: &str| self.redact(text).is_some_and(|rest| rest == FORGOTTEN_MARK);
+        if [text].into_iter().chain(sentences(text)).any(is_whole) {
+            return true;
+        }
+        let words = normal_words(text);
+        let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+        let short = (SENTENCE_WORDS_MIN..STRETCH_WORDS).rev();
+        let says_short = short.into_iter().any(|length| {
+            self.phrases.contains_key(&length) && words.windows(length).any(|part| self.holds(part))
+        });
+        // Two or three words are a statement if they stand alone: `Note: call Ann.`
+        let says_part = || {
+            text.split(PART_MARKS).any(|part| {
+                let words = normal_words(part);
+                let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+                (2..SENTENCE_WORDS_MIN).contains(&words.len()) && self.holds(&words)
+            })
+        };
+        let says_sentence = || {
+            self.stretch_runs(&words).into_iter().any(|run| {
+                let lengths = self.phrases.keys().filter(|length| **length <= run.len());
+                let mut parts = lengths.flat_map(|length| words[run.clone()].windows(*length));
+                parts.any(|part| self.holds_sentence(part))
+            })
+        };
+        says_short || says_part() || says_sentence()
+    }
+
     /// Where the phrases stand in a text.
     fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let words = normal_words(text);
         let normal: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
         let mut covered = vec![false; words.len()];
-        let mut lengths: Vec<usize> = self.phrases.keys().copied().collect();
+        // The stretches of a sentence cover it.
+        let lengths = self.phrases.keys().copied().filter(|length| *length <= STRETCH_WORDS);
+        let mut lengths: Vec<usize> = lengths.collect();
         lengths.sort_unstable();
         for first in 0..normal.len() {
             if self.starts.as_ref().is_some_and(|starts| !starts.contains(normal[first])) {

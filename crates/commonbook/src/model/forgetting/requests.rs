@@ -70,6 +70,9 @@ pub struct ForgetMemories {
     /// Saved before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Only show it; the default.
+    #[serde(default)]
+    pub dry_run: bool,
     /// Do it. It cannot be undone.
     #[serde(default)]
     pub confirm: bool,
@@ -156,7 +159,7 @@ impl ForgetMemory {
         };
         let is_own = owner == caller.agent || owner.is_child_of(&caller.agent);
         if !is_own && !access::is_person(caller) {
-            return Err(Error::ownership_mismatch(owner.as_str(), caller.agent.as_str()));
+            return Err(access::not_the_author(&owner, caller));
         }
         let (since, until) =
             period::period_bounds(self.since.as_deref(), self.until.as_deref(), now)?;
@@ -171,8 +174,8 @@ impl ForgetMemory {
 
 impl From<ForgetMemories> for ForgetMemory {
     fn from(request: ForgetMemories) -> Self {
-        let ForgetMemories { owner, about_user, topic, since, until, confirm } = request;
-        Self { id: None, owner, about_user, topic, since, until, dry_run: false, confirm }
+        let ForgetMemories { owner, about_user, topic, since, until, dry_run, confirm } = request;
+        Self { id: None, owner, about_user, topic, since, until, dry_run, confirm }
     }
 }
 

@@ -11,10 +11,11 @@
 //! * **Match**: how likely the memory is relevant to the task and its context, 0 to 1
 //!   ([`crate::model::search::relevance`]). Importance, freshness, author and time do not count in it,
 //!   because they would count twice.
-//! * **At hand**: the source saved it in the session or case that is handed over. That alone counts
-//!   [`AT_HAND_FIT`]: with any tier but conversation it reaches the threshold while fresh, and as a
-//!   shared fact at any age. So are the newest that it saved elsewhere in the last hours, unless one of
-//!   these answers the task ([`mark_recent`]).
+//! * **At hand**: the source saved it in the session or case that is handed over. For a task that
+//!   refers to earlier work ([`refers_back`]) that alone counts [`AT_HAND_FIT`]: with any tier but
+//!   conversation it reaches the threshold while fresh, and as a shared fact at any age. So are the newest
+//!   that the source saved elsewhere in the last hours, unless one of these answers the task. A task that
+//!   names its matter takes only what matches it ([`settle_at_hand`]).
 //!
 //! Both combine as `1 − (1 − match) (1 − hand)`, so that memories at hand are still ranked by the
 //! task. Freshness and tier alone give 0.5 to anything saved today, so a memory must also fit by
@@ -41,6 +42,7 @@ use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
+use commonbook_text::referring::refers_back;
 use commonbook_text::terms::{query_terms, terms};
 
 /// Default minimum score of a memory: that of an old shared fact that just fits.
@@ -259,9 +261,17 @@ pub fn shared_words(task: &str, text: &str) -> usize {
     query_terms(task).iter().filter(|word| text.contains(*word)).count()
 }
 
-/// Marks the source's recent memories as at hand, unless one of them answers the task. One word in
-/// common is no answer: among few memories the "take" of "Take over" is rare.
-pub fn mark_recent(candidates: &mut [HandoffCandidate]) {
+/// Settles which memories are at hand for a task. None is if the task names its matter: what was saved
+/// just before may be about anything. For a task that refers to earlier work the source's recent memories
+/// are, too, unless one of them answers it. One word in common is no answer: among few memories the
+/// "take" of "Take over" is rare.
+pub fn settle_at_hand(candidates: &mut [HandoffCandidate], task: &str) {
+    if !refers_back(task) {
+        for candidate in candidates {
+            candidate.at_hand = false;
+        }
+        return;
+    }
     let answers = |candidate: &HandoffCandidate| {
         candidate.recent
             && candidate.found >= ANSWERING_MATCH

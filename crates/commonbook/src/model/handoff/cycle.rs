@@ -13,7 +13,8 @@ pub struct HandoffCycle {
     pub path: Vec<Agent>,
     /// Whether it was closed before: another round.
     pub again: bool,
-    /// Whether none of its agents wrote anything since it was closed last.
+    /// Whether none of its agents wrote anything since it was closed last, nor this handoff says
+    /// anything new.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idle: bool,
 }

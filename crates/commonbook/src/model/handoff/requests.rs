@@ -314,7 +314,7 @@ impl CreateHandoff {
         session: Option<&str>,
         defaults: HandoffSettings,
     ) -> Result<HandoffDraft> {
-        let to = self.to.parse::<AgentName>().map_err(|error| error.with_field("to"))?.agent;
+        let to = target_name(&self.to)?;
         check_other_agent(&to, from)?;
         let context = self.context.as_deref();
         let context =
@@ -385,6 +385,26 @@ impl CreateHandoff {
             if self.include_entities == Some(false) { 0 } else { settings.max_entities };
         Ok(HandoffSettings { max_entities, ..settings })
     }
+}
+
+/// The agent or role that a handoff names as its target.
+fn target_name(text: &str) -> Result<Agent> {
+    const HINT: &str = "Name an agent, such as gemini-cli, or a role, such as developer.";
+    if text.trim().is_empty() {
+        return Err(Error::invalid("to", "must not be empty").hint(HINT));
+    }
+    text.parse::<AgentName>().map(|name| name.agent).map_err(|error| {
+        match Agent::with_any_name(text) {
+            Ok(reserved) => {
+                Error::invalid("to", format!("'{reserved}' cannot take handoffs")).hint(HINT)
+            }
+            Err(_) => {
+                let reason = error.message.strip_prefix("agent: ").unwrap_or(&error.message);
+                let renamed = Error::invalid("to", reason);
+                Error { hint: error.hint.clone(), ..renamed }
+            }
+        }
+    })
 }
 
 /// Checks that the target of a handoff is another agent than its source.

@@ -4,12 +4,15 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use super::ConversationTurn;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
-use crate::model::memory::{Importance, MemoryType};
+use crate::base::input;
+use crate::base::limits;
+use crate::model::memory::{Importance, MemorySubject, MemoryType, Sharing};
 
 /// The names of each field, best first. A field that is understood under one name stays metadata under
 /// the others.
@@ -21,13 +24,17 @@ const TIME_FIELDS: [&str; 3] = ["ts", "created_at", "timestamp"];
 const TYPE_FIELDS: [&str; 3] = ["memory_type", "type", "category"];
 const TOPIC_FIELDS: [&str; 2] = ["topics", "tags"];
 
+/// Fields of a save that a line cannot have: they refer to memories of this home.
+const UNFIT_FIELDS: [&str; 2] = ["supersedes", "based_on"];
+
 /// Seconds since 1970 that are taken for milliseconds: those of the year 5138.
 const MILLISECONDS_MIN: i64 = 100_000_000_000;
 
 /// The turn of a line.
 ///
 /// # Errors
-/// `invalid` if it is no object, has no text, or a time that cannot be read.
+/// `invalid` if it is no object, has no text, or a field that decides who may read the memory, whom it
+/// is about or when it holds and cannot be read.
 pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
     let canonical = line.to_string();
     let Value::Object(mut rest) = line else {
@@ -40,8 +47,28 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         Error::invalid("text", "missing field `text`")
             .hint("Give the text as `text`, `content` or `memory`.")
     })?;
-    let at = take_time(&mut rest)?;
+    if let Some(field) = UNFIT_FIELDS.iter().find(|field| rest.contains_key(**field)) {
+        return Err(Error::invalid(field, "a line cannot name other memories")
+            .hint("Leave the field out, and relate the memories after the import."));
+    }
+    let at = take_time(&mut rest, &TIME_FIELDS)?;
+    let valid_from = take_time(&mut rest, &["valid_from"])?;
+    let valid_until = take_time(&mut rest, &["valid_until"])?;
+    let entities = |value: &Value| input::from_value(value.clone()).ok();
+    let metadata = take(&mut rest, &["metadata"], |value| value.as_object().cloned());
+    let short = |most: usize| {
+        move |value: &Value| {
+            text_of(value).filter(|text| !text.is_empty() && text.chars().count() <= most)
+        }
+    };
     Ok(ConversationTurn {
+        sharing: take_word::<Sharing>(&mut rest, "sharing")?,
+        about: take_word::<MemorySubject>(&mut rest, "about")?,
+        user_id: take_text(&mut rest, "user_id")?,
+        valid_from,
+        valid_until,
+        title: take(&mut rest, &["title"], short(limits::TITLE_CHARS)),
+        summary: take(&mut rest, &["summary"], short(limits::SUMMARY_CHARS)),
         text,
         conv: take(&mut rest, &["conv"], text_of),
         speaker: take(&mut rest, &SPEAKER_FIELDS, text_of),
@@ -51,7 +78,8 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         memory_type: take(&mut rest, &TYPE_FIELDS, type_of),
         topics: take(&mut rest, &TOPIC_FIELDS, topics_of).unwrap_or_default(),
         importance: take(&mut rest, &["importance"], importance_of),
-        rest,
+        entities: take(&mut rest, &["entities"], entities).unwrap_or_default(),
+        rest: metadata.unwrap_or_default().into_iter().chain(rest).collect(),
         sha256: sha256(&canonical),
     })
 }
@@ -72,6 +100,25 @@ fn take<T>(
         }
     }
     None
+}
+
+/// Takes the value of a field that must be one of the words of an enum.
+fn take_word<T: DeserializeOwned>(rest: &mut Map<String, Value>, field: &str) -> Result<Option<T>> {
+    match rest.shift_remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => input::from_value(value)
+            .map(Some)
+            .map_err(|error: Error| Error::invalid(field, error.message)),
+    }
+}
+
+/// Takes the value of a field that must be a text.
+fn take_text(rest: &mut Map<String, Value>, field: &str) -> Result<Option<String>> {
+    match rest.shift_remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(value) => Err(Error::invalid(field, format!("{value} is no text; expected a text"))),
+    }
 }
 
 fn text_of(value: &Value) -> Option<String> {
@@ -121,11 +168,10 @@ fn importance_of(value: &Value) -> Option<Importance> {
     }
 }
 
-fn take_time(rest: &mut Map<String, Value>) -> Result<Option<Timestamp>> {
+fn take_time(rest: &mut Map<String, Value>, fields: &[&str]) -> Result<Option<Timestamp>> {
     let written = |value: &Value| (value.is_string() || value.is_number()).then(|| value.clone());
-    let Some(field) = TIME_FIELDS
-        .iter()
-        .find(|field| rest.get(**field).is_some_and(|value| written(value).is_some()))
+    let Some(field) =
+        fields.iter().find(|field| rest.get(**field).is_some_and(|value| written(value).is_some()))
     else {
         return Ok(None);
     };
@@ -159,6 +205,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_fields_of_a_save_are_understood_or_the_line_is_refused() {
+        let turn = turn_of(json!({"text": "x", "sharing": "private", "user_id": "u77",
+            "about": "user", "valid_from": "2026-03-01", "valid_until": "2026-04-01T10:00:00Z",
+            "title": "T", "summary": "S", "entities": ["tool:Redis"], "metadata": {"a": 1}}))
+        .expect("a line");
+        assert_eq!((turn.sharing, turn.about), (Some(Sharing::Private), Some(MemorySubject::User)));
+        assert_eq!(turn.user_id.as_deref(), Some("u77"));
+        let times = [turn.valid_from, turn.valid_until].map(|at| at.map(|at| at.to_string()));
+        let expected = ["2026-03-01T00:00:00Z", "2026-04-01T10:00:00Z"];
+        assert_eq!(times, expected.map(|at| Some(at.to_owned())));
+        assert_eq!((turn.title.as_deref(), turn.summary.as_deref()), (Some("T"), Some("S")));
+        assert_eq!((turn.entities.len(), Value::Object(turn.rest)), (1, json!({"a": 1})));
+        for (field, value) in [
+            ("sharing", json!("secret")),
+            ("sharing", json!(1)),
+            ("about", json!("nobody")),
+            ("user_id", json!(77)),
+            ("valid_until", json!("soon")),
+            ("supersedes", json!("mem_1")),
+        ] {
+            let error = turn_of(json!({"text": "x", field: value})).expect_err(field);
+            assert_eq!(error.kind, ErrorKind::Invalid);
+            assert!(
+                error.message.contains(field) || error.field.as_deref() == Some(field),
+                "{error:?}"
+            );
+        }
+    }
+
+    #[test]
     #[expect(clippy::too_many_lines, reason = "a table, a row for each line")]
     fn lines_of_other_programs_are_understood() {
         use Importance::{Critical, High, Low, Normal};
@@ -179,15 +255,7 @@ mod tests {
             ),
             (
                 json!({"memory": "Ann drinks tea", "user_id": "ann", "score": 0.9}),
-                (
-                    "Ann drinks tea",
-                    None,
-                    None,
-                    vec![],
-                    None,
-                    None,
-                    json!({"user_id": "ann", "score": 0.9}),
-                ),
+                ("Ann drinks tea", None, None, vec![], None, None, json!({"score": 0.9})),
             ),
             (
                 json!({"text": "Deploys run on Friday", "owner_agent": "ops", "memory_type": "decision",

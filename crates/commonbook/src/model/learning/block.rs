@@ -1,8 +1,9 @@
 //! Learnings in prose: what stands behind `Remember:`, `Memorize:`, `Learned:`, `Note to self:` or
 //! `Add To Memory:`.
 //!
-//! The word begins a line, a heading, a list item or a sentence. At the beginning of a line it
-//! covers the line, and the list below it if the line ends there; in a paragraph, its sentence.
+//! The word begins a line, a heading, a list item, a sentence, or what stands behind a semicolon. At
+//! the beginning of a line it covers the line, and the list below it if the line ends there; in a
+//! paragraph, its sentence. In lower case it counts where nothing before it goes on.
 
 use commonbook_text::sentences::sentences;
 
@@ -10,12 +11,17 @@ use super::markdown::{BlockKind, MarkdownBlock, MarkdownLine, markdown_blocks};
 use super::{Learning, LearningType};
 
 /// The words that mark a learning, before a colon.
-const LEARNING_MARKS: [&str; 10] = [
+const LEARNING_MARKS: [&str; 15] = [
     "remember",
     "memorize",
     "memorise",
     "learned",
     "learnings",
+    "key learning",
+    "key learnings",
+    "key lesson",
+    "key lessons",
+    "lesson learned",
     "lessons learned",
     "note to self",
     "notes to self",
@@ -66,7 +72,7 @@ pub(super) fn learnings_in_prose(text: &str) -> Vec<Learning> {
 fn complete_blocks(code: &str) -> Vec<Learning> {
     let blocks = markdown_blocks(code);
     let lines = blocks.iter().enumerate().filter_map(|(index, block)| {
-        let mark = learning_mark(&block.lines.first()?.text, &block.lines.first()?.masked, block)?;
+        let mark = line_mark(block, &block.lines, 0)?;
         let below = blocks.get(index + 1).map_or(&[][..], |below| &below.lines);
         fields(&mark, block.lines[1..].iter().chain(below))
     });
@@ -89,10 +95,24 @@ fn learnings_of_line(
     found: &mut Vec<Learning>,
 ) -> LearningExtent {
     let MarkdownLine { text, masked } = &block.lines[index];
-    let starts: Vec<usize> = sentences(masked).map(|s| offset_in(masked, s)).collect();
+    let mut starts: Vec<usize> = sentences(masked).map(|s| offset_in(masked, s)).collect();
+    let is_mark = |start: usize| {
+        learning_mark(&text[start..], &masked[start..], block, LetterCase::Any).is_some()
+    };
+    let semicolons = masked.match_indices("; ").map(|(at, mark)| at + mark.len());
+    starts.extend(semicolons.filter(|start| is_mark(*start)));
+    starts.sort_unstable();
+    starts.dedup();
     let mark_at = |place: usize| {
         let start = *starts.get(place)?;
-        learning_mark(&text[start..], &masked[start..], block)
+        if place == 0 {
+            return line_mark(block, &block.lines, index);
+        }
+        let case = match masked[..start].trim_end().ends_with(';') {
+            true => LetterCase::Any,
+            false => LetterCase::Upper,
+        };
+        learning_mark(&text[start..], &masked[start..], block, case)
     };
     let mut taken = LearningExtent::default();
     for place in 0..starts.len() {
@@ -105,7 +125,11 @@ fn learnings_of_line(
             let is_whole_line = end == text.len();
             let talk = text.len() - end;
             let rest = mark.rest.get(..mark.rest.len().saturating_sub(talk)).unwrap_or_default();
-            let mark = LearningMark { rest: rest.trim(), ..mark };
+            let rest = match is_whole_line {
+                true => rest.trim(),
+                false => rest.trim().trim_end_matches(';'),
+            };
+            let mark = LearningMark { rest, ..mark };
             taken = if is_whole_line {
                 learnings_of_block(&mark, block, after, below, found)
             } else {
@@ -128,18 +152,19 @@ fn learnings_of_block(
     below: &[MarkdownBlock],
     found: &mut Vec<Learning>,
 ) -> LearningExtent {
-    let is_start = |line: &&MarkdownLine| learning_mark(&line.text, &line.masked, block).is_some();
-    let own = after.iter().take_while(|line| !is_start(line)).count();
+    let first = block.lines.len() - after.len();
+    let is_start = |index: &usize| line_mark(block, &block.lines, *index).is_some();
+    let own = (first..block.lines.len()).take_while(|index| !is_start(index)).count();
     let (own, all_own) = (&after[..own], own == after.len());
     let items = below
         .iter()
         .take_while(|next| next.depth > block.depth && next.kind != BlockKind::PlainCode)
         .count();
     let paragraph = below.first().filter(|next| {
-        let first = next.lines.first();
         next.kind == BlockKind::Paragraph
             && next.depth == block.depth
-            && first.is_some_and(|line| !is_start(&line))
+            && !next.lines.is_empty()
+            && line_mark(block, &next.lines, 0).is_none()
     });
     let below_count = if items == 0 { usize::from(paragraph.is_some()) } else { items };
     let below = if all_own { &below[..below_count] } else { &[] };
@@ -188,7 +213,7 @@ fn is_talk(text: &str) -> bool {
 fn with_wrapped_lines(first: &str, next: &[MarkdownLine]) -> (String, usize) {
     let (mut text, mut last, mut lines) = (first.to_owned(), first, 1);
     for MarkdownLine { text: line, .. } in next {
-        let is_ended = last.ends_with(['.', '!', '?', '。', '！', '？', ':', ';']);
+        let is_ended = last.ends_with(LINE_ENDS);
         let is_wrapped = last.chars().count() >= WRAPPED_LINE_CHARS_MIN
             || line.starts_with(|c: char| c.is_lowercase());
         if is_ended || !is_wrapped {
@@ -211,11 +236,37 @@ fn offset_in(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
 }
 
+/// Marks at the end of a line that does not go on in the next.
+const LINE_ENDS: [char; 8] = ['.', '!', '?', '。', '！', '？', ':', ';'];
+
+/// The letters in which a mark may begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LetterCase {
+    Upper,
+    Any,
+}
+
+/// Parses the beginning of a line as a mark. A line in lower case may go on from the line before.
+fn line_mark<'a>(
+    block: &MarkdownBlock,
+    lines: &'a [MarkdownLine],
+    index: usize,
+) -> Option<LearningMark<'a>> {
+    let line = lines.get(index)?;
+    let before = index.checked_sub(1).and_then(|before| lines.get(before));
+    let case = match before.is_none_or(|before| before.text.ends_with(LINE_ENDS)) {
+        true => LetterCase::Any,
+        false => LetterCase::Upper,
+    };
+    learning_mark(&line.text, &line.masked, block, case)
+}
+
 /// Parses the beginning of a sentence as a mark. `masked` hides code and quotations.
 fn learning_mark<'a>(
     text: &'a str,
     masked: &str,
     block: &MarkdownBlock,
+    case: LetterCase,
 ) -> Option<LearningMark<'a>> {
     let bare = without_task_box(masked);
     let bare = bare.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric() || c == ' ');
@@ -228,7 +279,7 @@ fn learning_mark<'a>(
         .filter(|name| starts_with(word, name))
         .max_by_key(|name| name.len())?;
     let is_marked = !emphasis.is_empty() || block.kind == BlockKind::Heading;
-    if !is_marked && !word.starts_with(char::is_uppercase) {
+    if !is_marked && case == LetterCase::Upper && !word.starts_with(char::is_uppercase) {
         return None;
     }
     let mut rest = &word[name.len()..];

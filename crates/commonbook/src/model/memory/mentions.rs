@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Memory;
 use crate::base::limits;
 use crate::model::entity::{EntityName, EntityType, NameMention, STATED_CONFIDENCE};
+use crate::model::learning::LEARNING_SORT_KEY;
 use commonbook_text::entities::{
     ExtractedEntity, ExtractionInput, MemoryPart, OwnTypes, extract, speakers,
 };
@@ -26,7 +27,7 @@ impl Memory {
     pub fn all_mentions(&self, own: &OwnTypes) -> Vec<NameMention> {
         let speakers = speakers(&self.metadata);
         // The type of a learning is among its topics, and is no entity.
-        let sort = self.metadata.get("learning").and_then(Value::as_str);
+        let sort = self.metadata.get(LEARNING_SORT_KEY).and_then(Value::as_str);
         let sort = sort.filter(|_| self.memory_type.as_str() == "learning");
         let topics: Vec<String> =
             self.topics.iter().filter(|topic| Some(topic.as_str()) != sort).cloned().collect();

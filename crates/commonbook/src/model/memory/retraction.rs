@@ -42,6 +42,7 @@ pub struct RetractMemory {
     /// The memory's id.
     pub id: MemoryId,
     /// Why it is wrong. Best in one sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(min = 1, max = limits::RETRACTION_CHARS))]
     pub reason: String,
     /// Only shows what it reached.
@@ -169,7 +170,10 @@ pub fn may_retract(caller: &Caller, memory: &Memory) -> Result<()> {
         return Ok(());
     }
     let outside_cases = Memory { case: None, position: None, ..memory.clone() };
-    access::may_change(caller, &outside_cases)
+    access::may_change(caller, &outside_cases).map_err(|error| match error.mismatch {
+        Some(_) => access::not_the_author(&memory.owner, caller),
+        None => error,
+    })
 }
 
 string_enum! {

@@ -138,14 +138,20 @@ impl Memory {
             | EntryPoint::Cli
             | EntryPoint::Import
             | EntryPoint::Handoff
-            | EntryPoint::Digest => {
+            | EntryPoint::Digest
+            | EntryPoint::Dashboard => {
                 format!("run `commonbook appeal {id} --agent {owner} --reason …`")
             }
         };
+        // An entry of a case is never changed.
+        let reword = match self.position {
+            Some(_) => "Append a reworded entry that supersedes it",
+            None => "Reword it with an update",
+        };
         self.is_quarantined().then(|| {
             format!(
-                "Others are not given this memory until a person releases it. {} Reword it with an \
-                 update, or, if it only reports or quotes an order, {appeal}.",
+                "Others are not given this memory until a person releases it. {} {reword}, or, if it \
+                 only reports or quotes an order, {appeal}.",
                 self.reasons().collect::<Vec<_>>().join(" ")
             )
         })

@@ -13,7 +13,7 @@ use super::{
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
-use crate::base::id::MemoryId;
+use crate::base::id::{MemoryId, SessionId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
@@ -164,6 +164,34 @@ impl SaveResult {
         }
         Self { retracted, ..self }
     }
+
+    /// The response with a note if the new memory carries the name of a session that does not exist.
+    #[must_use]
+    pub fn in_named_session(mut self, door: EntryPoint) -> Self {
+        if self.outcome == SaveOutcome::Created
+            && let Some(hint) = unbegun_session_hint(&self.memory, door)
+        {
+            let hints = self.hint.take().into_iter().chain([hint]);
+            self.hint = Some(hints.collect::<Vec<_>>().join(" "));
+        }
+        self
+    }
+}
+
+/// What to do if the session of a memory is a text under which its agent has begun no session: such a
+/// text groups memories, and nothing else.
+#[must_use]
+pub fn unbegun_session_hint(memory: &Memory, door: EntryPoint) -> Option<String> {
+    let name = memory.session.as_deref().filter(|name| SessionId::parse(name).is_none())?;
+    let begin = match door {
+        EntryPoint::Mcp => format!("start_session with client_session {name}"),
+        EntryPoint::Rest => format!("POST /v1/sessions with client_session {name}"),
+        _ => format!("`commonbook session start --client-session {name}`"),
+    };
+    Some(format!(
+        "No session was begun as {name}: the memory carries the name alone, and nothing resumes it. \
+         {begin} begins one."
+    ))
 }
 
 /// A memory that says the same as another one, and was retracted.
@@ -195,7 +223,8 @@ impl RetractedTwin {
             | EntryPoint::Cli
             | EntryPoint::Import
             | EntryPoint::Handoff
-            | EntryPoint::Digest => format!("`commonbook show {id}`"),
+            | EntryPoint::Digest
+            | EntryPoint::Dashboard => format!("`commonbook show {id}`"),
         };
         let day = at.strftime("%Y-%m-%d");
         format!("{by} retracted the same on {day}; {shows} tells why. Delete yours if it is wrong.")
@@ -213,7 +242,8 @@ fn restore_hint(id: MemoryId, door: EntryPoint) -> String {
         | EntryPoint::Cli
         | EntryPoint::Import
         | EntryPoint::Handoff
-        | EntryPoint::Digest => {
+        | EntryPoint::Digest
+        | EntryPoint::Dashboard => {
             format!("To keep both: `commonbook restore {id}`")
         }
     }

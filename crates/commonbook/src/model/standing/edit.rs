@@ -133,7 +133,8 @@ impl StandingDocument {
 
     /// The index and the text of the item of this author that a text corrects.
     fn corrected_by(&self, text: &str, mark: Option<&AuthorMark>) -> Option<(usize, String)> {
-        let context = ClaimContext { one_author: true, one_week: false };
+        // The file says what holds now: of two Fridays the later text means the next one.
+        let context = ClaimContext { one_author: true, one_week: true };
         let author = mark.map(|mark| &mark.author);
         self.blocks.iter().enumerate().find_map(|(place, block)| {
             let StandingBlockKind::Item(item) = &block.kind else { return None };

@@ -228,6 +228,33 @@ pub struct StandingEdit {
     pub warnings: Vec<String>,
 }
 
+/// Shows what an agent of a role is told of the home's standing memory when nothing else competes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PreviewStanding {
+    /// The role, such as `engineer`.
+    #[schemars(length(min = 1))]
+    pub role: String,
+    /// A further item that the file does not have yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
+}
+
+/// What an agent of a role is told of its standing memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StandingPreview {
+    /// The role.
+    pub role: String,
+    /// The text, as a context has it.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u32,
+    /// The tokens that a context of the role may have.
+    pub budget: u32,
+    /// Items and lines without room.
+    pub left_out: u64,
+}
+
 /// The changes of several standing memory files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingEdits {

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::SqliteTransaction;
-use super::row::text;
+use super::row::{text, time};
 use crate::base::error::Result;
-use crate::model::consolidation::ConsolidationLease;
+use crate::model::consolidation::{ConsolidationLease, LeaseHolder};
 use crate::model::workspace::Workspace;
 use crate::store::ConsolidationRows;
 
@@ -44,6 +44,14 @@ impl ConsolidationRows for SqliteTransaction<'_> {
                 operation: text(row, 1)?,
                 ..wanted.clone()
             })
+        })
+    }
+
+    fn lease_holder(&self, workspace: &Workspace, now: Timestamp) -> Result<Option<LeaseHolder>> {
+        let sql = "SELECT operation, leased_until FROM consolidation \
+                   WHERE workspace = ?1 AND leased_until > ?2";
+        self.query_one(sql, (workspace.as_str(), now.as_millisecond()), |row| {
+            Ok(LeaseHolder { operation: text(row, 0)?, until: time(row.get(1)?) })
         })
     }
 

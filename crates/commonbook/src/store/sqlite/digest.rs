@@ -229,6 +229,11 @@ mod tests {
         ("told_memory", "follows from the receipts of a session, and lasts as long as it"),
         ("outdated", "marks for a review, made of what the journal and the lineage say"),
         ("knowledge", "ids that follow from receipts and read marks, and outlast them"),
+        (
+            "webhook_progress",
+            "tells how far deliveries have come; a wrong position repeats or skips some",
+        ),
+        ("dead_letter", "names events by their positions: a lost one is not sent again"),
         ("retraction_notice", "waits for one text, and is made from what is known"),
         (
             "tombstone_key",

@@ -21,7 +21,7 @@ use crate::model::event::{
 };
 use crate::model::memory::MemoryType;
 use crate::model::workspace::Workspace;
-use crate::store::EventRows;
+use crate::store::{DeliveryFigures, EventFigures, EventRows, WorkspaceRows};
 
 /// Whether the event `e` lists items that an agent received.
 const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded', 'agent.memory.retracted') \
@@ -129,6 +129,33 @@ impl EventRows for SqliteTransaction<'_> {
         );
         let count = seen.first(&sql, &wanted.parameters(), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
+    }
+
+    fn event_figures(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<EventFigures> {
+        let unseen =
+            self.unseen("numbers of events for an operator, with nothing of what they say");
+        let name = workspace.as_str();
+        let end = self.journal_end(workspace)?.min(after.saturating_add(u64::from(limit)));
+        let sql = "SELECT e.kind, count(*) FROM event e \
+             WHERE e.workspace = ?1 AND e.sequence > ?2 AND e.sequence <= ?3 GROUP BY e.kind";
+        let kinds = unseen.all(sql, (name, after, end), |row| Ok((text(row, 0)?, row.get(1)?)))?;
+        // Events of earlier versions list no items.
+        let sql = "SELECT e.details ->> '$.source', json_array_length(e.details, '$.items'), \
+                 ifnull(e.details ->> '$.candidate_count', 0), \
+                 (SELECT ifnull(sum(i.value ->> '$.tokens'), 0) FROM json_each(e.details, '$.items') i) \
+             FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 AND e.sequence <= ?3 \
+                 AND e.kind = 'context.built' AND json_type(e.details, '$.items') IS NOT NULL \
+             ORDER BY e.sequence";
+        let contexts = unseen.all(sql, (name, after, end), |row| {
+            let (items, candidates): (u64, u64) = (row.get(1)?, row.get(2)?);
+            Ok(DeliveryFigures {
+                origin: text(row, 0)?,
+                items,
+                left_out: candidates.saturating_sub(items),
+                tokens: row.get(3)?,
+            })
+        })?;
+        Ok(EventFigures { kinds, contexts, through: end.max(after) })
     }
 
     fn event_records(

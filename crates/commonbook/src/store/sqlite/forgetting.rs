@@ -14,6 +14,7 @@ use crate::base::home_key::HomeKey;
 use crate::base::id::{CertificateId, MemoryId};
 use crate::model::forgetting::{
     ForgetCertificate, ForgottenPhrases, Phrase, PhraseKey, Tombstone, redacted_memory,
+    without_empty_items,
 };
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
@@ -34,6 +35,7 @@ const QUOTING_TABLES: &[(&str, &str, &[&str])] = &[
     ("handoffs", "handoff", &["task", "said", "note", "package", "left_out", "entities", "cycle"]),
     ("packages of handoffs", "handoff_memory", &["told", "passed"]),
     ("relations", "relation", &["relation"]),
+    ("filters of webhooks", "webhook", &["filter"]),
 ];
 
 /// The answers kept under idempotency keys, which go as a whole.
@@ -65,6 +67,11 @@ impl ForgettingRows for SqliteTransaction<'_> {
     fn stored_phrase_keys(&self) -> Result<Vec<String>> {
         let sql = "SELECT key FROM tombstone_key ORDER BY number";
         self.query_all(sql, [], |row| row.get(0))
+    }
+
+    fn forgetting_workspaces(&self) -> Result<Vec<Workspace>> {
+        let sql = "SELECT DISTINCT workspace FROM certificate ORDER BY workspace";
+        self.query_all(sql, [], |row| text(row, 0))
     }
 
     fn tombstone_lengths(&self, workspace: &Workspace) -> Result<BTreeSet<usize>> {
@@ -301,7 +308,8 @@ impl SqliteTransaction<'_> {
         let (table, start) = ("standing_version", found.len());
         self.find_quotes(STANDING_VERSIONS, table, &["text"], None, phrases, &mut found)?;
         for version in &mut found[start..] {
-            let Some(Value::Text(text)) = version.values.first() else { continue };
+            let Some(Value::Text(text)) = version.values.first_mut() else { continue };
+            *text = without_empty_items(text);
             let (bytes, hash) = (text.len(), sha256(text));
             let sets = format!("SET bytes = {bytes}, sha256 = '{hash}', text = ?");
             version.statement = version.statement.replacen("SET text = ?", &sets, 1);
@@ -374,12 +382,12 @@ mod tests {
     /// Columns with ids, names of agents and clients, digests, times and words of a closed list: no
     /// statement stands in them.
     const NAME_COLUMNS: &str = "accepted_in act action actor agent agents_involved case_key chain \
-        changed client client_session context derived device digest door entity entity_type first \
-        follows from_agent handoff hash id imported item key kind lead mark memory memory_type name \
+        changed client client_session context derived device digest door entity entity_type failure \
+        first follows from_agent handoff hash id imported item key kind lead mark memory memory_type name \
         newer nonce older opened_by operation origin owner parent project relation_type \
-        request_sha256 revised_by role scopes second secret_sha256 session sha256 sharing source \
-        status subject subject_hash superseded_by target texts to_agent token told topics_hash \
-        topics_salt trust user_id workspace";
+        request_sha256 revised_by role scopes second secret secret_sha256 session sha256 sharing source \
+        status stopped subject subject_hash superseded_by target texts to_agent token told topics_hash \
+        topics_salt trust url user_id webhook workspace";
 
     /// Columns that [`Commonbook::forget_memory`](crate::Commonbook::forget_memory) cleans as rows of a
     /// memory or as lines of the journal, and those of the certificates themselves.

@@ -16,6 +16,12 @@ impl StandingRows for SqliteTransaction<'_> {
         self.query_all(sql, (&key.project, &key.role, limit), from_row)
     }
 
+    fn standing_projects(&self) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT project FROM standing_version WHERE project <> '' \
+                   ORDER BY project";
+        self.query_all(sql, [], |row| row.get(0))
+    }
+
     fn standing_text(&self, key: &StandingKey, version: u64) -> Result<Option<String>> {
         let sql = "SELECT text FROM standing_version \
                    WHERE project = ?1 AND role = ?2 AND version = ?3";

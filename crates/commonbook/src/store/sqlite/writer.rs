@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
@@ -35,6 +36,8 @@ struct WriterThread {
 pub(super) struct StoreWriter {
     jobs: Option<Sender<WriteJob>>,
     thread: Option<JoinHandle<()>>,
+    /// Jobs that are not answered yet.
+    queued: AtomicUsize,
 }
 
 impl StoreWriter {
@@ -49,15 +52,25 @@ impl StoreWriter {
             .name("commonbook-writer".to_owned())
             .spawn(move || thread.drain(&waiting))
             .map_err(|error| writer_stopped().with_cause(error))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), queued: AtomicUsize::new(0) })
     }
 
     /// Runs a write; returns when it is on disk, or when none of it is.
     pub(super) fn run(&self, write: StoreWrite) -> Result<()> {
         let (answer, answered) = sync_channel(1);
         let jobs = self.jobs.as_ref().ok_or_else(writer_stopped)?;
-        jobs.send(WriteJob { write, answer }).map_err(|_| writer_stopped())?;
-        answered.recv().map_err(|_| writer_stopped())?
+        self.queued.fetch_add(1, Ordering::Relaxed);
+        let sent = jobs.send(WriteJob { write, answer });
+        let answer = sent
+            .map_err(|_| writer_stopped())
+            .and_then(|()| answered.recv().map_err(|_| writer_stopped()));
+        self.queued.fetch_sub(1, Ordering::Relaxed);
+        answer?
+    }
+
+    /// Number of jobs that are not answered yet.
+    pub(super) fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
     }
 }
 

@@ -312,8 +312,10 @@ impl BriefingWriter<'_> {
         belongs: fn(ContextSource) -> bool,
     ) -> Result<()> {
         let Self { book, caller, found, fence, now, .. } = &*self;
-        let standing = belongs(ContextSource::Standing).then(|| book.files.read(caller, *now));
-        let standing = standing.flatten();
+        let standing = match belongs(ContextSource::Standing) {
+            true => book.own_standing(caller, *now)?,
+            false => None,
+        };
         let prepare = |candidates: &mut Vec<ContextCandidate>| {
             candidates.retain(|candidate| belongs(candidate.source));
             self.mark_repeated(candidates, options.settings.threshold);

@@ -48,8 +48,10 @@ impl Commonbook {
             marks: &marks,
         };
         // A briefing with a prompt reads no file.
-        let reads = kept.standing.as_ref();
-        let standing = reads.and_then(|_| self.files.read(&caller, self.clock.now()));
+        let standing = match &kept.standing {
+            Some(_) => self.own_standing(&caller, self.clock.now())?,
+            None => None,
+        };
         let as_it_was = standing.as_ref().map(|file| &file.read) == kept.standing.as_ref();
         if !as_it_was {
             differences.push("the standing memory file has changed since".to_owned());

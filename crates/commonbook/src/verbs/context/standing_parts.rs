@@ -8,16 +8,16 @@ use jiff::Timestamp;
 
 use super::BUDGET_SHARE_DIVISOR;
 use crate::base::clock::{Clock as _, SystemClock};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::home_key::HomeKey;
 use crate::model::access::Sight;
-use crate::model::agent::Agent;
+use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::Caller;
 use crate::model::memory::ListOrder;
 use crate::model::search::MemoryFilter;
 use crate::model::standing::{
-    AuthorEvidence, AuthorMark, ItemAuthor, StandingDocument, StandingExcerpt, StandingLocation,
-    StandingPart,
+    AuthorEvidence, AuthorMark, ItemAuthor, PreviewStanding, ReadStanding, StandingDocument,
+    StandingExcerpt, StandingLocation, StandingPart, StandingPreview, section_of,
 };
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
@@ -284,12 +284,76 @@ pub fn project_context(
         marks: &[],
     };
     let query = ContextQuery { query: task, user_id: None, now, note: "" };
-    let excerpt = material.excerpt(&query, gathering, settings.budget / BUDGET_SHARE_DIVISOR);
-    let query = ContextQuery { note: &excerpt.note, ..query };
+    let share = settings.budget / BUDGET_SHARE_DIVISOR;
     let fence = fence_for(&key.clone().map_or_else(HomeKey::random, Ok)?, caller);
-    let chosen =
-        choose_for_context(&query, excerpt.candidates, &settings, &fence, |_| Ok(HashMap::new()))?;
-    Ok(Some(chosen.text).filter(|text| !text.is_empty()))
+    let chosen = choose_alone(&material, query, gathering, share, &settings, &fence)?;
+    Ok(Some(chosen.selection.text).filter(|text| !text.is_empty()))
+}
+
+/// A context of the standing memory alone, which may take this share of the budget.
+fn choose_alone(
+    material: &StandingMaterial<'_>,
+    query: ContextQuery<'_>,
+    gathering: CandidateBuilder<'_>,
+    share: usize,
+    settings: &ContextSettings,
+    fence: &Fence,
+) -> Result<SharedSelection> {
+    let excerpt = material.excerpt(&query, gathering, share);
+    let query = ContextQuery { note: &excerpt.note, ..query };
+    let selection =
+        choose_for_context(&query, excerpt.candidates, settings, fence, |_| Ok(HashMap::new()))?;
+    let (standing_tokens, left_out) = (excerpt.tokens, excerpt.left_out);
+    Ok(SharedSelection { selection, standing_tokens, left_out })
+}
+
+impl Commonbook {
+    /// What an agent of a role is told of its standing memory in the home if nothing else competes
+    /// for the budget, and what it would be told with a further item.
+    ///
+    /// # Errors
+    /// As [`Self::read_standing`]; `invalid` for an item that the file cannot hold.
+    pub fn preview_standing(
+        &self,
+        caller: &Caller,
+        request: &PreviewStanding,
+    ) -> Result<StandingPreview> {
+        let role = request.role.clone();
+        let page =
+            self.read_standing(caller, &ReadStanding { role, version: None, everywhere: true })?;
+        let role: AgentName = page.info.role.parse()?;
+        let reader = Caller::new(Some(role), caller.workspace.clone(), caller.door);
+        let now = self.clock.now();
+        let none = || Error::not_found(format!("the role {} has no file", page.info.role));
+        let mut file = self.files.read(&reader, now).ok_or_else(none)?;
+        if let Some(item) = &request.added {
+            let mut document = StandingDocument::parse(&file.text);
+            let mark = self.author_mark(caller, file.target.location, item, now)?;
+            let limits = self.preferences.limits(reader.agent.role());
+            document.add(section_of(""), item, mark, &limits)?;
+            file.text = document.render().into();
+        }
+        let material =
+            StandingMaterial { file: &file, parts: self.standing_parts(&reader, &file)? };
+        let settings = self.preferences.settings(&reader.agent);
+        let gathering = CandidateBuilder {
+            agent: &reader.agent,
+            templates: &self.templates,
+            contradictions: &[],
+            marks: &[],
+        };
+        let query = ContextQuery { query: "", user_id: None, now, note: "" };
+        let share = settings.budget.saturating_sub(SHARE_SLACK_TOKENS);
+        let fence = self.fence(&reader)?;
+        let chosen = choose_alone(&material, query, gathering, share, &settings, &fence)?;
+        Ok(StandingPreview {
+            role: page.info.role,
+            text: chosen.selection.text,
+            tokens: u32::try_from(chosen.selection.receipt.tokens).unwrap_or(u32::MAX),
+            budget: u32::try_from(settings.budget).unwrap_or(u32::MAX),
+            left_out: chosen.left_out as u64,
+        })
+    }
 }
 
 /// A part of a file as a candidate; `is_further` for all but the first part.

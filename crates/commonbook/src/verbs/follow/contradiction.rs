@@ -63,6 +63,14 @@ impl Commonbook {
         Ok(())
     }
 
+    /// The journals beyond what was compared, each with the position that was reached.
+    pub(in crate::verbs) fn contradictions_behind(
+        &self,
+        tx: &dyn Transaction,
+    ) -> Result<Vec<(Workspace, u64)>> {
+        tx.contradictions_behind(COMPARISON_RULES_REVISION)
+    }
+
     /// Brings the contradictions of the caller's workspace up to the end of its journal.
     pub(in crate::verbs) fn follow_contradictions(&self, caller: &Caller) -> Result<()> {
         while self.follow_contradictions_once(caller)? {}

@@ -28,6 +28,7 @@ use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_
 use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
+use crate::verbs::ops::heirs::last_heir;
 
 impl Commonbook {
     /// The requested handoff, and everything that it may carry.
@@ -283,7 +284,8 @@ impl OfferPool {
         Ok(())
     }
 
-    /// Adds the memories that the source received by the handoffs that this one continues.
+    /// Adds the memories that the source received by the handoffs that this one continues. The
+    /// successor of one that was superseded since takes its place.
     fn add_inherited(
         &mut self,
         tx: &dyn Transaction,
@@ -292,8 +294,10 @@ impl OfferPool {
     ) -> Result<()> {
         for (id, with) in inherited_memories(followed) {
             let Some(memory) = tx.memory(sight, id)? else { continue };
+            let memory = last_heir(tx, sight, &memory)?.unwrap_or(memory);
             if let Some(candidate) = self.add(memory) {
-                candidate.inherited = Some(with);
+                let best = candidate.inherited.filter(|(score, _)| *score >= with.0);
+                candidate.inherited = best.or(Some(with));
             }
         }
         Ok(())
@@ -349,7 +353,8 @@ impl OfferPool {
             MemoryOffer { candidate, summary: memory.into(), received_by }
         };
         let memories = self.0.into_iter().map(offer).collect();
-        Ok(HandoffOffers { memories, entities, task, about_others, earlier: Vec::new() })
+        let (earlier, dry_run) = (Vec::new(), false);
+        Ok(HandoffOffers { memories, entities, task, about_others, earlier, dry_run })
     }
 }
 

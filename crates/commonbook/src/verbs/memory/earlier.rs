@@ -18,17 +18,14 @@ pub(in crate::verbs) struct EarlierMemories {
 }
 
 /// Finds what a memory that is about to be saved repeats or corrects. A quarantined or an imported
-/// memory corrects nothing.
+/// memory corrects nothing, and an anonymous one repeats what anybody without a name said.
 pub(in crate::verbs) fn find_earlier(
     tx: &dyn Transaction,
     caller: &Caller,
     memory: &Memory,
 ) -> Result<EarlierMemories> {
     let mut earlier = EarlierMemories::default();
-    if memory.is_quarantined()
-        || memory.owner.is_anonymous()
-        || memory.source.how == EntryPoint::Import
-    {
+    if memory.is_quarantined() || memory.source.how == EntryPoint::Import {
         return Ok(earlier);
     }
     let stated = MemoryStatements::of(memory);

@@ -1,5 +1,8 @@
 //! What was forgotten does not come back: the check of every text before it is saved.
 
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
@@ -8,13 +11,12 @@ use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::export::ExportRecord;
 use crate::model::forgetting::{
-    FORGOTTEN_MARK, ForgottenPhrases, Phrase, is_empty_now, redacted_memory, texts_of,
+    ForgottenPhrases, Phrase, Tombstone, is_empty_now, redacted_memory, redacted_standing, texts_of,
 };
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 use crate::store::Transaction;
-use commonbook_text::sentences::sentences;
 
 /// The forgotten phrases of some texts.
 pub(in crate::verbs) struct ForgottenText {
@@ -29,16 +31,31 @@ pub(in crate::verbs) fn forgotten_phrases<'t>(
     tx: &dyn Transaction,
     workspace: &Workspace,
     owner: Option<&Agent>,
-    texts: impl IntoIterator<Item = &'t str>,
+    texts: impl IntoIterator<Item = &'t str> + Clone,
 ) -> Result<Option<ForgottenText>> {
     let lengths = tx.tombstone_lengths(workspace)?;
     if lengths.is_empty() {
         return Ok(None);
     }
     let keys = tx.phrase_keys()?;
-    let wanted = texts.into_iter().flat_map(|text| Phrase::all_in(&keys, text, &lengths)).collect();
-    let mut found = tx.tombstones_among(workspace, &wanted)?;
-    found.retain(|tombstone| owner.is_none_or(|owner| tombstone.holds_for(owner)));
+    let among = |wanted: BTreeSet<Phrase>| -> Result<Vec<Tombstone>> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = tx.tombstones_among(workspace, &wanted)?;
+        found.retain(|tombstone| owner.is_none_or(|owner| tombstone.holds_for(owner)));
+        Ok(found)
+    };
+    let all_in = |text| Phrase::all_in(&keys, text, &lengths);
+    let mut found = among(texts.clone().into_iter().flat_map(all_in).collect())?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    // Sentences can have any length: they are looked for only where all their stretches stand.
+    let phrases = found.iter().map(|tombstone| tombstone.phrase);
+    let phrases = ForgottenPhrases::new(keys.clone(), phrases);
+    let possible = texts.into_iter().flat_map(|text| phrases.possible_sentences(text, &lengths));
+    found.extend(among(possible.collect())?);
     let newest = found.iter().map(|tombstone| tombstone.certificate).max();
     Ok(newest.map(|certificate| ForgottenText {
         phrases: ForgottenPhrases::new(keys, found.iter().map(|tombstone| tombstone.phrase)),
@@ -54,17 +71,29 @@ fn forgotten_of_memory(tx: &dyn Transaction, memory: &Memory) -> Result<Option<F
     forgotten_phrases(tx, &memory.workspace, Some(&memory.owner), texts)
 }
 
-/// The memory without what was forgotten; `None` if nothing of it is left. For what comes from a
-/// source, and not from an agent that says it again.
+/// A memory without what was forgotten.
+pub(in crate::verbs) enum MemoryRemainder {
+    /// The memory, or what is left of it.
+    Memory(Box<Memory>),
+    /// Nothing is left: its text was forgotten then.
+    Nothing(Timestamp),
+}
+
+/// The memory without what was forgotten. For what comes from a source, and not from an agent that
+/// says it again.
 pub(in crate::verbs) fn without_forgotten(
     tx: &dyn Transaction,
     memory: &Memory,
-) -> Result<Option<Memory>> {
-    let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(Some(memory.clone())) };
-    let Some(redacted) = redacted_memory(memory, &forgotten.phrases) else {
-        return Ok(Some(memory.clone()));
-    };
-    Ok(Some(redacted).filter(|memory| !is_empty_now(memory)))
+) -> Result<MemoryRemainder> {
+    let whole = || MemoryRemainder::Memory(Box::new(memory.clone()));
+    let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(whole()) };
+    Ok(match redacted_memory(memory, &forgotten.phrases) {
+        None => whole(),
+        Some(redacted) if is_empty_now(&redacted) => {
+            MemoryRemainder::Nothing(forgotten.certificate.made_at())
+        }
+        Some(redacted) => MemoryRemainder::Memory(Box::new(redacted)),
+    })
 }
 
 /// The memory as it may be saved. Derived memories lose what was forgotten.
@@ -75,16 +104,32 @@ pub(in crate::verbs) fn admit_memory(tx: &dyn Transaction, memory: &Memory) -> R
     let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(memory.clone()) };
     let ForgottenText { phrases, certificate } = forgotten;
     match memory.source.how {
-        EntryPoint::Rest | EntryPoint::Mcp | EntryPoint::Cli => {}
+        EntryPoint::Rest | EntryPoint::Mcp | EntryPoint::Cli | EntryPoint::Dashboard => {}
         EntryPoint::Hook | EntryPoint::Import | EntryPoint::Handoff | EntryPoint::Digest => {
             return Ok(redacted_memory(memory, &phrases).unwrap_or_else(|| memory.clone()));
         }
     }
-    let mut said = texts_of(memory).into_iter().flatten();
-    if phrases.is_one_word(&memory.text) || said.any(|text| says_whole(&phrases, text)) {
+    if phrases.is_one_word(&memory.text) {
         return Err(said_again("text", certificate));
     }
-    Ok(memory.clone())
+    let metadata = Value::Object(memory.metadata.clone());
+    let fields = ["text", "title", "summary"].into_iter().zip(texts_of(memory));
+    let fields = fields.filter_map(|(field, text)| Some((field.to_owned(), text?)));
+    let mut fields: Vec<(String, &str)> = fields.collect();
+    let mut named = Vec::new();
+    named.extend(memory.topics.iter().map(|topic| ("topics".to_owned(), &**topic)));
+    named.extend(memory.entities.iter().map(|entity| ("entities".to_owned(), &*entity.value)));
+    collect_texts(&metadata, "metadata".to_owned(), &mut named);
+    fields.extend(named.into_iter().filter(|(_, text)| is_statement(text)));
+    match fields.into_iter().find(|(_, text)| phrases.are_said_in(text)) {
+        None => Ok(memory.clone()),
+        Some((field, _)) => Err(said_again(&field, certificate)),
+    }
+}
+
+/// Whether a text can state something: a short name of a topic or a case cannot.
+fn is_statement(text: &str) -> bool {
+    text.split_whitespace().nth(3).is_some()
 }
 
 /// Verbs whose memories are checked one by one when they are written.
@@ -110,18 +155,11 @@ pub(in crate::verbs) fn refuse_forgotten(
     let texts = fields.iter().map(|(_, text)| *text);
     let forgotten = forgotten_phrases(tx, &caller.workspace, Some(&caller.agent), texts)?;
     let Some(ForgottenText { phrases, certificate }) = forgotten else { return Ok(()) };
-    // A short name of a topic or a case is no statement.
-    let says = |text: &str| text.split_whitespace().nth(3).is_some() && says_whole(&phrases, text);
+    let says = |text: &str| is_statement(text) && phrases.are_said_in(text);
     match fields.into_iter().find(|(_, text)| says(text)) {
         None => Ok(()),
         Some((field, _)) => Err(said_again(&field, certificate)),
     }
-}
-
-/// Whether a text, or one of its sentences, is wholly forgotten. A part of a sentence may be chance.
-fn says_whole(phrases: &ForgottenPhrases, text: &str) -> bool {
-    let is_whole = |text: &str| phrases.redact(text).is_some_and(|rest| rest == FORGOTTEN_MARK);
-    [text].into_iter().chain(sentences(text)).any(is_whole)
 }
 
 fn said_again(field: &str, certificate: CertificateId) -> Error {
@@ -129,8 +167,32 @@ fn said_again(field: &str, certificate: CertificateId) -> Error {
     Error::new(ErrorKind::Conflict, format!("{field}: this was forgotten on {day}"))
         .with_field(field)
         .hint(format!(
-            "Leave it out. Its owner or a person can allow it: `allow_forgotten` {certificate}."
+            "Leave it out. Its owner or a person can allow it: `allow_forgotten {certificate}`."
         ))
+}
+
+/// A standing memory file without what was forgotten; `None` if it holds nothing of that. The files are
+/// in no workspace: a reader is spared what holds for everybody in any workspace, and in its own also
+/// what holds for it. Without a reader, as for a stored version, everything goes.
+pub(in crate::verbs) fn standing_without_forgotten(
+    tx: &dyn Transaction,
+    reader: Option<&Caller>,
+    text: &str,
+) -> Result<Option<String>> {
+    let system = Agent::system();
+    let mut redacted: Option<String> = None;
+    for workspace in tx.forgetting_workspaces()? {
+        let owner = reader.map(|reader| match workspace == reader.workspace {
+            true => &reader.agent,
+            false => &system,
+        });
+        let said = redacted.as_deref().unwrap_or(text);
+        let Some(forgotten) = forgotten_phrases(tx, &workspace, owner, [said])? else { continue };
+        if let Some(rest) = redacted_standing(said, &forgotten.phrases) {
+            redacted = Some(rest);
+        }
+    }
+    Ok(redacted)
 }
 
 /// The receipt without what was forgotten: its query repeats what an agent wrote.

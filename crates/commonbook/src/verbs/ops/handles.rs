@@ -17,6 +17,9 @@ use crate::model::session::unknown_session;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
+/// The beginning of every id of a session.
+const SESSION_PREFIX: &str = "ses_";
+
 /// Ids with the same ending that are compared, and listed if a handle fits several.
 pub(in crate::verbs) const SAME_ENDING_MAX: u32 = 20;
 
@@ -57,10 +60,10 @@ impl Commonbook {
         Ok(())
     }
 
-    /// The caller with the whole id of its session, where a handle names it.
+    /// The caller with the whole id of its session, where a handle or the client's own id names it.
     ///
     /// # Errors
-    /// `not_found` if the caller names a session by an id of ours that it does not see, `conflict`
+    /// `not_found` if the caller names a session by `ses_…`, and it sees none of that name, `conflict`
     /// if it sees several with this ending.
     pub fn in_known_session<'c>(&self, caller: &'c Caller) -> Result<Cow<'c, Caller>> {
         let Some(session) = &caller.session else { return Ok(Cow::Borrowed(caller)) };
@@ -87,27 +90,32 @@ impl Commonbook {
         }
     }
 
-    /// The session of ours that an id or a handle names; `None` for a client's own id.
+    /// The id of the session that this name stands for: its id, the client's own id of it, or the end of
+    /// its id. `None` for a text under which no session was begun.
     fn find_session(&self, caller: &Caller, name: &str) -> Result<Option<String>> {
-        let (whole, ending) = (SessionId::parse(name), parse_handle(name));
-        if whole.is_none() && ending.is_none() {
-            return Ok(None);
-        }
         let Ok(sight) = Sight::reading(caller).or_else(|_| Sight::consulting(caller)) else {
             return Ok(None);
         };
+        let (name, id) = (name.trim(), SessionId::parse(name));
         self.store.read(|tx| {
-            if let Some(id) = whole {
+            if let Some(id) = id {
                 let found = tx.session(&sight, id)?;
                 return found
                     .map(|found| Some(found.id.to_string()))
-                    .ok_or_else(|| unknown_session(&id.to_string()));
+                    .ok_or_else(|| unknown_session(name));
             }
-            let ids = ids_ending(tx, &sight, "ses_", ending.as_deref().unwrap_or(name))?;
-            match ids.as_slice() {
+            let own = tx.own_session(&caller.workspace, &caller.agent, name)?;
+            if let Some(own) = own.filter(|own| sight.can_see(&own.session_visibility())) {
+                return Ok(Some(own.id.to_string()));
+            }
+            let ending = parse_handle(name);
+            let ids = ending.map(|ending| ids_ending(tx, &sight, SESSION_PREFIX, &ending));
+            match ids.transpose()?.unwrap_or_default().as_slice() {
                 [id] => Ok(Some(id.clone())),
+                // A text of this form is meant as an id of ours.
+                [] if name.starts_with(SESSION_PREFIX) => Err(unknown_session(name)),
                 [] => Ok(None),
-                _ => Err(Error::conflict(format!("{} sessions end in {name}", ids.len()))
+                ids => Err(Error::conflict(format!("{} sessions end in {name}", ids.len()))
                     .with_field("session")
                     .hint(format!("Use one of them whole: {}.", ids.join(", ")))),
             }
@@ -119,8 +127,7 @@ fn resolve(tx: &dyn Transaction, sight: &Sight, handle: &HandleField<'_>) -> Res
     let HandleField { field, prefix, letters_min, ending, .. } = handle;
     if ending.len() < *letters_min {
         let reason = format!(
-            "{ending:?} is too short to delete by; expected the id, or its last {letters_min} \
-             letters or more"
+            "{ending:?} is too short to delete by; expected an id, or its last {letters_min} letters"
         );
         return Err(Error::invalid(field, reason));
     }
@@ -129,10 +136,27 @@ fn resolve(tx: &dyn Transaction, sight: &Sight, handle: &HandleField<'_>) -> Res
         [id] => Ok(id.clone()),
         [] => Err(Error::not_found(format!("no id that you see ends in {ending}"))
             .with_field(field)
-            .hint("Use the whole id from search or list.")),
+            .hint(id_source(prefix))),
         _ => Err(Error::conflict(format!("{} ids end in {ending}", ids.len()))
             .with_field(field)
             .hint(format!("Use one of these ids: {}.", ids.join(", ")))),
+    }
+}
+
+/// Where the reader finds ids of a kind.
+fn id_source(prefix: &str) -> &'static str {
+    match prefix {
+        "mem_" => "Use an id from `search_memory` or `list_memories`.",
+        "hnd_" => "Use an id from `list_handoffs`.",
+        "ent_" => "Use an id from `list_entities`.",
+        "ses_" => "Use an id from `list_sessions`.",
+        "chk_" => "Use an id from `list_checkpoints`.",
+        "con_" => "Use an id from `detect_contradictions`.",
+        "tok_" => "Use an id from `list_tokens`.",
+        "act_" => "Use the id with which the operation answered.",
+        "rev_" => "Use an id from `list_reviews`.",
+        "ctx_" => "Use an id from `list_contexts`.",
+        _ => "Use the whole id.",
     }
 }
 
@@ -154,6 +178,14 @@ fn ids_ending(
         "con_" => Ok(texts(tx.contradiction_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         "tok_" => {
             Ok(texts(tx.tokens()?.iter().map(|token| token.id)).into_iter().filter(ends).collect())
+        }
+        "whk_" => {
+            let webhooks = tx.webhooks()?.into_iter().filter(|webhook| {
+                let is_own =
+                    webhook.agent == sight.agent || webhook.agent.is_child_of(&sight.agent);
+                sight.is_person || is_own
+            });
+            Ok(texts(webhooks.map(|webhook| webhook.id)).into_iter().filter(ends).collect())
         }
         "act_" => match home {
             Some(home) => Ok(texts(tx.operation_ids_ending(home, ending, SAME_ENDING_MAX)?)),

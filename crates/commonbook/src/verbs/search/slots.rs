@@ -101,6 +101,12 @@ impl SearchSlots {
         }
     }
 
+    /// The numbers of running and of waiting searches.
+    pub(in crate::verbs) fn counts(&self) -> (usize, usize) {
+        let queue = self.queue();
+        (queue.running.len(), queue.waiting.len())
+    }
+
     fn queue(&self) -> MutexGuard<'_, SearchQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,6 +186,7 @@ mod tests {
         thread::scope(|scope| {
             let third = scope.spawn(|| slots.take(&caller("jay")).map(drop));
             until_waiting(&slots, 1);
+            assert_eq!(slots.counts(), (2, 1));
             drop(rook);
             assert!(third.join().expect("no panic").is_ok());
         });

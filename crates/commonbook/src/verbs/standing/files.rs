@@ -13,7 +13,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::limits;
 use crate::model::caller::Caller;
-use crate::model::forgetting::ForgottenPhrases;
+use crate::model::forgetting::{ForgottenPhrases, redacted_standing};
 use crate::model::standing::{
     StandingKey, StandingLocation, file_of_role, role_of_file, standing_file_name, standing_folders,
 };
@@ -138,6 +138,27 @@ impl StandingFileCache {
         texts.collect()
     }
 
+    /// The paths of a project's files that hold these phrases. The files are people's: nothing changes
+    /// them.
+    pub(in crate::verbs) fn quoting_files(
+        &self,
+        project: &Path,
+        phrases: &ForgottenPhrases,
+    ) -> Vec<String> {
+        let roles = self.roles(Some(project)).unwrap_or_default();
+        let targets = roles.iter().flat_map(|role| {
+            let places = self.places(Some(project), role).unwrap_or_default();
+            places
+                .into_iter()
+                .filter(|target| target.exists && target.location == StandingLocation::Project)
+        });
+        let quotes = |target: &StandingTarget| {
+            let text = target.text().ok().flatten();
+            text.is_some_and(|text| phrases.redact(&text).is_some())
+        };
+        targets.filter(quotes).map(|target| target.path.display().to_string()).collect()
+    }
+
     /// Takes forgotten phrases out of the files of the home folder and their backups, each under its
     /// lock; returns the number of files that held them. `apply` writes them.
     pub(in crate::verbs) fn redact_home(
@@ -151,7 +172,7 @@ impl StandingFileCache {
             for target in self.places(None, &role)?.into_iter().filter(|target| target.exists) {
                 let _lock = self.lock(&target)?;
                 let text = fs::read_to_string(&target.path)?;
-                let Some(redacted) = phrases.redact(&text) else { continue };
+                let Some(redacted) = redacted_standing(&text, phrases) else { continue };
                 found += 1;
                 if apply {
                     target.replace(&target.stage(&redacted)?)?;
@@ -164,7 +185,7 @@ impl StandingFileCache {
         };
         for path in backups.into_iter().map(|entry| entry.path()).filter(|path| path.is_file()) {
             let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-            let Some(redacted) = phrases.redact(&text) else { continue };
+            let Some(redacted) = redacted_standing(&text, phrases) else { continue };
             found += 1;
             if apply {
                 fs::rename(stage(&path, StandingLocation::Home, &redacted)?, &path)?;

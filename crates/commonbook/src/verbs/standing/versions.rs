@@ -13,6 +13,7 @@ use crate::model::agent::Agent;
 use crate::model::standing::{StandingAction, StandingDocument, StandingKey, StandingVersion};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
+use crate::verbs::ops::forgotten::standing_without_forgotten;
 
 /// How often a change starts again because an editor saved the file meanwhile.
 const CHANGE_ATTEMPTS_MAX: usize = 5;
@@ -98,7 +99,11 @@ impl Commonbook {
         target: &StandingTarget,
         text: &str,
     ) -> Result<u64> {
-        let newest = self.newest_version(&target.key)?;
+        let (newest, cut) = self.store.read(|tx| {
+            let newest = tx.standing_versions(&target.key, 1)?.into_iter().next();
+            Ok((newest, standing_without_forgotten(tx, None, text)?))
+        })?;
+        let text = cut.as_deref().unwrap_or(text);
         if let Some(newest) = newest.as_ref().filter(|newest| newest.sha256 == sha256(text)) {
             return Ok(newest.version);
         }
@@ -149,6 +154,8 @@ impl Commonbook {
 
 /// Stores a text as the version of an editor, unless it is that of the newest version.
 fn put_edit(tx: &mut dyn Transaction, key: &StandingKey, text: &str, at: Timestamp) -> Result<u64> {
+    let cut = standing_without_forgotten(&*tx, None, text)?;
+    let text = cut.as_deref().unwrap_or(text);
     match tx.standing_versions(key, 1)?.into_iter().next() {
         Some(newest) if newest.sha256 == sha256(text) => Ok(newest.version),
         _ => {
@@ -164,6 +171,9 @@ fn put_version(
     text: &str,
     cause: StandingCause,
 ) -> Result<u64> {
+    // What was forgotten does not come back by a version, whatever the file says.
+    let cut = standing_without_forgotten(&*tx, None, text)?;
+    let text = cut.as_deref().unwrap_or(text);
     let newest = tx.standing_versions(key, 1)?.into_iter().next();
     let version = StandingVersion {
         version: newest.map_or(0, |newest| newest.version) + 1,

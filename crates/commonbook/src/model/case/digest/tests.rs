@@ -63,7 +63,9 @@ fn facts_of_the_case_are_not_proposed_but_other_numbers_and_negations_are() {
     let known = ["Decision: the orders service uses PostgreSQL 16 as its database.".to_owned()];
     let table = [
         ("The orders service uses PostgreSQL 16.", false),
-        ("PostgreSQL 16 is used by the orders service!", false),
+        ("the orders service uses `PostgreSQL 16` as its database!", false),
+        ("PostgreSQL 16 is in use because of the orders service.", true),
+        ("The database uses the orders service as its PostgreSQL 16.", true),
         ("The orders service uses PostgreSQL 17.", true),
         ("The orders service does not use PostgreSQL 16.", true),
         ("The orders service doesn't use PostgreSQL 16.", true),
@@ -80,7 +82,7 @@ fn equal_statements_are_one_entry_and_different_ones_two() {
     let ids = CountingIds::default();
     let mut list = [
         given(&ids, "analyst", "The deploy goes out on Tuesday at 10 UTC from the main branch."),
-        given(&ids, "developer", "Deploys go out on Tuesday at 10 UTC."),
+        given(&ids, "developer", "Deploy goes out on Tuesday at 10 UTC from `main` branch!"),
         given(&ids, "qa", "The deploy goes out on Tuesday at 11 UTC from the main branch."),
     ];
     list[1].importance = Importance::High;
@@ -93,6 +95,60 @@ fn equal_statements_are_one_entry_and_different_ones_two() {
     assert_eq!((agreed.importance, agreed.topics.len()), (Importance::High, 1));
     let single = found.iter().find(|entry| entry.sources.len() == 1).expect("one differs");
     assert!(single.summary.contains("11 UTC") && agreed.score > single.score);
+}
+
+/// Pairs of sentences of two agents, and whether they become one entry.
+const PAIRS: [(&str, &str, bool); 10] = [
+    (
+        "Root cause: the connection pool of checkout is exhausted after 40 connections.",
+        "The connection pool of checkout must stay at 40.",
+        false,
+    ),
+    (
+        "The export job needs 4 GB of memory on the worker.",
+        "The export job failed with 4 GB of memory on the worker.",
+        false,
+    ),
+    ("The gateway calls the billing service.", "The billing service calls the gateway.", false),
+    (
+        "The deploy goes out on Tuesday at 10 UTC from main.",
+        "The deploy goes out on Tuesday.",
+        false,
+    ),
+    ("The pool of checkout holds 40 connections.", "The pool of checkout holds 50.", false),
+    ("The worker must restart each night.", "The worker must not restart each night.", false),
+    ("The timeout of the gateway is 60 seconds.", "The timeout of the gateway is 1 minute.", true),
+    ("The pool of checkout holds 40 connections.", "Pool of checkout holds `40` connections", true),
+    ("Ann leads checkout and Bob leads search.", "Bob leads checkout and Ann leads search.", false),
+    (
+        "We found that the cache is never cleared.",
+        "We found that the cache is never cleared.",
+        true,
+    ),
+];
+
+#[test]
+fn nobody_is_quoted_for_what_another_said_and_no_sentence_is_lost() {
+    for (ann, bob, one) in PAIRS {
+        let ids = CountingIds::default();
+        let list = [given(&ids, "ann", ann), given(&ids, "bob", bob)];
+        let found = propose(&list, &[], 20);
+        assert_eq!(found.len(), if one { 1 } else { 2 }, "{found:?}");
+        for (memory, text) in list.iter().zip([ann, bob]) {
+            let own = found.iter().find(|entry| entry.sources.contains(&memory.id)).expect(text);
+            assert!(
+                one || own.summary == text && own.authors == [memory.author.clone()],
+                "{own:?}"
+            );
+        }
+        // The same if the case has what the other said.
+        assert_eq!(
+            propose(&list[1..], &[ann.to_owned()], 20).is_empty(),
+            one || ann.contains("from main"),
+            "{bob}"
+        );
+        assert!(propose(&list, &[ann.to_owned(), bob.to_owned()], 20).is_empty());
+    }
 }
 
 #[test]

@@ -17,12 +17,14 @@ pub fn left_out_count(left_out: &[MemoryExclusion]) -> u32 {
 }
 
 /// Why a handoff includes no memory, and what its source can do; `None` if it includes any.
-/// `about_others` is the number of memories about a user for whom the source does not work.
+/// `about_others` is the number of memories about a user for whom the source does not work. With
+/// `dry_run` the handoff is not stored.
 #[must_use]
 pub fn empty_hint(
     chosen: &HandoffSelection,
     settings: &HandoffSettings,
     about_others: usize,
+    dry_run: bool,
 ) -> Option<String> {
     if !chosen.memories.is_empty() {
         return None;
@@ -60,9 +62,10 @@ pub fn empty_hint(
         )
     } else {
         let count = chosen.left_out.len();
+        let list = if dry_run { "they are listed as left out" } else { "`get_handoff` lists them" };
         format!(
-            "{count} {} considered, and none fits the task. Name in `memories` those that belong to \
-             it, or say in `task` what it is about; `get_handoff` lists those considered.",
+            "{count} {} considered, and none fits the task; {list}. Name in `memories` those that \
+             belong to it, or say in `task` what it is about.",
             verb(count, "was", "were")
         )
     };

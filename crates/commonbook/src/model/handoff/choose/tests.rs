@@ -112,12 +112,26 @@ fn recent_memories_are_at_hand_unless_one_answers_the_task() {
         ("one word in common", vec![one_word(0.7), recent(0.0)], 2),
     ];
     for (what, mut candidates, count) in table {
-        mark_recent(&mut candidates);
+        settle_at_hand(&mut candidates, "Fix what I found");
         let found = chosen(&candidates, &HandoffSettings::default(), 5_000);
         assert_eq!(found.memories.len(), count, "{what}: {found:?}");
     }
     assert_eq!(shared_words("Take over from here", "It takes nine seconds"), 1);
     assert_eq!(shared_words("Fix the slow queries of orders", "Each order runs one query"), 2);
+}
+
+#[test]
+fn nothing_is_at_hand_for_a_task_that_names_its_matter() {
+    let ids = CountingIds::default();
+    let table = [("Take over", 3), ("Order pizza for the party", 1)];
+    for (task, count) in table {
+        let at_hand = HandoffCandidate { at_hand: true, ..candidate(&ids, 0.02) };
+        let recent = HandoffCandidate { recent: true, ..candidate(&ids, 0.02) };
+        let mut candidates = [at_hand, recent, candidate(&ids, 0.2)];
+        settle_at_hand(&mut candidates, task);
+        let found = chosen(&candidates, &HandoffSettings::default(), 5_000);
+        assert_eq!(found.memories.len(), count, "{task}: {found:?}");
+    }
 }
 
 #[test]

@@ -134,7 +134,9 @@ pub fn retraction(notice: &RetractionNotice, memory: &Memory) -> Option<String> 
         RetractionNoticeKind::Own => because("Your memory was retracted".to_owned()),
         RetractionNoticeKind::Restored => {
             let lead = format!("{told} holds after all, and its retraction was taken back");
-            (memory.retraction.is_none()).then(|| sentence(&format!("{lead}: “{}”", says.trim())))
+            // The sentence ends with one full stop, behind the quote.
+            let says = says.trim().trim_end_matches('.');
+            (memory.retraction.is_none()).then(|| sentence(&format!("{lead}: “{says}”")))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /events/stream`: the journal as server-sent events; each reader receives what it may see.
+//! The journal as server-sent events, for `GET /events/stream` and the pages; each reader receives what it may see.
 //!
 //! A reader first catches up from the journal, then takes new events from the feed of its workspace, at
 //! most 64 at a time, and only when its connection can take them. A reader that falls behind the feed
@@ -11,14 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::Request;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::model::access::Sight;
-use commonbook::model::caller::{Caller, EntryPoint as Way};
+use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventFilter, FollowEvents};
 use commonbook::verbs::BusFollower;
 use serde_json::json;
@@ -27,14 +26,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::route::{RequestId, RestDoor, error_response};
 use crate::call::run_blocking;
-use crate::caller::{HttpCallerSource, header_text, resolve_http_caller};
 use crate::watch::JournalWatch;
 use feed::{WorkspaceFeed, WorkspaceFeeds};
 
 /// Maximum number of readers that read the store at the same time.
 const STORE_READERS_MAX: usize = 8;
+
+/// The header with the id of the last event that a reader received.
+pub(crate) const LAST_EVENT_HEADER: &str = "last-event-id";
 
 /// The comment after a time without events: it shows that the connection is alive.
 const KEEP_ALIVE: &str = ": keep-alive\n\n";
@@ -86,22 +86,29 @@ impl EventStreams {
         Self { book, feeds, streams_max, free, turns, stopping }
     }
 
-    /// Answers a request for a stream.
-    pub(super) async fn serve(self, door: RestDoor, id: RequestId, request: Request) -> Response {
-        match self.begin(&door, request).await {
-            Ok(reader) => reader.response(),
-            Err(error) => error_response(&error, &id),
-        }
+    /// Opens a stream for this caller. `pairs` are the fields of [`FollowEvents`], and `last` is the id of
+    /// the last event that the reader received.
+    ///
+    /// # Errors
+    /// `invalid` with the field; `forbidden` without the scope to read; `rate_limited` if too many
+    /// streams are open.
+    pub(crate) async fn open(
+        self,
+        caller: Caller,
+        pairs: Vec<(String, String)>,
+        last: Option<String>,
+    ) -> Result<Response> {
+        self.begin(caller, pairs, last).await.map(StreamReader::response)
     }
 
-    async fn begin(self, door: &RestDoor, request: Request) -> Result<StreamReader> {
-        let (parts, _) = request.into_parts();
-        let http = HttpCallerSource { parts: &parts, client: None, door: Way::Rest };
-        let (caller, pairs) = resolve_http_caller(http, &door.config)?;
+    async fn begin(
+        self,
+        caller: Caller,
+        pairs: Vec<(String, String)>,
+        last: Option<String>,
+    ) -> Result<StreamReader> {
         let mut follow: FollowEvents = input::from_pairs(pairs)?;
-        if let Some(last) =
-            header_text(&parts.headers, "last-event-id")?.filter(|id| !id.is_empty())
-        {
+        if let Some(last) = last.filter(|id| !id.is_empty()) {
             let invalid = |_| {
                 Error::invalid("Last-Event-ID", format!("{last:?} is not a sequence")).hint(
                     "Send the `id` of the last event that you received, or leave the header out.",
@@ -190,6 +197,7 @@ impl StreamReader {
                 None => return self.lag_frame().await,
                 Some(taken) => {
                     self.offset = taken.through;
+                    self.follower.note_position(self.offset);
                     self.follower.note_delivered(taken.delivered);
                     self.follower.note_filtered(taken.filtered);
                     if !taken.text.is_empty() {
@@ -214,6 +222,7 @@ impl StreamReader {
         let read = move || book.follow_events(&caller, &filter, after, limit);
         let followed = run_blocking(read).await?;
         self.offset = followed.through;
+        self.follower.note_position(self.offset);
         self.live = !followed.more;
         self.follower.note_delivered(followed.items.len() as u64);
         Ok(followed.items.iter().map(event_frame).collect())

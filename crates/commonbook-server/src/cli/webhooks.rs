@@ -1,0 +1,167 @@
+//! How people read webhooks: the secret once, then where each sends, how far it has come, and what it gave
+//! up.
+
+use commonbook::model::webhook::delivery::{RetryOutcome, WebhookStop};
+use commonbook::model::webhook::{
+    NewWebhook, RetryResult, Webhook, WebhookDetails, WebhookList, WebhookTestResult,
+};
+use serde_json::Value;
+
+use super::layout::{minute, print_facts, print_record, print_table, second, short, show};
+use crate::output::{count_text, print_line, print_note};
+
+pub(super) fn show_new_webhook(response: &Value) {
+    show(response, |new: &NewWebhook| {
+        print_line(&new.secret);
+        let Webhook { id, url, agent, workspace, .. } = &new.webhook;
+        print_note(&format!(
+            "Keep this secret now: it is not shown again. Webhook {} sends what {agent} may see in \
+             {workspace} to {url}.",
+            short(id)
+        ));
+        print_note(&format!(
+            "A running server delivers. Try it with `commonbook webhook test {}`.",
+            short(id)
+        ));
+    });
+}
+
+pub(super) fn list(response: &Value) {
+    show(response, |webhooks: &WebhookList| {
+        if webhooks.items.is_empty() {
+            print_line("No webhooks");
+        }
+        for webhook in &webhooks.items {
+            let owner = format!("{} in {}", webhook.agent, webhook.workspace);
+            let letters = (webhook.dead_letters > 0)
+                .then(|| count_text(webhook.dead_letters, "dead letter", "dead letters"));
+            let facts = [
+                short(&webhook.id),
+                owner,
+                filter(webhook),
+                state(webhook),
+                letters.unwrap_or_default(),
+            ];
+            print_record(&webhook.url, &facts);
+        }
+    });
+}
+
+pub(super) fn show_details(response: &Value) {
+    show(response, |details: &WebhookDetails| {
+        print_webhook(&details.webhook);
+        if details.dead_letters.is_empty() {
+            return;
+        }
+        let rows = details.dead_letters.iter().map(|letter| {
+            vec![
+                letter.sequence.to_string(),
+                minute(letter.failed_at),
+                letter.attempts.to_string(),
+                letter.failure.clone(),
+            ]
+        });
+        print_table(&["dead letter", "failed", "attempts", "why"], rows);
+        print_note(&format!(
+            "Send them again with `commonbook webhook retry {}`.",
+            short(&details.webhook.id)
+        ));
+    });
+}
+
+pub(super) fn show_removed(response: &Value) {
+    show(response, |webhook: &Webhook| {
+        print_line(&format!("Removed {}, which sent to {}", short(&webhook.id), webhook.url));
+    });
+}
+
+pub(super) fn show_retry_result(response: &Value) {
+    show(response, |result: &RetryResult| {
+        for item in &result.items {
+            let sequence = item.sequence;
+            print_line(&match item.outcome {
+                RetryOutcome::Delivered => format!("Delivered event {sequence}"),
+                RetryOutcome::Withheld => {
+                    format!("Dropped event {sequence}: its owner may not see it any more")
+                }
+                RetryOutcome::Failed => {
+                    let why = item.failure.as_deref().unwrap_or_default();
+                    format!("Event {sequence} failed again: {why}")
+                }
+            });
+        }
+        if result.items.is_empty() {
+            print_line("No dead letters; what waits is sent at once");
+        }
+        let left = result.webhook.dead_letters;
+        if left > 0 {
+            print_note(&count_text(left, "dead letter is left", "dead letters are left"));
+        }
+    });
+}
+
+pub(super) fn show_test_result(response: &Value) {
+    show(response, |result: &WebhookTestResult| match &result.failure {
+        None => {
+            let status = result.status.unwrap_or_default();
+            print_line(&format!("The receiver accepted the message (answered {status})"));
+        }
+        Some(failure) => {
+            print_line(&format!("The receiver did not accept the message: {failure}"));
+        }
+    });
+}
+
+fn print_webhook(webhook: &Webhook) {
+    let token = webhook.token_id.as_ref().map(short).unwrap_or_default();
+    let private = if webhook.allow_private { "allowed" } else { "" };
+    print_facts(&[
+        ("webhook", short(&webhook.id)),
+        ("url", webhook.url.clone()),
+        ("owner", webhook.agent.to_string()),
+        ("workspace", webhook.workspace.to_string()),
+        ("user", webhook.user_id.clone().unwrap_or_default()),
+        ("token", token),
+        ("events", filter(webhook)),
+        ("private addresses", private.to_owned()),
+        ("added", minute(webhook.created_at)),
+        ("state", state(webhook)),
+        ("read through", webhook.progress.through.to_string()),
+    ]);
+}
+
+/// The events that it receives, in words.
+fn filter(webhook: &Webhook) -> String {
+    let filter = &webhook.filter;
+    let mut parts = Vec::new();
+    if !filter.events.is_empty() {
+        parts.push(filter.events.join(","));
+    }
+    if !filter.topics.is_empty() {
+        parts.push(format!("about {}", filter.topics.join(",")));
+    }
+    if let Some(importance) = filter.importance {
+        parts.push(format!("{} or more", importance.name()));
+    }
+    if filter.exclude_self {
+        parts.push("not its own".to_owned());
+    }
+    if parts.is_empty() { "all events".to_owned() } else { parts.join(", ") }
+}
+
+/// Whether it delivers, in words.
+fn state(webhook: &Webhook) -> String {
+    let progress = &webhook.progress;
+    match (progress.stopped, &progress.failing) {
+        (Some(WebhookStop::TokenInvalid), _) => "stopped: its token is not valid".to_owned(),
+        (Some(WebhookStop::ReceiverGone), _) => "stopped: the receiver answered 410".to_owned(),
+        (None, Some(failing)) => format!(
+            "event {} failed {} ({}), next attempt {}",
+            failing.sequence,
+            count_text(u64::from(failing.attempts), "time", "times"),
+            failing.failure,
+            second(failing.retry_at)
+        ),
+        (None, None) => format!("{} delivered", progress.delivered),
+    }
+}

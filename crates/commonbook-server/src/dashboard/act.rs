@@ -1,0 +1,145 @@
+//! A form calls a verb of the registry, as the person or agent that signed in.
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use serde_json::Value;
+use subtle::ConstantTimeEq;
+
+use super::sign_in::own_path;
+use super::{
+    DashboardDoor, FormRequest, add_page_headers, layout, page_response, read_form, sign_in,
+};
+use crate::call::run_cancellable;
+use crate::http_error::RequestId;
+use crate::verb;
+
+/// The header by which a browser describes the page that sent a request.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The fields of a form that are not part of the request.
+pub(super) const FORM_TOKEN_FIELD: &str = "form_token";
+pub(super) const BACK_FIELD: &str = "back";
+/// The query parameter with the verb that a form has just called.
+pub(super) const DONE_PARAMETER: &str = "done";
+
+/// Calls the verb that the form names, and leads back to its page.
+pub(super) async fn act(
+    State(door): State<DashboardDoor>,
+    Path((workspace, verb)): Path<(String, String)>,
+    id: RequestId,
+    request: Request,
+) -> Response {
+    let form = match read_form(&door, request).await {
+        Ok(form) => form,
+        Err(error) => return door.error_page(&error, &id),
+    };
+    if let Err(error) = check_form(&door, &form) {
+        return door.error_page(&error, &id);
+    }
+    let caller = match door.signed_in_caller(&form.parts, &workspace).await {
+        Ok(caller) => caller,
+        Err(error) => return sign_in::refusal(&door, &error, &form.parts.uri),
+    };
+    let back = form.value(BACK_FIELD).and_then(own_path).unwrap_or("/dashboard").to_owned();
+    match call_verb(&door, caller, &verb, form).await {
+        // The secret of a token is shown once, and never stands in a URL.
+        Ok(answer) if answer["secret"].is_string() => {
+            let secret = answer["secret"].as_str().unwrap_or_default();
+            let page = layout::secret(secret, &back).into_string();
+            page_response(page, StatusCode::OK, None)
+        }
+        Ok(answer) => {
+            let mut response = Redirect::to(&target_after(&back, &verb, &answer)).into_response();
+            add_page_headers(response.headers_mut());
+            response
+        }
+        Err(error) => door.error_page(&error, &id),
+    }
+}
+
+async fn call_verb(
+    door: &DashboardDoor,
+    caller: commonbook::model::caller::Caller,
+    name: &str,
+    form: FormRequest,
+) -> Result<Value> {
+    let verb = verb::find(name).filter(|verb| verb.writes());
+    let verb = verb.ok_or_else(|| Error::not_found(format!("no form calls {name:?}")))?;
+    door.config.admit(verb)?;
+    door.rates.admit(&caller, true)?;
+    let own = [FORM_TOKEN_FIELD, BACK_FIELD];
+    let fields = form.pairs.into_iter();
+    // A browser sends every input of a form, also those left empty; and a text with \r\n.
+    let fields = fields.filter(|(name, value)| !own.contains(&name.as_str()) && !value.is_empty());
+    let fields = fields.map(|(name, value)| (name, value.replace("\r\n", "\n"))).collect();
+    let call = verb.call.clone();
+    let request = Value::Object(call.parse_pairs(fields));
+    let book = door.book.clone();
+    run_cancellable(caller, move |caller| call.run(&book, caller, request)).await
+}
+
+/// The page after an act: `{id}` in `back` is the id of what the act made.
+fn target_after(back: &str, verb: &str, answer: &Value) -> String {
+    let made = ["/memory/id", "/handoff/id", "/case/key", "/entity/id", "/id", "/key"];
+    let made = made.iter().find_map(|pointer| answer.pointer(pointer)?.as_str());
+    let back = back.replace("{id}", made.unwrap_or_default());
+    let (path, query) = back.split_once('?').unwrap_or((&back, ""));
+    let pairs = form_urlencoded::parse(query.as_bytes());
+    let pairs = pairs.filter(|(name, _)| name != DONE_PARAMETER);
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(pairs).append_pair(DONE_PARAMETER, verb);
+    format!("{path}?{}", query.finish())
+}
+
+/// Checks that a page of this browser sent a form.
+///
+/// # Errors
+/// `forbidden`.
+pub(super) fn check_form(door: &DashboardDoor, form: &FormRequest) -> Result<()> {
+    check_origin(&form.parts.headers)?;
+    let expected = door.sign_in.form_token(&form.parts.headers);
+    let sent = form.value(FORM_TOKEN_FIELD).unwrap_or_default();
+    match bool::from(expected.as_bytes().ct_eq(sent.as_bytes())) {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Forbidden, "the form does not belong to this browser")
+            .hint("Load the page again, and send the form once more.")),
+    }
+}
+
+/// Checks that the browser says that a page of this server sent the request.
+///
+/// # Errors
+/// `forbidden`.
+pub(super) fn check_origin(headers: &HeaderMap) -> Result<()> {
+    match headers.get(FETCH_SITE) {
+        Some(site) if site == "same-origin" => Ok(()),
+        _ => Err(Error::new(
+            ErrorKind::Forbidden,
+            "the request does not come from a page of the dashboard",
+        )
+        .hint("Send the form from the page itself, with a current browser.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn after_an_act_its_page_says_what_was_done() {
+        let answer = json!({"memory": {"id": "mem_1"}});
+        let target = |back: &str| target_after(back, "save_memory", &answer);
+        assert_eq!(
+            target("/dashboard/w/a/memories/{id}"),
+            "/dashboard/w/a/memories/mem_1?done=save_memory"
+        );
+        assert_eq!(
+            target("/dashboard/w/a/now?q=x&done=old"),
+            "/dashboard/w/a/now?q=x&done=save_memory"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+// Live sections: after an event, the page is read again, and the sections whose events happened are replaced.
+import { localTimes } from "./times.js";
+
+const PAUSE_MS = 400;
+
+export function startLive() {
+  const sections = () => [...document.querySelectorAll("[data-live]")];
+  if (sections().length === 0) return;
+  const state = document.getElementById("live-state");
+  const say = (text, off) => {
+    if (!state) return;
+    state.hidden = false;
+    state.textContent = text;
+    state.classList.toggle("off", off);
+  };
+  const kinds = new Set();
+  let waiting = false;
+  let reading = false;
+
+  const wants = (section) => section.dataset.live.split(" ").some((pattern) =>
+    [...kinds].some((kind) => pattern === "*" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
+
+  async function read() {
+    waiting = false;
+    if (document.hidden) return;
+    const wanted = sections().filter((section) => wants(section) && !isInUse(section)).map((section) => section.id);
+    kinds.clear();
+    if (wanted.length === 0) return;
+    reading = true;
+    try {
+      const response = await fetch(location.href, { credentials: "same-origin" });
+      if (!response.ok) {
+        say(response.status === 401 ? "signed out" : "not live", true);
+        return;
+      }
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      for (const id of wanted) replace(document.getElementById(id), fresh.getElementById(id));
+    } catch {
+      say("not live", true);
+    } finally {
+      reading = false;
+      if (kinds.size > 0) schedule();
+    }
+  }
+
+  function schedule() {
+    if (waiting || reading) return;
+    waiting = true;
+    setTimeout(read, PAUSE_MS);
+  }
+
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && kinds.size > 0) schedule(); });
+  follow((message) => {
+    if (message.kind === "open") say("live", false);
+    else if (message.kind === "closed") say("connecting…", true);
+    else { kinds.add(message.kind); schedule(); }
+  });
+}
+
+// A section in which the reader types, or to which rows were added by scrolling, stays as it is.
+function isInUse(section) {
+  return section.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")
+    || section.querySelector("[data-added]") !== null;
+}
+
+function replace(old, fresh) {
+  if (!old || !fresh) return;
+  const known = new Set([...old.querySelectorAll(".row[id]")].map((row) => row.id));
+  const open = new Set([...old.querySelectorAll("details[open]")].map(place));
+  const chosen = old.querySelector(".row.chosen")?.id;
+  localTimes(fresh);
+  old.replaceChildren(...fresh.childNodes);
+  for (const row of old.querySelectorAll(".row[id]")) {
+    if (known.size > 0 && !known.has(row.id)) row.classList.add("fresh");
+    if (row.id === chosen) row.classList.add("chosen");
+  }
+  for (const details of old.querySelectorAll("details")) if (open.has(place(details))) details.open = true;
+}
+
+const place = (details) => `${details.closest("[id]")?.id} ${details.querySelector("summary")?.textContent}`;
+
+// All tabs of a browser share one stream, in a worker of theirs; a browser without such workers opens one a tab.
+function follow(receive) {
+  const stream = document.body.dataset.stream;
+  if (typeof SharedWorker === "function") {
+    const worker = new SharedWorker(document.body.dataset.worker, { name: "commonbook", type: "classic" });
+    worker.port.onmessage = (event) => receive(event.data);
+    worker.port.postMessage({ stream });
+    addEventListener("pagehide", () => worker.port.postMessage({ leave: true }));
+    return;
+  }
+  const source = new EventSource(stream);
+  source.onopen = () => receive({ kind: "open" });
+  source.onerror = () => receive({ kind: "closed" });
+  const listen = (event) => receive({ kind: event.type });
+  for (const kind of document.body.dataset.kinds?.split(" ") ?? []) source.addEventListener(kind, listen);
+}

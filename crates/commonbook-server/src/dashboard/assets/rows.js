@@ -1,0 +1,28 @@
+// Further rows of a list, when the reader comes near its end.
+import { localTimes } from "./times.js";
+
+export function startRows() {
+  if (typeof IntersectionObserver !== "function") return;
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) { observer.unobserve(entry.target); add(entry.target, observer); }
+  }, { rootMargin: "600px" });
+  document.querySelectorAll("a.more").forEach((link) => observer.observe(link));
+}
+
+async function add(link, observer) {
+  const list = link.previousElementSibling;
+  if (!list?.matches(".rows")) return;
+  try {
+    const response = await fetch(link.href, { credentials: "same-origin" });
+    if (!response.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const next = page.querySelector("a.more");
+    const rows = next?.previousElementSibling ?? page.querySelector("main .rows");
+    localTimes(page);
+    list.dataset.added = "";
+    if (rows) list.append(...rows.children);
+    if (next) { link.href = next.href; observer.observe(link); } else { link.remove(); }
+  } catch {
+    // The link still leads to the next page.
+  }
+}

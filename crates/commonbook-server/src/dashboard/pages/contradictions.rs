@@ -1,0 +1,167 @@
+//! Contradictions: two memories side by side with the words that differ, and the four ways to settle.
+
+use commonbook::base::error::Result;
+use commonbook::base::page::Page;
+use commonbook::model::contradiction::{Contradiction, ContradictionSide, ContradictionStatus};
+use commonbook::model::memory::Memory;
+use maud::{Markup, PreEscaped, html};
+use serde_json::{Map, Value, json};
+
+use super::super::PageContent;
+use super::super::parts::{
+    act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
+};
+use super::super::request::PageRequest;
+use super::super::same::SameCall;
+use super::super::word_diff::marked_side;
+
+/// Lists the contradictions, the open ones first.
+pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
+    let mut fields = Map::from_iter([("limit".to_owned(), json!(50))]);
+    let status = request.value("status").unwrap_or("open");
+    if status != "all" {
+        fields.insert("status".to_owned(), json!(status));
+    }
+    if let Some(cursor) = request.value("cursor") {
+        fields.insert("cursor".to_owned(), json!(cursor));
+    }
+    let page: Page<Contradiction> =
+        request.call("detect_contradictions", Value::Object(fields.clone()))?;
+    let main = html! {
+        h1 { "Contradictions" }
+        form class="filters" action=(request.path("contradictions")) method="get" {
+            (choice("status", "Status", &["open", "resolved", "all"], Some(status)))
+            button type="submit" { "Show" }
+        }
+        section id="list" data-live="contradiction.* memory.*" aria-label="Contradictions" {
+            @if page.items.is_empty() {
+                (empty_list("There are none of this status.", "Two agents that say different things of the same subject appear here; nobody settles them but you."))
+            } @else {
+                ol class="rows" {
+                    @for found in &page.items {
+                        li class="row" id=(found.id) {
+                            a class="row-main" href=(request.item_path("contradictions", &found.id.to_string())) { (found.reason) }
+                            div class="row-facts" {
+                                code { (handle(&found.id)) } (time(found.found_at)) (chip(found.kind.name(), "type"))
+                                (status_chip(found)) span { "confidence " (format!("{:.2}", found.confidence)) ", found by " (found.found_by.name()) }
+                            }
+                        }
+                    }
+                }
+                (next_page(request, page.next.as_ref()))
+            }
+        }
+    };
+    let same = vec![SameCall::new(
+        "detect_contradictions",
+        Value::Object(fields),
+        &["contradictions", "list"],
+    )];
+    Ok(PageContent { title: "Contradictions".to_owned(), main, same })
+}
+
+fn status_chip(found: &Contradiction) -> Markup {
+    let kind = if found.status == ContradictionStatus::Open { "warn" } else { "good" };
+    chip(found.status.name(), kind)
+}
+
+/// Shows one contradiction and how to settle it.
+pub(super) fn show_contradiction(request: &PageRequest, item: &str) -> Result<PageContent> {
+    let found: Contradiction = request.call("get_contradiction", json!({"contradiction": item}))?;
+    let id = found.id.to_string();
+    let [older, newer] = &found.memories;
+    let text = |side: &ContradictionSide| {
+        let memory = request.call::<Memory>("get_memory", json!({"id": side.id}));
+        memory.map_or_else(|_| side.text.clone(), |memory| memory.text)
+    };
+    let (older_text, newer_text) = (text(older), text(newer));
+    let main = html! {
+        p class="path" { a href=(request.path("contradictions")) { "Contradictions" } " / " code { (handle(&found.id)) } }
+        h1 { (found.reason) }
+        section id="contradiction" data-live="contradiction.* memory.*" aria-label="Both sides" {
+            p { (status_chip(&found)) " " (chip(found.kind.name(), "type")) " confidence " (format!("{:.2}", found.confidence)) ", found " (time(found.found_at)) " by " (found.found_by.name()) }
+            @if let Some(resolved) = &found.resolved {
+                p class="notice" { "Settled by " (agent(request, &resolved.resolved_by)) " " (time(resolved.resolved_at)) ": " (resolved.resolution.name().replace('_', " "))
+                    @if let Some(context) = &resolved.context { ": " (context) } }
+            }
+            div class="sides" {
+                (side(request, "Older", older, &marked_side(&older_text, &newer_text)))
+                (side(request, "Newer", newer, &marked_side(&newer_text, &older_text)))
+            }
+        }
+        @match found.status {
+            ContradictionStatus::Open => { (settle_forms(request, &found, &newer_text)) }
+            _ => { (act_button(request, "reopen_contradiction", "Reopen", &[("contradiction", &id)], &request.own_path())) }
+        }
+    };
+    let same = vec![
+        SameCall::new(
+            "get_contradiction",
+            json!({"contradiction": id}),
+            &["contradictions", "show", &id],
+        ),
+        SameCall::new(
+            "resolve_contradiction",
+            json!({"contradiction": id, "resolution": "keep_newer"}),
+            &["contradictions", "resolve", &id, "keep_newer"],
+        ),
+    ];
+    Ok(PageContent { title: "Contradiction".to_owned(), main, same })
+}
+
+fn side(request: &PageRequest, title: &str, side: &ContradictionSide, text: &Markup) -> Markup {
+    html! {
+        article {
+            h2 { (title) }
+            p class="text" { (text) }
+            div class="row-facts" {
+                a href=(request.item_path("memories", &side.id.to_string())) { code { (handle(&side.id)) } }
+                (agent(request, &side.owner)) (time(side.at))
+            }
+        }
+    }
+}
+
+fn settle_forms(request: &PageRequest, found: &Contradiction, newer_text: &str) -> Markup {
+    let id = found.id.to_string();
+    let back = request.own_path();
+    let hidden = |resolution: &str| {
+        html! {
+            (form_fields(request, &back))
+            input type="hidden" name="contradiction" value=(id);
+            input type="hidden" name="resolution" value=(resolution);
+        }
+    };
+    let act = request.act_path("resolve_contradiction");
+    html! {
+        section aria-label="Settle it" {
+            h2 { "Settle it" }
+            div class="sides" {
+                form method="post" action=(act) class="stack" {
+                    h3 { "Both hold" } (hidden("keep_both"))
+                    label { "In which context each holds" input type="text" name="context" required placeholder="three in tests, five in production"; }
+                    button type="submit" { "Keep both" }
+                }
+                form method="post" action=(act) class="stack" {
+                    h3 { "The newer one holds" } (hidden("keep_newer"))
+                    p class="muted" { "The older one is superseded." }
+                    button type="submit" { "Keep the newer" }
+                }
+                form method="post" action=(act) class="stack" {
+                    h3 { "One of them holds" } (hidden("override"))
+                    fieldset { legend { "Which one" }
+                        @for side in &found.memories {
+                            label { span { input type="radio" name="keep" value=(side.id) required; " " (side.owner) ": " (side.text) } }
+                        }
+                    }
+                    button type="submit" { "Keep this one" }
+                }
+                form method="post" action=(act) class="stack" {
+                    h3 { "A new text holds" } (hidden("merge"))
+                    label { "The new text, which supersedes both" textarea name="text" rows="4" required { (PreEscaped("\n")) (newer_text) } }
+                    button type="submit" { "Save and supersede both" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Memories: searched exactly as agents do it, with why each matched; and one memory with its history.
+
+use commonbook::base::error::Result;
+use commonbook::base::page::Page;
+use commonbook::model::contradiction::Contradiction;
+use commonbook::model::handoff::Handoff;
+use commonbook::model::knowledge::{AgentKnowledge, KnownMemory};
+use commonbook::model::memory::{Memory, MemoryRevision, RevisionHistory};
+use commonbook::model::search::{SearchHit, SearchResponse};
+use maud::{Markup, PreEscaped, html};
+use serde_json::{Map, Value, json};
+
+use super::super::PageContent;
+use super::super::parts::{
+    act_button, agent, chip, choice, empty_list, form_fields, handle, memory_marks, memory_row,
+    next_page, time,
+};
+use super::super::request::PageRequest;
+use super::super::same::SameCall;
+use super::super::word_diff::word_diff;
+
+/// Memories on one page of the list.
+const LISTED_MEMORIES: u32 = 50;
+
+/// The parameters of the URL that narrow both a search and a list.
+const FILTERS: [&str; 6] = ["owner", "memory_type", "topic", "importance", "trust", "session"];
+
+/// Shows what a search finds, or all memories, newest first.
+pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
+    let mut fields = Map::new();
+    for name in FILTERS {
+        if let Some(value) = request.value(name) {
+            fields.insert(name.to_owned(), json!(value));
+        }
+    }
+    if let Some(cursor) = request.value("cursor") {
+        fields.insert("cursor".to_owned(), json!(cursor));
+    }
+    let query = request.value("q");
+    let (list, same) = match query {
+        Some(query) => search(request, query, fields)?,
+        None => list(request, fields)?,
+    };
+    let main = html! {
+        h1 { "Memories" }
+        (filter_form(request))
+        details class="new" {
+            summary { "Save a memory" }
+            form method="post" action=(request.act_path("save_memory")) class="stack" {
+                (form_fields(request, &request.path("memories/{id}")))
+                label { "Text" textarea name="text" required rows="3" {} }
+                label { "Topics, separated by commas" input type="text" name="topics"; }
+                (choice("importance", "Importance", &["normal", "low", "high", "critical"], None))
+                button type="submit" { "Save" }
+            }
+        }
+        (list)
+    };
+    Ok(PageContent { title: "Memories".to_owned(), main, same: vec![same] })
+}
+
+fn filter_form(request: &PageRequest) -> Markup {
+    html! {
+        form class="filters" action=(request.path("memories")) method="get" {
+            label { "Question or words" input type="search" name="q" value=(request.value("q").unwrap_or_default()) placeholder="as an agent would ask"; }
+            label { "Author" input type="text" name="owner" value=(request.value("owner").unwrap_or_default()); }
+            label { "Type" input type="text" name="memory_type" value=(request.value("memory_type").unwrap_or_default()) list="types"; }
+            label { "Topic" input type="text" name="topic" value=(request.value("topic").unwrap_or_default()); }
+            (choice("importance", "At least", &["", "low", "normal", "high", "critical"], request.value("importance")))
+            (choice("trust", "Trust", &["", "normal", "untrusted", "quarantined"], request.value("trust")))
+            @if request.value("q").is_none() {
+                (choice("sort", "Most", &["", "found", "told", "used", "access_count"], request.value("sort")))
+            }
+            datalist id="types" {
+                @for kind in ["semantic", "episodic", "procedural", "decision", "learning", "profile", "task_context"] {
+                    option value=(kind) {}
+                }
+            }
+            button type="submit" { "Show" }
+            @if !request.query().is_empty() { a class="quiet" href=(request.own_path()) { "Clear" } }
+        }
+    }
+}
+
+fn search(
+    request: &PageRequest,
+    query: &str,
+    mut fields: Map<String, Value>,
+) -> Result<(Markup, SameCall)> {
+    fields.insert("query".to_owned(), json!(query));
+    fields.insert("k".to_owned(), json!(20));
+    let found: SearchResponse = request.call("search_memory", Value::Object(fields.clone()))?;
+    let list = html! {
+        section id="hits" aria-label="Hits" {
+            p class="muted" {
+                (found.total) " match, the best first"
+                @if let Some(notice) = &found.notice { ". " (notice) }
+            }
+            @if found.hits.is_empty() {
+                (empty_list("No memory matches.", "Use fewer words or filters, or another word for the same."))
+            } @else {
+                ol class="rows" { @for hit in &found.hits { (memory_row(request, &hit.memory, &match_facts(hit))) } }
+                (next_page(request, found.next.as_ref()))
+            }
+        }
+    };
+    Ok((
+        list,
+        SameCall::new("search_memory", Value::Object(fields), &["search", query, "-k", "20"]),
+    ))
+}
+
+/// Why a hit matched, and the parts of its score.
+fn match_facts(hit: &SearchHit) -> Markup {
+    let reasons = serde_json::to_value(&hit.matched).unwrap_or_default();
+    let reasons = reasons.as_array().cloned().unwrap_or_default();
+    let parts = serde_json::to_value(&hit.parts).unwrap_or_default();
+    let parts = parts.as_object().cloned().unwrap_or_default();
+    html! {
+        @for reason in &reasons { (chip(reason.as_str().unwrap_or_default(), "match")) }
+        details class="score" {
+            summary { "score " (format!("{:.2}", hit.score)) ", relevance " (format!("{:.2}", hit.relevance)) }
+            dl class="facts" {
+                @for (name, value) in &parts {
+                    dt { (name.replace('_', " ")) } dd { (value.as_f64().map_or_else(|| value.to_string(), |number| format!("{number:.3}"))) }
+                }
+            }
+        }
+        @for mark in &hit.contradictions { (chip(&format!("contradicted by {}", mark.owner), "bad")) }
+    }
+}
+
+fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup, SameCall)> {
+    fields.insert("limit".to_owned(), json!(LISTED_MEMORIES));
+    if let Some(sort) = request.value("sort") {
+        fields.insert("sort".to_owned(), json!(sort));
+    }
+    if request.value("deleted").is_some() {
+        fields.insert("deleted".to_owned(), json!(true));
+    }
+    let page: Page<Memory> = request.call("list_memories", Value::Object(fields.clone()))?;
+    let list = html! {
+        p {
+            @if request.value("deleted").is_some() {
+                a href=(request.here_with(&[("deleted", None), ("cursor", None)])) { "Show current memories" }
+            } @else {
+                a href=(request.here_with(&[("deleted", Some("true")), ("cursor", None)])) { "Show deleted memories" }
+            }
+        }
+        section id="list" data-live="memory.*" aria-label="Memories" {
+            @if page.items.is_empty() {
+                (empty_list("There are no memories here.", "Save one above, or with: commonbook save The staging database is reset every Sunday"))
+            } @else {
+                ol class="rows" { @for memory in &page.items { (memory_row(request, memory, &usage(memory))) } }
+                (next_page(request, page.next.as_ref()))
+            }
+        }
+    };
+    Ok((list, SameCall::new("list_memories", Value::Object(fields), &["list", "--limit", "50"])))
+}
+
+/// How often a memory reached readers.
+fn usage(memory: &Memory) -> Markup {
+    html! {
+        @if let Some(usage) = &memory.usage {
+            span class="muted" { "found " (usage.found) ", told " (usage.told) ", used " (usage.used) }
+        }
+    }
+}
+
+/// Shows one memory with its history, provenance, readers and contradictions.
+pub(super) fn show_memory(request: &PageRequest, item: &str) -> Result<PageContent> {
+    let memory: Memory = request.call("get_memory", json!({"id": item}))?;
+    let id = memory.id.to_string();
+    let history: RevisionHistory = request.call("memory_history", json!({"id": id}))?;
+    let contradictions: Page<Contradiction> =
+        request.call("detect_contradictions", json!({"memory": id, "limit": 20}))?;
+    let handoffs: Page<Handoff> =
+        request.call("list_handoffs", json!({"memory": id, "limit": 20}))?;
+    let readers: Page<KnownMemory> =
+        request.call("who_knows", json!({"memory": id, "limit": 100}))?;
+    let back = request.own_path();
+    let main = html! {
+        p class="path" { a href=(request.path("memories")) { "Memories" } " / " code { (handle(&memory.id)) } }
+        article id="memory" data-live="memory.*" {
+            h1 { (memory.title.clone().unwrap_or_else(|| "Memory".to_owned())) }
+            p class="text" { (memory.text) }
+            @if let Some(summary) = &memory.summary { p { strong { "Summary: " } (summary) } }
+            p { (chip(memory.memory_type.as_str(), "type")) (memory_marks(&memory))
+                @for topic in &memory.topics { a class="chip topic" href=(request.path_with("memories", &[("topic", topic)])) { (topic) } } }
+            (facts(request, &memory))
+        }
+        (contradiction_list(request, &contradictions.items))
+        (forms(request, &memory, &back))
+        section id="why" aria-label="Who sees it" {
+            h2 { "Who sees it" }
+            (sight_form(request, &id)?)
+        }
+        section aria-label="Who was told it" {
+            h2 { "Who was told it" }
+            (reader_list(request, readers.items.first().map_or(&[][..], |known| &known.agents), &handoffs.items))
+        }
+        section aria-label="History" {
+            h2 { "History" }
+            (revisions(request, &history.items))
+        }
+    };
+    let same = vec![
+        SameCall::new("get_memory", json!({"id": id}), &["show", &id]),
+        SameCall::new("memory_history", json!({"id": id}), &["history", &id]),
+    ];
+    Ok(PageContent { title: format!("Memory {}", handle(&memory.id)), main, same })
+}
+
+fn facts(request: &PageRequest, memory: &Memory) -> Markup {
+    let source = &memory.source;
+    html! {
+        dl class="facts" {
+            dt { "Author" } dd { (agent(request, &memory.owner)) }
+            dt { "Saved" } dd { (time(memory.recorded_at)) " through " (source.how.name())
+                @if let Some(client) = &source.client { ", " (client) }
+                @if let Some(device) = &source.device { ", on " (device) } }
+            @if memory.revision > 1 { dt { "Changed" } dd { (time(memory.revised_at)) " by " (agent(request, &memory.revised_by)) ", revision " (memory.revision) } }
+            @if let Some(session) = &memory.session { dt { "Session" } dd { code { (session) } } }
+            @if let Some(case) = &memory.case {
+                dt { "Case" } dd { a href=(request.item_path("cases", case.as_str())) { (case) } @if let Some(position) = memory.position { ", entry " (position) } }
+            }
+            @if let Some(from) = memory.valid_from { dt { "Holds from" } dd { (time(from)) } }
+            @if let Some(until) = memory.valid_until { dt { "Holds until" } dd { (time(until)) } }
+            @if let Some(newer) = &memory.superseded_by {
+                dt { "Superseded by" } dd { a href=(request.item_path("memories", &newer.to_string())) { code { (handle(newer)) } } }
+            }
+            @if let Some(retraction) = &memory.retraction { dt { "Retracted" } dd { (retraction.reason) ", by " (agent(request, &retraction.by)) " " (time(retraction.at)) } }
+            @if !memory.redacted.is_empty() { dt { "Secrets removed" } dd { (memory.redacted.join(", ")) } }
+            @if let Some(usage) = &memory.usage { dt { "Usage" } dd { "found " (usage.found) ", told " (usage.told) ", used " (usage.used) @if let Some(at) = usage.last_told_at { ", last told " (time(at)) } } }
+            dt { "Id" } dd { code { (memory.id) } }
+        }
+    }
+}
+
+fn contradiction_list(request: &PageRequest, found: &[Contradiction]) -> Markup {
+    html! {
+        @if !found.is_empty() {
+            section aria-label="Contradictions" {
+                h2 { "Contradictions" }
+                ul class="plain" {
+                    @for one in found {
+                        li { a href=(request.item_path("contradictions", &one.id.to_string())) { (one.reason) } " " (chip(one.status.name(), "type")) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the reader may do with the memory; the verbs decide whether it may.
+fn forms(request: &PageRequest, memory: &Memory, back: &str) -> Markup {
+    let id = memory.id.to_string();
+    let revision = memory.revision.to_string();
+    html! {
+        section aria-label="Change it" class="acts" {
+            h2 { "Change it" }
+            @if memory.deleted_at.is_some() || memory.superseded_by.is_some() || memory.archived_at.is_some() {
+                (act_button(request, "restore_memory", "Restore", &[("id", &id)], back))
+            }
+            @if memory.deleted_at.is_none() && memory.case.is_none() {
+                details {
+                    summary { "Edit" }
+                    form method="post" action=(request.act_path("update_memory")) class="stack" {
+                        (form_fields(request, back))
+                        input type="hidden" name="id" value=(id);
+                        input type="hidden" name="expected_revision" value=(revision);
+                        label { "Title" input type="text" name="title" value=(memory.title.clone().unwrap_or_default()); }
+                        label { "Text" textarea name="text" rows="5" required { (PreEscaped("\n")) (memory.text) } }
+                        (choice("importance", "Importance", &["low", "normal", "high", "critical"], Some(memory.importance.name())))
+                        button type="submit" { "Save the change" }
+                    }
+                }
+                details {
+                    summary { "Supersede" }
+                    form method="post" action=(request.act_path("save_memory")) class="stack" {
+                        (form_fields(request, &request.path("memories/{id}")))
+                        input type="hidden" name="supersedes" value=(id);
+                        label { "The newer text" textarea name="text" rows="5" required { (PreEscaped("\n")) (memory.text) } }
+                        button type="submit" { "Save the newer one" }
+                    }
+                }
+                (act_button(request, "delete_memory", "Delete", &[("id", &id), ("expected_revision", &revision)], back))
+            }
+            p { a href=(request.path_with("review", &[("retract", &id)])) { "Retract it…" } " or " a href=(request.path_with("review", &[("forget", &id)])) { "forget it…" } }
+        }
+    }
+}
+
+/// Asks why an agent can or cannot see the memory, and answers.
+fn sight_form(request: &PageRequest, id: &str) -> Result<Markup> {
+    let named = request.value("agent");
+    let answer: Option<Value> = named
+        .map(|name| {
+            request.call(
+                "explain_sight",
+                json!({"id": id, "reader": name, "for_user": request.value("user")}),
+            )
+        })
+        .transpose()?;
+    Ok(html! {
+        form class="filters" action={ (request.own_path()) "#why" } method="get" {
+            label { "Why can this agent (not) see it?" input type="text" name="agent" required value=(named.unwrap_or_default()) placeholder="codex"; }
+            label { "working for the user" input type="text" name="user" value=(request.value("user").unwrap_or_default()) placeholder="nobody"; }
+            button type="submit" { "Ask" }
+        }
+        @if let Some(answer) = &answer {
+            p class="notice" role="status" { (answer["reason"].as_str().unwrap_or_default()) }
+        }
+    })
+}
+
+fn reader_list(request: &PageRequest, readers: &[AgentKnowledge], handoffs: &[Handoff]) -> Markup {
+    html! {
+        @if readers.is_empty() && handoffs.is_empty() {
+            p class="muted" { "No agent was told it yet." }
+        }
+        ul class="plain" {
+            @for known in readers {
+                li { (agent(request, &known.agent)) " " (chip(known.state.name(), "type"))
+                    @if let Some(at) = known.at { " " (time(at)) }
+                    @if let Some(context) = &known.context { " " a href=(request.item_path("contexts", &context.to_string())) { "by this context" } } }
+            }
+            @for handoff in handoffs {
+                li { a href=(request.item_path("handoffs", &handoff.id.to_string())) { "handed over: " (handoff.from) " → " (handoff.to) } }
+            }
+        }
+    }
+}
+
+fn revisions(request: &PageRequest, history: &[MemoryRevision]) -> Markup {
+    html! {
+        ol class="history" reversed {
+            @for (place, revision) in history.iter().enumerate().rev() {
+                li {
+                    p { "Revision " (revision.revision) " by " (agent(request, &revision.agent)) " " (time(revision.at)) }
+                    p class="text" {
+                        @match place.checked_sub(1).and_then(|before| history.get(before)) {
+                            Some(before) => { (word_diff(&before.memory.text, &revision.memory.text)) }
+                            None => { (revision.memory.text) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The request of a page: who looks at which workspace, and what the URL says.
+
+use axum::http::header;
+use axum::http::request::Parts;
+use commonbook::Commonbook;
+use commonbook::base::clock::{Clock, SystemClock};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::Caller;
+use commonbook::model::workspace::Workspace;
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::PageContent;
+use super::pages::DashboardPage;
+use crate::config::Config;
+use crate::verb;
+
+/// A request for a page.
+pub(super) struct PageRequest {
+    book: Commonbook,
+    config: Config,
+    pub(super) page: &'static DashboardPage,
+    /// The thing that the page is about: the part of the path behind the page.
+    pub(super) item: Option<String>,
+    query: Vec<(String, String)>,
+    /// The token of the forms of this browser.
+    pub(super) form_token: String,
+    /// The address of this server, as the browser calls it.
+    pub(super) origin: String,
+    /// The colours that the person chose; those of the system if none.
+    pub(super) theme: Option<&'static str>,
+    pub(super) now: Timestamp,
+    caller: Option<Caller>,
+}
+
+impl PageRequest {
+    /// Reads what the URL says.
+    ///
+    /// # Errors
+    /// `invalid` if a parameter is not UTF-8.
+    pub(super) fn new(
+        book: Commonbook,
+        config: &Config,
+        page: &'static DashboardPage,
+        item: Option<String>,
+        parts: &Parts,
+        form_token: String,
+    ) -> Result<Self> {
+        let mut query = Vec::new();
+        for (name, value) in
+            form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes())
+        {
+            if value.contains(char::REPLACEMENT_CHARACTER) {
+                return Err(Error::invalid(&name, "the value is not UTF-8"));
+            }
+            // A form sends its empty inputs too.
+            if !value.is_empty() {
+                query.push((name.into_owned(), value.into_owned()));
+            }
+        }
+        let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let origin = format!("http://{}", host.unwrap_or("127.0.0.1:7077"));
+        let cookies = parts.headers.get(header::COOKIE).and_then(|line| line.to_str().ok());
+        let has = |theme: &str| {
+            cookies.is_some_and(|line| line.contains(&format!("commonbook_theme={theme}")))
+        };
+        let theme = ["dark", "light"].into_iter().find(|theme| has(theme));
+        let now = SystemClock.now();
+        let config = config.clone();
+        Ok(Self { book, config, page, item, query, form_token, origin, theme, now, caller: None })
+    }
+
+    /// The same request, of this caller.
+    pub(super) fn for_caller(self, caller: &Caller) -> Self {
+        Self { caller: Some(caller.clone()), ..self }
+    }
+
+    /// The content of the page.
+    ///
+    /// # Errors
+    /// Those of the verbs that the page calls.
+    pub(super) fn content(&self) -> Result<PageContent> {
+        match (&self.item, self.page.show_item) {
+            (None, _) => (self.page.show)(self),
+            (Some(item), Some(show_item)) => show_item(self, item),
+            (Some(item), None) => {
+                let message = format!("the page {} has no part {item:?}", self.page.path);
+                Err(Error::not_found(message).hint("Follow a link of the page instead."))
+            }
+        }
+    }
+
+    /// Who looks at the page.
+    ///
+    /// # Errors
+    /// `internal` before [`Self::for_caller`].
+    pub(super) fn caller(&self) -> Result<&Caller> {
+        self.caller
+            .as_ref()
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "the page has no caller"))
+    }
+
+    /// The workspace of the page.
+    ///
+    /// # Errors
+    /// As [`Self::caller`].
+    pub(super) fn workspace(&self) -> Result<&Workspace> {
+        Ok(&self.caller()?.workspace)
+    }
+
+    /// Calls a verb of the registry as the person who looks.
+    ///
+    /// # Errors
+    /// Those of the verb; `internal` if the registry has no such verb.
+    pub(super) fn call<T: DeserializeOwned>(&self, verb: &str, request: Value) -> Result<T> {
+        let unknown = || Error::new(ErrorKind::Internal, format!("no verb is called {verb}"));
+        let found = verb::find(verb).ok_or_else(unknown)?;
+        self.config.admit(found)?;
+        let answer = found.call.run(&self.book, self.caller()?, request)?;
+        serde_json::from_value(answer).map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("the page cannot read the response of {verb}"))
+                .with_cause(error)
+        })
+    }
+
+    /// The library, for what is no verb: the names of the workspaces.
+    pub(super) fn book(&self) -> &Commonbook {
+        &self.book
+    }
+
+    /// The settings of the server.
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The value of a parameter of the URL.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The parameters of the URL.
+    pub(super) fn query(&self) -> &[(String, String)] {
+        &self.query
+    }
+
+    /// The path of a page or of a thing on it, in the same workspace: `memories`, `memories/mem_…`.
+    pub(super) fn path(&self, page: &str) -> String {
+        let workspace = self.caller.as_ref().map_or("default", |caller| caller.workspace.as_str());
+        format!("/dashboard/w/{}/{page}", path_segment(workspace))
+    }
+
+    /// The path of a thing on a page.
+    pub(super) fn item_path(&self, page: &str, item: &str) -> String {
+        self.path(&format!("{page}/{}", path_segment(item)))
+    }
+
+    /// The path of a page with these parameters.
+    pub(super) fn path_with(&self, page: &str, parameters: &[(&str, &str)]) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(parameters);
+        format!("{}?{}", self.path(page), query.finish())
+    }
+
+    /// The path of this page without its parameters.
+    pub(super) fn own_path(&self) -> String {
+        match &self.item {
+            Some(item) => self.item_path(self.page.path, item),
+            None => self.path(self.page.path),
+        }
+    }
+
+    /// This page with other values of some parameters; `None` removes one.
+    pub(super) fn here_with(&self, changes: &[(&str, Option<&str>)]) -> String {
+        let is_changed = |name: &str| changes.iter().any(|(changed, _)| *changed == name);
+        let kept = self.query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let kept =
+            kept.filter(|(name, _)| !is_changed(name) && *name != super::act::DONE_PARAMETER);
+        let set = changes.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(kept).extend_pairs(set);
+        match query.finish() {
+            query if query.is_empty() => self.own_path(),
+            query => format!("{}?{query}", self.own_path()),
+        }
+    }
+
+    /// The path to which a form that calls this verb is sent.
+    pub(super) fn act_path(&self, verb: &str) -> String {
+        self.path(&format!("do/{verb}"))
+    }
+}
+
+/// A text as one part of a path.
+pub(super) fn path_segment(text: &str) -> String {
+    // A space is `+` in a form, and `%20` in a path.
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}

@@ -1,0 +1,140 @@
+//! Memories, handoffs and events in words, as the command line and the pages show them.
+
+use commonbook::model::contradiction::Contradiction;
+use commonbook::model::event::{Event, EventKind};
+use commonbook::model::graph::EntityDetails;
+use commonbook::model::handoff::{Handoff, HandoffReceipt};
+use commonbook::model::memory::Memory;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Calls a verb as the reader; `None` if it fails.
+pub(crate) type WordLookup<'c> = dyn Fn(&str, Value) -> Option<Value> + 'c;
+
+fn look_up<T: DeserializeOwned>(lookup: &WordLookup<'_>, verb: &str, request: Value) -> Option<T> {
+    serde_json::from_value(lookup(verb, request)?).ok()
+}
+
+/// A text on one line, without the characters that control a terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    let text: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a character has no shape of its own: a control character, or one that reorders what is
+/// around it.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The beginning of a text, on one line.
+pub(crate) fn beginning(text: &str, chars_max: usize) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// Characters of a text in a table or a list.
+const PREVIEW_CHARS_MAX: usize = 160;
+
+/// The beginning of a memory: its title and text, else its summary, else its text.
+pub(crate) fn memory_glance(memory: &Memory) -> String {
+    let text = memory.summary.as_ref().unwrap_or(&memory.text);
+    beginning(
+        &match &memory.title {
+            Some(title) => format!("{title}: {text}"),
+            None => text.clone(),
+        },
+        PREVIEW_CHARS_MAX,
+    )
+}
+
+/// Characters of a task in a list.
+pub(crate) const TASK_CHARS_MAX: usize = 160;
+
+/// Who hands what over to whom.
+pub(crate) fn transfer(handoff: &Handoff) -> String {
+    let Handoff { from, to, task, .. } = handoff;
+    format!("{from} → {to}: {}", beginning(task, TASK_CHARS_MAX))
+}
+
+/// Characters of the text of a memory behind an event.
+const SAID_CHARS_MAX: usize = 160;
+
+/// An event in words. `says` is the text of its memory, where the response has it.
+pub(crate) fn event_words(event: &Event, says: Option<&str>, lookup: &WordLookup<'_>) -> String {
+    let Event { kind, actor, subject, .. } = event;
+    let done = done(*kind);
+    if kind.is_of_memory() {
+        let text = says.map(|says| beginning(says, SAID_CHARS_MAX)).or_else(|| {
+            // To show an event is no use of its memory.
+            let then = json!({"id": subject, "at": event.at});
+            let memory: Memory = look_up(lookup, "memory_at", then)?;
+            Some(memory_glance(&memory))
+        });
+        let fields = match event.changed.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", event.changed.join(", ")),
+        };
+        return match text {
+            Some(text) => format!("{actor} {done}{fields}: {text}"),
+            None => format!("{actor} {done} a memory{fields}"),
+        };
+    }
+    let name = kind.name().split('.').next().unwrap_or_default();
+    match name {
+        "handoff" => {
+            let receipt: Option<HandoffReceipt> =
+                look_up(lookup, "get_handoff", json!({"handoff": subject}));
+            match (receipt, kind) {
+                (Some(receipt), EventKind::HandoffCreated) => transfer(&receipt.handoff),
+                (Some(receipt), _) => format!("{actor} {done} {}", transfer(&receipt.handoff)),
+                (None, _) => format!("{actor} {done} a handoff"),
+            }
+        }
+        "contradiction" => {
+            let found: Option<Contradiction> =
+                look_up(lookup, "get_contradiction", json!({"contradiction": subject}));
+            let reason = found.map(|found| format!(": {}", found.reason)).unwrap_or_default();
+            format!("{actor} {done} a contradiction{reason}")
+        }
+        "entity" => {
+            let page: Option<EntityDetails> =
+                look_up(lookup, "get_entity", json!({"entity": subject}));
+            let name = page.map(|page| {
+                let entity = page.entity;
+                format!(" {}:{}", entity.entity_type, entity.value)
+            });
+            format!("{actor} {done} the entity{}", name.unwrap_or_default())
+        }
+        "case" => format!("{actor} {done} the case {subject}"),
+        "session" => format!("{actor} {done} a session"),
+        _ => format!("{actor} {done}"),
+    }
+}
+
+/// What an event says of its subject.
+fn done(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::CheckpointCreated => "created a checkpoint",
+        EventKind::CheckpointArchived => "archived a checkpoint",
+        EventKind::CheckpointDeleted => "deleted a checkpoint",
+        EventKind::RelationAdded => "stated a relation",
+        EventKind::ContextBuilt => "received a context",
+        EventKind::AgentMemoryLoaded => "received its standing memory",
+        EventKind::ConsolidationCompleted => "consolidated its memories",
+        EventKind::StoreLossAccepted => "accepted that the store lost events",
+        EventKind::SessionUnsummarised => "ended without a summary",
+        EventKind::HandoffExpired => "let expire",
+        EventKind::HandoffCycleFound => "closed a cycle with",
+        EventKind::HandoffRefused => "was refused another round of",
+        EventKind::CaseAppended => "appended to",
+        EventKind::MemoryAppealed => "asked to release",
+        EventKind::EntityCreated => "stated",
+        EventKind::EntityMerged => "added to",
+        kind => kind.name().rsplit('.').next().unwrap_or_default(),
+    }
+}
