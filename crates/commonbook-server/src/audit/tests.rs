@@ -1,3 +1,5 @@
+//! The monthly files of the audit: each event once, for its user alone, after kills and restores.
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use commonbook::base::clock::FixedClock;

@@ -1,3 +1,5 @@
+//! Pictures of the panes, as golden files; keys; texts that try to control the terminal.
+
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::Event;
 use jiff::tz::TimeZone;
