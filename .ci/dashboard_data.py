@@ -59,12 +59,14 @@ def team():
         agent="gemini-cli")
     run("entity", "resolve", "tool", "PostgreSQL", "--context", "Version 16 since May", agent="claude-code")
     run("entity", "resolve", "tool", "Postgres server", "--context", "The database of the orders page", agent="codex")
+    for project in ("Billing", "Orders"):
+        run("entity", "resolve", "project", project, "--context", f"{project} is a project of the team", agent="codex")
     run("entity", "relate", "project:Billing", "uses", "tool:PostgreSQL", agent="claude-code")
     run("entity", "relate", "project:Orders", "uses", "tool:PostgreSQL", agent="codex")
     for agent in ("codex", "gemini-cli", "claude-code/engineer"):
         run("context", "Make the payment service retry less often", agent=agent)
-    run("memory", "init", "engineer")
-    run("memory", "add", "engineer", "Never push to main without a review")
+    run("memory", "init", "engineer", "--everywhere")
+    run("memory", "add", "engineer", "Never push to main without a review", "--everywhere")
 
 
 def hostile():

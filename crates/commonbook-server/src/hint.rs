@@ -72,6 +72,9 @@ pub(crate) fn message_in_flags(error: &Error, command: &str) -> String {
     else {
         return message.clone();
     };
+    if flag == "reason" && reason == "must not be empty" {
+        return "say why: --reason \"…\"".to_owned();
+    }
     match reason.strip_suffix(" needs this field") {
         Some(needing) => format!("{needing} needs --{flag} \"…\""),
         None if reason.ends_with("expected a map") => {

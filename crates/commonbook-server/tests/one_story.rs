@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[expect(dead_code, reason = "each test binary uses its own part of the world")]
 mod world;
 
 use serde_json::{Value, json};

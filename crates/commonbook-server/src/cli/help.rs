@@ -74,6 +74,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "forget",
             "forgotten",
             "allow",
+            "dashboard",
             "token",
             "webhook",
         ],

@@ -170,14 +170,12 @@ fn a_full_file_says_how_full_it_is_and_how_to_go_on() {
     let file = listed["items"][0]["file"].as_str().unwrap().to_owned();
     let items: String = (0..100).map(|item| format!("- Rule {item}\n")).collect();
     std::fs::write(&file, format!("# Agent Memory: pm\n\n## Rules\n{items}")).unwrap();
-    for arguments in
-        [&["memory", "add", "pm", "hello"][..], &["memory", "add", "pm", "hello", "--agent", "me"]]
-    {
-        let refused = shown(&home, arguments);
-        assert!(refused.contains("100 of 100 items"), "{refused}");
-        assert!(refused.contains("commonbook memory remove"), "{refused}");
-        assert!(!refused.contains("Ask a person"), "{refused}");
-    }
+    let full = "100 of 100 items";
+    let refused = shown(&home, &["memory", "add", "pm", "hello"]);
+    assert!(refused.contains(full) && refused.contains("commonbook memory remove"), "{refused}");
+    assert!(!refused.contains("Ask a person"), "the person is the one typing: {refused}");
+    let refused = shown(&home, &["memory", "add", "pm", "hello", "--agent", "me"]);
+    assert!(refused.contains(full) && refused.contains("Ask a person"), "{refused}");
 }
 
 #[test]

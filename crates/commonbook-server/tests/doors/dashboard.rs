@@ -275,7 +275,7 @@ fn hostile_text_shows_as_text_on_every_page() {
         .call(
             "ann",
             "resolve_entity",
-            &json!({"entity_type": "project", "value": "x<b>y", "context": HOSTILE}),
+            &json!({"type": "project", "value": "x<b>y", "context": HOSTILE}),
         )
         .unwrap();
     let entity = entity["entity"]["id"].as_str().unwrap().to_owned();

@@ -1,7 +1,5 @@
 //! The world of the tests: a home, the program, and its three doors behind one face.
 
-#![expect(dead_code, reason = "each test binary uses its own part of the world")]
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};

@@ -55,9 +55,10 @@ fn the_figures_are_of_all_workspaces_and_followers() {
 #[test]
 fn a_token_needs_the_scope_admin_and_all_workspaces() {
     let world = World::new();
+    let person = Caller { door: EntryPoint::Cli, ..operator() };
     let show = |fields: Value| {
         let issued: NewToken =
-            world.book.create_token(&caller("ann"), &request::<CreateToken>(fields)).unwrap();
+            world.book.create_token(&person, &request::<CreateToken>(fields)).unwrap();
         let token = world.book.admit(Some(&issued.secret), false).unwrap().unwrap();
         let holder = Caller::from_token(&token, None, None, None, EntryPoint::Rest).unwrap();
         world.book.get_home_figures(&holder).map(drop)

@@ -106,7 +106,7 @@ fn token_list(request: &PageRequest, tokens: &[Token]) -> Markup {
     }
 }
 
-/// Shows one agent: its memories, sessions and what it was told.
+/// Shows one agent: its memories, sessions and what it received.
 pub(super) fn show_agent(request: &PageRequest, name: &str) -> Result<PageContent> {
     let known: Result<AgentRecord> = request.call("get_agent", json!({"name": name}));
     let memories: Page<Memory> =
@@ -131,15 +131,15 @@ pub(super) fn show_agent(request: &PageRequest, name: &str) -> Result<PageConten
             Err(error) => { p class="muted" { (error.message) } }
         }
         p { a href=(request.path_with("memories", &[("owner", name)])) { "All its memories" } " · "
-            a href=(request.path_with("contexts", &[("owner", name)])) { "All it was told" } " · "
+            a href=(request.path_with("contexts", &[("owner", name)])) { "All it received" } " · "
             a href=(request.path_with("knowledge", &[("owner", name)])) { "What it knows" } }
         section id="memories" data-live="memory.*" aria-label="Its newest memories" {
             h2 { "Its newest memories" }
             @if memories.items.is_empty() { p class="muted" { "None that you may see." } }
             ol class="rows" { @for memory in &memories.items { (memory_row(request, memory, &html! {})) } }
         }
-        section aria-label="What it was told" {
-            h2 { "What it was told" }
+        section aria-label="What it received" {
+            h2 { "What it received" }
             @if contexts.items.is_empty() { p class="muted" { "Nothing yet." } }
             ul class="plain" {
                 @for context in &contexts.items {

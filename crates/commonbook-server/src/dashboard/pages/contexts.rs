@@ -1,4 +1,4 @@
-//! Contexts: what each agent was told and when, what was considered, and what was left out and why.
+//! Contexts: what each agent received and when, the candidates, and why some were left out.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let most = page.items.iter().map(|context| context.tokens).max().unwrap_or_default();
     let main = html! {
         h1 { "Contexts" }
-        p class="muted" { "What agents were told: contexts, briefings, handoffs and resumed sessions. Only the items that you may read are counted." }
+        p class="muted" { "What agents received: contexts, briefings, handoffs and resumed sessions. Only the items that you may read are counted." }
         form class="filters" action=(request.path("contexts")) method="get" {
             label { "Agent" input type="text" name="owner" value=(request.value("owner").unwrap_or_default()); }
             label { "Session" input type="text" name="session" value=(request.value("session").unwrap_or_default()); }

@@ -59,7 +59,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         p class="muted" { @if days > 0 { "As of " (at.strftime("%F %H:%M UTC")) "." } @else { "As of now." } }
         section id="table" data-live="memory.* context.built handoff.accepted" aria-label="Agents and facts" {
             @if page.items.is_empty() {
-                (empty_list("No agent was told anything that fits.", "What an agent writes, receives in a context, or reads in a case appears here."))
+                (empty_list("No agent received anything that fits.", "What an agent writes, receives in a context, or reads in a case appears here."))
             } @else {
                 (table(request, &page.items, &agents, at))
                 (next_page(request, page.next.as_ref()))

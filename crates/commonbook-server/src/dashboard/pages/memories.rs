@@ -196,8 +196,8 @@ pub(super) fn show_memory(request: &PageRequest, item: &str) -> Result<PageConte
             h2 { "Who sees it" }
             (sight_form(request, &id)?)
         }
-        section aria-label="Who was told it" {
-            h2 { "Who was told it" }
+        section aria-label="Who received it" {
+            h2 { "Who received it" }
             (reader_list(request, readers.items.first().map_or(&[][..], |known| &known.agents), &handoffs.items))
         }
         section aria-label="History" {
@@ -318,7 +318,7 @@ fn sight_form(request: &PageRequest, id: &str) -> Result<Markup> {
 fn reader_list(request: &PageRequest, readers: &[AgentKnowledge], handoffs: &[Handoff]) -> Markup {
     html! {
         @if readers.is_empty() && handoffs.is_empty() {
-            p class="muted" { "No agent was told it yet." }
+            p class="muted" { "No agent received it yet." }
         }
         ul class="plain" {
             @for known in readers {

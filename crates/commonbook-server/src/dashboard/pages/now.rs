@@ -1,4 +1,4 @@
-//! Now: events as they happen, the agents at work, what each was told, and the work that waits.
+//! Now: events as they happen, the agents at work, what each received, and the work that waits.
 
 use commonbook::base::error::Result;
 use commonbook::base::page::Page;
@@ -70,7 +70,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                     (agents_at_work(request, &agents.items))
                 }
                 section id="contexts" data-live="context.built agent.memory.loaded handoff.*" aria-label="Contexts" {
-                    h2 { "What agents were told" }
+                    h2 { "What agents received" }
                     (told(request, &contexts.items))
                 }
                 section id="open" data-live="handoff.* contradiction.* memory.*" aria-label="Open work" {

@@ -1,4 +1,4 @@
-//! Standing memory: the files of roles, edited item by item beside what an agent of the role is told.
+//! Standing memory: the files of roles, edited item by item beside what an agent of the role receives.
 
 use commonbook::base::error::Result;
 use commonbook::model::standing::{StandingHistory, StandingList, StandingPage, StandingPreview};
@@ -44,7 +44,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     Ok(PageContent { title: "Standing memory".to_owned(), main, same })
 }
 
-/// Shows the file of one role, with its history and what an agent is told.
+/// Shows the file of one role, with its history and what an agent receives.
 pub(super) fn show_role(request: &PageRequest, role: &str) -> Result<PageContent> {
     let page: StandingPage = request.call("read_standing", json!({"role": role}))?;
     let history: StandingHistory = request.call("standing_history", json!({"role": role}))?;
@@ -71,8 +71,8 @@ pub(super) fn show_role(request: &PageRequest, role: &str) -> Result<PageContent
                 }
                 (act_button(request, "clean_standing", "Remove repeated items", &[("role", &page.info.role)], &back))
             }
-            section id="preview" data-live="memory.*" aria-label="What an agent is told" {
-                h2 { "What an agent of this role is told" }
+            section id="preview" data-live="memory.*" aria-label="What an agent receives" {
+                h2 { "What an agent of this role receives" }
                 (preview(request, &page.info.role))
             }
         }
@@ -98,7 +98,7 @@ pub(super) fn show_role(request: &PageRequest, role: &str) -> Result<PageContent
     Ok(PageContent { title: format!("Standing memory of {role}"), main, same })
 }
 
-/// What an agent of this role is told, also with an item that is not added yet.
+/// What an agent of this role receives, also with an item that is not added yet.
 fn preview(request: &PageRequest, role: &str) -> Markup {
     let added = request.value("added");
     let preview: Result<StandingPreview> =

@@ -228,7 +228,7 @@ pub struct StandingEdit {
     pub warnings: Vec<String>,
 }
 
-/// Shows what an agent of a role is told of the home's standing memory when nothing else competes.
+/// Shows what an agent of a role receives of the home's standing memory when nothing else competes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreviewStanding {
@@ -240,7 +240,7 @@ pub struct PreviewStanding {
     pub added: Option<String>,
 }
 
-/// What an agent of a role is told of its standing memory.
+/// What an agent of a role receives of its standing memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingPreview {
     /// The role.

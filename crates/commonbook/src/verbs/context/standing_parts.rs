@@ -308,8 +308,8 @@ fn choose_alone(
 }
 
 impl Commonbook {
-    /// What an agent of a role is told of its standing memory in the home if nothing else competes
-    /// for the budget, and what it would be told with a further item.
+    /// What an agent of a role receives of its standing memory in the home if nothing else competes
+    /// for the budget, and what it would receive with a further item.
     ///
     /// # Errors
     /// As [`Self::read_standing`]; `invalid` for an item that the file cannot hold.

@@ -26,7 +26,7 @@ impl Commonbook {
         let reader = reader
             .for_user(request.for_user.as_deref())
             .map_err(|error| error.with_field("for_user"))?;
-        Ok(Sight::of(&reader).explain(&memory))
+        Sight::reading(&reader).map(|sight| sight.explain(&memory))
     }
 }
 
