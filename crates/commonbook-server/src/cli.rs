@@ -1,5 +1,6 @@
 //! The command line: each verb as a command, built from the same schema as its tool and its route.
 
+mod audit;
 mod backup;
 mod case;
 mod checkpoint;
@@ -57,6 +58,7 @@ use crate::remote::{RestClient, ServerAddress};
 use crate::verb::{self, Follower, Verb, VerbCommandName};
 use crate::{follow, output};
 
+pub(crate) use audit::AuditCommand;
 pub(crate) use backup::{BackupCommand, RestoreBackupCommand};
 pub(crate) use completions::{CompletionsCommand, ManCommand};
 pub(crate) use doctor::DoctorCommand;
@@ -64,7 +66,7 @@ pub(crate) use export::ExportCommand;
 pub(crate) use help::with_sections;
 pub(crate) use import::{ImportCommand, ImportTarget};
 use lookup::ViewLookup;
-pub(crate) use monitor::MonitorCommand;
+pub(crate) use monitor::{MonitorCommand, MonitorTarget};
 use pages::{CURSOR_FIELD, PageNumber};
 pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
@@ -352,12 +354,15 @@ pub(crate) fn cli_caller_claims(matches: &ArgMatches) -> CallerClaims {
 /// # Errors
 /// `invalid` for a name, workspace, user or session that is not valid.
 pub(crate) fn resolve_cli_caller(matches: &ArgMatches, config: &Config) -> Result<Caller> {
-    let caller = resolve_caller(
-        &cli_caller_claims(matches),
-        config,
-        config.nearest_workspace()?,
-        EntryPoint::Cli,
-    )?;
+    resolve_claimed_caller(&cli_caller_claims(matches), config)
+}
+
+/// The caller behind a command, from these claims.
+///
+/// # Errors
+/// As [`resolve_cli_caller`].
+pub(crate) fn resolve_claimed_caller(claims: &CallerClaims, config: &Config) -> Result<Caller> {
+    let caller = resolve_caller(claims, config, config.nearest_workspace()?, EntryPoint::Cli)?;
     Ok(caller.in_project(config.project()))
 }
 

@@ -23,7 +23,8 @@ use crate::verb::Verb;
 const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 8] = [
+const SETTINGS_SECTIONS: [&str; 9] = [
+    "audit",
     "checkpoints",
     "consolidation",
     "context",
@@ -265,6 +266,22 @@ impl Config {
         self.read_section("digest", crate::digest::DigestSettings::check)
     }
 
+    /// The section `audit` of config.json.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn audit(&self) -> Result<crate::audit::AuditSettings> {
+        self.read_section("audit", crate::audit::AuditSettings::check)
+    }
+
+    /// The folder of the monthly files of the audit, if the settings name one.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`] and [`Self::home`].
+    pub(crate) fn audit_folder(&self) -> Result<Option<PathBuf>> {
+        Ok(self.audit()?.folder(self.home()?))
+    }
+
     /// The folders that a server may use besides the home: the section `folders` of config.json.
     ///
     /// # Errors
@@ -312,6 +329,7 @@ impl Config {
         self.checkpoints()?;
         self.consolidation()?;
         self.digest()?;
+        self.audit()?;
         self.own_types()?;
         self.contradictions()?;
         self.sandbox_folders().map(drop)
@@ -480,6 +498,8 @@ mod tests {
             (r#"{"contradictions": {"model": "m"}}"#, "contradictions.model: expected `endpoint`"),
             (r#"{"checkpoints": {"kept": 0}}"#, "checkpoints.kept: 0 is out of range"),
             (r#"{"checkpoints": {"day": 7}}"#, "did you mean `days`?"),
+            (r#"{"audit": {"foldr": "audit"}}"#, "did you mean `folder`?"),
+            (r#"{"audit": {"folder": "../x"}}"#, "audit.folder: expected a folder below the home"),
             (r#"{"folders": ["relative"]}"#, "folders: relative is not an absolute path"),
         ] {
             let message = check(text).unwrap_err();

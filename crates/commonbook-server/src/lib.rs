@@ -1,6 +1,7 @@
 //! The program as a library: the REST and MCP server, the hooks and the command line.
 
 mod atomic;
+mod audit;
 mod body;
 mod call;
 mod caller;
@@ -68,7 +69,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::caller::CallerClaims;
-use crate::cli::ImportTarget;
+use crate::cli::{ImportTarget, MonitorTarget};
 use crate::config::Config;
 use crate::local::RpcListener;
 use crate::mcp::McpDoor;
@@ -102,7 +103,9 @@ enum ProgramCommand {
     Backup(cli::BackupCommand),
     /// Restores a backup into this home; what was forgotten since stays forgotten
     RestoreBackup(cli::RestoreBackupCommand),
-    /// Follows the journal: prints one line for each event until Ctrl-C
+    /// Shows who did what, when and from where: the journal, filtered
+    Audit(cli::AuditCommand),
+    /// Follows the journal: panes on a terminal, else one line for each event, until Ctrl-C
     Monitor(cli::MonitorCommand),
     /// Rebuilds the search index from the journal
     Reindex(cli::ReindexCommand),
@@ -140,7 +143,7 @@ struct SurfaceCommand {
 }
 
 /// The commands besides verbs that show or change memories.
-const USES_MEMORIES: [&str; 3] = ["import", "export", "monitor"];
+const USES_MEMORIES: [&str; 4] = ["audit", "import", "export", "monitor"];
 
 /// The commands about the home itself, also if memories are at a URL.
 const ABOUT_HOME: [&str; 7] =
@@ -343,6 +346,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             cli::require_person(own, &config)?;
             restore.run(&config, open, as_json)
         }
+        ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
         ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
@@ -410,6 +414,45 @@ fn page_error(error: serde_json::Error) -> Error {
     Error::new(ErrorKind::Internal, "the request of an export is not valid").with_cause(error)
 }
 
+fn run_audit(
+    audit: &cli::AuditCommand,
+    own: &clap::ArgMatches,
+    config: &Config,
+    open: impl FnOnce() -> Result<Commonbook>,
+) -> Result<()> {
+    use commonbook::base::clock::{Clock, SystemClock};
+    // The flag --agent of this command names another agent.
+    let claims = CallerClaims { agent: audit.own_name.clone(), ..cli::cli_caller_claims(own) };
+    let caller = cli::resolve_claimed_caller(&claims, config)?;
+    let (now, as_json) = (SystemClock.now(), own.get_flag("json"));
+    match ServerAddress::of(config, None)? {
+        Some(address) => {
+            let server = RestClient::new(address, COMMAND_TIMEOUT);
+            let call =
+                |caller: &Caller, verb: &str, request| server.call_named(verb, caller, request);
+            audit.run(call, &caller, now, as_json)
+        }
+        None => {
+            let book = open()?;
+            let call =
+                |caller: &Caller, verb: &str, request| call_verb(&book, caller, verb, request);
+            audit.run(call, &caller, now, as_json)
+        }
+    }
+}
+
+/// Calls the verb of this name on the home.
+fn call_verb(
+    book: &Commonbook,
+    caller: &Caller,
+    verb: &str,
+    request: serde_json::Value,
+) -> Result<serde_json::Value> {
+    let found = verb::find(verb)
+        .ok_or_else(|| Error::new(ErrorKind::Internal, format!("there is no verb {verb}")))?;
+    found.call.run(book, caller, request)
+}
+
 fn run_monitor(
     monitor: cli::MonitorCommand,
     own: &clap::ArgMatches,
@@ -417,17 +460,13 @@ fn run_monitor(
     open: impl FnOnce() -> Result<Commonbook>,
 ) -> Result<()> {
     let (caller, as_json) = (cli::resolve_cli_caller(own, config)?, own.get_flag("json"));
+    let target = match ServerAddress::of(config, None)? {
+        Some(address) => MonitorTarget::Server(address),
+        None => MonitorTarget::Home(open()?),
+    };
     let runtime = build_runtime()?;
-    match ServerAddress::of(config, None)? {
-        Some(address) => runtime.block_on(async {
-            monitor.run_at_server(address, caller, as_json, serve::stop_signal()).await
-        }),
-        None => {
-            let book = open()?;
-            runtime
-                .block_on(async { monitor.run(book, caller, as_json, serve::stop_signal()).await })
-        }
-    }
+    let run = async { monitor.run(target, caller, as_json, serve::stop_signal()).await };
+    runtime.block_on(run)
 }
 
 /// Opens the store of this file, and migrates it if needed.
@@ -502,6 +541,7 @@ fn run_mcp(
         // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
+        let audit = audit::spawn_writer(&book, &config, &stopping);
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
@@ -517,6 +557,7 @@ fn run_mcp(
             book.end_connection(&sessions)
         };
         call::run_blocking(register).await?;
+        audit::wait_for_writer(audit).await;
         served
     });
     // A pending read of standard input cannot be cancelled; it holds no data.

@@ -67,9 +67,8 @@ impl FileSandbox {
     /// `invalid` if the settings are not valid or name a relative folder.
     pub(crate) fn plan(config: &Config) -> Result<Self> {
         let home = config.home()?.to_owned();
-        let named = config.sandbox_folders()?;
-        let (existing, missing): (Vec<_>, Vec<_>) =
-            named.into_iter().partition(|path| path.exists());
+        let named = config.sandbox_folders()?.into_iter().chain(config.audit_folder()?);
+        let (existing, missing): (Vec<_>, Vec<_>) = named.partition(|path| path.exists());
         let ledger = SetupLedger::read(&home).unwrap_or_default();
         let projects =
             ledger.clients.iter().filter(|client| client.chosen.scope == SetupScope::Project);
@@ -132,6 +131,9 @@ impl SandboxState {
 pub(crate) fn enter(config: &Config) -> Result<SandboxState> {
     // A rule needs an existing folder.
     atomic::create_folders(config.home()?)?;
+    if let Some(folder) = config.audit_folder()? {
+        atomic::create_folders(&folder)?;
+    }
     let planned = match sandbox_state(config)? {
         SandboxState::On(planned) => planned,
         state => return Ok(state),

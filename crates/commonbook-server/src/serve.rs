@@ -24,6 +24,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tracing::Instrument;
 
+use crate::audit;
 use crate::body::{BodyBudget, WholeBody, drain_unread_body};
 use crate::call::run_blocking;
 use crate::cli;
@@ -110,6 +111,7 @@ impl ServeCommand {
             stopping.clone(),
         ));
         tokio::spawn(follow::consolidate_in_background(book.clone(), stopping.clone()));
+        let audit = audit::spawn_writer(&book, &config, &stopping);
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
@@ -130,10 +132,14 @@ impl ServeCommand {
         }
         let connections_max = limits::CONNECTIONS.saturating_add(self.streams);
         let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping)?;
-        tokio::select! {
+        let served = tokio::select! {
             () = serve_until_stopped(listener, local, HttpServer { router, connections_max, stopping }) => Ok(()),
             error = wait_for_damage(book) => Err(error),
+        };
+        if served.is_ok() {
+            audit::wait_for_writer(audit).await;
         }
+        served
     }
 }
 

@@ -63,7 +63,10 @@ fn story(door: &dyn Door) -> Value {
         tell(agent, "get_memory_stats", json!({})).unwrap();
         tell(agent, "list_agents", json!({})).unwrap();
         tell(agent, "get_agent", json!({"name": "analyst"})).unwrap();
-        tell(agent, "list_events", json!({"limit": 100})).unwrap();
+        let page = tell(agent, "list_events", json!({"limit": 100})).unwrap();
+        let events = page["items"].as_array().unwrap();
+        let nameless = events.iter().find(|event| event["door"].is_null());
+        assert_eq!(nameless.map_or(&json!("system"), |event| &event["actor"]), "system");
     }
     Value::Array(calls)
 }

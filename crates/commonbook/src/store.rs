@@ -48,7 +48,7 @@ use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::checkpoint::EarlierRevision;
-use crate::model::event::{Event, EventRecord, JournalRange, NewEvent};
+use crate::model::event::{Event, EventOrigin, EventRecord, JournalRange, NewEvent};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::stats::{MemoryCount, UserRecord};
@@ -145,6 +145,22 @@ impl dyn Store {
         }))?;
         let value = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
         value.ok_or_else(not_run_error)
+    }
+
+    /// Runs a write of this caller, whose events say from where it called, and returns its result.
+    ///
+    /// # Errors
+    /// As [`Store::run_write`].
+    pub fn write_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let origin = EventOrigin::of(caller);
+        self.write(move |tx| {
+            tx.set_origin(origin.clone());
+            act(tx)
+        })
     }
 
     /// Runs a read and returns its result.
@@ -326,6 +342,10 @@ pub struct SubjectChange {
 
 /// The rows of the journal.
 pub trait EventRows {
+    /// Sets from where the caller of this write called: the events that follow say it, except those
+    /// of Commonbook itself.
+    fn set_origin(&mut self, origin: EventOrigin);
+
     /// Appends an event at the end of its workspace's journal; returns its position there.
     fn append_event(&mut self, event: &NewEvent) -> Result<u64>;
 

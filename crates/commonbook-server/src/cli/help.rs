@@ -63,6 +63,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "users",
             "knowledge",
             "events",
+            "audit",
             "monitor",
             "review",
             "appeal",

@@ -11,7 +11,7 @@ use textwrap::core::display_width;
 
 use crate::output::{accent, dim, print_line, print_note};
 
-pub(super) use crate::words::{beginning, memory_glance, one_line};
+pub(super) use crate::words::{beginning, is_hidden, memory_glance, one_line};
 
 /// Prints a response by its type; as JSON if a server of another version returned another type.
 pub(super) fn show<T: DeserializeOwned>(response: &Value, print: impl FnOnce(&T)) {
@@ -184,6 +184,12 @@ mod tests {
             line(10),
             "  9hm2x4qd\n  claude-code\n  2026-11-23 14:03 CET\n  matched by words"
         );
+    }
+
+    #[test]
+    fn a_line_has_nothing_that_controls_a_terminal() {
+        let text = "tea\u{1b}[2J\u{7}\u{9b}31m\n  or\u{202e} milk\r";
+        assert_eq!(one_line(text), "tea[2J31m or milk");
     }
 
     #[test]

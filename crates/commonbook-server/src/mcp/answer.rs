@@ -43,13 +43,14 @@ const WRITING_VERBS: [&str; 13] = [
 ];
 
 /// Fields that only programs need.
-const UNSENT_FIELDS: [&str; 22] = [
+const UNSENT_FIELDS: [&str; 23] = [
     "accepted_in",
     "chain",
     "client",
     "client_session",
     "depth",
     "device",
+    "door",
     "first_seen",
     "follows",
     "handle",

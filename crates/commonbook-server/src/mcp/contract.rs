@@ -32,6 +32,10 @@ const UNDECLARED_FIELDS: [&str; 17] = [
     "user_id",
 ];
 
+/// Further fields of one verb that its tool does not declare: an audit is for people and programs.
+const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 1] =
+    [("list_events", &["actor", "subject", "since", "until"])];
+
 /// The argument with which a tool returns everything.
 const VERBOSE_ARGUMENT: &str = "verbose";
 
@@ -45,6 +49,10 @@ pub(super) fn input_schema(verb: &Verb) -> JsonObject {
     // The description of the request is the description of the tool.
     schema.remove("description");
     let fields = schema.entry("properties").or_insert_with(|| json!({}));
+    let undeclared = UNDECLARED_FIELDS_OF_VERBS.iter().filter(|(name, _)| *name == verb.name);
+    for field in undeclared.flat_map(|(_, fields)| *fields) {
+        fields.as_object_mut().map(|fields| fields.shift_remove(*field));
+    }
     if verb.name.starts_with("search_") || verb.name.starts_with("list_") {
         fields[VERBOSE_ARGUMENT] = json!({"type": "boolean", "description": "All fields"});
     }

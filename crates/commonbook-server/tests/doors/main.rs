@@ -6,6 +6,7 @@
 mod world;
 
 mod about;
+mod audit;
 mod author;
 mod bad_input;
 mod bound;

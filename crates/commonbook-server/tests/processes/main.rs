@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "each test binary uses its own part of the world")]
 mod world;
 
+mod audit;
 mod briefing;
 mod cases;
 mod consolidation;

@@ -738,6 +738,7 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
             // and with it the score, depends on its age on the day of the test.
             let differing = [
                 "how",
+                "door",
                 "client",
                 "request_id",
                 "disk_bytes",

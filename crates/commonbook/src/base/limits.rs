@@ -230,6 +230,8 @@ pub const IDEMPOTENCY_HOURS: i64 = 24;
 pub const PAGE_DEFAULT: u32 = 20;
 /// Maximum number of items per page.
 pub const PAGE_MAX: u32 = 100;
+/// Characters of the subject that events are filtered by.
+pub const SUBJECT_CHARS: usize = 256;
 /// Journal positions that one page of events reads, even if few match.
 pub const EVENTS_LOOKED_AT: u64 = 10_000;
 /// Default maximum number of event streams that a server keeps open.

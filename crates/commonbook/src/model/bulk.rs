@@ -9,7 +9,7 @@ use crate::base::id::{MemoryId, OperationId};
 use crate::base::limits;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{Memory, MemoryType};
-use crate::model::search::period::{self, PeriodBound};
+use crate::model::search::period;
 use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
@@ -209,15 +209,7 @@ fn bulk_selection(
     until: Option<&str>,
     now: Timestamp,
 ) -> Result<BulkSelection> {
-    let since = since
-        .map(|text| period::parse_period_bound("since", text, PeriodBound::First, now))
-        .transpose()?;
-    let until = until
-        .map(|text| period::parse_period_bound("until", text, PeriodBound::Last, now))
-        .transpose()?;
-    if since.zip(until).is_some_and(|(since, until)| until < since) {
-        return Err(Error::invalid("until", "must not be earlier than since"));
-    }
+    let (since, until) = period::period_bounds(since, until, now)?;
     Ok(BulkSelection { owner, since, until })
 }
 

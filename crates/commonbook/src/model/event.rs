@@ -5,7 +5,10 @@ mod follow;
 mod work;
 
 pub(crate) use entries::{appended_positions, with_entries};
-pub use follow::{EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents};
+pub use follow::{
+    EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents, SubjectName,
+};
+use work::unnarrowed;
 pub(crate) use work::{ItemFigures, narrowed, work_details, work_items};
 
 use jiff::Timestamp;
@@ -15,6 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::model::access::{EventSubject, EventVisibility, Sight};
 use crate::model::agent::Agent;
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::memory::{Importance, Memory, Sharing};
 use crate::model::workspace::Workspace;
 
@@ -332,6 +336,15 @@ pub struct Event {
     pub kind: EventKind,
     /// The agent that did it.
     pub actor: Agent,
+    /// The device of the call, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The client program of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The interface of the call; none if Commonbook did it by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub door: Option<EntryPoint>,
     /// The id of what it happened to.
     pub subject: String,
     /// The topics of what it happened to.
@@ -351,6 +364,44 @@ pub struct Event {
     /// last event `stored` and the last `marked`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
+}
+
+impl Event {
+    /// The event as a file of the audit holds it: with all that an agent received, seen by others or not,
+    /// and without topics, which forgetting removes from the journal but could not remove there.
+    #[must_use]
+    pub fn for_audit(self) -> Self {
+        Self { topics: Vec::new(), details: unnarrowed(&self.details), ..self }
+    }
+}
+
+/// From where a caller called: what an event says of the call beside its actor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventOrigin {
+    /// The agent that called.
+    pub agent: Agent,
+    /// Its device, if it named one.
+    pub device: Option<String>,
+    /// Its client program, if known.
+    pub client: Option<String>,
+    /// The interface through which it called.
+    pub door: EntryPoint,
+}
+
+impl EventOrigin {
+    /// The origin of what this caller does.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        let Caller { agent, device, client, door, .. } = caller;
+        Self { agent: agent.clone(), device: device.clone(), client: client.clone(), door: *door }
+    }
+
+    /// Whether an event of this actor comes from here: what Commonbook does by itself during a call
+    /// does not.
+    #[must_use]
+    pub fn is_of(&self, actor: &Agent) -> bool {
+        *actor == self.agent || *actor != Agent::system()
+    }
 }
 
 /// An event to be appended; the journal assigns its position.

@@ -53,6 +53,7 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, Statement, StatementStatus};
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::model::event::EventOrigin;
 use crate::store::{EngineWork, Store, StoreLoss, StoreRead, StoreWrite, WorkRows};
 use access::AudienceCache;
 use mark::MarkFile;
@@ -215,6 +216,8 @@ pub(crate) struct SqliteTransaction<'c> {
     connection: &'c Connection,
     /// The events appended here: their workspaces and positions.
     appended: Vec<(String, u64)>,
+    /// From where the caller of this write called.
+    origin: Option<EventOrigin>,
     audiences: RefCell<AudienceCache>,
     work: Cell<EngineWork>,
 }
@@ -224,6 +227,7 @@ impl<'c> SqliteTransaction<'c> {
         Self {
             connection,
             appended: Vec::new(),
+            origin: None,
             audiences: RefCell::default(),
             work: Cell::default(),
         }

@@ -103,7 +103,8 @@ impl Commonbook {
             let (operation, action, selection) =
                 (operation.clone(), action.clone(), selection.clone());
             let (caller, sight) = (caller.clone(), sight.clone());
-            let done = self.store.write(move |tx| {
+            let by = caller.clone();
+            let done = self.store.write_as(&by, move |tx| {
                 tx.note_agent_seen(&caller, now)?;
                 tx.put_bulk_operation(&operation)?;
                 let mut done = Vec::new();
@@ -148,7 +149,8 @@ impl Commonbook {
         let mut any = false;
         loop {
             let (operation, caller, sight) = (operation.clone(), caller.clone(), sight.clone());
-            let (taken, done) = self.store.write(move |tx| {
+            let by = caller.clone();
+            let (taken, done) = self.store.write_as(&by, move |tx| {
                 let taken = tx.take_bulk_items(&operation, BULK_BATCH_MAX)?;
                 let mut done = Vec::new();
                 for item in &taken {
@@ -191,7 +193,8 @@ impl Commonbook {
         }
         if operation.kind == BulkKind::Consolidated {
             let (operation, agent) = (operation.clone(), caller.agent.clone());
-            let entities = self.store.write(move |tx| undo_merges(tx, &operation, &agent, now))?;
+            let undo = move |tx: &mut dyn Transaction| undo_merges(tx, &operation, &agent, now);
+            let entities = self.store.write_as(caller, undo)?;
             result.memories += entities;
             any |= entities > 0;
         }

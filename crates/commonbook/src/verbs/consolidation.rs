@@ -235,7 +235,7 @@ impl ConsolidationJob<'_> {
                     ("seconds", json!(result.seconds)),
                 ]);
         let lease = lease.clone();
-        self.book.store.write(move |tx| {
+        self.book.store.write_as(self.caller, move |tx| {
             if !tx.finish_consolidation(&lease, now)? {
                 return Err(lost_lease());
             }
@@ -463,7 +463,7 @@ impl ConsolidationJob<'_> {
         let steps: Vec<(PlanStep, MemoryId)> =
             batch.iter().map(|step| (step.clone(), MemoryId::new(&*self.book.ids, now))).collect();
         let (lease, caller, sight) = (lease.clone(), self.caller.clone(), self.sight.clone());
-        self.book.store.write(move |tx| {
+        self.book.store.write_as(self.caller, move |tx| {
             if !tx.renew_consolidation(&lease, lease_end(now))? {
                 return Err(lost_lease());
             }

@@ -332,8 +332,9 @@ impl Commonbook {
         kept: &ContextRecord,
         items: Vec<BriefingItem>,
     ) -> Result<()> {
-        let (caller, sight, kept) = (caller.clone(), sight.clone(), kept.clone());
-        self.store.write(move |tx| {
+        let (by, sight, kept) = (caller, sight.clone(), kept.clone());
+        let caller = by.clone();
+        self.store.write_as(by, move |tx| {
             begin_session(tx, &caller, kept.at)?;
             // All anonymous callers share one name, and would see each other's events.
             if caller.agent.is_anonymous() {

@@ -78,7 +78,8 @@ impl Commonbook {
         }
         may_mark(caller)?;
         let (caller, now) = (caller.clone(), self.clock.now());
-        self.store.write(move |tx| {
+        let by = caller.clone();
+        self.store.write_as(&by, move |tx| {
             let (answer, (case, through)) = look(&*tx)?;
             tx.note_agent_seen(&caller, now)?;
             move_mark(tx, &caller, case.as_ref(), through, now)?;

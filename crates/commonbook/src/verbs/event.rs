@@ -7,7 +7,7 @@ use crate::base::page::PageSize;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::event::{
-    EventBatch, EventFilter, EventPage, EventRecord, JournalRange, ListEvents,
+    Event, EventBatch, EventFilter, EventPage, EventRecord, JournalRange, ListEvents,
 };
 use crate::model::workspace::Workspace;
 
@@ -15,11 +15,11 @@ impl Commonbook {
     /// The events of the caller's workspace after a position in its journal, oldest first.
     ///
     /// # Errors
-    /// `invalid` if the limit is out of range, or if a topic or a kind of event is unknown;
-    /// `too_large` if there are too many topics.
+    /// `invalid` if the limit is out of range, or if a topic, a kind of event, a name or a time is
+    /// not valid; `too_large` if there are too many topics.
     pub fn list_events(&self, caller: &Caller, request: &ListEvents) -> Result<EventPage> {
         let limit = PageSize::of(request.limit)?.items();
-        let filter = request.filter(caller)?;
+        let filter = request.filter(caller, self.clock.now())?;
         let followed = self.follow_events(caller, &filter, Some(request.after), limit)?;
         let next = Some(followed.through).filter(|_| followed.more);
         Ok(EventPage { items: followed.items, next })
@@ -69,6 +69,35 @@ impl Commonbook {
         limit: u32,
     ) -> Result<Vec<EventRecord>> {
         self.store.read(|tx| tx.event_records(workspace, after, limit))
+    }
+
+    /// Every journal, with the position of its last event.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn journal_ends(&self) -> Result<Vec<(Workspace, u64)>> {
+        self.store.read(|tx| {
+            let ends = tx.workspaces()?.into_iter().map(|workspace| {
+                let end = tx.journal_end(&workspace)?;
+                Ok((workspace, end))
+            });
+            ends.collect()
+        })
+    }
+
+    /// The next events of a journal after this position as the files of the audit hold them, without a
+    /// caller's sight: for the operator of the home.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn audit_events(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>> {
+        let records = self.recorded_events(workspace, after, limit)?;
+        Ok(records.into_iter().map(|record| record.event.for_audit()).collect())
     }
 
     /// The number of events in the caller's sight after this position that the filter admits.

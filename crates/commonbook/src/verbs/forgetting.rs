@@ -127,7 +127,7 @@ impl Commonbook {
         let around = ForgetSurroundings { files, remaining: remaining.clone() };
         let id = CertificateId::new(&*self.ids, now);
         let (by, selection) = (caller.clone(), selection.clone());
-        let certificate = self.store.write(move |tx| {
+        let certificate = self.store.write_as(caller, move |tx| {
             tx.note_agent_seen(&by, now)?;
             let plan = plan_forgetting(&*tx, &by, &selection)?;
             forget_planned(tx, &by, &plan, around.clone(), id, now)

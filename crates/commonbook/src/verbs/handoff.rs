@@ -134,7 +134,7 @@ impl Commonbook {
     fn record_refusal(&self, caller: &Caller, handoff: Handoff, now: Timestamp) -> Result<()> {
         let (sight, actor) = (Sight::writing(caller)?, caller.agent.clone());
         let rules = self.collaboration.rules;
-        self.store.write(move |tx| {
+        self.store.write_as(caller, move |tx| {
             let FoundCycle { cycle, earlier } = find_cycle(tx, &sight, &handoff)?;
             let Err(refusal) = rules.judge(cycle.clone(), handoff.depth) else { return Ok(()) };
             let earlier = earlier.or_else(|| handoff.follows.first().copied());

@@ -91,7 +91,8 @@ impl Commonbook {
         let now = self.clock.now();
         let prepare = |line: Result<ImportLine>| self.prepare(caller, into, line?, authority, now);
         let lines: Vec<Result<PreparedLine>> = lines.into_iter().map(prepare).collect();
-        self.store.write(move |tx| {
+        let origin = Caller { door: EntryPoint::Import, ..caller.clone() };
+        self.store.write_as(&origin, move |tx| {
             let results = lines.iter().map(|line| match line {
                 Err(error) => Ok(Err(error.clone())),
                 Ok(line) => write_line(tx, line, now),

@@ -25,7 +25,7 @@ impl Commonbook {
             journals.push(JournalLoss { workspace, stored: 0, marked: 0 });
         }
         let (agent, now) = (caller.agent.clone(), self.clock.now());
-        self.store.write(move |tx| {
+        self.store.write_as(caller, move |tx| {
             for JournalLoss { workspace, stored, marked } in &journals {
                 let event = NewEvent::for_subject(
                     EventKind::StoreLossAccepted,

@@ -4,8 +4,14 @@ use std::sync::Arc;
 
 use commonbook::base::id::{CountingIds, RandomIds};
 use commonbook::model::access::{EventSubject, Sight};
-use commonbook::model::event::{EventFilter, EventKind, JournalRange, NewEvent};
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::Caller;
+use commonbook::model::event::{
+    Event, EventFilter, EventKind, JournalRange, NewEvent, SubjectName,
+};
 use commonbook::model::memory::{Importance, Memory, Sharing};
+
+use jiff::ToSpan as _;
 
 use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 
@@ -79,6 +85,7 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
         about(&ids, "bob", &["herbs", "Übung"], Importance::High),
         about(&ids, "ann", &[], Importance::Critical),
     ];
+    let subjects: Vec<String> = kept.iter().map(|memory| memory.id.to_string()).collect();
     store
         .write(move |tx| {
             kept.iter().try_for_each(|memory| keep(tx, memory))?;
@@ -94,6 +101,7 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
         EventFilter { topics, ..of() }
     };
     let but = |agent: &str| EventFilter { except: Some(caller(agent, "x").agent), ..of() };
+    let about_subject = |name: &str| EventFilter { subject: SubjectName::parse(name).ok(), ..of() };
     let table: Vec<(EventFilter, &[u64])> = vec![
         (of(), &[1, 2, 3, 4]),
         (kinds(&[EventKind::MemoryUpdated]), &[4]),
@@ -104,6 +112,15 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
         (EventFilter { importance: Some(Importance::High), ..of() }, &[2, 3, 4]),
         (but("ann"), &[2, 4]),
         (EventFilter { importance: Some(Importance::Critical), ..but("ann") }, &[4]),
+        (EventFilter { actor: Some(caller("ann", "x").agent), ..of() }, &[1, 3]),
+        (EventFilter { actor: Some(caller("an", "x").agent), ..of() }, &[]),
+        (about_subject(&subjects[2]), &[3, 4]),
+        (about_subject(&subjects[2][18..]), &[3, 4]),
+        (about_subject(&subjects[2][19..].to_uppercase()), &[3, 4]),
+        (about_subject("payments"), &[]),
+        (EventFilter { since: Some(now()), until: Some(now()), ..of() }, &[1, 2, 3, 4]),
+        (EventFilter { since: now().checked_add(1.nanosecond()).ok(), ..of() }, &[]),
+        (EventFilter { until: now().checked_sub(1.nanosecond()).ok(), ..of() }, &[]),
     ];
     let sight = Sight::at_home(&caller("eve", "x"));
     for (filter, expected) in table {
@@ -115,10 +132,42 @@ pub(crate) fn the_journal_is_filtered_before_it_is_limited(fresh: &dyn Fresh) {
         assert_eq!(first, found[..expected.len().min(1)], "no limit before a filter");
         let count = store.read(|tx| tx.event_count(&sight, &wanted)).unwrap();
         assert_eq!(count, expected.len() as u64);
+        let all = store.read(|tx| tx.events(&sight, &journal("x"), 10)).unwrap();
+        let admitted = all.iter().filter(|event| wanted.filter.admits(event));
+        let admitted: Vec<u64> = admitted.map(|event| event.sequence).collect();
+        assert_eq!(admitted, expected, "the function is equal to the query");
         let between = JournalRange { after: 1, until: 3, ..wanted };
         let found = store.read(|tx| tx.event_count(&sight, &between)).unwrap();
         assert_eq!(found, expected.iter().filter(|place| (2..=3).contains(*place)).count() as u64);
     }
+}
+
+pub(crate) fn an_event_says_from_where_its_caller_called(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let given = [memory(&ids, "ann", "x", "tea"), memory(&ids, "ann", "x", "milk")];
+    let (device, client) = (Some("jarvis".to_owned()), Some("editor/2".to_owned()));
+    let by = Caller { device, client, ..caller("ann", "x") };
+    let system = Agent::system();
+    let (first, second) = (given[0].clone(), given[1].clone());
+    store
+        .write_as(&by, move |tx| {
+            keep(tx, &first)?;
+            tx.append_event(&NewEvent::of(EventKind::MemoryUpdated, &first, &system, now()))
+                .map(drop)
+        })
+        .unwrap();
+    store.write(move |tx| keep(tx, &second)).unwrap();
+    let sight = Sight::at_home(&caller("eve", "x"));
+    let events = store.read(|tx| tx.events(&sight, &journal("x"), 10)).unwrap();
+    let origin = |event: &Event| (event.device.clone(), event.client.clone(), event.door);
+    let called = (Some("jarvis".to_owned()), Some("editor/2".to_owned()), Some(by.door));
+    assert_eq!(origin(&events[0]), called);
+    assert_eq!(origin(&events[1]), (None, None, None), "Commonbook did it by itself");
+    assert_eq!(origin(&events[2]), (None, None, None), "a write without a caller");
+    let records = store.read(|tx| tx.event_records(&by.workspace, 0, 10)).unwrap();
+    assert_eq!(records.into_iter().map(|record| record.event).collect::<Vec<_>>(), events);
+    assert_eq!(store.check_rows().unwrap(), Vec::<String>::new());
 }
 
 /// The present sharing of an event's subject; `None` if the subject is gone.

@@ -84,6 +84,7 @@ laws! {
     journal::each_workspace_has_its_own_journal,
     journal::the_journal_returns_events_in_order_after_a_position,
     journal::the_journal_is_filtered_before_it_is_limited,
+    journal::an_event_says_from_where_its_caller_called,
     journal::a_journal_is_read_with_the_visibility_of_its_events,
     journal::the_figures_of_a_journal_count_events_out_of_sight_too,
     memories::an_inserted_memory_is_read_back_unchanged,

@@ -1,14 +1,16 @@
 //! Requests for events, and the filter of a journal.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Event, EventKind};
 use crate::base::error::{Error, Result};
-use crate::base::limits;
+use crate::base::{id, input, limits};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::memory::{Importance, distinct_topics};
+use crate::model::search::period::period_bounds;
 use crate::model::workspace::Workspace;
 
 /// Lists the events of the workspace's journal, oldest first: what happened to which subject, and
@@ -35,6 +37,18 @@ pub struct ListEvents {
     /// Leaves out your own events.
     #[serde(default)]
     pub exclude_self: bool,
+    /// Only events by this agent and those below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// Only events about this: an id, the end of one, or a case's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Only events since this time: a time, a date, or an age such as `7d`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Only events until this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 /// Streams the events of the workspace's journal as they happen, oldest first. Sends only events
@@ -90,6 +104,44 @@ pub struct EventFilter {
     pub importance: Option<Importance>,
     /// Not by this agent.
     pub except: Option<Agent>,
+    /// By this agent or one below it.
+    pub actor: Option<Agent>,
+    /// About this subject.
+    pub subject: Option<SubjectName>,
+    /// At this time or later.
+    pub since: Option<Timestamp>,
+    /// At this time or earlier.
+    pub until: Option<Timestamp>,
+}
+
+/// The name by which a filter finds the subject of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectName {
+    /// The id or key of the subject.
+    pub id: String,
+    /// The letters in which the id of the subject may end instead.
+    pub ending: Option<String>,
+}
+
+impl SubjectName {
+    /// Parses the name in a request.
+    ///
+    /// # Errors
+    /// `invalid` for an empty text, `too_large` for one longer than an id.
+    pub fn parse(text: &str) -> Result<Self> {
+        let id = input::line("subject", text, limits::SUBJECT_CHARS)?;
+        let ending = id::parse_handle(&id);
+        Ok(Self { id, ending })
+    }
+
+    /// Whether this is the name of the subject.
+    #[must_use]
+    pub fn names(&self, subject: &str) -> bool {
+        let ends = |ending: &String| {
+            subject.len() > ending.len() && id::handle_of_length(subject, ending.len()) == ending
+        };
+        self.id == subject || self.ending.as_ref().is_some_and(ends)
+    }
 }
 
 impl EventFilter {
@@ -101,6 +153,10 @@ impl EventFilter {
             && (self.topics.is_empty() || topics.any(|topic| self.topics.contains(&topic)))
             && self.importance.is_none_or(|least| event.importance >= least)
             && self.except.as_ref() != Some(&event.actor)
+            && self.actor.as_ref().is_none_or(|by| is_by(&event.actor, by))
+            && self.subject.as_ref().is_none_or(|subject| subject.names(&event.subject))
+            && self.since.is_none_or(|since| event.at >= since)
+            && self.until.is_none_or(|until| event.at <= until)
     }
 
     fn of(
@@ -116,18 +172,50 @@ impl EventFilter {
             topics: topics.into_iter().map(|topic| topic.to_lowercase()).collect(),
             importance,
             except: exclude_self.then(|| caller.agent.clone()),
+            ..Self::default()
         })
     }
 }
 
+/// Whether this actor is the agent or one below it.
+fn is_by(actor: &Agent, agent: &Agent) -> bool {
+    actor == agent || actor.is_child_of(agent)
+}
+
 impl ListEvents {
-    /// The filter for this caller.
+    /// The filter for this caller, whose request came at `now`.
     ///
     /// # Errors
-    /// `invalid` for an unknown kind or an empty topic; `too_large` for too many topics or a long
-    /// one.
-    pub fn filter(&self, caller: &Caller) -> Result<EventFilter> {
-        EventFilter::of(caller, &self.topics, &self.events, self.importance, self.exclude_self)
+    /// `invalid` for an unknown kind, an empty topic, or a malformed name or time; `too_large` for too
+    /// many topics or a long one.
+    pub fn filter(&self, caller: &Caller, now: Timestamp) -> Result<EventFilter> {
+        let filter = EventFilter::of(
+            caller,
+            &self.topics,
+            &self.events,
+            self.importance,
+            self.exclude_self,
+        )?;
+        let actor = self.actor.as_deref().map(Agent::with_any_name).transpose();
+        let (since, until) = period_bounds(self.since.as_deref(), self.until.as_deref(), now)?;
+        Ok(EventFilter {
+            actor: actor.map_err(|error| error.with_field("actor"))?,
+            subject: self.subject.as_deref().map(SubjectName::parse).transpose()?,
+            since,
+            until,
+            ..filter
+        })
+    }
+
+    /// The same request, with the times that its ages stand for at `now`: each page of a long journal
+    /// then has the same bounds.
+    ///
+    /// # Errors
+    /// `invalid` for a malformed time.
+    pub fn with_fixed_times(self, now: Timestamp) -> Result<Self> {
+        let (since, until) = period_bounds(self.since.as_deref(), self.until.as_deref(), now)?;
+        let text = |time: Option<Timestamp>| time.map(|time| time.to_string());
+        Ok(Self { since: text(since), until: text(until), ..self })
     }
 }
 

@@ -49,9 +49,23 @@ pub(crate) fn narrowed(event: &Event, sight: &Sight, work: &WorkVisibility) -> E
     if event.actor != sight.agent {
         details.remove(CANDIDATE_COUNT_FIELD);
     }
-    let ids: Vec<&str> = seen.iter().map(|item| item.id.as_str()).collect();
-    details.insert("ids".to_owned(), json!(ids));
-    details.insert("bytes".to_owned(), json!(seen.iter().map(|item| item.bytes).sum::<u64>()));
-    details.insert("tokens".to_owned(), json!(seen.iter().map(|item| item.tokens).sum::<u64>()));
+    insert_figures(&mut details, &seen);
     Event { details, ..event.clone() }
+}
+
+/// Details with the ids and figures of all their items.
+pub(super) fn unnarrowed(details: &Map<String, Value>) -> Map<String, Value> {
+    let mut shown = details.clone();
+    if let Some(items) = work_items(details) {
+        shown.remove(ITEMS_FIELD);
+        insert_figures(&mut shown, &items.iter().collect::<Vec<_>>());
+    }
+    shown
+}
+
+fn insert_figures(details: &mut Map<String, Value>, items: &[&ItemFigures]) {
+    let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
+    details.insert("ids".to_owned(), json!(ids));
+    details.insert("bytes".to_owned(), json!(items.iter().map(|item| item.bytes).sum::<u64>()));
+    details.insert("tokens".to_owned(), json!(items.iter().map(|item| item.tokens).sum::<u64>()));
 }

@@ -12,7 +12,7 @@ use crate::model::access;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::memory::Memory;
-use crate::model::search::period::{self, PeriodBound};
+use crate::model::search::period;
 
 /// Removes memories with every copy in the home, and keeps them from coming back. Without
 /// `confirm` it only shows what would go. Name one by `id`, or several by the other fields.
@@ -161,16 +161,8 @@ impl ForgetMemory {
         if !is_own && !access::is_person(caller) {
             return Err(access::not_the_author(&owner, caller));
         }
-        let bound = |field: &str, text: &Option<String>, bound: PeriodBound| {
-            text.as_deref()
-                .map(|text| period::parse_period_bound(field, text, bound, now))
-                .transpose()
-        };
-        let since = bound("since", &self.since, PeriodBound::First)?;
-        let until = bound("until", &self.until, PeriodBound::Last)?;
-        if since.zip(until).is_some_and(|(since, until)| until < since) {
-            return Err(Error::invalid("until", "must not be earlier than since"));
-        }
+        let (since, until) =
+            period::period_bounds(self.since.as_deref(), self.until.as_deref(), now)?;
         let line = |field: &str, text: &Option<String>, chars: usize| {
             text.as_deref().map(|text| input::line(field, text, chars)).transpose()
         };

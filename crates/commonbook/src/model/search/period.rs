@@ -38,6 +38,26 @@ pub(crate) fn parse_period_bound(
     parse_query_time(text, bound, now).ok_or_else(invalid)
 }
 
+/// Parses the times in the fields `since` and `until` of a request.
+///
+/// # Errors
+/// `invalid` on the field if a text is not a time, or if `until` is before `since`.
+pub(crate) fn period_bounds(
+    since: Option<&str>,
+    until: Option<&str>,
+    now: Timestamp,
+) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+    let bound = |field, text: Option<&str>, bound| {
+        text.map(|text| parse_period_bound(field, text, bound, now)).transpose()
+    };
+    let since = bound("since", since, PeriodBound::First)?;
+    let until = bound("until", until, PeriodBound::Last)?;
+    if since.zip(until).is_some_and(|(since, until)| until < since) {
+        return Err(Error::invalid("until", "must not be earlier than since"));
+    }
+    Ok((since, until))
+}
+
 /// Parses a time of a query operator, in UTC unless it has an offset; see [`parse_period`].
 pub(super) fn parse_query_time(
     text: &str,

@@ -1,5 +1,6 @@
 //! The SQL of the journal.
 
+use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::{ToSql, Type};
 use serde_json::Map;
@@ -15,8 +16,8 @@ use crate::model::access::{
 use crate::model::agent::Agent;
 use crate::model::case::EntryKind;
 use crate::model::event::{
-    Event, EventFilter, EventKind, EventRecord, JournalRange, NewEvent, appended_positions,
-    narrowed, with_entries, work_items,
+    Event, EventFilter, EventKind, EventOrigin, EventRecord, JournalRange, NewEvent,
+    appended_positions, narrowed, with_entries, work_items,
 };
 use crate::model::memory::MemoryType;
 use crate::model::workspace::Workspace;
@@ -54,8 +55,13 @@ pub(super) fn seen_events(seen: &VisibleRows<'_>) -> String {
 }
 
 impl EventRows for SqliteTransaction<'_> {
+    fn set_origin(&mut self, origin: EventOrigin) {
+        self.origin = Some(origin);
+    }
+
     fn append_event(&mut self, event: &NewEvent) -> Result<u64> {
         let workspace = event.workspace.as_str();
+        let origin = self.origin.as_ref().filter(|origin| origin.is_of(&event.actor));
         let sequence = self
             .query_one(
                 "INSERT INTO workspace (name, sequence) VALUES (?1, 1) \
@@ -66,9 +72,9 @@ impl EventRows for SqliteTransaction<'_> {
             .unwrap_or(1);
         self.execute(
             "INSERT INTO event (workspace, sequence, at, kind, actor, subject, owner, sharing, \
-             told, topics, importance, changed, details, user_id) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-            (
+             told, topics, importance, changed, details, user_id, device, client, door) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            rusqlite::params![
                 workspace,
                 sequence,
                 event.at.as_millisecond(),
@@ -83,7 +89,10 @@ impl EventRows for SqliteTransaction<'_> {
                 encode_json(&event.changed)?,
                 (!event.details.is_empty()).then(|| encode_json(&event.details)).transpose()?,
                 &event.user_id,
-            ),
+                origin.and_then(|origin| origin.device.as_ref()),
+                origin.and_then(|origin| origin.client.as_ref()),
+                origin.map(|origin| origin.door.name()),
+            ],
         )?;
         self.appended.push((workspace.to_owned(), sequence));
         Ok(sequence)
@@ -285,6 +294,12 @@ const STRETCH_CONDITION: &str = "\
     AND (:kinds IS NULL OR e.kind IN (SELECT value FROM json_each(:kinds))) \
     AND (:importance IS NULL OR e.importance >= :importance) \
     AND (:except IS NULL OR e.actor <> :except) \
+    AND (:actor IS NULL OR e.actor = :actor \
+         OR (e.actor > :actor || '/' AND e.actor < :actor || '0')) \
+    AND (:since IS NULL OR e.at >= :since) AND (:until_time IS NULL OR e.at <= :until_time) \
+    AND (:subject IS NULL OR e.subject = :subject \
+         OR (length(e.subject) = 30 AND substr(e.subject, 4, 1) = '_' \
+             AND substr(e.subject, -length(:ending)) = :ending)) \
     AND (:topics IS NULL OR EXISTS (SELECT 1 FROM json_each(e.topics) t \
          WHERE commonbook_lower(t.value) IN (SELECT value FROM json_each(:topics))))";
 
@@ -297,12 +312,24 @@ struct StretchParameters<'s> {
     importance: Option<i64>,
     except: Option<&'s str>,
     topics: Option<String>,
+    actor: Option<&'s str>,
+    subject: Option<&'s str>,
+    ending: Option<&'s str>,
+    since: Option<i64>,
+    until_time: Option<i64>,
 }
 
 impl<'s> StretchParameters<'s> {
     fn of(stretch: &'s JournalRange) -> Result<Self> {
         let place = |place: u64| i64::try_from(place).unwrap_or(i64::MAX);
-        let EventFilter { kinds, topics, importance, except } = &stretch.filter;
+        let EventFilter { kinds, topics, importance, except, actor, subject, since, until } =
+            &stretch.filter;
+        // A time is stored to the millisecond.
+        let last_millisecond = |until: &Timestamp| until.as_millisecond();
+        let first_millisecond = |since: &Timestamp| match time(since.as_millisecond()) {
+            stored if stored < *since => since.as_millisecond() + 1,
+            _ => since.as_millisecond(),
+        };
         Ok(Self {
             workspace: stretch.workspace.as_str(),
             after: place(stretch.after),
@@ -311,10 +338,15 @@ impl<'s> StretchParameters<'s> {
             importance: importance.map(|importance| importance as i64),
             except: except.as_ref().map(Agent::as_str),
             topics: (!topics.is_empty()).then(|| encode_json(topics)).transpose()?,
+            actor: actor.as_ref().map(Agent::as_str),
+            subject: subject.as_ref().map(|subject| &*subject.id),
+            ending: subject.as_ref().and_then(|subject| subject.ending.as_deref()),
+            since: since.as_ref().map(first_millisecond),
+            until_time: until.as_ref().map(last_millisecond),
         })
     }
 
-    fn parameters(&self) -> [(&str, &dyn ToSql); 7] {
+    fn parameters(&self) -> [(&str, &dyn ToSql); 12] {
         [
             (":workspace", &self.workspace),
             (":after", &self.after),
@@ -323,6 +355,11 @@ impl<'s> StretchParameters<'s> {
             (":importance", &self.importance),
             (":except", &self.except),
             (":topics", &self.topics),
+            (":actor", &self.actor),
+            (":subject", &self.subject),
+            (":ending", &self.ending),
+            (":since", &self.since),
+            (":until_time", &self.until_time),
         ]
     }
 }
@@ -372,6 +409,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
         at: time(row.get("at")?),
         kind: text(row, "kind")?,
         actor: text(row, "actor")?,
+        device: row.get("device")?,
+        client: row.get("client")?,
+        door: optional_text(row, "door")?,
         subject: row.get("subject")?,
         topics: json(row, "topics")?,
         importance: importance(row.get("importance")?),

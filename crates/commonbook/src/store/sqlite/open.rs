@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES: u32 = 4096;
 
 /// The schema's version: that of the last migration. Reading it from the migrations would double
 /// the time of opening.
-pub(super) const SCHEMA_VERSION: i64 = 40;
+pub(super) const SCHEMA_VERSION: i64 = 41;
 
 /// The inspection of the file of a store.
 struct StoreInspection {
@@ -407,6 +407,33 @@ mod tests {
                    WHERE moved IS NOT NULL AND result_told_at IS NULL ORDER BY moved)";
         let order: String = after.query_row(sql, [], |row| row.get(0)).unwrap();
         assert_eq!(order, "open 4,done 5");
+    }
+
+    #[test]
+    fn events_of_before_keep_their_hashes_beside_those_with_an_origin() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let before = of_version(&path, 39);
+        register_functions(&before).unwrap();
+        let rows = "INSERT INTO workspace (name, sequence) VALUES ('w', 2);
+            INSERT INTO event (workspace, sequence, at, kind, actor, subject, owner, sharing, topics, \
+                importance, changed) VALUES \
+                ('w', 1, 1, 'agent.seen', 'a', 's', 'a', 'shared', '[\"tea\"]', 1, '[]'), \
+                ('w', 2, 2, 'agent.seen', 'b', 's', 'a', 'shared', '[]', 1, '[]')";
+        before.execute_batch(rows).unwrap();
+        chain::fill_hashes(&before).unwrap();
+        let hashes = |connection: &Connection| {
+            [1, 2].map(|sequence| chain::hash_at(connection, "w", sequence).unwrap().unwrap())
+        };
+        let kept = hashes(&before);
+        before.close().unwrap();
+        let after = open_prepared(&path).unwrap();
+        assert_eq!(hashes(&after), kept);
+        assert_eq!(chain::check(&after).unwrap(), Vec::<String>::new());
+        // What an event says of its origin is covered.
+        let writing = writing_connection(&path).unwrap();
+        writing.execute("UPDATE event SET device = 'jarvis' WHERE sequence = 2", []).unwrap();
+        assert_eq!(chain::check(&writing).unwrap(), ["event 2 of workspace 'w' was changed"]);
     }
 
     #[test]

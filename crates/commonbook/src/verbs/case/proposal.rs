@@ -103,7 +103,8 @@ impl Commonbook {
         self.policy.may_write(caller)?;
         let (caller, key, entries) = (caller.clone(), case.key.clone(), entries.to_vec());
         let now = self.clock.now();
-        self.store.write(move |tx| {
+        let by = caller.clone();
+        self.store.write_as(&by, move |tx| {
             let case = find_case(tx, &caller, &key)?;
             case.takes_entries()?;
             let earlier = tx.proposals(&case.workspace, &key)?;

@@ -244,7 +244,8 @@ impl Commonbook {
         // News from before the first prompt come with the first prompt.
         let position = if options.prompt.is_some() { end } else { found.position };
         let reads_news = options.prompt.is_some();
-        self.store.write(move |tx| {
+        let by = caller.clone();
+        self.store.write_as(&by, move |tx| {
             if restart {
                 tx.forget_briefing(&key)?;
             }

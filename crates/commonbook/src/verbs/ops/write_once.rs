@@ -66,7 +66,8 @@ impl Commonbook {
         let texts = serde_json::to_value(request).map_err(cannot_encode)?;
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         let checkpoints = self.checkpoints;
-        self.store.write(move |tx| {
+        let by = caller.clone();
+        self.store.write_as(&by, move |tx| {
             if let Some(key) = &key
                 && let Some(earlier) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
                 && now.duration_since(earlier.at)
