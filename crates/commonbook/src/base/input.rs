@@ -72,7 +72,10 @@ pub fn check_value_count(bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// `invalid` with the field that is unknown, missing, or has the wrong type or value.
-#[expect(clippy::needless_pass_by_value, reason = "a parsed request is used up: callers keep no copy")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a parsed request is used up: callers keep no copy"
+)]
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
     refuse_huge_numbers(&value)?;
     serde_path_to_error::deserialize(&value).map_err(|error| {
