@@ -331,9 +331,10 @@ fn one_of_two_servers_delivers_and_the_other_takes_over() {
     for text in ["one", "two", "three"] {
         save(&home, "ann", text, &[]);
     }
-    let mut sequences = Vec::new();
+    let (mut sequences, mut last) = (Vec::new(), String::new());
     for _ in 0..3 {
         let arrival = receiver.next();
+        arrival.id().clone_into(&mut last);
         sequences.push(arrival.event()["sequence"].as_u64().unwrap());
         arrival.answer("200 OK");
     }
@@ -341,7 +342,12 @@ fn one_of_two_servers_delivers_and_the_other_takes_over() {
     let [first, second] = servers;
     drop(first);
     let left = save(&home, "ann", "four", &[]);
-    let arrival = receiver.next();
+    let mut arrival = receiver.next();
+    // The killed server may have had no time to note the last answer.
+    if arrival.id() == last {
+        arrival.answer("200 OK");
+        arrival = receiver.next();
+    }
     assert_eq!(arrival.event()["subject"], left);
     arrival.answer("200 OK");
     drop(second);
