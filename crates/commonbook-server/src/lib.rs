@@ -462,7 +462,7 @@ fn run_monitor(
     let (caller, as_json) = (cli::resolve_cli_caller(own, config)?, own.get_flag("json"));
     let target = match ServerAddress::of(config, None)? {
         Some(address) => MonitorTarget::Server(address),
-        None => MonitorTarget::Home(open()?),
+        None => MonitorTarget::Home(Box::new(open()?)),
     };
     let runtime = build_runtime()?;
     let run = async { monitor.run(target, caller, as_json, serve::stop_signal()).await };

@@ -182,75 +182,9 @@ impl ImportTally {
 
     fn report(mut self, as_json: bool) -> Result<()> {
         self.bad.sort_by_key(|(number, _)| *number);
-        if as_json {
-            let bad: Vec<Value> = self
-                .bad
-                .iter()
-                .map(|(number, error)| {
-                    let error = for_door(error, HintDoor::CommandLine("commonbook import"));
-                    json!({"line": number, "error": error.body(None).error})
-                })
-                .collect();
-            let mut answer =
-                json!({"created": self.created, "repeated": self.repeated, "bad": bad});
-            if self.restored + self.present > 0 {
-                answer["records"] = json!({"created": self.restored, "repeated": self.present});
-            }
-            if !self.forgotten.is_empty() {
-                let lines = self.forgotten.iter();
-                let lines = lines.map(|(number, at)| json!({"line": number, "forgotten_at": at}));
-                answer["forgotten"] = lines.collect();
-            }
-            if !self.quarantined.is_empty() {
-                let notices = self.quarantined.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
-                    json!({"line": number, "id": id, "owner": owner, "hint": hint})
-                });
-                answer["quarantined"] = notices.collect();
-            }
-            output::print_json(&answer);
-        } else {
-            for (number, QuarantineNotice { owner, hint, .. }) in
-                self.quarantined.iter().take(REPORTED_LINES_MAX)
-            {
-                output::print_note(&format!("line {number}, by {owner}: {hint}"));
-            }
-            if !self.quarantined.is_empty() {
-                let memories =
-                    count_text(self.quarantined.len() as u64, "memory is", "memories are");
-                output::print_note(&format!(
-                    "{memories} quarantined; `commonbook review` lists them"
-                ));
-            }
-            for (number, at) in self.forgotten.iter().take(REPORTED_LINES_MAX) {
-                let day = at.strftime("%Y-%m-%d");
-                output::print_note(&format!("line {number}: left out: forgotten on {day}"));
-            }
-            for (number, error) in self.bad.iter().take(REPORTED_LINES_MAX) {
-                output::print_note(&format!("line {number}: {error}"));
-            }
-            if self.bad.len() > REPORTED_LINES_MAX {
-                output::print_note(&format!(
-                    "… and {} more; --json lists all",
-                    self.bad.len() - REPORTED_LINES_MAX
-                ));
-            }
-            let left_out = match self.forgotten.len() {
-                0 => String::new(),
-                count => format!(", {count} left out"),
-            };
-            output::print_line(&format!(
-                "{} imported, {} already present, {} not imported{left_out}",
-                self.created,
-                self.repeated,
-                self.bad.len()
-            ));
-            if self.restored + self.present > 0 {
-                let records = count_text(self.restored, "other record", "other records");
-                output::print_line(&format!(
-                    "{records} restored, {} already present",
-                    self.present
-                ));
-            }
+        match as_json {
+            true => self.print_as_json(),
+            false => self.print_in_words(),
         }
         if self.bad.is_empty() {
             return Ok(());
@@ -259,6 +193,72 @@ impl ImportTally {
         let message = format!("{lines} not valid; all other lines were imported");
         Err(Error::new(ErrorKind::Invalid, message)
             .hint("Correct these lines and run the command again: it adds nothing twice."))
+    }
+
+    fn print_as_json(&self) {
+        let bad: Vec<Value> = self
+            .bad
+            .iter()
+            .map(|(number, error)| {
+                let error = for_door(error, HintDoor::CommandLine("commonbook import"));
+                json!({"line": number, "error": error.body(None).error})
+            })
+            .collect();
+        let mut answer = json!({"created": self.created, "repeated": self.repeated, "bad": bad});
+        if self.restored + self.present > 0 {
+            answer["records"] = json!({"created": self.restored, "repeated": self.present});
+        }
+        if !self.forgotten.is_empty() {
+            let lines = self.forgotten.iter();
+            let lines = lines.map(|(number, at)| json!({"line": number, "forgotten_at": at}));
+            answer["forgotten"] = lines.collect();
+        }
+        if !self.quarantined.is_empty() {
+            let notices = self.quarantined.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
+                json!({"line": number, "id": id, "owner": owner, "hint": hint})
+            });
+            answer["quarantined"] = notices.collect();
+        }
+        output::print_json(&answer);
+    }
+
+    fn print_in_words(&self) {
+        for (number, QuarantineNotice { owner, hint, .. }) in
+            self.quarantined.iter().take(REPORTED_LINES_MAX)
+        {
+            output::print_note(&format!("line {number}, by {owner}: {hint}"));
+        }
+        if !self.quarantined.is_empty() {
+            let memories = count_text(self.quarantined.len() as u64, "memory is", "memories are");
+            output::print_note(&format!("{memories} quarantined; `commonbook review` lists them"));
+        }
+        for (number, at) in self.forgotten.iter().take(REPORTED_LINES_MAX) {
+            let day = at.strftime("%Y-%m-%d");
+            output::print_note(&format!("line {number}: left out: forgotten on {day}"));
+        }
+        for (number, error) in self.bad.iter().take(REPORTED_LINES_MAX) {
+            output::print_note(&format!("line {number}: {error}"));
+        }
+        if self.bad.len() > REPORTED_LINES_MAX {
+            output::print_note(&format!(
+                "… and {} more; --json lists all",
+                self.bad.len() - REPORTED_LINES_MAX
+            ));
+        }
+        let left_out = match self.forgotten.len() {
+            0 => String::new(),
+            count => format!(", {count} left out"),
+        };
+        output::print_line(&format!(
+            "{} imported, {} already present, {} not imported{left_out}",
+            self.created,
+            self.repeated,
+            self.bad.len()
+        ));
+        if self.restored + self.present > 0 {
+            let records = count_text(self.restored, "other record", "other records");
+            output::print_line(&format!("{records} restored, {} already present", self.present));
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct MonitorCommand {
 #[derive(Clone)]
 pub(crate) enum MonitorTarget {
     /// In the home.
-    Home(Commonbook),
+    Home(Box<Commonbook>),
     /// On a server.
     Server(ServerAddress),
 }
@@ -181,7 +181,7 @@ impl MonitorCommand {
         stop: impl Future<Output = ()>,
     ) -> Result<()> {
         match target {
-            MonitorTarget::Home(book) => self.follow_home(book, caller, output, stop).await,
+            MonitorTarget::Home(book) => self.follow_home(*book, caller, output, stop).await,
             MonitorTarget::Server(address) => {
                 let (sender, ended) = tokio::sync::oneshot::channel();
                 // The thread ends with the program: a read cannot be interrupted.

@@ -1,9 +1,9 @@
 //! `commonbook dashboard`: prints and opens a link that signs a browser in.
 
-use std::io::IsTerminal;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
@@ -14,12 +14,6 @@ use crate::config::Config;
 use crate::output::{print_json, print_line, print_note};
 use crate::remote::ServerAddress;
 use crate::serving::running_server;
-
-/// How long a server may take to start: a large home is migrated before.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// How often it is looked for meanwhile.
-const START_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Opens the pages of the server in a browser, signed in; starts a server if none runs.
 #[derive(Debug, clap::Args)]
@@ -82,26 +76,20 @@ impl DashboardCommand {
         if let Some(port) = self.port {
             serve.args(["--port", &port.to_string()]);
         }
-        // Its messages would stand between the link and its reader; its errors stay.
-        serve.stdout(Stdio::null());
+        // Its first line says that it listens; its errors stay on the terminal.
+        serve.stdout(Stdio::piped());
         serve.spawn().map_err(|error| start_error().with_cause(error))
     }
 }
 
-/// Waits until the server that was started answers.
-fn await_server(home: &Path, server: &mut Child) -> Result<std::net::SocketAddr> {
-    let begun = Instant::now();
-    while begun.elapsed() < START_TIMEOUT {
-        if let Some(address) = running_server(home) {
-            return Ok(address);
-        }
-        if let Ok(Some(_)) = server.try_wait() {
-            return Err(start_error());
-        }
-        std::thread::sleep(START_INTERVAL);
+/// Waits until the server that was started says where it listens.
+fn await_server(home: &Path, server: &mut Child) -> Result<SocketAddr> {
+    let mut line = String::new();
+    if let Some(output) = server.stdout.as_mut() {
+        let read = BufReader::new(output).read_line(&mut line);
+        read.map_err(|error| start_error().with_cause(error))?;
     }
-    drop(server.kill());
-    Err(start_error())
+    running_server(home).ok_or_else(start_error)
 }
 
 fn start_error() -> Error {

@@ -44,6 +44,7 @@ const BOX_HEIGHT: f64 = 30.0;
 const MARGIN: f64 = 14.0;
 
 /// A graph in layers: each edge leads down where the graph permits it.
+#[expect(clippy::too_many_lines, reason = "a picture or a page, from top to bottom")]
 pub(super) fn layered(title: &str, nodes: &[DrawnNode], edges: &[DrawnEdge]) -> Markup {
     let mut graph: Graph<NodeLabel, EdgeLabel> =
         Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: true });

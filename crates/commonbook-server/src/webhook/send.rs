@@ -120,7 +120,7 @@ impl<R: Resolver> Resolver for CheckedResolver<R> {
             _ => ureq::Error::HostNotFound,
         })?;
         let mut admitted = self.empty();
-        for address in found.iter() {
+        for address in &found {
             if may_connect(address.ip(), is_https, self.allow_private) {
                 admitted.push(*address);
             }

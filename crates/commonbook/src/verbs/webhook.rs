@@ -236,7 +236,7 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` if it has none.
     pub(in crate::verbs) fn webhook_sender(&self) -> Result<WebhookSenderHandle> {
-        self.webhooks.as_ref().map(Arc::clone).ok_or_else(|| {
+        self.webhooks.clone().ok_or_else(|| {
             Error::new(ErrorKind::Unavailable, "this program sends no messages of webhooks")
                 .hint("Use the program `commonbook`.")
         })

@@ -115,6 +115,7 @@ fn unread_entries(request: &PageRequest, case: &Case) -> Option<u64> {
 }
 
 /// Shows one case with its log.
+#[expect(clippy::too_many_lines, reason = "a picture or a page, from top to bottom")]
 pub(super) fn show_case(request: &PageRequest, item: &str) -> Result<PageContent> {
     let case: Case = request.call("get_case", json!({"key": item}))?;
     let key = case.key.to_string();

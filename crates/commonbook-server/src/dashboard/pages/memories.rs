@@ -114,7 +114,7 @@ fn search(
 fn match_facts(hit: &SearchHit) -> Markup {
     let reasons = serde_json::to_value(&hit.matched).unwrap_or_default();
     let reasons = reasons.as_array().cloned().unwrap_or_default();
-    let parts = serde_json::to_value(&hit.parts).unwrap_or_default();
+    let parts = serde_json::to_value(hit.parts).unwrap_or_default();
     let parts = parts.as_object().cloned().unwrap_or_default();
     html! {
         @for reason in &reasons { (chip(reason.as_str().unwrap_or_default(), "match")) }

@@ -67,7 +67,7 @@ fn quarantine(request: &PageRequest) -> Markup {
                     ol class="rows" {
                         @for memory in &page.items {
                             (memory_row(request, memory, &html! {
-                                @for suspicion in memory.reasons() { (chip(&suspicion, "bad")) }
+                                @for suspicion in memory.reasons() { (chip(suspicion, "bad")) }
                                 @if let Some(appeal) = memory.review.as_ref().and_then(|review| review.appeal.as_ref()) { span { "Its author: " (appeal.reason) } }
                                 (act_button(request, "release_memory", "Release", &[("id", &memory.id.to_string())], &back))
                                 (act_button(request, "delete_memory", "Delete", &[("id", &memory.id.to_string())], &back))
