@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[path = "../world/mod.rs"]
+#[expect(dead_code, reason = "each test binary uses its own part of the world")]
 mod world;
 
 mod about;
