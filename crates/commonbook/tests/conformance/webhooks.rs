@@ -141,7 +141,7 @@ pub(crate) fn dead_letters_are_in_the_order_of_the_journal_and_go_with_their_web
     let foreign = put_letter(&*store, other, 9, 8);
     let of = |id, limit| store.read(|tx| tx.dead_letters(id, limit)).unwrap();
     assert_eq!(of(id, 10), [early.clone(), late.clone()], "one for each event, the latest");
-    assert_eq!(of(id, 1), [early.clone()]);
+    assert_eq!(of(id, 1), std::slice::from_ref(&early));
     let counted = |id| store.read(|tx| tx.webhook(id)).unwrap().unwrap().webhook.dead_letters;
     assert_eq!((counted(id), counted(other)), (2, 1));
     let one = |id, sequence| store.read(|tx| tx.dead_letter(id, sequence)).unwrap();

@@ -328,17 +328,19 @@ impl StandingDocument {
     ) -> String {
         let end = self.line_end();
         let mut raw = String::from("-");
-        let mut chars = 1;
+        let (mut chars, mut is_rule) = (1, true);
         let mark = mark.map(ToString::to_string);
         for word in text.split(' ').chain(mark.as_deref()) {
             let length = word.chars().count();
             // A line with this beginning would open a code block.
             let code = word.starts_with("```") || word.starts_with("~~~");
-            if chars + 1 + length > limits.line_chars && chars > 1 && !code {
+            // A line of dashes alone would be a rule instead of an item: it takes a further word.
+            if chars + 1 + length > limits.line_chars && chars > 1 && !code && !is_rule {
                 raw.push_str(end);
                 raw.push(' ');
-                chars = 1;
+                (chars, is_rule) = (1, true);
             }
+            is_rule &= word.chars().all(|letter| "-*_".contains(letter));
             raw.push(' ');
             raw.push_str(word);
             chars += 1 + length;
