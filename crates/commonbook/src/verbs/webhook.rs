@@ -2,7 +2,6 @@
 //!
 //! A webhook is a setting of the home, as a token is: adding one is no event of a journal.
 
-
 use jiff::SignedDuration;
 
 use super::Commonbook;
