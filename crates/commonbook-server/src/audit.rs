@@ -4,6 +4,8 @@
 //! line is appended whole or, if the process is killed, cut off by the next one, so that no event is
 //! missing and none stands there twice. One process writes: the one that holds the lock of the folder.
 
+pub(crate) mod settings;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
@@ -41,35 +43,6 @@ const LOCK_FILE: &str = "audit.lock";
 
 /// The note of how far the files have come.
 const NOTE_FILE: &str = "audit.json";
-
-/// The section `audit` of config.json.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct AuditSettings {
-    /// The folder of the monthly files, below the home or absolute; no files are written without it.
-    folder: Option<PathBuf>,
-}
-
-impl AuditSettings {
-    /// Succeeds if the folder has a name.
-    ///
-    /// # Errors
-    /// `invalid` for an empty path, and for one that leads out of the home.
-    pub(crate) fn check(&self) -> Result<()> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        let climbs = folder.components().any(|part| part == std::path::Component::ParentDir);
-        if folder.as_os_str().is_empty() || climbs {
-            let message = "expected a folder below the home, or an absolute path without `..`";
-            return Err(Error::invalid("folder", message));
-        }
-        Ok(())
-    }
-
-    /// The folder of the files of this home.
-    pub(crate) fn folder(&self, home: &Path) -> Option<PathBuf> {
-        self.folder.as_ref().map(|folder| home.join(folder))
-    }
-}
 
 /// How far the files have come.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

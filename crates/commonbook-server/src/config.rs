@@ -270,8 +270,8 @@ impl Config {
     ///
     /// # Errors
     /// As [`Self::preferences`].
-    pub(crate) fn audit(&self) -> Result<crate::audit::AuditSettings> {
-        self.read_section("audit", crate::audit::AuditSettings::check)
+    pub(crate) fn audit(&self) -> Result<crate::audit::settings::AuditSettings> {
+        self.read_section("audit", crate::audit::settings::AuditSettings::check)
     }
 
     /// The folder of the monthly files of the audit, if the settings name one.

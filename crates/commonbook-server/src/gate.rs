@@ -17,7 +17,6 @@ use serde_json::json;
 use crate::call::run_blocking;
 use crate::caller::VerifiedToken;
 use crate::connections::PeerAddress;
-use crate::dashboard::DASHBOARD_PATH;
 use crate::http_error::RequestId;
 use crate::rate::WrongTokens;
 use crate::rest::error_response;
@@ -27,6 +26,9 @@ use origin::authority;
 
 /// The metadata for a client that needs a token (RFC 9728); the same for `/mcp`.
 pub(crate) const RESOURCE_METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// The path below which every page of the dashboard lies.
+pub(crate) const DASHBOARD_PATH: &str = "/dashboard";
 
 /// Paths that show no stored data and need no token.
 const PUBLIC_PATHS: [&str; 5] = ["/", "/health", "/openapi.json", "/docs", "/docs/scalar.js"];

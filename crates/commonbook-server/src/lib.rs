@@ -465,7 +465,7 @@ fn run_monitor(
         None => MonitorTarget::Home(Box::new(open()?)),
     };
     let runtime = build_runtime()?;
-    let run = async { monitor.run(target, caller, as_json, serve::stop_signal()).await };
+    let run = async { monitor.run(target, caller, as_json, process::stop_signal()).await };
     runtime.block_on(run)
 }
 
@@ -546,7 +546,7 @@ fn run_mcp(
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
         tokio::spawn(serve::sweep_hourly(book.clone()));
-        let served = mcp::serve_stdio(door, serve::stop_signal()).await;
+        let served = mcp::serve_stdio(door, process::stop_signal()).await;
         stopping.cancel();
         if let Some(local) = local {
             let limit = Duration::from_secs(limits::SHUTDOWN_SECONDS);
@@ -569,8 +569,8 @@ fn run_mcp(
 fn run_off_mcp(off: Error) -> Result<()> {
     tracing::info!(reason = %off, "offering nothing");
     let runtime = build_runtime()?;
-    let served =
-        runtime.block_on(async { mcp::serve_stdio(mcp::OffDoor(off), serve::stop_signal()).await });
+    let served = runtime
+        .block_on(async { mcp::serve_stdio(mcp::OffDoor(off), process::stop_signal()).await });
     runtime.shutdown_background();
     served
 }

@@ -51,3 +51,23 @@ pub(crate) fn leaves_core_files() -> Option<bool> {
     };
     limited.map(|limited| !limited)
 }
+
+/// Waits for Ctrl-C or SIGTERM; on Unix it catches them from the call on, not from the first poll.
+pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
+    #[cfg(unix)]
+    let signals = {
+        use tokio::signal::unix::{SignalKind, signal};
+        [SignalKind::interrupt(), SignalKind::terminate()].map(signal)
+    };
+    #[cfg(not(unix))]
+    let signals = [tokio::signal::windows::ctrl_c()];
+    async move {
+        let mut received = tokio::task::JoinSet::new();
+        for mut signal in signals.into_iter().flatten() {
+            received.spawn(async move { signal.recv().await });
+        }
+        if received.join_next().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

@@ -38,6 +38,7 @@ use crate::local::RpcListener;
 use crate::mcp::{self, McpDoor};
 use crate::metrics::{self, server_metrics};
 use crate::output;
+use crate::process::stop_signal;
 use crate::rate::{AgentRateLimits, RateSetting};
 use crate::rest::{self, error_response};
 use crate::serving::ServerFile;
@@ -264,26 +265,6 @@ fn shutdown_token() -> CancellationToken {
         cancelled.cancel();
     });
     stopping
-}
-
-/// Waits for Ctrl-C or SIGTERM; on Unix it catches them from the call on, not from the first poll.
-pub(crate) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
-    #[cfg(unix)]
-    let signals = {
-        use tokio::signal::unix::{SignalKind, signal};
-        [SignalKind::interrupt(), SignalKind::terminate()].map(signal)
-    };
-    #[cfg(not(unix))]
-    let signals = [tokio::signal::windows::ctrl_c()];
-    async move {
-        let mut received = tokio::task::JoinSet::new();
-        for mut signal in signals.into_iter().flatten() {
-            received.spawn(async move { signal.recv().await });
-        }
-        if received.join_next().await.is_none() {
-            std::future::pending::<()>().await;
-        }
-    }
 }
 
 /// Checks the store while the server runs, and returns the damage: writes to a damaged store would be

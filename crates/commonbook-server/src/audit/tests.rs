@@ -10,6 +10,7 @@ use commonbook::model::memory::SaveMemory;
 use commonbook::store::sqlite::SqliteStore;
 use serde_json::Value;
 
+use super::settings::AuditSettings;
 use super::*;
 
 struct AuditHome {

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::local::{RpcClient, RpcOutcome, RpcRequest};
 use crate::remote::rest::COMMAND_TIMEOUT;
 use crate::remote::{RestClient, ServerAddress};
-use crate::{build_runtime, output, serve, verb};
+use crate::{build_runtime, output, process, verb};
 
 /// The flag.
 const WATCH_FLAG: &str = "watch";
@@ -55,7 +55,7 @@ pub(super) fn run(
     let mut source = StatsSource { config, server: None, request, book: None, open };
     source.server = address.map(|address| RestClient::new(address, COMMAND_TIMEOUT));
     build_runtime()?.block_on(async {
-        let mut stop = pin!(serve::stop_signal());
+        let mut stop = pin!(process::stop_signal());
         let mut begun = Instant::now();
         let (mut shown, mut failed) = (source.read()?, false);
         print(&shown, as_json, true);

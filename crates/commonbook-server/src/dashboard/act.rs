@@ -1,28 +1,18 @@
 //! A form calls a verb of the registry, as the person or agent that signed in.
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, Result};
 use serde_json::Value;
-use subtle::ConstantTimeEq;
 
-use super::sign_in::own_path;
-use super::{
-    DashboardDoor, FormRequest, add_page_headers, layout, page_response, read_form, sign_in,
-};
+use super::door::{DashboardDoor, FormRequest, check_form, read_form};
+use super::request::{BACK_FIELD, DONE_PARAMETER, FORM_TOKEN_FIELD, own_path};
+use super::response::{add_page_headers, page_response};
+use super::{entry, layout};
 use crate::call::run_cancellable;
 use crate::http_error::RequestId;
 use crate::verb;
-
-/// The header by which a browser describes the page that sent a request.
-const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-
-/// The fields of a form that are not part of the request.
-pub(super) const FORM_TOKEN_FIELD: &str = "form_token";
-pub(super) const BACK_FIELD: &str = "back";
-/// The query parameter with the verb that a form has just called.
-pub(super) const DONE_PARAMETER: &str = "done";
 
 /// Calls the verb that the form names, and leads back to its page.
 pub(super) async fn act(
@@ -40,7 +30,7 @@ pub(super) async fn act(
     }
     let caller = match door.signed_in_caller(&form.parts, &workspace).await {
         Ok(caller) => caller,
-        Err(error) => return sign_in::refusal(&door, &error, &form.parts.uri),
+        Err(error) => return entry::refusal(&door, &error, &form.parts.uri),
     };
     let back = form.value(BACK_FIELD).and_then(own_path).unwrap_or("/dashboard").to_owned();
     match call_verb(&door, caller, &verb, form).await {
@@ -91,36 +81,6 @@ fn target_after(back: &str, verb: &str, answer: &Value) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(pairs).append_pair(DONE_PARAMETER, verb);
     format!("{path}?{}", query.finish())
-}
-
-/// Checks that a page of this browser sent a form.
-///
-/// # Errors
-/// `forbidden`.
-pub(super) fn check_form(door: &DashboardDoor, form: &FormRequest) -> Result<()> {
-    check_origin(&form.parts.headers)?;
-    let expected = door.sign_in.form_token(&form.parts.headers);
-    let sent = form.value(FORM_TOKEN_FIELD).unwrap_or_default();
-    match bool::from(expected.as_bytes().ct_eq(sent.as_bytes())) {
-        true => Ok(()),
-        false => Err(Error::new(ErrorKind::Forbidden, "the form does not belong to this browser")
-            .hint("Load the page again, and send the form once more.")),
-    }
-}
-
-/// Checks that the browser says that a page of this server sent the request.
-///
-/// # Errors
-/// `forbidden`.
-pub(super) fn check_origin(headers: &HeaderMap) -> Result<()> {
-    match headers.get(FETCH_SITE) {
-        Some(site) if site == "same-origin" => Ok(()),
-        _ => Err(Error::new(
-            ErrorKind::Forbidden,
-            "the request does not come from a page of the dashboard",
-        )
-        .hint("Send the form from the page itself, with a current browser.")),
-    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(super) async fn serve(Path(name): Path<String>) -> Response {
         _ => "application/octet-stream",
     };
     let mut response = ([(header::CONTENT_TYPE, kind)], file.data).into_response();
-    super::add_page_headers(response.headers_mut());
+    super::response::add_page_headers(response.headers_mut());
     // The version in the path changes with the file.
     let unchanging = header::HeaderValue::from_static("public, max-age=31536000, immutable");
     response.headers_mut().insert(header::CACHE_CONTROL, unchanging);

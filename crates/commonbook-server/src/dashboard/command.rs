@@ -9,8 +9,9 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
 use serde_json::json;
 
-use super::sign_in::{DASHBOARD_PATH, SignInLink};
+use super::sign_in::SignInLink;
 use crate::config::Config;
+use crate::gate::DASHBOARD_PATH;
 use crate::output::{print_json, print_line, print_note};
 use crate::remote::ServerAddress;
 use crate::serving::running_server;

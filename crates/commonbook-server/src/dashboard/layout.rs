@@ -4,18 +4,20 @@ use commonbook::base::error::{Error, Result};
 use commonbook::model::access;
 use maud::{DOCTYPE, Markup, html};
 
-use super::act::DONE_PARAMETER;
-use super::pages::PAGES;
 use super::parts::{form_fields, verb_words};
-use super::request::PageRequest;
-use super::{PageContent, assets, same};
+use super::request::{DONE_PARAMETER, DashboardPage, PageContent, PageRequest};
+use super::{assets, same};
 use crate::http_error::RequestId;
 
 /// A whole page.
 ///
 /// # Errors
 /// `internal` if the page has no caller.
-pub(super) fn page(request: &PageRequest, content: &PageContent) -> Result<Markup> {
+pub(super) fn page(
+    request: &PageRequest,
+    content: &PageContent,
+    pages: &[DashboardPage],
+) -> Result<Markup> {
     let caller = request.caller()?;
     let workspace = caller.workspace.as_str();
     let done = request.value(DONE_PARAMETER);
@@ -41,7 +43,7 @@ pub(super) fn page(request: &PageRequest, content: &PageContent) -> Result<Marku
         }
         div class="columns" {
             nav class="pages" aria-label="Pages" {
-                @for page in PAGES.iter().filter(|page| !page.key.is_empty()) {
+                @for page in pages.iter().filter(|page| !page.key.is_empty()) {
                     @if page.begins_group { hr; }
                     a href=(request.path(page.path)) aria-current=[(page.path == request.page.path).then_some("page")]
                         data-key=(page.key) {

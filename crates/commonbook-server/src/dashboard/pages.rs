@@ -19,23 +19,8 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
 use serde_json::{Value, json};
 
-use super::PageContent;
-use super::request::PageRequest;
+use super::request::DashboardPage;
 use crate::verb;
-
-/// A page of the dashboard.
-pub(super) struct DashboardPage {
-    /// Its part of the path.
-    pub(super) path: &'static str,
-    pub(super) title: &'static str,
-    /// The letter that leads to it, behind `g`; empty if it is not in the navigation.
-    pub(super) key: &'static str,
-    /// Whether the navigation separates it from the page before.
-    pub(super) begins_group: bool,
-    pub(super) show: fn(&PageRequest) -> Result<PageContent>,
-    /// Shows one thing of the page, which the path names.
-    pub(super) show_item: Option<fn(&PageRequest, &str) -> Result<PageContent>>,
-}
 
 /// Every page.
 pub(super) const PAGES: &[DashboardPage] = &[

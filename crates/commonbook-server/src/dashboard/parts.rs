@@ -6,8 +6,7 @@ use commonbook::model::memory::{Importance, Memory, Sharing, Trust};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::act::{BACK_FIELD, FORM_TOKEN_FIELD};
-use super::request::PageRequest;
+use super::request::{BACK_FIELD, FORM_TOKEN_FIELD, PageRequest};
 use crate::words::memory_glance;
 
 /// A time. A script replaces the text by the local time; the title stays in UTC.

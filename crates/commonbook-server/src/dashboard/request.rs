@@ -8,13 +8,57 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
 use commonbook::model::workspace::Workspace;
 use jiff::Timestamp;
+use maud::Markup;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::PageContent;
-use super::pages::DashboardPage;
 use crate::config::Config;
+use crate::gate::DASHBOARD_PATH;
 use crate::verb;
+
+/// The fields of a form that are not part of the request.
+pub(super) const FORM_TOKEN_FIELD: &str = "form_token";
+pub(super) const BACK_FIELD: &str = "back";
+/// The query parameter with the verb that a form has just called.
+pub(super) const DONE_PARAMETER: &str = "done";
+
+/// A call of a verb that a page makes, or that one of its forms makes.
+pub(super) struct SameCall {
+    pub(super) verb: &'static str,
+    pub(super) request: Value,
+    /// The words of the command behind `commonbook`; empty if the command line has none.
+    pub(super) command: Vec<String>,
+}
+
+impl SameCall {
+    /// A call with the words of its command.
+    pub(super) fn new(verb: &'static str, request: Value, command: &[&str]) -> Self {
+        Self { verb, request, command: command.iter().map(|word| (*word).to_owned()).collect() }
+    }
+}
+
+/// The main part of a page, and what stands around it.
+pub(super) struct PageContent {
+    /// The title of the page, and of the browser's tab.
+    pub(super) title: String,
+    pub(super) main: Markup,
+    /// How to do the same through other doors.
+    pub(super) same: Vec<SameCall>,
+}
+
+/// A page of the dashboard.
+pub(super) struct DashboardPage {
+    /// Its part of the path.
+    pub(super) path: &'static str,
+    pub(super) title: &'static str,
+    /// The letter that leads to it, behind `g`; empty if it is not in the navigation.
+    pub(super) key: &'static str,
+    /// Whether the navigation separates it from the page before.
+    pub(super) begins_group: bool,
+    pub(super) show: fn(&PageRequest) -> Result<PageContent>,
+    /// Shows one thing of the page, which the path names.
+    pub(super) show_item: Option<fn(&PageRequest, &str) -> Result<PageContent>>,
+}
 
 /// A request for a page.
 pub(super) struct PageRequest {
@@ -174,8 +218,7 @@ impl PageRequest {
     pub(super) fn here_with(&self, changes: &[(&str, Option<&str>)]) -> String {
         let is_changed = |name: &str| changes.iter().any(|(changed, _)| *changed == name);
         let kept = self.query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let kept =
-            kept.filter(|(name, _)| !is_changed(name) && *name != super::act::DONE_PARAMETER);
+        let kept = kept.filter(|(name, _)| !is_changed(name) && *name != DONE_PARAMETER);
         let set = changes.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(kept).extend_pairs(set);
@@ -195,4 +238,33 @@ impl PageRequest {
 pub(super) fn path_segment(text: &str) -> String {
     // A space is `+` in a form, and `%20` in a path.
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+/// A path of the dashboard; `None` for any other text, which could lead away from it.
+pub(super) fn own_path(text: &str) -> Option<&str> {
+    let is_own = text == DASHBOARD_PATH
+        || text.strip_prefix(DASHBOARD_PATH).is_some_and(|rest| rest.starts_with(['/', '?']));
+    Some(text).filter(|_| is_own && !text.contains(['\\', '\r', '\n']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_path_of_the_dashboard_is_a_target() {
+        for own in ["/dashboard", "/dashboard/w/default/now", "/dashboard?x=1"] {
+            assert_eq!(own_path(own), Some(own));
+        }
+        for other in [
+            "",
+            "/",
+            "//evil.example",
+            "/dashboardevil",
+            "https://evil.example/dashboard",
+            "/dashboard/\\evil",
+        ] {
+            assert_eq!(own_path(other), None, "{other}");
+        }
+    }
 }

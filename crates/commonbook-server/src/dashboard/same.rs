@@ -4,23 +4,10 @@ use commonbook::base::error::Result;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::request::{PageRequest, path_segment};
+use super::request::{PageRequest, SameCall, path_segment};
 use crate::verb::{self, Verb};
 
-/// A call of a verb that a page makes, or that one of its forms makes.
-pub(super) struct SameCall {
-    verb: &'static str,
-    request: Value,
-    /// The words of the command behind `commonbook`; empty if the command line has none.
-    command: Vec<String>,
-}
-
 impl SameCall {
-    /// A call with the words of its command.
-    pub(super) fn new(verb: &'static str, request: Value, command: &[&str]) -> Self {
-        Self { verb, request, command: command.iter().map(|word| (*word).to_owned()).collect() }
-    }
-
     fn curl(&self, request: &PageRequest, verb: &Verb) -> Result<Option<String>> {
         let Some(route) = &verb.route else { return Ok(None) };
         let fields = self.request.as_object().cloned().unwrap_or_default();

@@ -10,12 +10,10 @@ use commonbook::prompt::context::ContextSummary;
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::super::PageContent;
 use super::super::parts::{
     act_button, agent, chip, empty_list, form_fields, handle, memory_row, time,
 };
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 
 /// Lists the agents, and the tokens for who may see them.

@@ -11,12 +11,10 @@ use commonbook::model::handoff::Handoff;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::PageContent;
 use super::super::parts::{
     act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
 };
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::transfer;
 

@@ -9,11 +9,9 @@ use commonbook::prompt::context::{ContextExplanation, ContextSummary};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::PageContent;
 use super::super::parts::{agent, chip, empty_list, handle, next_page, time};
 use super::super::plots::share;
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 
 /// The parameter of the context that stands beside the first.

@@ -7,12 +7,10 @@ use commonbook::model::memory::Memory;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 
-use super::super::PageContent;
 use super::super::parts::{
     act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
 };
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use super::super::word_diff::marked_side;
 
 /// Lists the contradictions, the open ones first.

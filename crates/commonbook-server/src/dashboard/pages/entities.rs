@@ -13,13 +13,11 @@ use commonbook::model::graph::{EntityDetails, GraphNode};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::PageContent;
 use super::super::graphs::{self, DrawnEdge, DrawnNode};
 use super::super::parts::{
     act_button, agent, chip, empty_list, form_fields, handle, next_page, time,
 };
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::{TASK_CHARS_MAX, beginning};
 

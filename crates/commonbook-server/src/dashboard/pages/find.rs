@@ -9,9 +9,8 @@ use commonbook::model::search::SearchResponse;
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::super::PageContent;
 use super::super::parts::empty_list;
-use super::super::request::PageRequest;
+use super::super::request::{PageContent, PageRequest};
 use crate::words::memory_glance;
 
 /// Things of one kind that are shown at most.

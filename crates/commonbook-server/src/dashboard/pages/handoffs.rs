@@ -17,13 +17,11 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::PageContent;
 use super::super::graphs::{self, DrawnEdge, DrawnNode};
 use super::super::parts::{
     agent, chip, choice, empty_list, form_fields, handle, next_page, tile, time,
 };
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::{TASK_CHARS_MAX, beginning, memory_glance};
 

@@ -8,10 +8,8 @@ use indicatif::HumanBytes;
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::super::PageContent;
 use super::super::parts::{chip, time};
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 
 /// Shows the state of the home to who may see it.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {

@@ -9,10 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::PageContent;
 use super::super::parts::{chip, choice, empty_list, handle, next_page};
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::words::beginning;
 
 /// Agents that the table shows at most.

@@ -10,13 +10,11 @@ use commonbook::model::search::{SearchHit, SearchResponse};
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 
-use super::super::PageContent;
 use super::super::parts::{
     act_button, agent, chip, choice, empty_list, form_fields, handle, memory_marks, memory_row,
     next_page, time,
 };
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use super::super::word_diff::word_diff;
 
 /// Memories on one page of the list.

@@ -13,11 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::super::PageContent;
 use super::super::parts::{agent, chip, empty_list, tile, time};
 use super::super::plots::{self, Series};
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::{event_words, transfer};
 

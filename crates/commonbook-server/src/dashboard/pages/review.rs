@@ -11,12 +11,10 @@ use commonbook::model::memory::{Memory, RetractionResult};
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::super::PageContent;
 use super::super::parts::{
     act_button, agent, chip, empty_list, form_fields, handle, memory_row, time,
 };
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 
 /// Things of one kind on the page.

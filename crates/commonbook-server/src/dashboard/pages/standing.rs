@@ -5,10 +5,8 @@ use commonbook::model::standing::{StandingHistory, StandingList, StandingPage, S
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::super::PageContent;
 use super::super::parts::{act_button, chip, empty_list, form_fields, time};
-use super::super::request::PageRequest;
-use super::super::same::SameCall;
+use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 
 /// Lists the files.
