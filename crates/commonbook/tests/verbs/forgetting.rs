@@ -219,7 +219,7 @@ fn a_persons_preview_names_the_same_text_in_other_workspaces() {
          --workspace ops`"
     );
     let shown = world.book.forget_memory(&person(), &forget(memory.id, false)).unwrap();
-    assert_eq!(shown.remaining, [line.clone()]);
+    assert_eq!(shown.remaining, std::slice::from_ref(&line));
     let done = world.book.forget_memory(&person(), &forget(memory.id, true)).unwrap();
     let certificate = done.certificate.unwrap();
     assert!(certificate.by_person && certificate.not_erased.contains(&line));
@@ -245,7 +245,7 @@ fn a_standing_memory_file_does_not_bring_it_back() {
     let memory = world.save("ann", SECRET);
     let shown = book.forget_memory(&in_project(person()), &forget(memory.id, false)).unwrap();
     let line = format!("{of_project} still has it: remove it there by hand");
-    assert_eq!(shown.remaining, [line.clone()]);
+    assert_eq!(shown.remaining, std::slice::from_ref(&line));
     let done = book.forget_memory(&in_project(person()), &forget(memory.id, true)).unwrap();
     assert!(done.certificate.unwrap().not_erased.contains(&line));
     let left = fs::read_to_string(of_home).unwrap();

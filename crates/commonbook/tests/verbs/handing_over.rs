@@ -36,6 +36,7 @@ fn world() -> (World, BTreeMap<MemoryId, &'static str>) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are for people")]
 fn a_task_that_names_its_matter_takes_only_what_fits_it() {
     let tasks: Vec<_> = rows(3).into_iter().filter(|row| row[0].len() > 2).collect();
     assert_eq!(tasks.len(), 40);
