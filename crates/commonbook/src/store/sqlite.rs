@@ -281,7 +281,11 @@ impl From<rusqlite::Error> for Error {
                 format!("the store cannot be used: {error}"),
                 Some("Check the permissions and disk of the home folder; run `commonbook doctor`."),
             ),
-            _ => (ErrorKind::Internal, "the store failed".to_owned(), None),
+            _ => (
+                ErrorKind::Internal,
+                "the store failed".to_owned(),
+                Some("Nothing was written. Run `commonbook doctor`; the log names the cause."),
+            ),
         };
         let mapped = Self::new(kind, message).with_cause(error);
         match hint {
