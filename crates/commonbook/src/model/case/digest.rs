@@ -4,7 +4,7 @@
 //! that state it as sources. No model decides what is proposed, and the same memories give the same
 //! proposals in any order; a writer may reword them ([`writing`]). Sentences that say the same, by the
 //! comparison of [`commonbook_text::claims::compare`], become one entry with several sources; all others
-//! stay apart, so that nobody is quoted for what another said. Nothing is proposed again after it was
+//! stay apart: a quotation names its author alone. Nothing is proposed again after it was
 //! appended.
 
 mod sentence;
