@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashSet;
 
 use crate::terms::{is_function_word, plain_words};
+use crate::word_list::entries;
 
 /// Words that may precede what a task asks for.
 const COURTESIES: [&str; 9] = ["please", "now", "ok", "okay", "then", "just", "so", "can", "you"];
@@ -27,15 +28,12 @@ struct ReferringWords {
 
 impl ReferringWords {
     fn parse() -> Self {
-        let text = include_str!("referring.txt");
-        let section = |name: &'static str| {
-            let lines = text.lines().skip_while(move |line| line.strip_prefix("# ") != Some(name));
-            lines.skip(1).take_while(|line| !line.starts_with("# "))
-        };
         Self {
-            continuing: section("continuing").map(|line| line.split(' ').collect()).collect(),
-            work: section("work").collect(),
-            telling: section("telling").collect(),
+            continuing: entries(include_str!("referring/continuing.txt"))
+                .map(|line| line.split(' ').collect())
+                .collect(),
+            work: entries(include_str!("referring/work.txt")).collect(),
+            telling: entries(include_str!("referring/telling.txt")).collect(),
         }
     }
 
