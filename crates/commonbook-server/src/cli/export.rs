@@ -27,6 +27,9 @@ pub(crate) struct ExportCommand {
     /// Export the receipts of contexts too
     #[arg(long)]
     receipts: bool,
+    /// Export deleted memories that can still be restored too
+    #[arg(long)]
+    deleted: bool,
     /// Export the standing memory files of the home too
     #[arg(long)]
     standing: bool,
@@ -71,6 +74,7 @@ impl ExportCommand {
         let request = ExportWorkspace {
             all_workspaces: self.all_workspaces,
             receipts: self.receipts,
+            deleted: self.deleted,
             standing: self.standing,
             limit: Some(limits::PAGE_MAX),
             cursor: None,

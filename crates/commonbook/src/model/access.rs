@@ -526,6 +526,19 @@ pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
     }
 }
 
+/// Checks that this caller may change this memory by an edit of its file: a person, whoever owns the
+/// memory. The files of a vault are the person's own.
+///
+/// # Errors
+/// `forbidden` for any other caller, and for an entry of a case.
+pub fn may_edit_file(caller: &Caller, memory: &Memory) -> Result<()> {
+    require_scope(caller, TokenScope::Admin)?;
+    match may_change(caller, memory) {
+        Err(_) if memory.case.is_none() => may_write_in(caller, &memory.workspace),
+        judged => judged,
+    }
+}
+
 /// Checks that this caller may import memories of this owner: its own and those of agents below it, and
 /// without a token those of every name that a caller can claim.
 ///

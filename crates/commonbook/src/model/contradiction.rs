@@ -41,6 +41,8 @@ string_enum! {
         Rules = "rules",
         /// The endpoint in the settings, where the rules leave it open.
         Endpoint = "endpoint",
+        /// A person, whose edit of a file another change crossed.
+        Person = "person",
     }
 }
 
@@ -67,11 +69,26 @@ pub struct ContradictionFinding {
     /// Confidence from 0 to 1. Base: 0.8 for a number or boolean, 0.75 for a date, name or
     /// negation, 0.7 for an antonym and for a second author. Add 0.1 if both subjects have the same
     /// name, and 0.05 if four words of the subject agree; subtract 0.15 if one subject is narrower
-    /// by a word, and 0.1 if one agent wrote both. 0.6 from an endpoint.
+    /// by a word, and 0.1 if one agent wrote both. 0.6 from an endpoint, 1 from a person.
     pub confidence: f64,
     /// Who found it.
     #[serde(default)]
     pub found_by: FindingSource,
+}
+
+impl ContradictionFinding {
+    /// The finding of a person's edit that another change of the same memory crossed: both versions are
+    /// memories.
+    #[must_use]
+    pub fn of_edit(older: &Memory, newer: &Memory) -> Self {
+        let (a, b) = (&older.owner, &newer.owner);
+        Self {
+            kind: DifferenceKind::Meaning,
+            reason: format!("{a} and {b} changed the same lines of one memory at the same time"),
+            confidence: 1.0,
+            found_by: FindingSource::Person,
+        }
+    }
 }
 
 /// A summary of one of two contradicting memories.
@@ -121,7 +138,7 @@ pub struct Contradiction {
     pub reason: String,
     /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// Who found it: the rules, or the endpoint in the settings.
+    /// Who found it: the rules, the endpoint in the settings, or a person.
     #[serde(default)]
     pub found_by: FindingSource,
     /// Whether it is open or resolved.
@@ -241,13 +258,12 @@ impl ContradictionRecord {
         }
     }
 
-    /// The judgement of an endpoint about these two memories, as long as both texts are those that it
-    /// read.
+    /// The judgement of an endpoint or a person about these two memories, as long as both texts are those
+    /// that were judged.
     #[must_use]
     pub fn judgement(&self, older: &Memory, newer: &Memory) -> Option<ContradictionFinding> {
         let holds = self.texts_sha256.as_ref() == Some(&texts_sha256(older, newer));
-        let judged = self.found.found_by == FindingSource::Endpoint;
-        (holds && judged).then(|| self.found.clone())
+        (holds && !self.found.found_by.is_rules()).then(|| self.found.clone())
     }
 
     /// Whether one of the two texts has changed since it was resolved.
@@ -304,7 +320,7 @@ fn judged_texts(
     older: &Memory,
     newer: &Memory,
 ) -> Option<[String; 2]> {
-    (found.found_by == FindingSource::Endpoint).then(|| texts_sha256(older, newer))
+    (!found.found_by.is_rules()).then(|| texts_sha256(older, newer))
 }
 
 /// The start of the time in which a memory holds.

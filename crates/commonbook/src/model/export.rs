@@ -25,7 +25,7 @@ use crate::model::entity::{Entity, EntityReview, EntityStatement, MergeRecord};
 use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::memory::Memory;
+use crate::model::memory::{DeleteMemory, Memory, UpdateMemory};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 
@@ -42,6 +42,9 @@ pub struct ExportWorkspace {
     /// Includes the receipts of contexts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub receipts: bool,
+    /// Includes deleted memories that can still be restored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
     /// Includes the standing memory files of the home.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standing: bool,
@@ -99,6 +102,8 @@ pub enum ExportRecord {
     Receipt(Box<ReceiptState>),
     /// A standing memory file of the home.
     Standing(StandingText),
+    /// What a person changed in the file of a memory; an export has none.
+    Edit(Box<MemoryEdit>),
 }
 
 /// The first line of an export.
@@ -279,6 +284,45 @@ pub struct ReceiptState {
     pub receipt: Value,
 }
 
+/// What a person changed in the file of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MemoryEdit {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The change, of the revision that it expects.
+    pub change: EditedChange,
+}
+
+/// A change of one memory by an edit of its file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditedChange {
+    /// The fields that the file changes.
+    Update(Box<UpdateMemory>),
+    /// The file was removed.
+    Delete(DeleteMemory),
+}
+
+impl EditedChange {
+    /// The memory.
+    #[must_use]
+    pub fn id(&self) -> MemoryId {
+        match self {
+            Self::Update(update) => update.id,
+            Self::Delete(delete) => delete.id,
+        }
+    }
+
+    /// The revision that it expects.
+    #[must_use]
+    pub fn expected_revision(&self) -> Option<u64> {
+        match self {
+            Self::Update(update) => update.expected_revision,
+            Self::Delete(delete) => delete.expected_revision,
+        }
+    }
+}
+
 /// A standing memory file of the home.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingText {
@@ -317,6 +361,7 @@ impl ExportRecord {
             Self::ReadMark(mark) => &mark.workspace,
             Self::Proposal(state) => &state.workspace,
             Self::Receipt(state) => &state.workspace,
+            Self::Edit(edit) => &edit.workspace,
         })
     }
 

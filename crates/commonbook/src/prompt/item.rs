@@ -212,6 +212,9 @@ impl PromptItem {
             FindingSource::Endpoint => {
                 format!("contradicts {} by an endpoint's judgement: open", other_side(mark))
             }
+            FindingSource::Person => {
+                format!("contradicts {} by a person's edit: open", other_side(mark))
+            }
         });
         let notes = notes.chain(open);
         let parts: Vec<String> =

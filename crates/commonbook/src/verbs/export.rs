@@ -132,6 +132,7 @@ enum ExportSection {
     Cases,
     Sessions,
     Memories,
+    DeletedMemories,
     Entities,
     Reviews,
     Relations,
@@ -145,11 +146,12 @@ enum ExportSection {
 }
 
 /// The sections in order: what a line refers to comes before it.
-const EXPORT_SECTIONS: [ExportSection; 14] = [
+const EXPORT_SECTIONS: [ExportSection; 15] = [
     ExportSection::Agents,
     ExportSection::Cases,
     ExportSection::Sessions,
     ExportSection::Memories,
+    ExportSection::DeletedMemories,
     ExportSection::Entities,
     ExportSection::Reviews,
     ExportSection::Relations,
@@ -164,7 +166,11 @@ const EXPORT_SECTIONS: [ExportSection; 14] = [
 
 impl ExportSection {
     fn is_wanted(self, request: &ExportWorkspace) -> bool {
-        self != Self::Receipts || request.receipts
+        match self {
+            Self::Receipts => request.receipts,
+            Self::DeletedMemories => request.deleted,
+            _ => true,
+        }
     }
 }
 
@@ -265,7 +271,8 @@ impl SectionReader<'_> {
                 |(position, _)| SectionKey(*position, 0),
                 |(_, session)| ExportRecord::Session(Box::new(self.shown_session(session))),
             ),
-            ExportSection::Memories => self.memories(position),
+            ExportSection::Memories => self.memories(position, false),
+            ExportSection::DeletedMemories => self.memories(position, true),
             ExportSection::Handoffs => self.handoffs(workspace, position),
             ExportSection::HandoffOrder => {
                 let handoffs = tx.handoff_order(sight)?;
@@ -407,8 +414,8 @@ impl SectionReader<'_> {
     }
 
     /// The memories, each with its earlier revisions after it.
-    fn memories(&self, after: u64) -> Result<SectionPage> {
-        let filter = MemoryFilter::default();
+    fn memories(&self, after: u64, deleted: bool) -> Result<SectionPage> {
+        let filter = MemoryFilter { deleted, ..MemoryFilter::default() };
         let mut rows =
             self.tx.memories(self.sight, &filter, ListOrder::Oldest, Some(after), self.limit)?;
         self.hide_heirs(rows.iter_mut().map(|(_, memory)| memory))?;

@@ -1,5 +1,6 @@
 //! Importing line by line, each line once.
 
+mod edit;
 mod restore;
 
 use jiff::Timestamp;
@@ -14,7 +15,7 @@ use crate::base::id::MemoryId;
 use crate::model::access::{self, require_scope};
 use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
-use crate::model::export::ExportRecord;
+use crate::model::export::{ExportRecord, MemoryEdit};
 use crate::model::import::{
     ImportLine, ImportLineResult, ImportMemories, ImportMemoriesResult, ImportRecord,
     restored_memory,
@@ -23,6 +24,7 @@ use crate::model::memory::{Memory, QuarantineNotice, SaveOutcome};
 use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
 use crate::store::Transaction;
+use edit::write_edit;
 use restore::{check_written_text, restore_record};
 
 /// For whose lines an import may speak.
@@ -42,6 +44,8 @@ enum PreparedLine {
     Exported(Box<Memory>),
     /// Another line of an export.
     Record(Box<ExportRecord>),
+    /// What a person changed in a file.
+    Edit(Box<MemoryEdit>),
     /// A line that is written already: a file.
     Written(SaveOutcome),
 }
@@ -92,10 +96,11 @@ impl Commonbook {
         let prepare = |line: Result<ImportLine>| self.prepare(caller, into, line?, authority, now);
         let lines: Vec<Result<PreparedLine>> = lines.into_iter().map(prepare).collect();
         let origin = Caller { door: EntryPoint::Import, ..caller.clone() };
+        let caller = caller.clone();
         self.store.write_as(&origin, move |tx| {
             let results = lines.iter().map(|line| match line {
                 Err(error) => Ok(Err(error.clone())),
-                Ok(line) => write_line(tx, line, now),
+                Ok(line) => write_line(tx, &caller, line, now),
             });
             results.collect()
         })
@@ -120,6 +125,7 @@ impl Commonbook {
                 }
                 check_written_text(&record)?;
                 return match *record {
+                    ExportRecord::Edit(edit) => Ok(PreparedLine::Edit(edit)),
                     ExportRecord::Standing(mut file) => {
                         let texts = [&*file.text];
                         let forgotten =
@@ -151,6 +157,7 @@ impl Commonbook {
 /// error ends the transaction.
 fn write_line(
     tx: &mut dyn Transaction,
+    caller: &Caller,
     line: &PreparedLine,
     now: Timestamp,
 ) -> Result<Result<ImportLineResult>> {
@@ -161,6 +168,7 @@ fn write_line(
             Some(record) => restore_record(tx, &record, now),
             None => Ok(SaveOutcome::Repeated),
         },
+        PreparedLine::Edit(edit) => write_edit(tx, caller, edit, now),
         PreparedLine::Written(outcome) => Ok(*outcome),
     };
     match result {
@@ -170,10 +178,19 @@ fn write_line(
             quarantined: None,
             forgotten_at: None,
         })),
-        Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::Invalid) => {
-            Ok(Err(error))
-        }
+        Err(error) if is_of_line(line, &error) => Ok(Err(error)),
         Err(error) => Err(error),
+    }
+}
+
+/// Whether an error is of this line alone: nothing of it was written.
+fn is_of_line(line: &PreparedLine, error: &Error) -> bool {
+    use ErrorKind::{Conflict, Forbidden, Invalid, NotFound, TooLarge};
+    match line {
+        PreparedLine::Edit(_) => {
+            matches!(error.kind, Conflict | Forbidden | Invalid | NotFound | TooLarge)
+        }
+        _ => matches!(error.kind, Conflict | Invalid),
     }
 }
 

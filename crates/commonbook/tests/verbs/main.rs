@@ -51,6 +51,7 @@ mod standing;
 mod state_machine;
 mod successors;
 mod targets;
+mod team;
 mod tokens;
 mod update;
 mod webhooks;

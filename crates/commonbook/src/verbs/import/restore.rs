@@ -45,8 +45,8 @@ pub(super) fn restore_record(
     now: Timestamp,
 ) -> Result<SaveOutcome> {
     let changed = match record {
-        // A file is written outside of the transaction.
-        ExportRecord::Export(_) | ExportRecord::Standing(_) => false,
+        // A file is written outside of the transaction, an edit by `write_edit`.
+        ExportRecord::Export(_) | ExportRecord::Standing(_) | ExportRecord::Edit(_) => false,
         ExportRecord::Agent(state) => tx.restore_agent(&state.workspace, &state.record())?,
         ExportRecord::Case(case) => add_case(tx, case, now)?,
         ExportRecord::Session(session) => add_session(tx, session, now)?,

@@ -1,0 +1,160 @@
+//! The plan of one memory's file: what follows from the file, the store, and the revision that both come
+//! from. A pure function.
+
+use std::collections::BTreeSet;
+
+use commonbook::base::error::Result;
+use commonbook::model::memory::Memory;
+use serde_json::{Map, Value};
+
+use crate::memory_file::{EditableFields, MemoryFile, memory_checksum};
+
+/// A memory as the store has it, with its earlier revisions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredMemory {
+    /// The memory now.
+    pub memory: Memory,
+    /// Its earlier revisions, oldest first.
+    pub earlier: Vec<Memory>,
+}
+
+impl StoredMemory {
+    /// The revision with one of these checksums; the newest if there are several.
+    fn revision_of(&self, checksums: &[&str]) -> Option<&Memory> {
+        let revisions = self.earlier.iter().chain([&self.memory]).rev();
+        let mut revisions = revisions.map(|memory| (memory_checksum(memory), memory));
+        revisions.find(|(sum, _)| checksums.contains(&sum.as_str())).map(|(_, memory)| memory)
+    }
+
+    /// The revision that a file names whose checksum a person took out.
+    fn numbered(&self, file: &MemoryFile) -> Option<&Memory> {
+        let number = file.revision().filter(|_| file.written_checksum().is_none())?;
+        self.earlier.iter().chain([&self.memory]).find(|memory| memory.revision == number)
+    }
+}
+
+/// What is to be done about the file of a memory that the store has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MemoryStep {
+    /// File and store say the same.
+    Nothing,
+    /// The file is older than the store: it is written again.
+    WriteFile,
+    /// The file says something new, which the store takes; then the file is written.
+    ChangeStore(Box<EditableFields>),
+    /// File and store each changed what the other changed too: the file's version becomes a memory of
+    /// the person beside the store's.
+    KeepBoth(Box<EditableFields>),
+}
+
+/// The step for the file of a memory that the store has. `file` is the file as it was read.
+///
+/// - A file that nobody edited is older than the store, or came from another store.
+/// - An edit is compared with the revision that it began from. Changes of different fields, topics,
+///   or lines that lie apart, are joined. Where both sides changed one thing, both are kept.
+/// - What the store has put away since is not changed by an edit: both are kept. The file of a memory that
+///   was away already is written again.
+///
+/// # Errors
+/// `invalid` with the key if the value of an edited key is wrong.
+pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemoryStep> {
+    let memory = &stored.memory;
+    let now = EditableFields::of(memory);
+    let is_unedited = file.is_unedited();
+    let written = file.written_checksum();
+    if is_unedited && written == Some(&*memory_checksum(memory)) {
+        return Ok(MemoryStep::Nothing);
+    }
+    let base = stored.revision_of(&file.known_checksums()).or_else(|| stored.numbered(file));
+    let is_ours = base.is_some_and(|base| written == Some(&*memory_checksum(base)));
+    if is_unedited && is_ours {
+        return Ok(MemoryStep::WriteFile);
+    }
+    let said = file.editable_fields(&base.map_or_else(|| now.clone(), EditableFields::of))?;
+    if said.says_same(&now) {
+        // Another store says the same with other times: neither writes what the other wrote.
+        return Ok(if is_unedited { MemoryStep::Nothing } else { MemoryStep::WriteFile });
+    }
+    let Some(base) = base else { return Ok(MemoryStep::KeepBoth(Box::new(said))) };
+    let before = EditableFields::of(base);
+    if said.says_same(&before) {
+        return Ok(MemoryStep::WriteFile);
+    }
+    if !memory.is_current() {
+        return Ok(match base.is_current() {
+            true => MemoryStep::KeepBoth(Box::new(said)),
+            false => MemoryStep::WriteFile,
+        });
+    }
+    Ok(match merge_fields(&before, &now, &said) {
+        Some(merged) if merged.says_same(&now) => MemoryStep::WriteFile,
+        Some(merged) => MemoryStep::ChangeStore(Box::new(merged)),
+        None => MemoryStep::KeepBoth(Box::new(said)),
+    })
+}
+
+/// The fields with the changes of both sides; `None` where both changed one thing.
+fn merge_fields(
+    base: &EditableFields,
+    stored: &EditableFields,
+    file: &EditableFields,
+) -> Option<EditableFields> {
+    Some(EditableFields {
+        text: merge_text(&base.text, &stored.text, &file.text)?,
+        title: merge_value(&base.title, &stored.title, &file.title)?,
+        summary: merge_value(&base.summary, &stored.summary, &file.summary)?,
+        topics: merge_list(&base.topics, &stored.topics, &file.topics),
+        entities: merge_list(&base.entities, &stored.entities, &file.entities),
+        importance: merge_value(&base.importance, &stored.importance, &file.importance)?,
+        memory_type: merge_value(&base.memory_type, &stored.memory_type, &file.memory_type)?,
+        sharing: merge_value(&base.sharing, &stored.sharing, &file.sharing)?,
+        valid_from: merge_value(&base.valid_from, &stored.valid_from, &file.valid_from)?,
+        valid_until: merge_value(&base.valid_until, &stored.valid_until, &file.valid_until)?,
+        metadata: merge_map(&base.metadata, &stored.metadata, &file.metadata)?,
+    })
+}
+
+/// The value of the side that changed it.
+fn merge_value<T: PartialEq + Clone>(base: &T, stored: &T, file: &T) -> Option<T> {
+    match (stored == base, file == base) {
+        (_, true) => Some(stored.clone()),
+        (true, false) => Some(file.clone()),
+        (false, false) => (stored == file).then(|| stored.clone()),
+    }
+}
+
+/// The text with the lines that each side changed; `None` where their changes touch.
+fn merge_text(base: &str, stored: &str, file: &str) -> Option<String> {
+    let trimmed = [base, stored, file].map(str::trim_end);
+    if let Some(text) = merge_value(&trimmed[0], &trimmed[1], &trimmed[2]) {
+        let whole = [stored, file].into_iter().find(|whole| whole.trim_end() == text);
+        return whole.map(str::to_owned);
+    }
+    let [base, stored, file] = trimmed.map(|text| format!("{text}\n"));
+    let merged = diffy::merge(&base, &stored, &file).ok()?;
+    Some(merged.trim_end().to_owned())
+}
+
+/// The store's list without what the file took out, and with what it added.
+fn merge_list<T: PartialEq + Clone>(base: &[T], stored: &[T], file: &[T]) -> Vec<T> {
+    let kept = stored.iter().filter(|value| file.contains(value) || !base.contains(value));
+    let added = file.iter().filter(|value| !base.contains(value) && !stored.contains(value));
+    kept.chain(added).cloned().collect()
+}
+
+/// The fields of both sides; `None` where both changed one.
+fn merge_map(
+    base: &Map<String, Value>,
+    stored: &Map<String, Value>,
+    file: &Map<String, Value>,
+) -> Option<Map<String, Value>> {
+    let keys: BTreeSet<&String> = stored.keys().chain(file.keys()).collect();
+    let mut merged = stored.clone();
+    for key in keys {
+        match merge_value(&base.get(key), &stored.get(key), &file.get(key))? {
+            Some(value) => merged.insert(key.clone(), value.clone()),
+            None => merged.shift_remove(key),
+        };
+    }
+    Some(merged)
+}

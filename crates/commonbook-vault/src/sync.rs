@@ -1,0 +1,790 @@
+//! One pass of a vault: what people changed goes into the store, and what the store has into the files.
+//!
+//! A pass that is killed at any step loses nothing, and the next one goes on: a new file gets its id on disk
+//! before the store has its memory, a change is in the store before its file is written again, and a text
+//! that the store does not take stays in its file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+
+use commonbook::base::clock::Clock;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::hash::sha256;
+use commonbook::base::id::{IdSource, MemoryId};
+use commonbook::base::limits;
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::contradiction::{
+    ContradictionFinding, ContradictionRecord, ordered_by_time,
+};
+use commonbook::model::export::{
+    EditedChange, ExportPage, ExportRecord, ExportWorkspace, MemoryEdit,
+};
+use commonbook::model::import::ImportRecord;
+use commonbook::model::memory::{
+    DeleteMemory, Importance, Memory, MemoryType, SaveMemory, Sharing, Trust, UpdateMemory,
+};
+use serde_json::{Map, json};
+
+use crate::export::{ExportLine, VaultExport, line_of};
+use crate::files::{FoundFile, VaultFiles};
+use crate::folder::VaultFolder;
+use crate::git::files_of_others;
+use crate::memory_file::{EditableFields, MemoryNotes, memory_checksum, memory_file};
+use crate::names::{LOCAL, MemoryArea, memory_path, stem};
+use crate::page::is_sealed;
+use crate::pages::{MemoryPaths, vault_pages};
+use crate::plan::{MemoryStep, StoredMemory, plan_memory};
+use crate::settings::{LocalState, VaultSettings};
+
+/// Files that a pass changes, creates or removes without asking: this many, or this part of all.
+const UNASKED_FILES: usize = 100;
+const UNASKED_SHARE: f64 = 0.1;
+
+/// Files up to which the part of all does not count.
+const FEW_FILES: usize = 10;
+
+/// The key by which a person's version of a memory names that memory.
+const EDIT_OF: &str = "edit_of";
+
+/// The Commonbook that a vault is of: a home, or a server.
+pub trait VaultSource {
+    /// A page of the export of the vault's workspace.
+    ///
+    /// # Errors
+    /// Those of `export_workspace`.
+    fn export_page(&self, request: &ExportWorkspace) -> Result<ExportPage>;
+
+    /// Imports lines; returns the result of each.
+    ///
+    /// # Errors
+    /// `unavailable` if nothing could be imported.
+    fn import_lines(&self, lines: Vec<ExportLine>) -> Result<Vec<ImportRecord>>;
+}
+
+/// What a pass may do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SyncOptions {
+    /// Deletes the memories whose files were removed, so that they can be restored for 30 days.
+    pub prune: bool,
+    /// Changes as many memories as there are changed files.
+    pub many: bool,
+    /// Changes nothing.
+    pub dry_run: bool,
+}
+
+/// What a pass did, or would do.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SyncReport {
+    /// Files of memories that were written.
+    pub written: u64,
+    /// Pages that were written.
+    pub pages: u64,
+    /// Files that were moved to another folder.
+    pub moved: u64,
+    /// Files that were removed: others may not read their memories any more, or they are gone.
+    pub removed: u64,
+    /// Files that a person removed and that were written again.
+    pub returned: u64,
+    /// Files whose changes the store took.
+    pub changed: Vec<String>,
+    /// Files of new memories.
+    pub created: Vec<String>,
+    /// Files of others that became memories of `legacy`.
+    pub received: Vec<String>,
+    /// Files that a change in the store crossed: both versions are memories, and contradict each other.
+    pub conflicts: Vec<String>,
+    /// Memories that were deleted, since their files were removed.
+    pub deleted: Vec<MemoryId>,
+    /// What a person has to look at.
+    pub notes: Vec<SyncNote>,
+}
+
+/// Something about a file that a person has to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncNote {
+    /// The path of the file.
+    pub path: String,
+    /// What is wrong with it, and what to do.
+    pub reason: String,
+}
+
+impl SyncReport {
+    fn note(&mut self, path: &str, reason: impl Into<String>) {
+        self.notes.push(SyncNote { path: path.to_owned(), reason: reason.into() });
+    }
+
+    fn note_error(&mut self, path: &str, error: &Error) {
+        let hint = error.hint.as_deref().map_or_else(String::new, |hint| format!(" {hint}"));
+        self.note(path, format!("{}.{hint}", error.message.trim_end_matches('.')));
+    }
+
+    /// Whether the store was changed.
+    #[must_use]
+    pub fn changed_store(&self) -> bool {
+        let Self { changed, created, received, conflicts, deleted, .. } = self;
+        !(changed.is_empty()
+            && created.is_empty()
+            && received.is_empty()
+            && conflicts.is_empty()
+            && deleted.is_empty())
+    }
+}
+
+/// A vault: its folder, what it is of, and who takes in its changes.
+pub struct Vault<'v> {
+    /// The folder.
+    pub folder: VaultFolder,
+    /// What it is of.
+    pub settings: VaultSettings,
+    /// The Commonbook.
+    pub source: &'v dyn VaultSource,
+    /// The person whose files these are.
+    pub person: Caller,
+    /// The clock.
+    pub clock: &'v dyn Clock,
+    /// The source of ids.
+    pub ids: &'v dyn IdSource,
+}
+
+/// What the files say that the store does not know yet.
+#[derive(Debug, Default)]
+struct StorePlan<'f> {
+    changes: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    conflicts: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    /// Notes of the person.
+    notes: Vec<&'f FoundFile>,
+    /// Files that the person's notes got already, before a pass was killed.
+    claimed: Vec<&'f FoundFile>,
+    /// Files that others wrote.
+    foreign: Vec<&'f FoundFile>,
+    /// Memories whose files a person removed.
+    missing: Vec<&'f Memory>,
+    /// Files whose memories left the store, or are not for this reader any more.
+    gone: usize,
+}
+
+impl StorePlan<'_> {
+    fn count(&self) -> usize {
+        self.changes.len()
+            + self.conflicts.len()
+            + self.notes.len()
+            + self.foreign.len()
+            + self.missing.len()
+            + self.gone
+    }
+}
+
+/// A line for the store, with the file that it comes from.
+struct FileLine {
+    path: String,
+    line: ExportLine,
+    kind: LineKind,
+    /// The memory and the content of the file, which is written again if the store takes the line.
+    taken: Option<(MemoryId, String)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineKind {
+    Changed,
+    Created,
+    Received,
+    Conflict,
+    /// The contradiction of a conflict.
+    Mark,
+    Deleted(MemoryId),
+}
+
+impl Vault<'_> {
+    /// Runs one pass.
+    ///
+    /// # Errors
+    /// `conflict` if more files would change memories than a pass changes unasked; `unavailable` if the
+    /// store or the disk fails.
+    pub fn sync(&self, options: SyncOptions) -> Result<SyncReport> {
+        let lock = self.lock()?;
+        let mut report = SyncReport::default();
+        let mut state = LocalState::read(&self.folder)?;
+        let files = VaultFiles::read(&self.folder)?;
+        let export = self.read_store()?;
+        for (path, error) in &files.broken {
+            report.note_error(path, error);
+        }
+        let stored = by_id(&export);
+        let plan = self.plan_store(&stored, &files, &state, options, &mut report);
+        self.check_extent(&plan, &files, options)?;
+        if options.dry_run {
+            report_plan(&plan, &mut report);
+            return Ok(report);
+        }
+        let taken = self.change_store(&plan, &mut state, &mut report)?;
+        if report.changed_store() || !taken.is_empty() {
+            let (export, files) = (self.read_store()?, VaultFiles::read(&self.folder)?);
+            self.write_files(&export, &files, &taken, &mut state, &mut report)?;
+        } else {
+            self.write_files(&export, &files, &taken, &mut state, &mut report)?;
+        }
+        drop(lock);
+        Ok(report)
+    }
+
+    /// One pass at a time: the lock is released with the file, also when the process is killed.
+    fn lock(&self) -> Result<File> {
+        let folder = self.folder.root().join(LOCAL);
+        let lock = std::fs::create_dir_all(&folder).and_then(|()| {
+            let file = File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(folder.join("lock"))?;
+            file.lock()?;
+            Ok(file)
+        });
+        lock.map_err(|error| {
+            Error::new(ErrorKind::Unavailable, format!("cannot lock {}: {error}", folder.display()))
+                .hint("Check the rights of the folder.")
+                .with_cause(error)
+        })
+    }
+
+    /// Whether the program writes a file of this memory. Those of private memories it writes if the person
+    /// wants them; one that the person wrote stays.
+    fn may_have_file(&self, memory: &Memory) -> bool {
+        self.settings.private || memory.sharing == Sharing::Shared
+    }
+
+    fn read_store(&self) -> Result<VaultExport> {
+        let mut export = VaultExport::default();
+        let limit = Some(limits::PAGE_MAX);
+        let mut request = ExportWorkspace { limit, deleted: true, ..ExportWorkspace::default() };
+        loop {
+            let page = self.source.export_page(&request)?;
+            page.lines.into_iter().try_for_each(|line| export.add_line(line))?;
+            request.cursor = page.next;
+            if request.cursor.is_none() {
+                break;
+            }
+        }
+        Ok(export)
+    }
+
+    fn plan_store<'f>(
+        &self,
+        stored: &BTreeMap<MemoryId, &'f StoredMemory>,
+        files: &'f VaultFiles,
+        state: &LocalState,
+        options: SyncOptions,
+        report: &mut SyncReport,
+    ) -> StorePlan<'f> {
+        let mut plan = StorePlan::default();
+        for (id, found) in &files.memories {
+            let Some(known) = stored.get(id) else {
+                match found.first() {
+                    Some(first) if state.claimed.contains(id) => plan.claimed.push(first),
+                    Some(_) if state.written.contains(id) => plan.gone += found.len(),
+                    first => plan.foreign.extend(first),
+                }
+                continue;
+            };
+            let Some(own) = own_file(known, found) else { continue };
+            for copy in found.iter().filter(|copy| copy.path != own.path) {
+                let reason = format!(
+                    "has the id of {}. Remove the key `id` to make it a memory of its own, or remove the file.",
+                    own.path
+                );
+                report.note(&copy.path, reason);
+            }
+            if state.claimed.contains(id) {
+                continue;
+            }
+            match plan_memory(known, &own.file) {
+                Ok(MemoryStep::Nothing | MemoryStep::WriteFile) => {}
+                Ok(MemoryStep::ChangeStore(fields)) => plan.changes.push((own, known, *fields)),
+                Ok(MemoryStep::KeepBoth(fields)) => plan.conflicts.push((own, known, *fields)),
+                Err(error) => report.note_error(&own.path, &error),
+            }
+        }
+        let paths: Vec<&str> = files.notes.iter().map(|found| found.path.as_str()).collect();
+        let of_others = files_of_others(self.folder.root(), &paths);
+        for found in &files.notes {
+            match of_others.contains(&found.path) {
+                true => plan.foreign.push(found),
+                false => plan.notes.push(found),
+            }
+        }
+        let missing = state.written.iter().filter(|id| !files.memories.contains_key(id));
+        let missing = missing.filter_map(|id| stored.get(id)).map(|known| &known.memory);
+        let missing = missing.filter(|memory| memory.deleted_at.is_none() && memory.case.is_none());
+        let missing = missing.filter(|memory| self.may_have_file(memory));
+        let missing = missing.filter(|memory| !files.broken_ids.contains(&memory.id));
+        match options.prune {
+            true if !files.broken.is_empty() => {
+                report.note("--prune", "nothing was deleted, since some files cannot be read.");
+            }
+            true => plan.missing.extend(missing),
+            false => report.returned = missing.count() as u64,
+        }
+        plan
+    }
+
+    /// Refuses a pass that changes very much at once: a folder that was moved away or checked out in an
+    /// old state is no wish to delete.
+    fn check_extent(
+        &self,
+        plan: &StorePlan<'_>,
+        files: &VaultFiles,
+        options: SyncOptions,
+    ) -> Result<()> {
+        let (count, all) = (plan.count(), files.memory_count() + plan.missing.len());
+        let is_part = count > FEW_FILES && count as f64 > UNASKED_SHARE * all as f64;
+        let is_first = files.memory_count() == 0 && count <= UNASKED_FILES;
+        if options.many || options.dry_run || is_first || !(count > UNASKED_FILES || is_part) {
+            return Ok(());
+        }
+        let (changed, new) =
+            (plan.changes.len() + plan.conflicts.len(), plan.notes.len() + plan.foreign.len());
+        let gone = plan.missing.len() + plan.gone;
+        Err(Error::conflict(format!(
+            "{count} of {all} files changed at once: {changed} were edited, {new} are new, {gone} are gone; expected \
+             fewer than a tenth, and at most {UNASKED_FILES}"
+        ))
+        .hint(
+            "Look at them with `commonbook vault sync --dry-run`. To take them all in, run `commonbook vault sync \
+             --many`.",
+        ))
+    }
+
+    /// Takes what the files say into the store. Returns the content of each file that was taken in: it is
+    /// written again unless it changed meanwhile.
+    fn change_store(
+        &self,
+        plan: &StorePlan<'_>,
+        state: &mut LocalState,
+        report: &mut SyncReport,
+    ) -> Result<BTreeMap<MemoryId, String>> {
+        let mut lines = Vec::new();
+        let line = |found: &FoundFile, line, kind, id: Option<MemoryId>| FileLine {
+            path: found.path.clone(),
+            line,
+            kind,
+            taken: id.map(|id| (id, found.content.clone())),
+        };
+        for (found, stored, fields) in &plan.changes {
+            let id = Some(stored.memory.id);
+            lines.push(line(found, self.edit_line(&stored.memory, fields)?, LineKind::Changed, id));
+        }
+        for (found, stored, fields) in &plan.conflicts {
+            match self.conflict_lines(&stored.memory, fields) {
+                Ok([version, mark]) => {
+                    let id = Some(stored.memory.id);
+                    lines.push(line(found, version, LineKind::Conflict, id));
+                    lines.push(line(found, mark, LineKind::Mark, None));
+                }
+                Err(error) => report.note_error(&found.path, &error),
+            }
+        }
+        for found in &plan.claimed {
+            let memory = found.file.memory(&self.settings.workspace)?;
+            lines.push(line(found, line_of(&memory)?, LineKind::Created, Some(memory.id)));
+        }
+        for found in &plan.notes {
+            match self.own_memory(found) {
+                Ok(memory) => {
+                    state.claim(&self.folder, memory.id)?;
+                    let content = found.file.with_memory(&memory, &MemoryNotes::default());
+                    self.folder.write(&found.path, &content)?;
+                    lines.push(FileLine {
+                        path: found.path.clone(),
+                        line: line_of(&memory)?,
+                        kind: LineKind::Created,
+                        taken: Some((memory.id, content)),
+                    });
+                }
+                Err(error) => report.note_error(&found.path, &error),
+            }
+        }
+        for found in &plan.foreign {
+            match self.foreign_memory(found) {
+                Ok(memory) => {
+                    lines.push(line(found, line_of(&memory)?, LineKind::Received, None));
+                    if found.file.id.is_none() {
+                        let content = found.file.with_memory(&memory, &MemoryNotes::default());
+                        self.folder.write(&found.path, &content)?;
+                    }
+                }
+                Err(error) => report.note_error(&found.path, &error),
+            }
+        }
+        for memory in &plan.missing {
+            let (id, expected_revision) = (memory.id, Some(memory.revision));
+            let delete = DeleteMemory { id, expected_revision, idempotency_key: None };
+            let line = self.record_of_edit(EditedChange::Delete(delete))?;
+            let kind = LineKind::Deleted(id);
+            lines.push(FileLine { path: id.to_string(), line, kind, taken: None });
+        }
+        self.import(lines, report)
+    }
+
+    /// Imports these lines; returns the memories and contents of the files that the store took.
+    fn import(
+        &self,
+        lines: Vec<FileLine>,
+        report: &mut SyncReport,
+    ) -> Result<BTreeMap<MemoryId, String>> {
+        let mut taken = BTreeMap::new();
+        if lines.is_empty() {
+            return Ok(taken);
+        }
+        let sent = lines.iter().map(|line| line.line.clone()).collect();
+        let results = self.source.import_lines(sent)?;
+        for (FileLine { path, kind, taken: file, .. }, result) in lines.into_iter().zip(results) {
+            if let Some(error) = result.error {
+                // The mark of a conflict whose version is there already.
+                if kind != LineKind::Mark {
+                    let reason = error.message.trim_end_matches('.');
+                    report.note(&path, format!("was not taken in: {reason}."));
+                }
+                continue;
+            }
+            taken.extend(file);
+            if let Some(at) = result.forgotten_at {
+                let day = at.strftime("%Y-%m-%d");
+                report.note(&path, format!("says what was forgotten on {day}; it was left out."));
+                continue;
+            }
+            if let Some(notice) = result.quarantined {
+                report.note(&path, format!("is quarantined: {}", notice.hint));
+            }
+            match kind {
+                LineKind::Changed => report.changed.push(path),
+                LineKind::Created => report.created.push(path),
+                LineKind::Received => report.received.push(path),
+                LineKind::Conflict => report.conflicts.push(path),
+                LineKind::Mark => {}
+                LineKind::Deleted(id) => report.deleted.push(id),
+            }
+        }
+        Ok(taken)
+    }
+
+    fn record_of_edit(&self, change: EditedChange) -> Result<ExportLine> {
+        let workspace = self.settings.workspace.clone();
+        line_of(&ExportRecord::Edit(Box::new(MemoryEdit { workspace, change })))
+    }
+
+    fn edit_line(&self, memory: &Memory, fields: &EditableFields) -> Result<ExportLine> {
+        let now = EditableFields::of(memory);
+        let line = |text: &Option<String>| text.clone().unwrap_or_default();
+        let update = UpdateMemory {
+            expected_revision: Some(memory.revision),
+            text: differing(&fields.text, &now.text),
+            memory_type: differing(&fields.memory_type, &now.memory_type),
+            title: differing(&fields.title, &now.title).map(|title| line(&title)),
+            summary: differing(&fields.summary, &now.summary).map(|summary| line(&summary)),
+            topics: differing(&fields.topics, &now.topics),
+            entities: differing(&fields.entities, &now.entities),
+            importance: differing(&fields.importance, &now.importance),
+            sharing: differing(&fields.sharing, &now.sharing),
+            metadata: differing(&fields.metadata, &now.metadata),
+            valid_from: differing(&fields.valid_from, &now.valid_from).flatten(),
+            valid_until: differing(&fields.valid_until, &now.valid_until).flatten(),
+            ..UpdateMemory::empty_update(memory.id)
+        };
+        self.record_of_edit(EditedChange::Update(Box::new(update)))
+    }
+
+    /// The person's version as a memory, and the contradiction between it and the store's. A repeated call
+    /// makes the same memory again, which the store recognises.
+    fn conflict_lines(&self, memory: &Memory, fields: &EditableFields) -> Result<[ExportLine; 2]> {
+        let mut version = self.memory_of_fields(fields)?;
+        version.metadata.insert(EDIT_OF.to_owned(), json!(memory.id));
+        version.user_id.clone_from(&memory.user_id);
+        version.source.how = EntryPoint::Import;
+        version.source.sha256 =
+            sha256(&format!("{EDIT_OF}\n{}\n{}", memory.id, memory_text(&version)));
+        let (older, newer) = ordered_by_time(memory, &version);
+        let finding = ContradictionFinding::of_edit(older, newer);
+        let record = ContradictionRecord::new(older, newer, finding, self.clock.now());
+        let mark = line_of(&ExportRecord::Contradiction(Box::new(record)))?;
+        Ok([line_of(&version)?, mark])
+    }
+
+    /// The memory of a note that the person wrote.
+    fn own_memory(&self, found: &FoundFile) -> Result<Memory> {
+        let sharing = match MemoryArea::of_path(&found.path) {
+            Some(MemoryArea::Private) => Sharing::Private,
+            _ => Sharing::Shared,
+        };
+        let default = new_fields(sharing);
+        self.memory_of_fields(&found.file.editable_fields(&default)?)
+    }
+
+    fn memory_of_fields(&self, fields: &EditableFields) -> Result<Memory> {
+        let now = self.clock.now();
+        let request = SaveMemory {
+            text: fields.text.clone(),
+            title: fields.title.clone(),
+            summary: fields.summary.clone(),
+            topics: fields.topics.clone(),
+            entities: fields.entities.clone(),
+            importance: Some(fields.importance),
+            memory_type: Some(fields.memory_type.clone())
+                .filter(|kind| kind.check_choice().is_ok()),
+            sharing: Some(fields.sharing),
+            valid_from: fields.valid_from,
+            valid_until: fields.valid_until,
+            metadata: fields.metadata.clone(),
+            ..SaveMemory::default()
+        };
+        request.memory(&self.person, fields.sharing, MemoryId::new(self.ids, now), now)
+    }
+
+    /// The memory of a file that somebody else wrote: nobody's, and not trusted. It keeps its id.
+    fn foreign_memory(&self, found: &FoundFile) -> Result<Memory> {
+        let written = found.file.memory(&self.settings.workspace).ok();
+        let mut memory = match written.filter(|_| found.file.is_unedited()) {
+            Some(memory) => memory,
+            None => {
+                let fields = found.file.editable_fields(&new_fields(Sharing::Shared))?;
+                let memory = self.memory_of_fields(&fields)?;
+                Memory { id: found.file.id.unwrap_or(memory.id), ..memory }
+            }
+        };
+        memory.owner = Agent::legacy();
+        memory.sharing = Sharing::Shared;
+        memory.trust = Trust::Untrusted;
+        (memory.case, memory.position, memory.review) = (None, None, None);
+        (memory.revision, memory.usage) = (1, None);
+        memory.source.how = EntryPoint::Import;
+        memory.source.sha256 = sha256(&format!("vault\n{}", memory.id));
+        Ok(memory)
+    }
+
+    /// Writes what the store has into the files, and removes what it has not.
+    fn write_files(
+        &self,
+        export: &VaultExport,
+        files: &VaultFiles,
+        taken: &BTreeMap<MemoryId, String>,
+        state: &mut LocalState,
+        report: &mut SyncReport,
+    ) -> Result<()> {
+        let mut paths = MemoryPaths::new();
+        let mut writes: Vec<(&StoredMemory, Option<&FoundFile>)> = Vec::new();
+        let with_files = export.memories.iter().filter(|stored| {
+            let memory = &stored.memory;
+            let is_here = files.memories.contains_key(&memory.id);
+            memory.case.is_none()
+                && !files.broken_ids.contains(&memory.id)
+                && (is_here || self.may_have_file(memory))
+        });
+        for stored in with_files {
+            let memory = &stored.memory;
+            let found = files.memories.get(&memory.id).and_then(|found| own_file(stored, found));
+            let (path, is_due) = match found {
+                None => (new_path(memory, &paths), true),
+                Some(found) => {
+                    let is_taken = taken.get(&memory.id) == Some(&found.content);
+                    let step = plan_memory(stored, &found.file);
+                    let is_due = is_taken || matches!(step, Ok(MemoryStep::WriteFile));
+                    let is_same = is_due || matches!(step, Ok(MemoryStep::Nothing));
+                    let path =
+                        if is_same { area_path(memory, &found.path) } else { found.path.clone() };
+                    if path != found.path {
+                        self.folder.rename(&found.path, &path)?;
+                        report.moved += 1;
+                    }
+                    (path, is_due)
+                }
+            };
+            paths.insert(memory.id, path);
+            if is_due {
+                writes.push((stored, found));
+            }
+        }
+        let mut superseded: BTreeMap<MemoryId, Vec<String>> = BTreeMap::new();
+        for StoredMemory { memory, .. } in &export.memories {
+            if let (Some(heir), Some(path)) = (memory.superseded_by, paths.get(&memory.id)) {
+                superseded.entry(heir).or_default().push(stem(path).to_owned());
+            }
+        }
+        for (stored, found) in writes {
+            let Some(path) = paths.get(&stored.memory.id) else { continue };
+            let notes = MemoryNotes {
+                earlier: stored.earlier.iter().map(memory_checksum).collect(),
+                supersedes: superseded.remove(&stored.memory.id).unwrap_or_default(),
+                access_count: 0,
+            };
+            let content = match found {
+                Some(found) => found.file.with_memory(&stored.memory, &notes),
+                None => memory_file(&stored.memory, &notes),
+            };
+            let before = self.folder.read(path)?;
+            // A person saved it since it was read: the next pass takes that in.
+            let is_unread = before.as_deref() != found.map(|found| found.content.as_str());
+            if is_unread || before.as_ref() == Some(&content) {
+                continue;
+            }
+            self.folder.write(path, &content)?;
+            report.written += 1;
+        }
+        self.remove_files(files, &paths, state, report)?;
+        self.write_pages(export, &paths, files, report)?;
+        let mut written: BTreeSet<MemoryId> = paths.into_keys().collect();
+        // What the store did not take keeps its id, and is still the person's.
+        let waiting = state.claimed.iter().filter(|id| !written.contains(id));
+        let waiting = waiting.filter(|id| files.memories.contains_key(id)).copied().collect();
+        written.extend(state.written.iter().filter(|id| files.memories.contains_key(id)));
+        state.note_written(&self.folder, written, waiting)
+    }
+
+    /// Removes the files whose memories are gone, or are not for others any more.
+    fn remove_files(
+        &self,
+        files: &VaultFiles,
+        paths: &MemoryPaths,
+        state: &mut LocalState,
+        report: &mut SyncReport,
+    ) -> Result<()> {
+        for (id, found) in &files.memories {
+            if paths.contains_key(id) || !state.written.contains(id) {
+                continue;
+            }
+            for found in found {
+                if !found.file.is_unedited() {
+                    let copy = self.folder.keep_copy(&found.path, &found.content)?;
+                    report.note(
+                        &found.path,
+                        format!("was edited, and its memory is gone. Your version is in {copy}."),
+                    );
+                }
+                self.folder.remove(&found.path)?;
+                report.removed += 1;
+            }
+            state.written.remove(id);
+        }
+        Ok(())
+    }
+
+    fn write_pages(
+        &self,
+        export: &VaultExport,
+        paths: &MemoryPaths,
+        files: &VaultFiles,
+        report: &mut SyncReport,
+    ) -> Result<()> {
+        let pages = vault_pages(export, paths, self.settings.history)?;
+        for (path, content) in &pages {
+            let before = self.folder.read(path)?;
+            if before.as_ref() == Some(content) {
+                continue;
+            }
+            if let Some(before) =
+                before.filter(|before| path.ends_with(".md") && !is_sealed(before))
+            {
+                let copy = self.folder.keep_copy(path, &before)?;
+                report.note(
+                    path,
+                    format!(
+                        "was edited, and is written by the program: it was restored. Your version is in {copy}; \
+                         append an entry or edit a memory instead."
+                    ),
+                );
+            }
+            self.folder.write(path, content)?;
+            report.pages += 1;
+        }
+        for path in files.pages.iter().filter(|path| !pages.contains_key(*path)) {
+            let content = self.folder.read(path)?.unwrap_or_default();
+            match path.ends_with(".md") && !is_sealed(&content) {
+                true => report.note(
+                    path,
+                    "is no page of this workspace; it was left alone. Move it to `memories/` to make it a memory.",
+                ),
+                false => self.folder.remove(path)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn by_id(export: &VaultExport) -> BTreeMap<MemoryId, &StoredMemory> {
+    export.memories.iter().map(|stored| (stored.memory.id, stored)).collect()
+}
+
+/// The file of a memory among those with its id: one that nobody edited, else the first.
+fn own_file<'f>(stored: &StoredMemory, found: &'f [FoundFile]) -> Option<&'f FoundFile> {
+    let is_same =
+        |found: &&FoundFile| matches!(plan_memory(stored, &found.file), Ok(MemoryStep::Nothing));
+    match found {
+        [] => None,
+        [one] => Some(one),
+        [first, ..] => found.iter().find(is_same).or(Some(first)),
+    }
+}
+
+/// The path of the file of a memory that has none: beside the memory whose edit it is.
+fn new_path(memory: &Memory, paths: &MemoryPaths) -> String {
+    let of = memory.metadata.get(EDIT_OF).and_then(|id| MemoryId::parse(id.as_str()?));
+    let beside = of.and_then(|id| paths.get(&id)).filter(|_| memory.is_current());
+    let path = memory_path(memory);
+    match beside.and_then(|path| path.strip_suffix(".md")) {
+        Some(beside) => {
+            let ending = path.rsplit('_').next().unwrap_or_default();
+            area_path(memory, &format!("{beside}.conflict_{ending}"))
+        }
+        None => path,
+    }
+}
+
+/// The path of a file in the folder where its memory belongs now: below it a person orders files freely.
+fn area_path(memory: &Memory, path: &str) -> String {
+    let area = MemoryArea::of(memory);
+    match MemoryArea::of_path(path) {
+        Some(now) if now == area => path.to_owned(),
+        Some(_) => {
+            let rest = path.split_once('/').map_or(path, |(_, rest)| rest);
+            format!("{}/{rest}", area.folder())
+        }
+        // A note of the first level stays there as long as it holds.
+        None if area == MemoryArea::Shared => path.to_owned(),
+        None => format!("{}/{path}", area.folder()),
+    }
+}
+
+/// What a note is without frontmatter.
+fn new_fields(sharing: Sharing) -> EditableFields {
+    EditableFields {
+        text: String::new(),
+        title: None,
+        summary: None,
+        topics: Vec::new(),
+        entities: Vec::new(),
+        importance: Importance::Normal,
+        memory_type: MemoryType::semantic(),
+        sharing,
+        valid_from: None,
+        valid_until: None,
+        metadata: Map::new(),
+    }
+}
+
+/// The new value, if it is another one.
+fn differing<T: PartialEq + Clone>(new: &T, old: &T) -> Option<T> {
+    (new != old).then(|| new.clone())
+}
+
+/// What a version says: by it a repeated conflict is recognised.
+fn memory_text(memory: &Memory) -> String {
+    json!([memory.text, memory.title, memory.summary, memory.topics]).to_string()
+}
+
+fn report_plan(plan: &StorePlan<'_>, report: &mut SyncReport) {
+    let path = |found: &FoundFile| found.path.clone();
+    report.changed.extend(plan.changes.iter().map(|(found, ..)| path(found)));
+    report.conflicts.extend(plan.conflicts.iter().map(|(found, ..)| path(found)));
+    report.created.extend(plan.notes.iter().chain(&plan.claimed).map(|found| path(found)));
+    report.received.extend(plan.foreign.iter().map(|found| path(found)));
+    report.deleted.extend(plan.missing.iter().map(|memory| memory.id));
+    report.removed = plan.gone as u64;
+}

@@ -1,0 +1,183 @@
+//! A vault and its store: out, in, and back.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod edits;
+mod rebuild;
+#[path = "../../../commonbook/tests/verbs/team.rs"]
+mod team;
+
+use std::sync::Arc;
+
+use commonbook::Commonbook;
+use commonbook::base::clock::{Clock, FixedClock, Timestamp};
+use commonbook::base::error::Result;
+use commonbook::base::id::CountingIds;
+use commonbook::model::agent::{Agent, AgentName};
+use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::export::{ExportPage, ExportWorkspace};
+use commonbook::model::import::{ImportLine, ImportRecord};
+use commonbook::model::memory::{Memory, SaveMemory, Sharing};
+use commonbook::store::sqlite::SqliteStore;
+use commonbook_vault::export::ExportLine;
+use commonbook_vault::files::is_note;
+use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
+use commonbook_vault::settings::VaultSettings;
+use commonbook_vault::sync::{SyncOptions, SyncReport, Vault, VaultSource};
+use serde_json::Value;
+
+/// A Commonbook with a home and a vault of its own, and its clock.
+pub(crate) struct World {
+    pub(crate) book: Commonbook,
+    pub(crate) clock: Arc<FixedClock>,
+    ids: Arc<CountingIds>,
+    _home: tempfile::TempDir,
+    pub(crate) folder: Arc<tempfile::TempDir>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with_folder(Arc::new(tempfile::tempdir().unwrap()))
+    }
+
+    /// A new home with the vault in this folder.
+    pub(crate) fn with_folder(folder: Arc<tempfile::TempDir>) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
+        let clock = Arc::new(FixedClock::at(at(0)));
+        let ids = Arc::new(CountingIds::default());
+        let book = Commonbook::with_clock_and_ids(
+            store,
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            Arc::clone(&ids) as _,
+        );
+        Self { book, clock, ids, _home: home, folder }
+    }
+
+    pub(crate) fn save(&self, agent: &str, text: &str) -> Memory {
+        let request = SaveMemory { text: text.into(), ..SaveMemory::default() };
+        self.book.save_memory(&caller(agent), &request).unwrap().memory
+    }
+
+    pub(crate) fn save_private(&self, agent: &str, text: &str) -> Memory {
+        let sharing = Some(Sharing::Private);
+        let request = SaveMemory { text: text.into(), sharing, ..SaveMemory::default() };
+        self.book.save_memory(&caller(agent), &request).unwrap().memory
+    }
+
+    pub(crate) fn sweep_at(&self, hours: i64) -> usize {
+        let sweep = |hours| {
+            self.clock.set(at(hours));
+            self.book.sweep().unwrap().purged
+        };
+        sweep(hours) + sweep(hours + 1)
+    }
+
+    /// One pass of the vault.
+    pub(crate) fn sync(&self) -> SyncReport {
+        self.try_sync(SyncOptions::default(), Box::new(DiskSteps)).unwrap()
+    }
+
+    pub(crate) fn try_sync(
+        &self,
+        options: SyncOptions,
+        steps: Box<dyn FileSteps>,
+    ) -> Result<SyncReport> {
+        let folder = VaultFolder::new(self.folder.path(), steps);
+        if !commonbook_vault::settings::is_vault(self.folder.path()) {
+            VaultSettings::new("x".parse().unwrap()).write(&folder)?;
+        }
+        let settings = VaultSettings::read(&folder)?;
+        let vault = Vault {
+            folder,
+            settings,
+            source: self,
+            person: person(),
+            clock: &*self.clock,
+            ids: &*self.ids,
+        };
+        vault.sync(options)
+    }
+
+    /// The export of the workspace as text, without what the person may not read.
+    pub(crate) fn export(&self) -> String {
+        let mut request = ExportWorkspace { limit: Some(100), ..ExportWorkspace::default() };
+        let mut text = String::new();
+        loop {
+            let page = self.export_page(&request).unwrap();
+            for line in page.lines {
+                text.push_str(&format!("{}\n", Value::Object(line)));
+            }
+            request.cursor = page.next;
+            if request.cursor.is_none() {
+                return text;
+            }
+        }
+    }
+
+    /// The files below a folder of the vault, with their contents.
+    pub(crate) fn files(&self, below: &str) -> Vec<(String, String)> {
+        let folder = VaultFolder::new(self.folder.path(), Box::new(DiskSteps));
+        let paths = folder.list().unwrap().into_iter().filter(|path| path.starts_with(below));
+        paths.map(|path| (path.clone(), folder.read(&path).unwrap().unwrap())).collect()
+    }
+
+    /// The path and content of the memory's file that holds this text.
+    pub(crate) fn file_with(&self, text: &str) -> (String, String) {
+        let found = self.files("").into_iter();
+        let found = found.filter(|(path, content)| is_note(path) && content.contains(text));
+        let mut found: Vec<_> = found.collect();
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        found.remove(0)
+    }
+
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let full = self.folder.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, content).unwrap();
+    }
+
+    pub(crate) fn edit(&self, text: &str, change: impl Fn(&str) -> String) -> String {
+        let (path, content) = self.file_with(text);
+        self.write(&path, &change(&content));
+        path
+    }
+}
+
+impl VaultSource for World {
+    fn export_page(&self, request: &ExportWorkspace) -> Result<ExportPage> {
+        self.book.export_workspace(&person(), request)
+    }
+
+    fn import_lines(&self, lines: Vec<ExportLine>) -> Result<Vec<ImportRecord>> {
+        let lines: Result<Vec<ImportLine>> =
+            lines.into_iter().map(|line| ImportLine::from_json(Value::Object(line))).collect();
+        let results = self.book.import_lines(&person(), Some(&"x".parse().unwrap()), lines?)?;
+        Ok(results.into_iter().map(ImportRecord::from).collect())
+    }
+}
+
+/// A request as a door parses it.
+pub(crate) fn request<T: serde::de::DeserializeOwned>(value: Value) -> T {
+    commonbook::base::input::from_value(value).unwrap()
+}
+
+/// This many hours after the start.
+pub(crate) fn at(hours: i64) -> Timestamp {
+    let beginning: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
+    beginning + jiff::SignedDuration::from_hours(hours)
+}
+
+pub(crate) fn caller(agent: &str) -> Caller {
+    elsewhere(agent, "x")
+}
+
+/// The person at the command line.
+pub(crate) fn person() -> Caller {
+    caller("human")
+}
+
+pub(crate) fn elsewhere(agent: &str, workspace: &str) -> Caller {
+    let name = AgentName { agent: Agent::with_any_name(agent).unwrap(), device: None };
+    Caller::new(Some(name), workspace.parse().unwrap(), EntryPoint::Cli)
+}

@@ -1,0 +1,67 @@
+//! A store that was lost comes back from its vault.
+
+use std::sync::Arc;
+
+use commonbook_vault::folder::{DiskSteps, VaultFolder};
+use commonbook_vault::rebuild::rebuild_lines;
+use commonbook_vault::settings::VaultSettings;
+use commonbook_vault::sync::VaultSource as _;
+
+use crate::team::team;
+use crate::{World, at};
+
+fn rebuilt(old: &World, with_history: bool) -> World {
+    let new = World::with_folder(Arc::clone(&old.folder));
+    new.clock.set(at(20));
+    let folder = VaultFolder::new(old.folder.path(), Box::new(DiskSteps));
+    let rebuild = rebuild_lines(&folder, with_history).unwrap();
+    assert_eq!(rebuild.notes, []);
+    for result in new.import_lines(rebuild.lines).unwrap() {
+        assert!(result.error.is_none(), "{:?}", result.error);
+    }
+    new
+}
+
+fn assert_same(found: &str, expected: &str) {
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.lines().count(), expected.lines().count());
+}
+
+#[test]
+fn a_rebuilt_store_exports_what_the_lost_one_did() {
+    let old = team();
+    let folder = VaultFolder::new(old.folder.path(), Box::new(DiskSteps));
+    let mut settings = VaultSettings::new("x".parse().unwrap());
+    settings.history = true;
+    settings.write(&folder).unwrap();
+    let report = old.sync();
+    assert_eq!(report.notes, []);
+    let before = old.export();
+    let new = rebuilt(&old, true);
+    assert_same(&new.export(), &before);
+    // The vault of the new store is the same, and a second pass of the old one changes nothing.
+    let files = old.files("");
+    let report = new.sync();
+    assert_eq!(
+        (report.written, report.moved, report.removed, report.changed_store()),
+        (0, 0, 0, false)
+    );
+    assert_eq!(new.files(""), files);
+    let report = old.sync();
+    assert_eq!((report.written, report.pages, report.changed_store()), (0, 0, false));
+}
+
+#[test]
+fn without_history_only_the_present_comes_back() {
+    let old = team();
+    old.sync();
+    let new = rebuilt(&old, false);
+    let without = |text: &str| -> String {
+        let lines = text.lines().filter(|line| !line.starts_with("{\"record\":\"revisions\""));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    assert_same(&without(&new.export()), &without(&old.export()));
+    assert!(!new.export().contains("\"record\":\"revisions\""));
+}

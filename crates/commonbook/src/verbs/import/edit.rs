@@ -1,0 +1,50 @@
+//! What a person changed in the file of a memory, written as a revision of it.
+
+use jiff::Timestamp;
+
+use crate::base::error::Result;
+use crate::model::access::{self, Sight};
+use crate::model::caller::Caller;
+use crate::model::event::EventKind;
+use crate::model::export::{EditedChange, MemoryEdit};
+use crate::model::memory::{Memory, SaveOutcome, UpdateMemory, expect_revision};
+use crate::store::Transaction;
+use crate::verbs::memory::{MemoryChange, not_deleted, visible_memory};
+use crate::verbs::ops::forgotten::admit_memory;
+
+/// Writes an edit; returns whether it changed anything. An edit that was written before changes nothing.
+///
+/// # Errors
+/// `not_found` if the memory is not in the caller's sight or deleted; `forbidden` if the caller is no
+/// person, or the memory an entry of a case; `conflict` if the memory is not at the expected revision.
+pub(super) fn write_edit(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    edit: &MemoryEdit,
+    now: Timestamp,
+) -> Result<SaveOutcome> {
+    let sight = Sight::exporting(caller, &edit.workspace)?;
+    let id = edit.change.id();
+    let stored = visible_memory(&*tx, &sight, id)?;
+    access::may_edit_file(caller, &stored)?;
+    let (after, kind, fields) = match &edit.change {
+        EditedChange::Delete(_) if stored.deleted_at.is_some() => return Ok(SaveOutcome::Repeated),
+        EditedChange::Delete(_) => {
+            let after = Memory { deleted_at: Some(now), ..stored.clone() };
+            (after, EventKind::MemoryDeleted, Vec::new())
+        }
+        EditedChange::Update(update) => {
+            let mut after = not_deleted(stored.clone())?;
+            let update = UpdateMemory { expected_revision: None, ..(**update).clone() };
+            let fields = update.apply(&mut after, None)?;
+            if fields.is_empty() {
+                return Ok(SaveOutcome::Repeated);
+            }
+            access::may_keep(&after.owner, after.sharing)?;
+            (admit_memory(&*tx, &after)?, EventKind::MemoryUpdated, fields)
+        }
+    };
+    expect_revision(edit.change.expected_revision(), &stored)?;
+    MemoryChange { kind, fields: &fields, caller, now }.write(tx, &stored, after)?;
+    Ok(SaveOutcome::Created)
+}
