@@ -1,9 +1,10 @@
 //! A memory as a Markdown file: its fields as frontmatter, its text as the body, byte for byte.
 //!
-//! The key `checksum` says what the program wrote: a file whose other keys and text still have it was not
-//! edited. `ancestors` holds the checksums of the revisions before, the newest first: by them a vault that
-//! was written elsewhere is compared with the revision that both have. `supersedes` and `access_count` are
-//! for readers.
+//! The key `checksum` is of what a person may change, as the program wrote it: a file that still has it was
+//! not edited. `ancestors` holds those of the revisions before, the newest first: by them a file that was
+//! written elsewhere is compared with the revision that both sides have. `supersedes` is for readers.
+
+use std::collections::BTreeMap;
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::hash::sha256;
@@ -16,7 +17,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::frontmatter::{Frontmatter, flow_value, normalised_lines, split_markdown};
+use crate::frontmatter::{Frontmatter, normalised_lines, split_markdown};
 
 /// The keys of a file in order, each with the field of the memory.
 const FIELDS: [MemoryField; 28] = [
@@ -53,9 +54,11 @@ const FIELDS: [MemoryField; 28] = [
 /// Where the memory came from: the last of the fields, since it is long.
 const SOURCE: &str = "source";
 const SUPERSEDES: &str = "supersedes";
-const ACCESS_COUNT: &str = "access_count";
 const CHECKSUM: &str = "checksum";
 const ANCESTORS: &str = "ancestors";
+
+/// The keys that say whose memory it is and where it came from.
+const FOREIGN_KEYS: [&str; 5] = ["owner_agent", "user_id", "created_at", "trust", SOURCE];
 
 /// Checksums of earlier revisions in a file at most.
 const ANCESTORS_MAX: usize = 8;
@@ -82,8 +85,6 @@ pub struct MemoryNotes {
     pub earlier: Vec<String>,
     /// The names of the files of the memories that it superseded.
     pub supersedes: Vec<String>,
-    /// How often it reached readers until the file was written.
-    pub access_count: u64,
 }
 
 /// The fields of a memory that a person may change in its file.
@@ -136,12 +137,41 @@ impl EditableFields {
     /// Whether both say the same; an editor that adds or takes an empty line at the end changes nothing.
     #[must_use]
     pub fn says_same(&self, other: &Self) -> bool {
-        let trimmed = |fields: &Self| {
-            let text = fields.text.trim_end().to_owned();
-            Self { text, ..fields.clone() }
-        };
-        trimmed(self) == trimmed(other)
+        self.canonical_json() == other.canonical_json()
     }
+
+    /// The checksum of these fields of a memory.
+    #[must_use]
+    pub fn checksum(&self, id: MemoryId) -> String {
+        sha256(&format!("{id}\n{}", self.canonical_json()))[..CHECKSUM_CHARS].to_owned()
+    }
+
+    /// The fields as JSON, whatever the order of the metadata.
+    fn canonical_json(&self) -> Value {
+        let metadata: BTreeMap<&String, &Value> = self.metadata.iter().collect();
+        json!([
+            self.text.trim_end(),
+            self.title,
+            self.summary,
+            self.topics,
+            self.entities,
+            self.importance,
+            self.memory_type,
+            self.sharing,
+            self.valid_from,
+            self.valid_until,
+            metadata,
+        ])
+    }
+}
+
+/// Why a memory does not hold any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryEnding {
+    /// It was deleted.
+    Deleted,
+    /// This memory took its place.
+    Superseded(MemoryId),
 }
 
 /// A file of a memory, as it was read.
@@ -203,16 +233,32 @@ impl MemoryFile {
         self.written_checksum().into_iter().chain(earlier).collect()
     }
 
-    /// Whether the keys that the program wrote, and the text, are as it wrote them.
+    /// Whether it says what the program wrote.
     #[must_use]
-    pub fn is_unedited(&self) -> bool {
-        let fields = self.frontmatter.fields();
-        let known = FIELDS.iter().map(|field| field.key).chain([SOURCE]);
-        let known = known.filter_map(|key| Some((key, fields.get(key)?)));
-        self.written_checksum() == Some(&*checksum(known, &self.text))
+    pub fn is_unedited(&self, fields: &EditableFields) -> bool {
+        self.id.is_some_and(|id| self.written_checksum() == Some(&*fields.checksum(id)))
     }
 
-    /// The memory that an unedited file holds.
+    /// Whether the memory was put away when the file was written.
+    #[must_use]
+    pub fn is_put_away(&self) -> bool {
+        let fields = self.frontmatter.fields();
+        let keys = ["deleted_at", "superseded_by", "archived_at", "retraction"];
+        keys.iter().any(|key| fields.get(*key).is_some_and(|value| !value.is_null()))
+    }
+
+    /// The memory that superseded it, or that it was deleted, as the file says.
+    #[must_use]
+    pub fn ending(&self) -> Option<MemoryEnding> {
+        let fields = self.frontmatter.fields();
+        if fields.get("deleted_at").is_some_and(Value::is_string) {
+            return Some(MemoryEnding::Deleted);
+        }
+        let heir = fields.get("superseded_by").and_then(Value::as_str).and_then(MemoryId::parse);
+        heir.map(MemoryEnding::Superseded)
+    }
+
+    /// The memory that the file holds.
     ///
     /// # Errors
     /// `invalid` with the key that is missing or wrong.
@@ -264,41 +310,41 @@ impl MemoryFile {
         self.frontmatter.fields().get("owner_agent").and_then(Value::as_str)
     }
 
-    /// The content of the file with this memory; keys that are not the program's stay as they are.
+    /// The content of the file with this memory; keys that are not the program's stay as they are, and of a
+    /// memory that others wrote, the keys that say so.
     #[must_use]
     pub fn with_memory(&self, memory: &Memory, notes: &MemoryNotes) -> String {
-        let known = known_fields(memory);
-        let sum = memory_checksum(memory);
-        let mut frontmatter = self.frontmatter.clone();
-        // A count is written with another change, and is no change by itself.
-        let count = Some(notes.access_count).filter(|count| *count > 0).map(Value::from);
-        let is_same = frontmatter.fields().get(CHECKSUM) == Some(&json!(sum));
-        let count = match is_same {
-            true => frontmatter.fields().get(ACCESS_COUNT).cloned(),
-            false => count,
-        };
+        let mut known = known_fields(memory);
+        if self.is_of_others(memory) {
+            let fields = self.frontmatter.fields();
+            for (key, value) in known.iter_mut().filter(|(key, _)| FOREIGN_KEYS.contains(key)) {
+                *value = fields.get(*key).cloned();
+            }
+        }
         let supersedes: Vec<String> =
             notes.supersedes.iter().map(|name| format!("[[{name}]]")).collect();
         let supersedes =
             Some(supersedes).filter(|names| !names.is_empty()).map(|names| json!(names));
         let earlier: Vec<&String> = notes.earlier.iter().rev().take(ANCESTORS_MAX).collect();
         let earlier = Some(earlier).filter(|sums| !sums.is_empty()).map(|sums| json!(sums));
-        let notes = [
-            (SUPERSEDES, supersedes),
-            (ACCESS_COUNT, count),
-            (ANCESTORS, earlier),
-            (CHECKSUM, Some(json!(sum))),
-        ];
+        let sum = memory_checksum(memory);
+        let notes = [(SUPERSEDES, supersedes), (ANCESTORS, earlier), (CHECKSUM, Some(json!(sum)))];
+        let mut frontmatter = self.frontmatter.clone();
         frontmatter.set_all(known.into_iter().chain(notes));
         format!("{}\n{}\n", frontmatter.render(), memory.text)
+    }
+
+    /// Whether others wrote the file, so that the store has its memory as nobody's.
+    #[must_use]
+    pub fn is_of_others(&self, memory: &Memory) -> bool {
+        memory.owner.is_legacy() && self.owner().is_some_and(|owner| owner != memory.owner.as_str())
     }
 }
 
 /// The checksum of the file of this memory.
 #[must_use]
 pub fn memory_checksum(memory: &Memory) -> String {
-    let known = known_fields(memory);
-    checksum(known.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))), &memory.text)
+    EditableFields::of(memory).checksum(memory.id)
 }
 
 /// The content of a new file with this memory.
@@ -321,19 +367,6 @@ fn known_fields(memory: &Memory) -> Vec<(&'static str, Option<Value>)> {
         (*key, fields.shift_remove(*field).filter(|value| !is_usual(field, value)))
     });
     known.collect()
-}
-
-/// The checksum of these keys and this text.
-fn checksum<'v>(fields: impl Iterator<Item = (&'static str, &'v Value)>, text: &str) -> String {
-    let mut whole = String::new();
-    for (key, value) in fields {
-        whole.push_str(key);
-        whole.push('=');
-        whole.push_str(&flow_value(value));
-        whole.push('\n');
-    }
-    whole.push_str(text);
-    sha256(&whole)[..CHECKSUM_CHARS].to_owned()
 }
 
 /// The value of a key.

@@ -7,7 +7,7 @@ use commonbook::base::error::Result;
 use commonbook::model::memory::Memory;
 use serde_json::{Map, Value};
 
-use crate::memory_file::{EditableFields, MemoryFile, memory_checksum};
+use crate::memory_file::{EditableFields, MemoryEnding, MemoryFile, memory_checksum};
 
 /// A memory as the store has it, with its earlier revisions.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,8 @@ pub enum MemoryStep {
     WriteFile,
     /// The file says something new, which the store takes; then the file is written.
     ChangeStore(Box<EditableFields>),
+    /// The memory was put away elsewhere, as the file says.
+    PutAway(MemoryEnding),
     /// File and store each changed what the other changed too: the file's version becomes a memory of
     /// the person beside the store's.
     KeepBoth(Box<EditableFields>),
@@ -49,41 +51,33 @@ pub enum MemoryStep {
 
 /// The step for the file of a memory that the store has. `file` is the file as it was read.
 ///
-/// - A file that nobody edited is older than the store, or came from another store.
-/// - An edit is compared with the revision that it began from. Changes of different fields, topics,
-///   or lines that lie apart, are joined. Where both sides changed one thing, both are kept.
-/// - What the store has put away since is not changed by an edit: both are kept. The file of a memory that
-///   was away already is written again.
+/// - A file that says what the store says is written again only if its revision is older: of two stores
+///   with one vault neither writes what the other wrote.
+/// - An edit is compared with the newest revision of the store among those that the file comes from.
+///   Changes of different fields, topics, or lines that lie apart, are joined. Where both sides changed
+///   one thing, both are kept.
+/// - What the store has put away since is not changed by an edit: both are kept. The file of a memory
+///   that was away already is written again.
 ///
 /// # Errors
 /// `invalid` with the key if the value of an edited key is wrong.
 pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemoryStep> {
     let memory = &stored.memory;
     let now = EditableFields::of(memory);
-    let is_unedited = file.is_unedited();
-    let written = file.written_checksum();
-    if is_unedited && written == Some(&*memory_checksum(memory)) {
-        return Ok(MemoryStep::Nothing);
+    let said = file.editable_fields(&now)?;
+    if said.says_same(&now) {
+        return Ok(plan_same(memory, file, file.is_unedited(&said)));
     }
     let base = stored.revision_of(&file.known_checksums()).or_else(|| stored.numbered(file));
-    let is_ours = base.is_some_and(|base| written == Some(&*memory_checksum(base)));
-    if is_unedited && is_ours {
-        return Ok(MemoryStep::WriteFile);
-    }
-    let said = file.editable_fields(&base.map_or_else(|| now.clone(), EditableFields::of))?;
-    if said.says_same(&now) {
-        // Another store says the same with other times: neither writes what the other wrote.
-        return Ok(if is_unedited { MemoryStep::Nothing } else { MemoryStep::WriteFile });
-    }
     let Some(base) = base else { return Ok(MemoryStep::KeepBoth(Box::new(said))) };
     let before = EditableFields::of(base);
     if said.says_same(&before) {
         return Ok(MemoryStep::WriteFile);
     }
     if !memory.is_current() {
-        return Ok(match base.is_current() {
-            true => MemoryStep::KeepBoth(Box::new(said)),
-            false => MemoryStep::WriteFile,
+        return Ok(match file.is_put_away() {
+            true => MemoryStep::WriteFile,
+            false => MemoryStep::KeepBoth(Box::new(said)),
         });
     }
     Ok(match merge_fields(&before, &now, &said) {
@@ -91,6 +85,20 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
         Some(merged) => MemoryStep::ChangeStore(Box::new(merged)),
         None => MemoryStep::KeepBoth(Box::new(said)),
     })
+}
+
+/// The step for a file that says what the store says.
+fn plan_same(memory: &Memory, file: &MemoryFile, is_unedited: bool) -> MemoryStep {
+    let has_owner = file.is_of_others(memory) || file.owner() == Some(memory.owner.as_str());
+    match file.revision() {
+        _ if !is_unedited || !has_owner => MemoryStep::WriteFile,
+        Some(revision) if revision > memory.revision => match file.ending() {
+            Some(ending) if memory.is_current() => MemoryStep::PutAway(ending),
+            _ => MemoryStep::Nothing,
+        },
+        Some(revision) if revision == memory.revision => MemoryStep::Nothing,
+        _ => MemoryStep::WriteFile,
+    }
 }
 
 /// The fields with the changes of both sides; `None` where both changed one thing.

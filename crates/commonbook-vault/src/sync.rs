@@ -18,7 +18,7 @@ use commonbook::model::contradiction::{
     ContradictionFinding, ContradictionRecord, ordered_by_time,
 };
 use commonbook::model::export::{
-    EditedChange, ExportPage, ExportRecord, ExportWorkspace, MemoryEdit,
+    EditedChange, ExportPage, ExportRecord, ExportWorkspace, MemoryEdit, Supersession,
 };
 use commonbook::model::import::ImportRecord;
 use commonbook::model::memory::{
@@ -30,7 +30,7 @@ use crate::export::{ExportLine, VaultExport, line_of};
 use crate::files::{FoundFile, VaultFiles};
 use crate::folder::VaultFolder;
 use crate::git::files_of_others;
-use crate::memory_file::{EditableFields, MemoryNotes, memory_checksum, memory_file};
+use crate::memory_file::{EditableFields, MemoryEnding, MemoryNotes, memory_checksum, memory_file};
 use crate::names::{LOCAL, MemoryArea, memory_path, stem};
 use crate::page::is_sealed;
 use crate::pages::{MemoryPaths, vault_pages};
@@ -152,6 +152,8 @@ pub struct Vault<'v> {
 struct StorePlan<'f> {
     changes: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
     conflicts: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    /// Memories that were put away elsewhere.
+    endings: Vec<(&'f FoundFile, &'f StoredMemory, MemoryEnding)>,
     /// Notes of the person.
     notes: Vec<&'f FoundFile>,
     /// Files that the person's notes got already, before a pass was killed.
@@ -168,6 +170,7 @@ impl StorePlan<'_> {
     fn count(&self) -> usize {
         self.changes.len()
             + self.conflicts.len()
+            + self.endings.len()
             + self.notes.len()
             + self.foreign.len()
             + self.missing.len()
@@ -301,6 +304,7 @@ impl Vault<'_> {
                 Ok(MemoryStep::Nothing | MemoryStep::WriteFile) => {}
                 Ok(MemoryStep::ChangeStore(fields)) => plan.changes.push((own, known, *fields)),
                 Ok(MemoryStep::KeepBoth(fields)) => plan.conflicts.push((own, known, *fields)),
+                Ok(MemoryStep::PutAway(ending)) => plan.endings.push((own, known, ending)),
                 Err(error) => report.note_error(&own.path, &error),
             }
         }
@@ -382,6 +386,21 @@ impl Vault<'_> {
                 }
                 Err(error) => report.note_error(&found.path, &error),
             }
+        }
+        for (found, stored, ending) in &plan.endings {
+            let (id, expected_revision) = (stored.memory.id, Some(stored.memory.revision));
+            let change = match ending {
+                MemoryEnding::Deleted => EditedChange::Delete(DeleteMemory {
+                    id,
+                    expected_revision,
+                    idempotency_key: None,
+                }),
+                MemoryEnding::Superseded(by) => {
+                    EditedChange::Supersede(Supersession { id, by: *by, expected_revision })
+                }
+            };
+            let edit = self.record_of_edit(change)?;
+            lines.push(line(found, edit, LineKind::Changed, Some(id)));
         }
         for found in &plan.claimed {
             let memory = found.file.memory(&self.settings.workspace)?;
@@ -542,10 +561,10 @@ impl Vault<'_> {
     /// The memory of a file that somebody else wrote: nobody's, and not trusted. It keeps its id.
     fn foreign_memory(&self, found: &FoundFile) -> Result<Memory> {
         let written = found.file.memory(&self.settings.workspace).ok();
-        let mut memory = match written.filter(|_| found.file.is_unedited()) {
+        let fields = found.file.editable_fields(&new_fields(Sharing::Shared))?;
+        let mut memory = match written.filter(|_| found.file.is_unedited(&fields)) {
             Some(memory) => memory,
             None => {
-                let fields = found.file.editable_fields(&new_fields(Sharing::Shared))?;
                 let memory = self.memory_of_fields(&fields)?;
                 Memory { id: found.file.id.unwrap_or(memory.id), ..memory }
             }
@@ -613,7 +632,6 @@ impl Vault<'_> {
             let notes = MemoryNotes {
                 earlier: stored.earlier.iter().map(memory_checksum).collect(),
                 supersedes: superseded.remove(&stored.memory.id).unwrap_or_default(),
-                access_count: 0,
             };
             let content = match found {
                 Some(found) => found.file.with_memory(&stored.memory, &notes),
@@ -651,7 +669,8 @@ impl Vault<'_> {
                 continue;
             }
             for found in found {
-                if !found.file.is_unedited() {
+                let said = found.file.editable_fields(&new_fields(Sharing::Shared));
+                if said.is_ok_and(|said| !found.file.is_unedited(&said)) {
                     let copy = self.folder.keep_copy(&found.path, &found.content)?;
                     report.note(
                         &found.path,

@@ -301,6 +301,20 @@ pub enum EditedChange {
     Update(Box<UpdateMemory>),
     /// The file was removed.
     Delete(DeleteMemory),
+    /// The file names the memory that took its place.
+    Supersede(Supersession),
+}
+
+/// Another memory takes the place of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Supersession {
+    /// The memory that does not hold any more.
+    pub id: MemoryId,
+    /// The memory that holds instead.
+    pub by: MemoryId,
+    /// Does it only if the memory still has this revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
 }
 
 impl EditedChange {
@@ -310,6 +324,7 @@ impl EditedChange {
         match self {
             Self::Update(update) => update.id,
             Self::Delete(delete) => delete.id,
+            Self::Supersede(supersession) => supersession.id,
         }
     }
 
@@ -319,6 +334,7 @@ impl EditedChange {
         match self {
             Self::Update(update) => update.expected_revision,
             Self::Delete(delete) => delete.expected_revision,
+            Self::Supersede(supersession) => supersession.expected_revision,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::model::event::EventKind;
 use crate::model::export::{EditedChange, MemoryEdit};
 use crate::model::memory::{Memory, SaveOutcome, UpdateMemory, expect_revision};
 use crate::store::Transaction;
-use crate::verbs::memory::{MemoryChange, not_deleted, visible_memory};
+use crate::verbs::memory::{MemoryChange, not_deleted, replace, visible_memory};
 use crate::verbs::ops::forgotten::admit_memory;
 
 /// Writes an edit; returns whether it changed anything. An edit that was written before changes nothing.
@@ -28,6 +28,15 @@ pub(super) fn write_edit(
     let stored = visible_memory(&*tx, &sight, id)?;
     access::may_edit_file(caller, &stored)?;
     let (after, kind, fields) = match &edit.change {
+        EditedChange::Supersede(supersession) => {
+            if stored.superseded_by == Some(supersession.by) {
+                return Ok(SaveOutcome::Repeated);
+            }
+            let heir = visible_memory(&*tx, &sight, supersession.by)?;
+            expect_revision(supersession.expected_revision, &stored)?;
+            replace(tx, caller, &not_deleted(stored)?, &heir, now)?;
+            return Ok(SaveOutcome::Created);
+        }
         EditedChange::Delete(_) if stored.deleted_at.is_some() => return Ok(SaveOutcome::Repeated),
         EditedChange::Delete(_) => {
             let after = Memory { deleted_at: Some(now), ..stored.clone() };
