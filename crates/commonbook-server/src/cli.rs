@@ -32,6 +32,7 @@ mod standing;
 mod stdin;
 mod table;
 mod tokens;
+mod vault;
 mod watch_stats;
 mod webhooks;
 mod workspace;
@@ -71,6 +72,7 @@ use pages::{CURSOR_FIELD, PageNumber};
 pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
 use table::{COMMAND_GROUPS, VerbView, ViewPrinter, verb_views};
+pub(crate) use vault::{BookSource, RebuildCommand, VaultCommand, VaultPlace, vault_workspace};
 pub(crate) use workspace::WorkspaceCommand;
 
 /// The verb that asks before it runs, if a client would stop working.

@@ -58,8 +58,10 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::index::Index;
+use commonbook::model::access;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
+use commonbook::model::token::TokenScope;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, StoreLoss};
 use commonbook_text::nearest::nearest_name;
@@ -99,6 +101,10 @@ enum ProgramCommand {
     Import(cli::ImportCommand),
     /// Exports all that you may read, as lines that `commonbook import` reads
     Export(cli::ExportCommand),
+    /// Keeps the memories of the workspace as Markdown files that you read, edit and keep in git
+    Vault(cli::VaultCommand),
+    /// Makes the memories of a workspace again from its vault
+    Rebuild(cli::RebuildCommand),
     /// Backs up the whole home into one file, and reads it back
     Backup(cli::BackupCommand),
     /// Restores a backup into this home; what was forgotten since stays forgotten
@@ -143,7 +149,7 @@ struct SurfaceCommand {
 }
 
 /// The commands besides verbs that show or change memories.
-const USES_MEMORIES: [&str; 4] = ["audit", "import", "export", "monitor"];
+const USES_MEMORIES: [&str; 6] = ["audit", "import", "export", "monitor", "rebuild", "vault"];
 
 /// The commands about the home itself, also if memories are at a URL.
 const ABOUT_HOME: [&str; 7] =
@@ -338,6 +344,14 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Demo(demo) => demo.run(),
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
+        ProgramCommand::Vault(vault) => {
+            let place = vault_place(vault.folder(&config).as_deref(), own, &config, open)?;
+            vault.run(&place, as_json)
+        }
+        ProgramCommand::Rebuild(rebuild) => {
+            let place = vault_place(Some(&rebuild.folder()), own, &config, open)?;
+            rebuild.run(&place, as_json)
+        }
         ProgramCommand::Backup(backup) => {
             cli::require_person(own, &config)?;
             backup.run(&config, as_json)
@@ -385,6 +399,29 @@ fn run_import(
         }
         None => import.run(ImportTarget::Home(&open()?), &caller, into, as_json),
     }
+}
+
+/// Where a command of a vault works: in the workspace of the vault, for the person.
+fn vault_place<'p>(
+    folder: Option<&Path>,
+    own: &clap::ArgMatches,
+    config: &'p Config,
+    open: impl FnOnce() -> Result<Commonbook>,
+) -> Result<cli::VaultPlace<'p>> {
+    config.require_settings()?;
+    let mut caller = cli::resolve_cli_caller(own, config)?;
+    access::require_scope(&caller, TokenScope::Admin)?;
+    if let Some(folder) = folder {
+        caller.workspace = cli::vault_workspace(folder)?;
+    }
+    let source = match ServerAddress::of(config, None)? {
+        Some(address) => cli::BookSource::Server {
+            server: RestClient::new(address, COMMAND_TIMEOUT),
+            caller: caller.clone(),
+        },
+        None => cli::BookSource::Home { book: open()?, caller: caller.clone() },
+    };
+    Ok(cli::VaultPlace { config, caller, source })
 }
 
 fn run_export(

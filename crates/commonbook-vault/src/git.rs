@@ -1,26 +1,156 @@
-//! Which files of a vault came by git from somebody else.
+//! A vault in a git repository: which files came from others, and a pass with commit, pull and push.
+//!
+//! The user's own `git` does the work. Where two machines changed one file, git takes theirs whole, and the
+//! pass after it compares it with the store, which has ours: so memories are merged by their fields, and no
+//! mark of a conflict gets into a file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
+
+use commonbook::base::error::{Error, ErrorKind, Result};
+
+use crate::sync::{SyncOptions, SyncReport};
+
+/// How git merges the files of a vault: theirs, whole.
+const MERGE_DRIVER: &str = "merge.commonbook.driver=cp -- %B %A";
+
+/// The attributes of a vault's files.
+pub(crate) const ATTRIBUTES: &str =
+    "*.md merge=commonbook\n*.json merge=commonbook\n*.jsonl merge=commonbook\n";
+
+/// Pushes that others may cross before a pass gives up.
+const PUSH_ATTEMPTS: u32 = 4;
 
 /// The files of these that git tracks and whose last commit another person made. Without git, or outside of
 /// a repository, none.
 #[must_use]
 pub fn files_of_others(root: &Path, paths: &[&str]) -> BTreeSet<String> {
-    if paths.is_empty() || git(root, &["rev-parse", "--is-inside-work-tree"]).is_none() {
+    let git = GitFolder { root };
+    if paths.is_empty() || git.line(&["rev-parse", "--is-inside-work-tree"]).is_none() {
         return BTreeSet::new();
     }
-    let me = git(root, &["config", "user.email"]).unwrap_or_default();
+    let me = git.line(&["config", "user.email"]).unwrap_or_default();
     let is_of_other = |path: &&&str| {
-        let author = git(root, &["log", "-1", "--format=%ae", "--", path]).unwrap_or_default();
+        let author = git.line(&["log", "-1", "--format=%ae", "--", path]).unwrap_or_default();
         !author.is_empty() && author != me
     };
     paths.iter().filter(is_of_other).map(|path| (*path).to_owned()).collect()
 }
 
-/// The output of a git command; `None` if it fails.
-fn git(root: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+/// One pass of a vault with the repository that it lives in: commits, pulls, takes in what others changed,
+/// and pushes. Without an upstream branch it only commits.
+///
+/// # Errors
+/// `invalid` if the vault is in no repository; `conflict` if files outside of the vault cannot be merged;
+/// `unavailable` with git's own words if git fails; the error of the pass.
+pub fn sync_with_git(
+    root: &Path,
+    options: SyncOptions,
+    pass: &dyn Fn(SyncOptions) -> Result<SyncReport>,
+) -> Result<SyncReport> {
+    let git = GitFolder { root };
+    if git.line(&["rev-parse", "--is-inside-work-tree"]).is_none() {
+        let message = format!("{} is in no git repository", root.display());
+        return Err(Error::invalid("--git", message)
+            .hint("Make one with `git init`, and add a remote to share it."));
+    }
+    git.finish_merge()?;
+    let mut report = pass(options)?;
+    git.commit()?;
+    if git.line(&["rev-parse", "--abbrev-ref", "@{upstream}"]).is_none() {
+        report.note("--git", "committed; the branch has no upstream to pull from and push to.");
+        return Ok(report);
+    }
+    for _ in 0..PUSH_ATTEMPTS {
+        git.run(&["fetch", "--quiet"])?;
+        git.merge_upstream()?;
+        report.add(pass(options)?);
+        git.commit()?;
+        if git.output(&["push", "--quiet"])?.status.success() {
+            return Ok(report);
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Unavailable,
+        "others pushed again and again while this machine pushed",
+    )
+    .hint("Run the command again; everything is committed here."))
+}
+
+/// Git in the folder of a vault.
+struct GitFolder<'g> {
+    root: &'g Path,
+}
+
+impl GitFolder<'_> {
+    fn output(&self, arguments: &[&str]) -> Result<Output> {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(self.root).args(["-c", MERGE_DRIVER]).args(arguments);
+        command.env("GIT_TERMINAL_PROMPT", "0").output().map_err(|error| {
+            Error::new(ErrorKind::Unavailable, format!("cannot run git: {error}"))
+                .hint("Install git, or run the command without --git.")
+                .with_cause(error)
+        })
+    }
+
+    /// Runs a command that must succeed.
+    fn run(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.output(arguments)?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().next().unwrap_or("it says nothing");
+        let action = arguments.first().copied().unwrap_or_default();
+        Err(Error::new(ErrorKind::Unavailable, format!("git {action} failed: {said}"))
+            .hint("Mend that with git, and run the command again; nothing is lost."))
+    }
+
+    /// The output of a command; `None` if it fails.
+    fn line(&self, arguments: &[&str]) -> Option<String> {
+        self.run(arguments).ok().map(|text| text.trim().to_owned())
+    }
+
+    /// Commits the files of the vault, and nothing else.
+    fn commit(&self) -> Result<()> {
+        self.run(&["add", "--all", "--", "."])?;
+        if self.output(&["diff", "--cached", "--quiet", "--", "."])?.status.success() {
+            return Ok(());
+        }
+        self.run(&["commit", "--quiet", "-m", "vault: memories", "--", "."]).map(drop)
+    }
+
+    /// Merges the upstream branch.
+    fn merge_upstream(&self) -> Result<()> {
+        if self.output(&["merge", "--quiet", "--no-edit", "@{upstream}"])?.status.success() {
+            return Ok(());
+        }
+        if self.line(&["rev-parse", "-q", "--verify", "MERGE_HEAD"]).is_none() {
+            // Git refused before it began: it says why.
+            return self.run(&["merge", "--quiet", "--no-edit", "@{upstream}"]).map(drop);
+        }
+        self.finish_merge()
+    }
+
+    /// Finishes a merge in which one side moved or removed what the other changed: what is there stays.
+    fn finish_merge(&self) -> Result<()> {
+        if self.line(&["rev-parse", "-q", "--verify", "MERGE_HEAD"]).is_none() {
+            return Ok(());
+        }
+        let unmerged = |scope: &str| {
+            self.line(&["diff", "--name-only", "--diff-filter=U", "--relative", "--", scope])
+        };
+        let outside = self.line(&["diff", "--name-only", "--diff-filter=U"]).unwrap_or_default();
+        let inside = unmerged(".").unwrap_or_default();
+        if outside.lines().count() > inside.lines().count() {
+            self.run(&["merge", "--abort"])?;
+            return Err(Error::conflict(
+                "files outside of the vault cannot be merged by themselves",
+            )
+            .hint("Pull and merge the repository by hand, and run the command again."));
+        }
+        self.run(&["add", "--all", "--", "."])?;
+        self.run(&["commit", "--quiet", "--no-edit"]).map(drop)
+    }
 }

@@ -191,6 +191,12 @@ impl MemoryFile {
     /// `invalid` with the line if the frontmatter is no YAML; with the key if the id is none.
     pub fn parse(content: &str) -> Result<Self> {
         let content = normalised_lines(content);
+        let marked = |mark: &str| content.lines().zip(1..).find(|(line, _)| line.starts_with(mark));
+        if let (Some((_, line)), Some(_)) = (marked("<<<<<<< "), marked(">>>>>>> ")) {
+            let message = format!("line {line}: git left both sides of a conflict in the file");
+            return Err(Error::invalid("file", message)
+                .hint("Keep one side, such as `git checkout --theirs FILE`, and save the file."));
+        }
         let parts = split_markdown(&content);
         let frontmatter = Frontmatter::parse(parts.frontmatter.unwrap_or_default())?;
         let body = parts.body;

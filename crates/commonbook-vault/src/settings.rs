@@ -9,6 +9,7 @@ use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::VaultFolder;
+use crate::git::ATTRIBUTES;
 use crate::names::{LOCAL, PRIVATE, QUARANTINE, SETTINGS_FILE};
 
 /// The format of the files.
@@ -86,6 +87,7 @@ impl VaultSettings {
             Error::new(ErrorKind::Internal, "the settings cannot be written").with_cause(error)
         })?;
         folder.write(".gitignore", &format!("{LOCAL}/\n{PRIVATE}/\n{QUARANTINE}/\n"))?;
+        folder.write(".gitattributes", ATTRIBUTES)?;
         folder.write(SETTINGS_FILE, &format!("{text}\n"))
     }
 }

@@ -110,13 +110,30 @@ pub struct SyncNote {
 }
 
 impl SyncReport {
-    fn note(&mut self, path: &str, reason: impl Into<String>) {
+    pub(crate) fn note(&mut self, path: &str, reason: impl Into<String>) {
         self.notes.push(SyncNote { path: path.to_owned(), reason: reason.into() });
     }
 
     fn note_error(&mut self, path: &str, error: &Error) {
         let hint = error.hint.as_deref().map_or_else(String::new, |hint| format!(" {hint}"));
         self.note(path, format!("{}.{hint}", error.message.trim_end_matches('.')));
+    }
+
+    /// Adds what a later pass did.
+    pub fn add(&mut self, later: Self) {
+        self.written += later.written;
+        self.pages += later.pages;
+        self.moved += later.moved;
+        self.removed += later.removed;
+        self.returned += later.returned;
+        self.changed.extend(later.changed);
+        self.created.extend(later.created);
+        self.received.extend(later.received);
+        self.conflicts.extend(later.conflicts);
+        self.deleted.extend(later.deleted);
+        let new = later.notes.into_iter().filter(|note| !self.notes.contains(note));
+        let new: Vec<SyncNote> = new.collect();
+        self.notes.extend(new);
     }
 
     /// Whether the store was changed.

@@ -130,5 +130,6 @@ fn confidence_text(contradiction: &Contradiction) -> String {
     match contradiction.found_by {
         FindingSource::Rules => sure,
         FindingSource::Endpoint => format!("{sure}, judged by the endpoint"),
+        FindingSource::Person => "an edit crossed another change".to_owned(),
     }
 }

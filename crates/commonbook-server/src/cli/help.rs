@@ -98,6 +98,8 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
         commands: &[
             "import",
             "export",
+            "vault",
+            "rebuild",
             "consolidate",
             "backup",
             "restore-backup",

@@ -4,9 +4,12 @@
 
 mod edits;
 mod rebuild;
+mod simulation;
 #[path = "../../../commonbook/tests/verbs/team.rs"]
 mod team;
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use commonbook::Commonbook;
@@ -31,6 +34,7 @@ pub(crate) struct World {
     pub(crate) book: Commonbook,
     pub(crate) clock: Arc<FixedClock>,
     ids: Arc<CountingIds>,
+    pub(crate) workspace: String,
     _home: tempfile::TempDir,
     pub(crate) folder: Arc<tempfile::TempDir>,
 }
@@ -42,21 +46,77 @@ impl World {
 
     /// A new home with the vault in this folder.
     pub(crate) fn with_folder(folder: Arc<tempfile::TempDir>) -> Self {
+        Self::with_ids(folder, Arc::new(CountingIds::default()))
+    }
+
+    /// Two homes whose ids are never the same, each with a vault.
+    pub(crate) fn pair() -> [Self; 2] {
+        let ids = Arc::new(CountingIds::default());
+        [0, 1].map(|_| Self::with_ids(Arc::new(tempfile::tempdir().unwrap()), Arc::clone(&ids)))
+    }
+
+    fn with_ids(folder: Arc<tempfile::TempDir>, ids: Arc<CountingIds>) -> Self {
         let home = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
         let clock = Arc::new(FixedClock::at(at(0)));
-        let ids = Arc::new(CountingIds::default());
         let book = Commonbook::with_clock_and_ids(
             store,
             Arc::clone(&clock) as Arc<dyn Clock>,
             Arc::clone(&ids) as _,
         );
-        Self { book, clock, ids, _home: home, folder }
+        Self { book, clock, ids, workspace: "x".to_owned(), _home: home, folder }
     }
 
     pub(crate) fn save(&self, agent: &str, text: &str) -> Memory {
         let request = SaveMemory { text: text.into(), ..SaveMemory::default() };
-        self.book.save_memory(&caller(agent), &request).unwrap().memory
+        let caller = elsewhere(agent, &self.workspace);
+        self.book.save_memory(&caller, &request).unwrap().memory
+    }
+
+    /// Begins anew in another workspace, with an empty vault.
+    pub(crate) fn begin(&mut self, workspace: &str) {
+        self.workspace = workspace.to_owned();
+        self.folder = Arc::new(tempfile::tempdir().unwrap());
+        self.clock.set(at(0));
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The memories that hold.
+    pub(crate) fn list(&self) -> Vec<Memory> {
+        let list = request(serde_json::json!({"limit": 100}));
+        self.book.list_memories(&elsewhere("dev", &self.workspace), &list).unwrap().items
+    }
+
+    /// The texts of the memories that hold.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.list().into_iter().map(|memory| memory.text).collect()
+    }
+
+    /// The files that git would exchange with another machine.
+    pub(crate) fn shared_files(&self) -> BTreeMap<String, String> {
+        let areas = ["memories/", "archive/"];
+        let files = self.files("").into_iter();
+        files.filter(|(path, _)| areas.iter().any(|area| path.starts_with(area))).collect()
+    }
+
+    /// Keeps a content that git overwrites.
+    pub(crate) fn commit(&self, content: &str) {
+        let folder = VaultFolder::new(self.folder(), Box::new(DiskSteps));
+        folder.keep_copy("commit.md", content).unwrap();
+    }
+
+    /// Every text: of the store with its history, of the files, and of the copies that were kept.
+    pub(crate) fn everything(&self) -> String {
+        let mut text = self.export();
+        text.extend(self.files("").into_iter().map(|(_, content)| content));
+        let copies = std::fs::read_dir(self.folder().join(".commonbook/replaced"));
+        for copy in copies.into_iter().flatten().flatten() {
+            text.push_str(&std::fs::read_to_string(copy.path()).unwrap());
+        }
+        text
     }
 
     pub(crate) fn save_private(&self, agent: &str, text: &str) -> Memory {
@@ -73,6 +133,10 @@ impl World {
         sweep(hours) + sweep(hours + 1)
     }
 
+    fn person(&self) -> Caller {
+        elsewhere("human", &self.workspace)
+    }
+
     /// One pass of the vault.
     pub(crate) fn sync(&self) -> SyncReport {
         self.try_sync(SyncOptions::default(), Box::new(DiskSteps)).unwrap()
@@ -85,14 +149,14 @@ impl World {
     ) -> Result<SyncReport> {
         let folder = VaultFolder::new(self.folder.path(), steps);
         if !commonbook_vault::settings::is_vault(self.folder.path()) {
-            VaultSettings::new("x".parse().unwrap()).write(&folder)?;
+            VaultSettings::new(self.workspace.parse().unwrap()).write(&folder)?;
         }
         let settings = VaultSettings::read(&folder)?;
         let vault = Vault {
             folder,
             settings,
             source: self,
-            person: person(),
+            person: self.person(),
             clock: &*self.clock,
             ids: &*self.ids,
         };
@@ -101,7 +165,8 @@ impl World {
 
     /// The export of the workspace as text, without what the person may not read.
     pub(crate) fn export(&self) -> String {
-        let mut request = ExportWorkspace { limit: Some(100), ..ExportWorkspace::default() };
+        let mut request =
+            ExportWorkspace { limit: Some(100), deleted: true, ..ExportWorkspace::default() };
         let mut text = String::new();
         loop {
             let page = self.export_page(&request).unwrap();
@@ -146,13 +211,17 @@ impl World {
 
 impl VaultSource for World {
     fn export_page(&self, request: &ExportWorkspace) -> Result<ExportPage> {
-        self.book.export_workspace(&person(), request)
+        self.book.export_workspace(&self.person(), request)
     }
 
     fn import_lines(&self, lines: Vec<ExportLine>) -> Result<Vec<ImportRecord>> {
         let lines: Result<Vec<ImportLine>> =
             lines.into_iter().map(|line| ImportLine::from_json(Value::Object(line))).collect();
-        let results = self.book.import_lines(&person(), Some(&"x".parse().unwrap()), lines?)?;
+        let results = self.book.import_lines(
+            &self.person(),
+            Some(&self.workspace.parse().unwrap()),
+            lines?,
+        )?;
         Ok(results.into_iter().map(ImportRecord::from).collect())
     }
 }

@@ -1,0 +1,235 @@
+//! `vault`: the Markdown files of a workspace, kept equal to its memories; and `rebuild`, the way back.
+
+mod rebuild;
+mod registry;
+mod report;
+mod source;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use commonbook::base::clock::SystemClock;
+use commonbook::base::error::{Error, Result};
+use commonbook::base::id::RandomIds;
+use commonbook::model::caller::Caller;
+use commonbook::model::workspace::Workspace;
+use commonbook_vault::folder::{DiskSteps, VaultFolder};
+use commonbook_vault::settings::{VaultSettings, is_vault};
+use commonbook_vault::sync::{SyncOptions, SyncReport, Vault};
+
+pub(crate) use rebuild::RebuildCommand;
+pub(crate) use registry::VaultRegistry;
+pub(crate) use source::BookSource;
+
+use crate::config::Config;
+use crate::follow;
+
+/// The folder of a project's vault, below the project.
+const PROJECT_VAULT: &str = ".commonbook/vault";
+
+/// Keeps the memories of the workspace as Markdown files that you read, edit and keep in git.
+#[derive(Debug, Args)]
+pub(crate) struct VaultCommand {
+    #[command(subcommand)]
+    action: VaultAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum VaultAction {
+    /// Makes a vault in a folder and writes the memories into it
+    Init(InitVault),
+    /// Takes in what you changed in the files, and writes what changed in the store
+    Sync(SyncVault),
+    /// Does so again and again: each change arrives within a second, until Ctrl-C
+    Watch(WatchVault),
+}
+
+#[derive(Debug, Args)]
+struct InitVault {
+    /// Folder [default: .commonbook/vault in the project]
+    dir: Option<PathBuf>,
+    /// Write your private memories too, into a folder that git ignores
+    #[arg(long)]
+    private: bool,
+    /// Write the earlier revisions of memories too
+    #[arg(long)]
+    with_history: bool,
+}
+
+#[derive(Debug, Args)]
+struct SyncVault {
+    /// Folder [default: this folder if it is a vault, else that of the project]
+    dir: Option<PathBuf>,
+    /// Delete the memories whose files you removed; they can be restored for 30 days
+    #[arg(long)]
+    prune: bool,
+    /// Take in a change of any size, such as many new files
+    #[arg(long)]
+    many: bool,
+    /// Only show what would be taken in
+    #[arg(long)]
+    dry_run: bool,
+    /// Commit, pull from and push to the git repository of the vault too
+    #[arg(long, conflicts_with = "dry_run")]
+    git: bool,
+}
+
+#[derive(Debug, Args)]
+struct WatchVault {
+    /// Folder [default: this folder if it is a vault, else that of the project]
+    dir: Option<PathBuf>,
+}
+
+/// Where a vault's command works, and for whom.
+pub(crate) struct VaultPlace<'p> {
+    pub(crate) config: &'p Config,
+    pub(crate) caller: Caller,
+    pub(crate) source: BookSource,
+}
+
+impl VaultCommand {
+    /// Runs the action.
+    ///
+    /// # Errors
+    /// `not_found` if the folder is no vault; `conflict` if it is the vault of another workspace, or if very
+    /// much changed at once; `unavailable` if the store or the disk fails.
+    pub(crate) fn run(&self, place: &VaultPlace<'_>, as_json: bool) -> Result<()> {
+        match &self.action {
+            VaultAction::Init(init) => place.init(init, as_json),
+            VaultAction::Sync(sync) => {
+                let folder = place.find(sync.dir.as_deref())?;
+                let options =
+                    SyncOptions { prune: sync.prune, many: sync.many, dry_run: sync.dry_run };
+                match sync.git {
+                    true => place.sync_with_git(&folder, options, as_json),
+                    false => {
+                        let report = place.sync(&folder, options)?;
+                        report::print(&folder, &report, sync.dry_run, as_json);
+                        Ok(())
+                    }
+                }
+            }
+            VaultAction::Watch(watch) => {
+                let folder = place.find(watch.dir.as_deref())?;
+                watch::watch(place, &folder)
+            }
+        }
+    }
+
+    /// The folder of the vault, by which its workspace is known.
+    pub(crate) fn folder(&self, config: &Config) -> Option<PathBuf> {
+        match &self.action {
+            VaultAction::Init(_) => None,
+            VaultAction::Sync(SyncVault { dir, .. }) | VaultAction::Watch(WatchVault { dir }) => {
+                find_folder(config, dir.as_deref()).ok()
+            }
+        }
+    }
+}
+
+impl VaultPlace<'_> {
+    fn init(&self, init: &InitVault, as_json: bool) -> Result<()> {
+        let root = match &init.dir {
+            Some(dir) => dir.clone(),
+            None => project_vault(self.config)?,
+        };
+        std::fs::create_dir_all(&root).map_err(|error| {
+            Error::invalid("DIR", format!("cannot create {}: {error}", root.display()))
+                .hint("Name a folder that you may write.")
+        })?;
+        let root = std::fs::canonicalize(&root).unwrap_or(root);
+        if std::fs::canonicalize(self.config.home()?).is_ok_and(|home| root.starts_with(home)) {
+            return Err(Error::invalid(
+                "DIR",
+                format!("{} is inside the home folder", root.display()),
+            )
+            .hint("Name a folder outside the home folder."));
+        }
+        let settings = VaultSettings {
+            private: init.private,
+            history: init.with_history,
+            ..VaultSettings::new(self.caller.workspace.clone())
+        };
+        settings.write(&VaultFolder::new(&root, Box::new(DiskSteps)))?;
+        VaultRegistry::add(self.config.home()?, &root, &settings.workspace)?;
+        let report = self.sync(&root, SyncOptions { many: true, ..SyncOptions::default() })?;
+        report::print(&root, &report, false, as_json);
+        Ok(())
+    }
+
+    /// The folder of a vault that exists.
+    fn find(&self, dir: Option<&Path>) -> Result<PathBuf> {
+        find_folder(self.config, dir)
+    }
+
+    /// One pass.
+    ///
+    /// # Errors
+    /// As [`Vault::sync`].
+    pub(crate) fn sync(&self, root: &Path, options: SyncOptions) -> Result<SyncReport> {
+        let folder = VaultFolder::new(root, Box::new(DiskSteps));
+        let settings = VaultSettings::read(&folder)?;
+        let vault = Vault {
+            folder,
+            settings,
+            source: &self.source,
+            person: self.caller.clone(),
+            clock: &SystemClock,
+            ids: &RandomIds::default(),
+        };
+        let report = vault.sync(options)?;
+        if let (BookSource::Home { book, .. }, true) = (&self.source, report.changed_store()) {
+            follow::embed_briefly(book);
+        }
+        Ok(report)
+    }
+
+    fn sync_with_git(&self, root: &Path, options: SyncOptions, as_json: bool) -> Result<()> {
+        let sync = |options| self.sync(root, options);
+        let report = commonbook_vault::git::sync_with_git(root, options, &sync)?;
+        report::print(root, &report, false, as_json);
+        Ok(())
+    }
+}
+
+/// The folder of a vault that exists: the named one, this one, or that of the project.
+///
+/// # Errors
+/// `not_found` with the command that makes one.
+fn find_folder(config: &Config, dir: Option<&Path>) -> Result<PathBuf> {
+    let named = match dir {
+        Some(dir) => dir.to_owned(),
+        None => match config.folder.as_deref().filter(|folder| is_vault(folder)) {
+            Some(folder) => folder.to_owned(),
+            None => project_vault(config)?,
+        },
+    };
+    match is_vault(&named) {
+        true => Ok(std::fs::canonicalize(&named).unwrap_or(named)),
+        false => Err(Error::not_found(format!("{} is no vault", named.display()))
+            .hint(format!("Make one: `commonbook vault init {}`.", named.display()))),
+    }
+}
+
+/// The workspace of the vault in a folder.
+///
+/// # Errors
+/// `not_found` if the folder is no vault; `invalid` if its settings are damaged.
+pub(crate) fn vault_workspace(folder: &Path) -> Result<Workspace> {
+    let folder = VaultFolder::new(folder, Box::new(DiskSteps));
+    Ok(VaultSettings::read(&folder)?.workspace)
+}
+
+/// The folder of the project's vault.
+fn project_vault(config: &Config) -> Result<PathBuf> {
+    let project = config.project().ok_or_else(|| {
+        Error::invalid("DIR", "this folder is in no project")
+            .hint("Name the folder of the vault: `commonbook vault init DIR`.")
+    })?;
+    Ok(project.join(PROJECT_VAULT))
+}
+
+/// The delay after the last change of a file before it is taken in: an editor writes several times.
+const QUIET_DELAY: Duration = Duration::from_millis(150);

@@ -1,0 +1,112 @@
+//! The Commonbook that a vault is of: the store of this home, or a server.
+
+use commonbook::Commonbook;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::{input, limits};
+use commonbook::model::caller::Caller;
+use commonbook::model::event::{EventPage, ListEvents};
+use commonbook::model::export::{ExportPage, ExportWorkspace};
+use commonbook::model::import::{ImportLine, ImportMemoriesResult, ImportRecord};
+use commonbook_vault::export::ExportLine;
+use commonbook_vault::sync::VaultSource;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::remote::RestClient;
+
+/// Bytes of the lines that one request to a server contains, unless a single line is longer.
+const REQUEST_BYTES_MAX: usize = 1 << 20;
+
+/// The Commonbook of a vault.
+pub(crate) enum BookSource {
+    /// The store of this home.
+    Home { book: Commonbook, caller: Caller },
+    /// A server.
+    Server { server: RestClient, caller: Caller },
+}
+
+impl BookSource {
+    /// The sequence of the last event after this one.
+    ///
+    /// # Errors
+    /// `unavailable` if the store or the server does not answer.
+    pub(crate) fn last_event(&self, mut after: u64) -> Result<u64> {
+        loop {
+            let request =
+                ListEvents { after, limit: Some(limits::PAGE_MAX), ..ListEvents::default() };
+            let page: EventPage = match self {
+                Self::Home { book, caller } => book.list_events(caller, &request)?,
+                Self::Server { server, caller } => input::from_value(server.call_named(
+                    "list_events",
+                    caller,
+                    json_of(&request)?,
+                )?)?,
+            };
+            match page.items.last() {
+                Some(last) if last.sequence > after => after = last.sequence,
+                _ => return Ok(after),
+            }
+        }
+    }
+}
+
+impl VaultSource for BookSource {
+    fn export_page(&self, request: &ExportWorkspace) -> Result<ExportPage> {
+        match self {
+            Self::Home { book, caller } => book.export_workspace(caller, request),
+            Self::Server { server, caller } => input::from_value(server.call_named(
+                "export_workspace",
+                caller,
+                json_of(request)?,
+            )?),
+        }
+    }
+
+    fn import_lines(&self, lines: Vec<ExportLine>) -> Result<Vec<ImportRecord>> {
+        match self {
+            Self::Home { book, caller } => {
+                let lines =
+                    lines.into_iter().map(|line| ImportLine::from_json(Value::Object(line)));
+                let lines = lines.collect::<Result<Vec<_>>>()?;
+                let results = book.import_lines(caller, Some(&caller.workspace), lines)?;
+                Ok(results.into_iter().map(ImportRecord::from).collect())
+            }
+            Self::Server { server, caller } => {
+                let mut results = Vec::with_capacity(lines.len());
+                for batch in batches(lines) {
+                    let request = json!({"lines": batch});
+                    let response = server.call_named("import_memories", caller, request)?;
+                    let response: ImportMemoriesResult = input::from_value(response)?;
+                    results.extend(response.results);
+                }
+                Ok(results)
+            }
+        }
+    }
+}
+
+/// The lines in parts that a request may hold.
+fn batches(lines: Vec<ExportLine>) -> Vec<Vec<Value>> {
+    let mut batches: Vec<Vec<Value>> = Vec::new();
+    let mut bytes = 0;
+    for line in lines.into_iter().map(Value::Object) {
+        let length = line.to_string().len();
+        bytes += length;
+        match batches.last_mut() {
+            Some(batch) if batch.len() < limits::BATCH && bytes <= REQUEST_BYTES_MAX => {
+                batch.push(line)
+            }
+            _ => {
+                batches.push(vec![line]);
+                bytes = length;
+            }
+        }
+    }
+    batches
+}
+
+fn json_of(request: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(request).map_err(|error| {
+        Error::new(ErrorKind::Internal, "the request is not valid").with_cause(error)
+    })
+}

@@ -1,0 +1,292 @@
+//! Two stores with a vault each, agents, people, an exchange of files between the machines, kills and clock
+//! jumps, in an order that a seed chooses: nothing that was said is lost, and all comes to rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use commonbook::base::hash::sha256;
+use commonbook::model::memory::{Memory, UpdateMemory};
+use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
+use commonbook_vault::sync::{SyncOptions, SyncReport};
+use fastrand::Rng;
+use serde_json::json;
+
+use crate::{World, at, elsewhere, request};
+
+/// What happens in one run, before all comes to rest.
+const ACTIONS: usize = 14;
+
+/// Passes and exchanges until both sides must be at rest.
+const ROUNDS_TO_REST: usize = 3;
+
+/// Runs of the test; the environment asks for more.
+const RUNS: u64 = 1_000;
+
+/// A disk that fails after some steps, as if the process were killed before the next one.
+struct DyingSteps {
+    left: AtomicU32,
+}
+
+impl DyingSteps {
+    fn step(&self) -> std::io::Result<()> {
+        let is_alive = |left: u32| left.checked_sub(1);
+        match self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_alive) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(std::io::Error::other("killed")),
+        }
+    }
+}
+
+impl FileSteps for DyingSteps {
+    fn write(&self, path: &Path, content: &str) -> std::io::Result<()> {
+        self.step()?;
+        DiskSteps.write(path, content)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        self.step()?;
+        DiskSteps.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        self.step()?;
+        DiskSteps.remove(path)
+    }
+}
+
+/// The files that two machines exchange, as they were at the last exchange.
+type Exchanged = BTreeMap<String, String>;
+
+/// One run: two machines, and every word that was said.
+struct Run<'w> {
+    machines: [&'w World; 2],
+    rng: Rng,
+    exchanged: Exchanged,
+    /// Words that a store has acknowledged, or that a person has saved in a file.
+    said: BTreeSet<String>,
+    /// What happened, for the message of a failure.
+    log: Vec<String>,
+    words: u32,
+}
+
+impl Run<'_> {
+    fn word(&mut self) -> String {
+        self.words += 1;
+        format!("word{}x", self.words)
+    }
+
+    fn act(&mut self) {
+        let side = self.rng.usize(..2);
+        let world = self.machines[side];
+        let action = self.rng.usize(..13);
+        let name = match action {
+            0 | 1 => self.save(world),
+            2 | 3 => self.update(world),
+            4 => self.delete(world),
+            5 | 6 => self.edit(world),
+            7 => self.write_note(world),
+            8 => Self::remove_file(&mut self.rng, world),
+            9 | 10 => self.sync(world),
+            11 => self.exchange(),
+            _ => {
+                let hours = self.rng.i64(-30..60);
+                world.clock.set(at(hours));
+                format!("clock {hours}")
+            }
+        };
+        self.log.push(format!("{side}: {name}"));
+    }
+
+    fn save(&mut self, world: &World) -> String {
+        let word = self.word();
+        let agent = *self.rng.choice(&["ann", "bob"]).unwrap();
+        world
+            .save(agent, &format!("First line\nMiddle line\n{word} is said by {agent}\nLast line"));
+        self.said.insert(word.clone());
+        format!("save {word}")
+    }
+
+    /// Some memory that its owner may change.
+    fn some_memory(&mut self, world: &World) -> Option<Memory> {
+        let found = world.list().into_iter().filter(|memory| memory.owner.as_str() != "human");
+        let found: Vec<Memory> = found.collect();
+        self.rng.choice(found)
+    }
+
+    fn update(&mut self, world: &World) -> String {
+        let Some(memory) = self.some_memory(world) else { return "no memory".into() };
+        let word = self.word();
+        let text = self.changed_text(&memory.text, &word);
+        let update: UpdateMemory = request(json!({"id": memory.id, "text": text}));
+        let owner = memory.owner.as_str();
+        match world.book.update_memory(&elsewhere(owner, &world.workspace), &update) {
+            Ok(_) => drop(self.said.insert(word.clone())),
+            Err(error) => return format!("update refused: {error}"),
+        }
+        format!("update {} with {word}", memory.id)
+    }
+
+    /// The text with a line more: at its beginning, in its middle or at its end.
+    fn changed_text(&mut self, text: &str, word: &str) -> String {
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.insert(self.rng.usize(..=lines.len()), word);
+        lines.join("\n")
+    }
+
+    fn delete(&mut self, world: &World) -> String {
+        let Some(memory) = self.some_memory(world) else { return "no memory".into() };
+        let delete = request(json!({"id": memory.id}));
+        let owner = elsewhere(memory.owner.as_str(), &world.workspace);
+        let done = world.book.delete_memory(&owner, &delete);
+        format!("delete {}: {}", memory.id, done.is_ok())
+    }
+
+    fn some_file(rng: &mut Rng, world: &World) -> Option<(String, String)> {
+        rng.choice(world.files("memories"))
+    }
+
+    fn edit(&mut self, world: &World) -> String {
+        let Some((path, content)) = Self::some_file(&mut self.rng, world) else {
+            return "no file".into();
+        };
+        let word = self.word();
+        let head = content.rfind("\n---\n").map_or(0, |end| end + 5);
+        let text = self.changed_text(content[head..].trim(), &word);
+        world.write(&path, &format!("{}\n{text}\n", &content[..head]));
+        self.said.insert(word.clone());
+        format!("edit {path} with {word}")
+    }
+
+    fn write_note(&mut self, world: &World) -> String {
+        let word = self.word();
+        let path = format!("memories/{word}.md");
+        world.write(&path, &format!("A note about {word}\n"));
+        self.said.insert(word);
+        format!("note {path}")
+    }
+
+    fn remove_file(rng: &mut Rng, world: &World) -> String {
+        let Some((path, content)) = Self::some_file(rng, world) else { return "no file".into() };
+        // What a person wrote and removes before any pass is the person's own loss.
+        let is_known = world.texts().iter().any(|text| content.contains(text.as_str()));
+        if is_known {
+            fs::remove_file(world.folder().join(&path)).unwrap();
+        }
+        format!("remove {path}: {is_known}")
+    }
+
+    fn sync(&mut self, world: &World) -> String {
+        let left = self.rng.u32(..12);
+        let steps = Box::new(DyingSteps { left: AtomicU32::new(left) });
+        let options = SyncOptions { many: true, prune: self.rng.u8(..8) == 0, dry_run: false };
+        let is_killed = world.try_sync(options, steps).is_err();
+        format!("sync, killed after {left}: {is_killed}")
+    }
+
+    /// Exchanges the files as git does: what one side changed, the other gets; where both changed a file,
+    /// each side gets that of the first.
+    fn exchange(&mut self) -> String {
+        let sides = self.machines.map(World::shared_files);
+        let paths: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
+        let mut merged = Exchanged::new();
+        for path in paths.into_iter().chain(self.exchanged.keys()) {
+            let before = self.exchanged.get(path);
+            let [here, there] = [sides[0].get(path), sides[1].get(path)];
+            let after = match (here == before, there == before) {
+                (true, _) => there,
+                (false, true) => here,
+                (false, false) => here.or(there),
+            };
+            merged.extend(after.map(|content| (path.clone(), content.clone())));
+        }
+        for (side, world) in self.machines.iter().enumerate() {
+            // What git overwrites on this side is in its commits.
+            for (path, content) in &sides[side] {
+                if merged.get(path) != Some(content) {
+                    world.commit(content);
+                }
+            }
+            for path in sides[side].keys().filter(|path| !merged.contains_key(*path)) {
+                fs::remove_file(world.folder().join(path)).unwrap();
+            }
+            for (path, content) in &merged {
+                if sides[side].get(path) != Some(content) {
+                    world.write(path, content);
+                }
+            }
+        }
+        self.exchanged = merged;
+        "exchange".into()
+    }
+
+    /// Passes and exchanges until nothing changes any more; returns the last reports.
+    fn rest(&mut self) -> [SyncReport; 2] {
+        let options = SyncOptions { many: true, ..SyncOptions::default() };
+        let mut reports = [SyncReport::default(), SyncReport::default()];
+        for _ in 0..=ROUNDS_TO_REST {
+            for side in 0..2 {
+                reports[side] = self.machines[side].try_sync(options, Box::new(DiskSteps)).unwrap();
+                self.exchange();
+            }
+        }
+        reports
+    }
+
+    fn check(&mut self, seed: u64) {
+        let reports = self.rest();
+        let log = || format!("seed {seed}\n{}", self.log.join("\n"));
+        for report in &reports {
+            assert!(!report.changed_store(), "still changing: {report:?}\n{}", log());
+            assert_eq!(
+                (report.written, report.moved, report.removed),
+                (0, 0, 0),
+                "{report:?}\n{}",
+                log()
+            );
+        }
+        let [here, there] = self.machines.map(World::shared_files);
+        assert_eq!(here, there, "{}", log());
+        let everything: String = self.machines.iter().map(|world| world.everything()).collect();
+        for word in &self.said {
+            assert!(everything.contains(word.as_str()), "{word} is lost\n{}", log());
+        }
+    }
+}
+
+/// One run; returns what it left behind, as a hash.
+fn run(worlds: &mut [World; 2], seed: u64) -> String {
+    for world in worlds.iter_mut() {
+        world.begin(&format!("s{seed}"));
+    }
+    let [one, two] = &*worlds;
+    let (machines, rng) = ([one, two], Rng::with_seed(seed));
+    let (exchanged, said, log) = (Exchanged::new(), BTreeSet::new(), Vec::new());
+    let mut run = Run { machines, rng, exchanged, said, log, words: 0 };
+    for _ in 0..ACTIONS {
+        run.act();
+    }
+    run.check(seed);
+    let files = one.files("memories");
+    sha256(&format!("{files:?}"))
+}
+
+#[test]
+fn nothing_is_lost_and_everything_comes_to_rest() {
+    let runs = std::env::var("COMMONBOOK_VAULT_RUNS").ok().and_then(|runs| runs.parse().ok());
+    let runs = runs.unwrap_or(RUNS);
+    let mut worlds = World::pair();
+    for seed in 0..runs {
+        run(&mut worlds, seed);
+    }
+}
+
+#[test]
+fn a_seed_does_the_same_each_time() {
+    for seed in 0..10 {
+        let [first, second] = [0, 1].map(|_| run(&mut World::pair(), seed));
+        assert_eq!(first, second, "seed {seed}");
+    }
+}
