@@ -61,7 +61,7 @@ const ANCESTORS: &str = "ancestors";
 const FOREIGN_KEYS: [&str; 5] = ["owner_agent", "user_id", "created_at", "trust", SOURCE];
 
 /// Checksums of earlier revisions in a file at most.
-const ANCESTORS_MAX: usize = 8;
+const ANCESTORS_MAX: usize = 16;
 
 /// Characters of a checksum.
 const CHECKSUM_CHARS: usize = 12;
@@ -331,10 +331,19 @@ impl MemoryFile {
             notes.supersedes.iter().map(|name| format!("[[{name}]]")).collect();
         let supersedes =
             Some(supersedes).filter(|names| !names.is_empty()).map(|names| json!(names));
-        let earlier: Vec<&String> = notes.earlier.iter().rev().take(ANCESTORS_MAX).collect();
-        let earlier = Some(earlier).filter(|sums| !sums.is_empty()).map(|sums| json!(sums));
         let sum = memory_checksum(memory);
-        let notes = [(SUPERSEDES, supersedes), (ANCESTORS, earlier), (CHECKSUM, Some(json!(sum)))];
+        // What the file was before counts too: it may be of another store, and was compared with this one.
+        let own = notes.earlier.iter().rev().map(String::as_str);
+        let mut ancestors: Vec<&str> = Vec::new();
+        for earlier in own.chain(self.known_checksums()) {
+            if earlier != sum && !ancestors.contains(&earlier) {
+                ancestors.push(earlier);
+            }
+        }
+        ancestors.truncate(ANCESTORS_MAX);
+        let ancestors = Some(ancestors).filter(|sums| !sums.is_empty()).map(|sums| json!(sums));
+        let notes =
+            [(SUPERSEDES, supersedes), (ANCESTORS, ancestors), (CHECKSUM, Some(json!(sum)))];
         let mut frontmatter = self.frontmatter.clone();
         frontmatter.set_all(known.into_iter().chain(notes));
         format!("{}\n{}\n", frontmatter.render(), memory.text)

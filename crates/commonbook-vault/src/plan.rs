@@ -71,14 +71,25 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
     let base = stored.revision_of(&file.known_checksums()).or_else(|| stored.numbered(file));
     let Some(base) = base else { return Ok(MemoryStep::KeepBoth(Box::new(said))) };
     let before = EditableFields::of(base);
+    let is_unedited = file.is_unedited(&said);
+    if !memory.is_current() {
+        return Ok(match file.is_put_away() {
+            // Both sides have put it away, each at its own version.
+            true if is_unedited => MemoryStep::Nothing,
+            true => MemoryStep::WriteFile,
+            false if said.says_same(&before) => MemoryStep::WriteFile,
+            false => MemoryStep::KeepBoth(Box::new(said)),
+        });
+    }
     if said.says_same(&before) {
         return Ok(MemoryStep::WriteFile);
     }
-    if !memory.is_current() {
-        return Ok(match file.is_put_away() {
-            true => MemoryStep::WriteFile,
-            false => MemoryStep::KeepBoth(Box::new(said)),
-        });
+    // The other side knew this version, and put the memory away.
+    if is_unedited
+        && before.says_same(&now)
+        && let Some(ending) = file.ending()
+    {
+        return Ok(MemoryStep::PutAway(ending));
     }
     Ok(match merge_fields(&before, &now, &said) {
         Some(merged) if merged.says_same(&now) => MemoryStep::WriteFile,

@@ -171,6 +171,8 @@ struct StorePlan<'f> {
     conflicts: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
     /// Memories that were put away elsewhere.
     endings: Vec<(&'f FoundFile, &'f StoredMemory, MemoryEnding)>,
+    /// Second files of memories, whose versions are taken in or known.
+    copies: Vec<&'f FoundFile>,
     /// Notes of the person.
     notes: Vec<&'f FoundFile>,
     /// Files that the person's notes got already, before a pass was killed.
@@ -183,7 +185,45 @@ struct StorePlan<'f> {
     gone: usize,
 }
 
-impl StorePlan<'_> {
+impl<'f> StorePlan<'f> {
+    /// Adds what the file of a memory says that the store does not know.
+    fn add_known(&mut self, known: &'f StoredMemory, found: &'f FoundFile) -> Result<()> {
+        match plan_memory(known, &found.file)? {
+            MemoryStep::Nothing | MemoryStep::WriteFile => {}
+            MemoryStep::ChangeStore(fields) => self.changes.push((found, known, *fields)),
+            MemoryStep::KeepBoth(fields) => self.conflicts.push((found, known, *fields)),
+            MemoryStep::PutAway(ending) => self.endings.push((found, known, ending)),
+        }
+        Ok(())
+    }
+
+    /// Adds a second file of a memory. One that the program wrote came by git, where one side moved the file
+    /// and the other changed it: what it says is taken in as a version of its own, and then it goes. A copy
+    /// that a person changed is left alone.
+    fn add_copy(
+        &mut self,
+        known: &'f StoredMemory,
+        own: &FoundFile,
+        copy: &'f FoundFile,
+        report: &mut SyncReport,
+    ) {
+        let said = copy.file.editable_fields(&EditableFields::of(&known.memory));
+        if !said.is_ok_and(|said| copy.file.is_unedited(&said)) {
+            let reason = format!(
+                "has the id of {}. Remove the key `id` to make it a memory of its own, or remove the file.",
+                own.path
+            );
+            return report.note(&copy.path, reason);
+        }
+        match plan_memory(known, &copy.file) {
+            Ok(MemoryStep::ChangeStore(fields) | MemoryStep::KeepBoth(fields)) => {
+                self.conflicts.push((copy, known, *fields));
+            }
+            _ => report.note(&copy.path, format!("was a copy of {}, and was removed.", own.path)),
+        }
+        self.copies.push(copy);
+    }
+
     fn count(&self) -> usize {
         self.changes.len()
             + self.conflicts.len()
@@ -238,7 +278,7 @@ impl Vault<'_> {
             return Ok(report);
         }
         let taken = self.change_store(&plan, &mut state, &mut report)?;
-        if report.changed_store() || !taken.is_empty() {
+        if report.changed_store() || !taken.is_empty() || !plan.copies.is_empty() {
             let (export, files) = (self.read_store()?, VaultFiles::read(&self.folder)?);
             self.write_files(&export, &files, &taken, &mut state, &mut report)?;
         } else {
@@ -308,21 +348,13 @@ impl Vault<'_> {
             };
             let Some(own) = own_file(known, found) else { continue };
             for copy in found.iter().filter(|copy| copy.path != own.path) {
-                let reason = format!(
-                    "has the id of {}. Remove the key `id` to make it a memory of its own, or remove the file.",
-                    own.path
-                );
-                report.note(&copy.path, reason);
+                plan.add_copy(known, own, copy, report);
             }
             if state.claimed.contains(id) {
                 continue;
             }
-            match plan_memory(known, &own.file) {
-                Ok(MemoryStep::Nothing | MemoryStep::WriteFile) => {}
-                Ok(MemoryStep::ChangeStore(fields)) => plan.changes.push((own, known, *fields)),
-                Ok(MemoryStep::KeepBoth(fields)) => plan.conflicts.push((own, known, *fields)),
-                Ok(MemoryStep::PutAway(ending)) => plan.endings.push((own, known, ending)),
-                Err(error) => report.note_error(&own.path, &error),
+            if let Err(error) = plan.add_known(known, own) {
+                report.note_error(&own.path, &error);
             }
         }
         let paths: Vec<&str> = files.notes.iter().map(|found| found.path.as_str()).collect();
@@ -458,7 +490,11 @@ impl Vault<'_> {
             let kind = LineKind::Deleted(id);
             lines.push(FileLine { path: id.to_string(), line, kind, taken: None });
         }
-        self.import(lines, report)
+        let taken = self.import(lines, report)?;
+        for copy in &plan.copies {
+            self.folder.remove(&copy.path)?;
+        }
+        Ok(taken)
     }
 
     /// Imports these lines; returns the memories and contents of the files that the store took.

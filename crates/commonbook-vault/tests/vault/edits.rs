@@ -341,4 +341,10 @@ fn moved_copied_and_converted_files_lose_nothing() {
     let report = world.sync();
     assert_eq!(report.notes.len(), 1, "{report:?}");
     assert_eq!(memory_with(&world, "Friday").len(), 1);
+    // One that was changed is the person's: it is left alone.
+    world.write("memories/copy of deploys.md", &content.replace("Friday", "Sunday"));
+    let report = world.sync();
+    assert!(report.notes[0].reason.contains("Remove the key `id`"), "{report:?}");
+    assert!(!report.changed_store());
+    assert!(world.file_with("Sunday").0.contains("copy of deploys"));
 }

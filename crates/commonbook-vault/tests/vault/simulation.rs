@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use commonbook::base::hash::sha256;
 use commonbook::model::memory::{Memory, UpdateMemory};
-use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
+use commonbook_vault::folder::{DiskSteps, FileSteps};
 use commonbook_vault::sync::{SyncOptions, SyncReport};
 use fastrand::Rng;
 use serde_json::json;
@@ -153,9 +152,9 @@ impl Run<'_> {
             return "no file".into();
         };
         let word = self.word();
-        let head = content.rfind("\n---\n").map_or(0, |end| end + 5);
-        let text = self.changed_text(content[head..].trim(), &word);
-        world.write(&path, &format!("{}\n{text}\n", &content[..head]));
+        let text = self.changed_text(body(&content), &word);
+        let head = content.trim_end().strip_suffix(body(&content)).unwrap();
+        world.write(&path, &format!("{head}{text}\n"));
         self.said.insert(word.clone());
         format!("edit {path} with {word}")
     }
@@ -171,7 +170,7 @@ impl Run<'_> {
     fn remove_file(rng: &mut Rng, world: &World) -> String {
         let Some((path, content)) = Self::some_file(rng, world) else { return "no file".into() };
         // What a person wrote and removes before any pass is the person's own loss.
-        let is_known = world.texts().iter().any(|text| content.contains(text.as_str()));
+        let is_known = world.texts().iter().any(|text| text.trim() == body(&content));
         if is_known {
             fs::remove_file(world.folder().join(&path)).unwrap();
         }
@@ -254,6 +253,11 @@ impl Run<'_> {
             assert!(everything.contains(word.as_str()), "{word} is lost\n{}", log());
         }
     }
+}
+
+/// The text of a file without its frontmatter.
+fn body(content: &str) -> &str {
+    content.rfind("\n---\n").map_or(content, |end| &content[end + 5..]).trim()
 }
 
 /// One run; returns what it left behind, as a hash.
