@@ -25,6 +25,7 @@ mod search;
 mod stale;
 mod synthetic;
 mod timed_step;
+mod vault;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -107,6 +108,8 @@ enum BenchCommand {
     /// How many paragraphs of documentation are taken for orders to agents, and how long judging
     /// takes
     Redteam(redteam::RedteamBench),
+    /// Durations of writing a vault, of taking in edits, and of rebuilding a home from it
+    Vault(vault::VaultBench),
 }
 
 impl BenchCommand {
@@ -134,6 +137,7 @@ impl BenchCommand {
             Self::Personalization(personalization) => personalization.run(config, as_json),
             Self::Stale(stale) => stale.run(as_json),
             Self::Redteam(redteam) => redteam.run(),
+            Self::Vault(vault) => vault.run(),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn watch(place: &VaultPlace<'_>, root: &Path) -> Result<()> {
         let events = events.unwrap_or_default();
         if events.iter().flat_map(|event| &event.paths).any(|path| !is_ours(path)) {
             // The receiver is gone only at the end.
-            drop(sender.send(()));
+            let _sent = sender.send(());
         }
     };
     let unwatchable = |error: notify_debouncer_full::notify::Error| {
