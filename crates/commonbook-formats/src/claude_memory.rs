@@ -5,6 +5,7 @@
 //! reference). A file with such frontmatter is one memory; of other files, and of `MEMORY.md`, each item is one.
 //! A link of `MEMORY.md` to another file is no memory by itself.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -17,12 +18,15 @@ use crate::{Format, Progress, RowIterator, RowOutcome};
 /// The agent whose memory it is.
 const OWNER: &str = "claude-code";
 
-/// Whether a file lies in a folder `memory`, or directly in the opened one.
-pub(crate) fn reads(file: &str) -> bool {
+/// Whether a file lies in a folder `memory`, or beside a `MEMORY.md` in the opened one.
+pub(crate) fn reads(opened: &Path, file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let folder = file.strip_suffix(name).unwrap_or_default();
-    has_ending(file, &["md"])
-        && (folder.is_empty() || folder == "memory/" || folder.contains("/memory/"))
+    let is_in_memory = match folder {
+        "" => opened.ends_with("memory") || opened.join("MEMORY.md").is_file(),
+        folder => folder == "memory/" || folder.contains("/memory/"),
+    };
+    has_ending(file, &["md"]) && is_in_memory
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {

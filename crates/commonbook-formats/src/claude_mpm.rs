@@ -4,6 +4,8 @@
 //! As that project's own memories and its memory system's documentation have them: headings with list items,
 //! and comments with limits and times. An item is a memory of the agent, below Claude Code.
 
+use std::path::Path;
+
 use crate::files::{SourceFile, has_ending};
 use crate::instructions::block_rows;
 use crate::note::Note;
@@ -13,11 +15,14 @@ use crate::{Format, Progress, RowIterator, RowOutcome};
 const ENDINGS: [&str; 2] = ["_memories", "_agent"];
 
 /// Whether a file lies in a folder of memories, or has a name that only memories have.
-pub(crate) fn reads(file: &str) -> bool {
+pub(crate) fn reads(opened: &Path, file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let folders = file.strip_suffix(name).unwrap_or_default();
-    let is_in_memories =
-        folders.is_empty() || folders == "memories/" || folders.ends_with(".claude-mpm/memories/");
+    let is_in_memories = match folders {
+        "" => opened.ends_with("memories") || has_own_name(name),
+        "memories/" => opened.ends_with(".claude-mpm"),
+        folders => folders.ends_with(".claude-mpm/memories/"),
+    };
     let is_other = name.eq_ignore_ascii_case("README.md") || name.contains("_backup_");
     has_ending(name, &["md"]) && is_in_memories && !is_other
 }

@@ -148,15 +148,15 @@ impl Format {
         }
     }
 
-    /// Whether the format reads this file of a folder.
-    fn reads(self, file: &str) -> bool {
+    /// Whether the format reads this file of the opened folder.
+    fn reads(self, folder: &Path, file: &str) -> bool {
         match self {
             Self::McpMemory => files::has_ending(file, &["jsonl", "json"]),
             Self::BasicMemory | Self::Obsidian => files::has_ending(file, &["md"]),
             Self::Engram => engram::reads(file),
-            Self::ClaudeMpm => claude_mpm::reads(file),
+            Self::ClaudeMpm => claude_mpm::reads(folder, file),
             Self::Instructions => instructions::reads(file),
-            Self::ClaudeMemory => claude_memory::reads(file),
+            Self::ClaudeMemory => claude_memory::reads(folder, file),
             Self::Mem0 | Self::Zep => files::has_ending(file, &["json"]),
             Self::ChatGpt => chatgpt::reads(file),
             Self::ClaudeAi => claude_ai::reads(file),
@@ -237,7 +237,7 @@ pub fn open(format: Format, path: &Path) -> io::Result<Rows> {
     let mut files = files::source_files(path)?;
     let folder = files::base_folder(path);
     if path.is_dir() {
-        files.retain(|file| format.reads(&file.name));
+        files.retain(|file| format.reads(path, &file.name));
     }
     let bytes_total = files.iter().map(|file| file.bytes).sum();
     let (files, progress) = (files.into_iter(), Progress::default());

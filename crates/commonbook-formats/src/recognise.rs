@@ -51,7 +51,7 @@ pub fn recognise(path: &Path) -> io::Result<Option<Recognised>> {
         return Ok(None);
     }
     let format = formats.remove(0);
-    let count = files.iter().filter(|file| format.reads(&file.name)).count();
+    let count = files.iter().filter(|file| format.reads(path, &file.name)).count();
     Ok(Some(Recognised { format, files: count, others: formats }))
 }
 
@@ -80,11 +80,8 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<Format> {
             found.push(format);
         }
     };
-    let is_in = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
     let any = |test: &dyn Fn(&str) -> bool| files.iter().any(|file| test(&file.name));
-    let is_mpm = (is_in(".claude-mpm") && any(&claude_mpm::reads))
-        || any(&|name| name.contains(".claude-mpm/memories/") && claude_mpm::reads(name))
-        || any(&|name| claude_mpm::has_own_name(name) && claude_mpm::reads(name));
+    let is_mpm = any(&|name| claude_mpm::reads(path, name));
     if any(&|name| transcript::reads(Format::Codex, name)) {
         add(Format::Codex);
     }
@@ -95,7 +92,8 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<Format> {
     }
     let documents = files.iter().filter(|file| has_ending(&file.name, &["json", "jsonl"]));
     for document in documents.take(JSON_FILES_MAX) {
-        if let Some(format) = format_of_json(document).filter(|format| format.reads(&document.name))
+        if let Some(format) =
+            format_of_json(document).filter(|format| format.reads(path, &document.name))
         {
             add(format);
         }
@@ -125,8 +123,8 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<Format> {
         add(Format::Instructions);
     }
     let is_read = |note: &&SourceFile| {
-        (is_mpm && claude_mpm::reads(&note.name))
-            || (found.contains(&Format::ClaudeMemory) && claude_memory::reads(&note.name))
+        (is_mpm && claude_mpm::reads(path, &note.name))
+            || (found.contains(&Format::ClaudeMemory) && claude_memory::reads(path, &note.name))
     };
     if notes.iter().any(|note| !is_read(&note)) && found.is_empty() {
         found.push(Format::Obsidian);
