@@ -300,7 +300,7 @@ impl Import<'_> {
     }
 }
 
-/// The error of an import with bad lines; `others` says what became of all other lines.
+/// The error of an import with bad lines; `others` is the clause about all other lines.
 fn bad_lines_error(count: usize, others: &str) -> Result<()> {
     if count == 0 {
         return Ok(());
