@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::files::SourceFile;
 use crate::markdown::{hashtags, plain_lines, wiki_links};
-use crate::note::Note;
-use crate::row::Draft;
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::note::MarkdownNote;
+use crate::row::RowDraft;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 static ITEM: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*[-*+]\s+(.+)$").expect("the tests compile it"));
@@ -30,12 +30,12 @@ static RELATION: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What a line of a note states.
 #[derive(Debug, PartialEq, Eq)]
-enum Statement<'l> {
+enum NoteStatement<'l> {
     Observation { category: Option<&'l str>, text: &'l str },
     Relation { kind: &'l str, target: &'l str, context: Option<&'l str> },
 }
 
-impl<'l> Statement<'l> {
+impl<'l> NoteStatement<'l> {
     fn of(line: &'l str) -> Option<Self> {
         let item = ITEM.captures(line)?.get(1)?.as_str().trim();
         if let Some(found) = RELATION.captures(item) {
@@ -67,7 +67,7 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
 }
 
 fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
-    let note = match Note::read(file, progress) {
+    let note = match MarkdownNote::read(file, progress) {
         Ok(note) => note,
         Err(refused) => return vec![refused],
     };
@@ -76,7 +76,7 @@ fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
     let mut read = vec!["title", "tags", "tag", "topics", "permalink", "type"];
     read.extend(created.as_ref().map(|(key, _)| *key));
     let at = created.map_or(Value::Null, |(_, at)| at);
-    let base = |draft: Draft| {
+    let base = |draft: RowDraft| {
         draft
             .with("created_at", at.clone())
             .known_as(note.text("permalink"))
@@ -87,35 +87,37 @@ fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
     let mut found = Vec::new();
     let mut stated = Vec::new();
     for (line, text) in plain_lines(&note.body) {
-        let Some(statement) = Statement::of(text) else { continue };
+        let Some(statement) = NoteStatement::of(text) else { continue };
         stated.push(line);
         let draft = match &statement {
-            Statement::Observation { category, text } => Draft::new(&about_entity(&title, text))
-                .with("memory_type", memory_type_of(category.unwrap_or_default()))
-                .noting("category", *category)
-                .about(hashtags(text)),
-            Statement::Relation { kind, target, context } => {
+            NoteStatement::Observation { category, text } => {
+                RowDraft::new(&about_entity(&title, text))
+                    .with("memory_type", memory_type_of(category.unwrap_or_default()))
+                    .noting("category", *category)
+                    .about(hashtags(text))
+            }
+            NoteStatement::Relation { kind, target, context } => {
                 let context = context.map(|context| format!(" ({context})")).unwrap_or_default();
                 let words = kind.replace('_', " ");
-                Draft::new(&format!("{title} {words} {target}{context}"))
+                RowDraft::new(&format!("{title} {words} {target}{context}"))
                     .with("memory_type", "semantic")
                     .with("entities", json!([concept(&title), concept(target)]))
                     .noting("relation", json!({"from": title, "type": kind, "to": target}))
             }
         };
         let draft = match statement {
-            Statement::Observation { .. } => draft.with("entities", json!([concept(&title)])),
-            Statement::Relation { .. } => draft,
+            NoteStatement::Observation { .. } => draft.with("entities", json!([concept(&title)])),
+            NoteStatement::Relation { .. } => draft,
         };
         found.push(base(draft.titled(&title)).finish(
-            Format::BasicMemory,
+            SourceFormat::BasicMemory,
             file,
             note.lines_before + line,
         ));
     }
     let prose = prose_of(&note.body, &stated, &title);
     if !prose.trim().is_empty() {
-        let rows = note.rows(Format::BasicMemory, file, &prose, &title, |draft| {
+        let rows = note.rows(SourceFormat::BasicMemory, file, &prose, &title, |draft| {
             base(draft.with("memory_type", "semantic"))
                 .about(hashtags(&prose))
                 .noting("links", wiki_links(&note.body))
@@ -190,8 +192,9 @@ mod tests {
 
     #[test]
     fn statements_are_those_of_the_programs_own_parser() {
-        let observation = |category, text| Some(Statement::Observation { category, text });
-        let relation = |kind, target, context| Some(Statement::Relation { kind, target, context });
+        let observation = |category, text| Some(NoteStatement::Observation { category, text });
+        let relation =
+            |kind, target, context| Some(NoteStatement::Relation { kind, target, context });
         let table = [
             (
                 "- [tech] Uses WAL #sqlite (since 3.7)",
@@ -215,7 +218,7 @@ mod tests {
             ("- uses [[A]] and [[B]]", None),
         ];
         for (line, expected) in table {
-            assert_eq!(Statement::of(line), expected, "{line}");
+            assert_eq!(NoteStatement::of(line), expected, "{line}");
         }
     }
 }

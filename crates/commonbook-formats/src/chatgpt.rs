@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 
 use crate::files::SourceFile;
 use crate::json_value::{message_text, text, time};
-use crate::row::Draft;
-use crate::transcript::{Extractor, Message, Role, Session};
-use crate::{Format, Progress, RowIterator, RowOutcome, json_members};
+use crate::row::RowDraft;
+use crate::transcript::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession};
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 
-/// Messages of a conversation that are read; its tree cannot be a ring.
+/// GeminiMessages of a conversation that are read; its tree cannot be a ring.
 const MESSAGES_MAX: usize = 100_000;
 
 pub(crate) fn reads(file: &str) -> bool {
@@ -54,19 +54,20 @@ fn saved_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
     };
     let at = ["created_timestamp", "created_at", "updated_at"].map(|key| time(value.get(key)));
     let at = at.into_iter().find(|at| !at.is_null()).unwrap_or_default();
-    Draft::new(content)
+    RowDraft::new(content)
         .with("memory_type", "semantic")
         .with("created_at", at)
         .known_as(text(value, "id"))
-        .finish(Format::ChatGpt, file, line)
+        .finish(SourceFormat::ChatGpt, file, line)
 }
 
 fn conversation_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOutcome> {
     let Some(nodes) = value["mapping"].as_object() else { return Vec::new() };
     let id = text(value, "conversation_id").or_else(|| text(value, "id"));
     let title = text(value, "title").map(str::to_owned);
-    let session = Session { id: id.map(str::to_owned), title, owner: None, project: None };
-    let mut extractor = Extractor::new(session);
+    let session =
+        TranscriptSession { id: id.map(str::to_owned), title, owner: None, project: None };
+    let mut extractor = SentenceExtractor::new(session);
     let mut found = Vec::new();
     for message in branch(nodes, text(value, "current_node")) {
         let role = message["author"]["role"].as_str().unwrap_or_default();
@@ -79,24 +80,24 @@ fn conversation_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOu
         let at = time(message.get("create_time"));
         if role == "assistant" && recipient == "bio" && !parts.trim().is_empty() {
             found.push(
-                Draft::new(&parts)
+                RowDraft::new(&parts)
                     .with("memory_type", "semantic")
                     .with("created_at", at)
                     .known_as(id.as_deref())
-                    .finish(Format::ChatGpt, file, line),
+                    .finish(SourceFormat::ChatGpt, file, line),
             );
             continue;
         }
         let role = match role {
-            "user" => Role::User,
-            "assistant" => Role::Agent,
+            "user" => MessageRole::User,
+            "assistant" => MessageRole::Agent,
             _ => continue,
         };
         if is_text && recipient == "all" && !is_hidden {
-            extractor.read(&Message { id, role, text: parts, at, line });
+            extractor.read(&TranscriptMessage { id, role, text: parts, at, line });
         }
     }
-    found.extend(extractor.rows(Format::ChatGpt, file));
+    found.extend(extractor.rows(SourceFormat::ChatGpt, file));
     found
 }
 

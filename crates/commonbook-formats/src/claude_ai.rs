@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::files::SourceFile;
 use crate::json_value::{message_text, text, time};
 use crate::markdown::blocks;
-use crate::row::Draft;
-use crate::transcript::{Extractor, Message, Role, Session};
-use crate::{Format, Progress, RowIterator, RowOutcome, json_members};
+use crate::row::RowDraft;
+use crate::transcript::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession};
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 
 pub(crate) fn reads(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file).to_lowercase();
@@ -80,28 +80,28 @@ fn memory_rows(
             false => heading.clone(),
         };
         found.push(
-            Draft::new(&block.text)
+            RowDraft::new(&block.text)
                 .titled(&title)
                 .with("memory_type", "semantic")
                 .noting("project", project)
-                .finish(Format::ClaudeAi, file, line),
+                .finish(SourceFormat::ClaudeAi, file, line),
         );
     }
     found
 }
 
 fn conversation_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOutcome> {
-    let session = Session {
+    let session = TranscriptSession {
         id: text(value, "uuid").map(str::to_owned),
         title: text(value, "name").map(str::to_owned),
         owner: None,
         project: None,
     };
-    let mut extractor = Extractor::new(session);
+    let mut extractor = SentenceExtractor::new(session);
     for message in value["chat_messages"].as_array().into_iter().flatten() {
         let role = match text(message, "sender") {
-            Some("human" | "user") => Role::User,
-            Some("assistant") => Role::Agent,
+            Some("human" | "user") => MessageRole::User,
+            Some("assistant") => MessageRole::Agent,
             _ => continue,
         };
         let parts = message_text(&message["content"], &["text"]);
@@ -109,7 +109,7 @@ fn conversation_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOu
             true => text(message, "text").unwrap_or_default().to_owned(),
             false => parts,
         };
-        extractor.read(&Message {
+        extractor.read(&TranscriptMessage {
             id: text(message, "uuid").map(str::to_owned),
             role,
             text: text_of_message,
@@ -117,5 +117,5 @@ fn conversation_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOu
             line,
         });
     }
-    extractor.rows(Format::ClaudeAi, file)
+    extractor.rows(SourceFormat::ClaudeAi, file)
 }

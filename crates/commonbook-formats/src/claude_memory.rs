@@ -12,8 +12,8 @@ use regex::Regex;
 
 use crate::files::{SourceFile, has_ending};
 use crate::instructions::block_rows;
-use crate::note::Note;
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::note::MarkdownNote;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// The agent whose memory it is.
 const OWNER: &str = "claude-code";
@@ -30,7 +30,7 @@ pub(crate) fn reads(opened: &Path, file: &str) -> bool {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    let rows = match Note::read(file, progress) {
+    let rows = match MarkdownNote::read(file, progress) {
         Ok(note) if is_memory(&note) => memory_rows(file, &note),
         Ok(note) => item_rows(file, &note),
         Err(refused) => vec![refused],
@@ -38,11 +38,11 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
     Box::new(rows.into_iter())
 }
 
-fn is_memory(note: &Note) -> bool {
+fn is_memory(note: &MarkdownNote) -> bool {
     note.text("name").is_some() && !note.body.trim().is_empty()
 }
 
-fn memory_rows(file: &SourceFile, note: &Note) -> Vec<RowOutcome> {
+fn memory_rows(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     let kind = note.text("type").or_else(|| {
         note.fields
             .get("metadata")
@@ -54,7 +54,7 @@ fn memory_rows(file: &SourceFile, note: &Note) -> Vec<RowOutcome> {
         _ => "semantic",
     };
     let title = note.text("name").unwrap_or_default().to_owned();
-    note.rows(Format::ClaudeMemory, file, &note.body, &title, |draft| {
+    note.rows(SourceFormat::ClaudeMemory, file, &note.body, &title, |draft| {
         let summary = note.text("description").filter(|summary| summary.chars().count() <= 512);
         draft
             .with("owner", OWNER)
@@ -66,11 +66,11 @@ fn memory_rows(file: &SourceFile, note: &Note) -> Vec<RowOutcome> {
     })
 }
 
-fn item_rows(file: &SourceFile, note: &Note) -> Vec<RowOutcome> {
+fn item_rows(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     static LINK: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^\[[^\]]*\]\([^)\s]+\.md\)").expect("the tests compile it"));
     let is_index = file.base_name() == "MEMORY.md";
-    let mut found = block_rows(Format::ClaudeMemory, file, note, |draft, _| {
+    let mut found = block_rows(SourceFormat::ClaudeMemory, file, note, |draft, _| {
         draft.with("owner", OWNER).with("memory_type", "learning")
     });
     found.retain(|row| match row {

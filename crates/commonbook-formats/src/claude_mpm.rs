@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::files::{SourceFile, has_ending};
 use crate::instructions::block_rows;
-use crate::note::Note;
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::note::MarkdownNote;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// The endings of names, longest first; what stands before is the agent.
 const ENDINGS: [&str; 2] = ["_memories", "_agent"];
@@ -40,10 +40,10 @@ fn agent_of(file: &SourceFile) -> String {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    let rows = match Note::read(file, progress) {
+    let rows = match MarkdownNote::read(file, progress) {
         Ok(note) => {
             let owner = format!("claude-code/{}", agent_of(file));
-            block_rows(Format::ClaudeMpm, file, &note, |draft, block| {
+            block_rows(SourceFormat::ClaudeMpm, file, &note, |draft, block| {
                 let section = block.headings.last().filter(|_| block.headings.len() > 1);
                 draft.with("owner", owner.as_str()).with("memory_type", "learning").about(section)
             })

@@ -7,8 +7,8 @@
 use serde_json::Value;
 
 use crate::files::{SourceFile, has_ending};
-use crate::note::Note;
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::note::MarkdownNote;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// Files and folders of a vault that are no memories: index pages, and what Engram has archived.
 const OTHER_FOLDERS: [&str; 4] = ["archive", "_archive", "templates", "index"];
@@ -30,7 +30,7 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
 }
 
 fn memory_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
-    let note = match Note::read(file, progress) {
+    let note = match MarkdownNote::read(file, progress) {
         Ok(note) => note,
         Err(refused) => return vec![refused],
     };
@@ -43,7 +43,7 @@ fn memory_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
     read.extend(created.as_ref().map(|(key, _)| *key));
     let owner = note.text("owner_agent").filter(|owner| *owner != "legacy");
     let title = note.text("title").map_or_else(|| heading_of(&note.body), str::to_owned);
-    note.rows(Format::Engram, file, &note.body, &title, |draft| {
+    note.rows(SourceFormat::Engram, file, &note.body, &title, |draft| {
         draft
             .with("memory_type", note.text("memory_type").unwrap_or("semantic"))
             .with("importance", note.fields.get("importance").cloned().unwrap_or_default())

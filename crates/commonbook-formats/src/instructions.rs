@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::files::{SourceFile, has_ending};
-use crate::markdown::{Block, blocks};
-use crate::note::{NOTE_BYTES_MAX, Note};
-use crate::row::Draft;
-use crate::{Format, Progress, RowIterator, RowOutcome, claude_mpm};
+use crate::markdown::{NoteBlock, blocks};
+use crate::note::{MarkdownNote, NOTE_BYTES_MAX};
+use crate::row::RowDraft;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat, claude_mpm};
 
 const NAMES: [&str; 8] = [
     "claude.md",
@@ -36,10 +36,10 @@ pub(crate) fn reads(file: &str) -> bool {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    let rows = match Note::read(file, progress) {
+    let rows = match MarkdownNote::read(file, progress) {
         Ok(note) => {
             let read = ["description"];
-            block_rows(Format::Instructions, file, &note, |draft, _| {
+            block_rows(SourceFormat::Instructions, file, &note, |draft, _| {
                 draft
                     .with("memory_type", "procedural")
                     .noting("description", note.text("description"))
@@ -53,10 +53,10 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
 
 /// The blocks of a note as rows. `finish` adds what the format knows.
 pub(crate) fn block_rows(
-    format: Format,
+    format: SourceFormat,
     file: &SourceFile,
-    note: &Note,
-    finish: impl Fn(Draft, &Block) -> Draft,
+    note: &MarkdownNote,
+    finish: impl Fn(RowDraft, &NoteBlock) -> RowDraft,
 ) -> Vec<RowOutcome> {
     static IMPORT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^@[^\s@]+$").expect("the tests compile it"));
@@ -76,7 +76,7 @@ pub(crate) fn block_rows(
             found.push(RowOutcome::refused(file, line, reason));
             continue;
         }
-        let draft = Draft::new(&block.text).titled(&block.headings.join(" › "));
+        let draft = RowDraft::new(&block.text).titled(&block.headings.join(" › "));
         found.push(finish(draft, &block).finish(format, file, line));
     }
     if found.is_empty() {

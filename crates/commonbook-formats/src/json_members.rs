@@ -12,7 +12,7 @@ use crate::{Progress, RowOutcome};
 pub const MEMBER_BYTES_MAX: usize = 64 << 20;
 
 /// A member with the line at which it begins.
-pub(crate) struct Member {
+pub(crate) struct DocumentMember {
     /// The name under which it stands in the outermost object.
     pub key: Option<String>,
     pub line: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Member {
 }
 
 /// The members of a document, as they are read. After an error of the document's own form it ends.
-pub(crate) struct JsonMembers<R> {
+pub(crate) struct DocumentMembers<R> {
     reader: R,
     line: usize,
     /// The bracket that closes the outermost value; `None` before it began and after it ended.
@@ -31,7 +31,7 @@ pub(crate) struct JsonMembers<R> {
     is_done: bool,
 }
 
-impl<R: BufRead> JsonMembers<R> {
+impl<R: BufRead> DocumentMembers<R> {
     pub(crate) const fn new(reader: R) -> Self {
         Self { reader, line: 1, outer: None, list: None, is_done: false }
     }
@@ -97,7 +97,7 @@ impl<R: BufRead> JsonMembers<R> {
         })
     }
 
-    fn next_member(&mut self) -> io::Result<Result<Option<Member>, String>> {
+    fn next_member(&mut self) -> io::Result<Result<Option<DocumentMember>, String>> {
         if self.outer.is_none() {
             if self.peek()? == Some(0xef) {
                 // A byte order mark.
@@ -150,15 +150,15 @@ impl<R: BufRead> JsonMembers<R> {
                 Err(reason) if self.peek()?.is_none() => return Ok(Err(reason)),
                 Err(reason) => Err(reason),
             };
-            return Ok(Ok(Some(Member { key, line, value })));
+            return Ok(Ok(Some(DocumentMember { key, line, value })));
         }
     }
 }
 
-impl<R: BufRead> Iterator for JsonMembers<R> {
-    type Item = Member;
+impl<R: BufRead> Iterator for DocumentMembers<R> {
+    type Item = DocumentMember;
 
-    fn next(&mut self) -> Option<Member> {
+    fn next(&mut self) -> Option<DocumentMember> {
         if self.is_done {
             return None;
         }
@@ -174,7 +174,7 @@ impl<R: BufRead> Iterator for JsonMembers<R> {
             }
             Err(reason) => {
                 self.is_done = true;
-                Some(Member { key: None, line: self.line, value: Err(reason) })
+                Some(DocumentMember { key: None, line: self.line, value: Err(reason) })
             }
         }
     }
@@ -191,7 +191,7 @@ pub(crate) fn rows_of_members(
         Err(refused) => return Box::new(std::iter::once(refused)),
     };
     let file = file.clone();
-    Box::new(JsonMembers::new(reader).flat_map(move |member| match member.value {
+    Box::new(DocumentMembers::new(reader).flat_map(move |member| match member.value {
         Ok(value) => rows(&file, member.key.as_deref(), member.line, &value),
         Err(reason) => vec![RowOutcome::refused(&file, member.line, reason)],
     }))
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     fn members(text: &str) -> Vec<(Option<String>, usize, String)> {
-        let members = JsonMembers::new(text.as_bytes());
+        let members = DocumentMembers::new(text.as_bytes());
         let shown = |value: Result<Value, String>| match value {
             Ok(value) => value.to_string(),
             Err(reason) => format!("! {reason}"),

@@ -36,13 +36,13 @@ use files::SourceFile;
 pub use files::{MARKDOWN_BYTES_MAX, SOURCE_FILES_MAX};
 pub use json_members::MEMBER_BYTES_MAX;
 pub use lines::LINE_BYTES_MAX;
-pub use recognise::{Recognised, recognise};
-pub use row::{LeftOut, RefusedRow, RowOutcome, SourceRow};
+pub use recognise::{Recognition, recognise};
+pub use row::{Omission, RefusedRow, RowOutcome, SourceRow};
 pub use transcript::SESSION_ROWS_MAX;
 
 /// A format of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum SourceFormat {
     /// The file of the official MCP memory server.
     McpMemory,
     /// A folder of basic-memory.
@@ -75,7 +75,7 @@ pub enum Format {
     Opencode,
 }
 
-impl Format {
+impl SourceFormat {
     /// Every format, in the order in which they are recognised.
     pub const ALL: [Self; 15] = [
         Self::McpMemory,
@@ -192,8 +192,8 @@ type RowIterator = Box<dyn Iterator<Item = RowOutcome>>;
 pub(crate) type Progress = Rc<Cell<u64>>;
 
 /// The rows of a path, in order: its files by name, and each from its beginning.
-pub struct Rows {
-    format: Format,
+pub struct SourceRows {
+    format: SourceFormat,
     folder: std::path::PathBuf,
     files: std::vec::IntoIter<SourceFile>,
     current: Option<RowIterator>,
@@ -201,7 +201,7 @@ pub struct Rows {
     bytes_total: u64,
 }
 
-impl Rows {
+impl SourceRows {
     /// The bytes of all files.
     #[must_use]
     pub const fn bytes_total(&self) -> u64 {
@@ -215,7 +215,7 @@ impl Rows {
     }
 }
 
-impl Iterator for Rows {
+impl Iterator for SourceRows {
     type Item = RowOutcome;
 
     fn next(&mut self) -> Option<RowOutcome> {
@@ -233,7 +233,7 @@ impl Iterator for Rows {
 ///
 /// # Errors
 /// If the path cannot be read, or has more than [`SOURCE_FILES_MAX`] files.
-pub fn open(format: Format, path: &Path) -> io::Result<Rows> {
+pub fn open(format: SourceFormat, path: &Path) -> io::Result<SourceRows> {
     let mut files = files::source_files(path)?;
     let folder = files::base_folder(path);
     if path.is_dir() {
@@ -241,5 +241,5 @@ pub fn open(format: Format, path: &Path) -> io::Result<Rows> {
     }
     let bytes_total = files.iter().map(|file| file.bytes).sum();
     let (files, progress) = (files.into_iter(), Progress::default());
-    Ok(Rows { format, folder, files, current: None, progress, bytes_total })
+    Ok(SourceRows { format, folder, files, current: None, progress, bytes_total })
 }

@@ -10,7 +10,7 @@ const LINKS_MAX: usize = 50;
 
 /// A list item, a paragraph, or another block that says something by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct NoteBlock {
     /// The line at which it begins, counted from 1.
     pub line: usize,
     /// The headings above it, outermost first.
@@ -19,7 +19,7 @@ pub(crate) struct Block {
     is_item: bool,
 }
 
-impl Block {
+impl NoteBlock {
     /// Whether the text announces a list.
     fn introduces(&self) -> bool {
         !self.is_item && self.text.trim_end_matches(['*', '_', ' ']).ends_with(':')
@@ -32,8 +32,8 @@ static ITEM_MARK: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The blocks of a text. Code belongs to the block before it, and a list item begins with the paragraph
 /// that announces the list, if that ends with a colon. Comments are left out.
-pub(crate) fn blocks(text: &str) -> Vec<Block> {
-    let mut reader = BlockReader { text, ..BlockReader::default() };
+pub(crate) fn blocks(text: &str) -> Vec<NoteBlock> {
+    let mut reader = NoteBlockReader { text, ..NoteBlockReader::default() };
     let mut depth = 0_usize;
     let options = Options::ENABLE_TABLES;
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
@@ -64,9 +64,9 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
 }
 
 #[derive(Default)]
-struct BlockReader<'t> {
+struct NoteBlockReader<'t> {
     text: &'t str,
-    blocks: Vec<Block>,
+    blocks: Vec<NoteBlock>,
     headings: Vec<(u8, String)>,
     /// Set within a list.
     list_depth: Option<()>,
@@ -75,7 +75,7 @@ struct BlockReader<'t> {
     counted: (usize, usize),
 }
 
-impl BlockReader<'_> {
+impl NoteBlockReader<'_> {
     fn line_at(&mut self, offset: usize) -> usize {
         let (from, line) = self.counted;
         let new = self.text[from..offset].bytes().filter(|byte| *byte == b'\n').count();
@@ -87,11 +87,11 @@ impl BlockReader<'_> {
         let line = self.line_at(start);
         let headings = self.headings.iter().map(|(_, heading)| heading.clone()).collect();
         if !text.trim().is_empty() {
-            self.blocks.push(Block { line, headings, text: text.trim().to_owned(), is_item });
+            self.blocks.push(NoteBlock { line, headings, text: text.trim().to_owned(), is_item });
         }
     }
 
-    fn is_in_section(&self, block: &Block) -> bool {
+    fn is_in_section(&self, block: &NoteBlock) -> bool {
         block.headings.iter().eq(self.headings.iter().map(|(_, heading)| heading))
     }
 
@@ -212,7 +212,7 @@ pub(crate) fn wiki_links(text: &str) -> Vec<String> {
 
 /// A part of a long text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part<'t> {
+pub(crate) struct NotePart<'t> {
     pub line: usize,
     /// The heading at its beginning.
     pub heading: Option<&'t str>,
@@ -221,9 +221,9 @@ pub(crate) struct Part<'t> {
 
 /// The text as one part if it is short enough, else cut before headings, and where a section is still too
 /// long, before paragraphs and lines.
-pub(crate) fn parts(text: &str, bytes_max: usize) -> Vec<Part<'_>> {
+pub(crate) fn parts(text: &str, bytes_max: usize) -> Vec<NotePart<'_>> {
     if text.len() <= bytes_max {
-        return vec![Part { line: 1, heading: None, text }];
+        return vec![NotePart { line: 1, heading: None, text }];
     }
     let mut cuts = vec![0];
     let mut offset = 0;
@@ -262,7 +262,7 @@ pub(crate) fn parts(text: &str, bytes_max: usize) -> Vec<Part<'_>> {
         let heading = text.lines().next().filter(|line| line.starts_with('#'));
         let heading = heading.map(|heading| heading.trim_start_matches('#').trim());
         if !text.trim().is_empty() {
-            found.push(Part { line, heading, text });
+            found.push(NotePart { line, heading, text });
         }
         line += text.bytes().filter(|byte| *byte == b'\n').count();
     }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::basic_memory::{about_entity, concept};
 use crate::files::SourceFile;
 use crate::json_value::text;
-use crate::row::Draft;
-use crate::{Format, Progress, RowIterator, RowOutcome, lines};
+use crate::row::RowDraft;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat, lines};
 
 pub(crate) fn recognises(line: &Value) -> bool {
     match line.get("type").and_then(Value::as_str) {
@@ -39,12 +39,12 @@ fn entity_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOutcome>
     };
     let kind = text(value, "entityType").unwrap_or("entity");
     let row = |content: &str| {
-        Draft::new(content)
+        RowDraft::new(content)
             .with("memory_type", "semantic")
             .with("entities", json!([entity(kind, name)]))
             .noting("entity_type", kind)
             .known_as(Some(name))
-            .finish(Format::McpMemory, file, line)
+            .finish(SourceFormat::McpMemory, file, line)
     };
     if observations.is_empty() {
         return vec![row(&format!("{name} ({kind})"))];
@@ -66,11 +66,11 @@ fn relation_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
             "expected a relation with `from`, `to` and `relationType`",
         );
     };
-    Draft::new(&format!("{from} {} {to}", kind.replace('_', " ")))
+    RowDraft::new(&format!("{from} {} {to}", kind.replace('_', " ")))
         .with("memory_type", "semantic")
         .with("entities", json!([concept(from), concept(to)]))
         .noting("relation", json!({"from": from, "type": kind, "to": to}))
-        .finish(Format::McpMemory, file, line)
+        .finish(SourceFormat::McpMemory, file, line)
 }
 
 /// The entity, with its type where that is one that an import knows.

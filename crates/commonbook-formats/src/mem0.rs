@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::basic_memory::concept;
 use crate::files::SourceFile;
 use crate::json_value::{text, time, words};
-use crate::row::Draft;
-use crate::{Format, Progress, RowIterator, RowOutcome, json_members};
+use crate::row::RowDraft;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 
 /// Whether an element is a memory of mem0.
 pub(crate) fn recognises(key: Option<&str>, value: &Value) -> bool {
@@ -35,7 +35,7 @@ fn memory_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
     let (Some(content), Some(fields)) = (content, value.as_object()) else {
         return RowOutcome::refused(file, line, "expected an object with the text as `memory`");
     };
-    let mut draft = Draft::new(content)
+    let mut draft = RowDraft::new(content)
         .with("memory_type", "semantic")
         .with("created_at", time(fields.get("created_at")))
         .with("owner", text(value, "agent_id"))
@@ -62,7 +62,7 @@ fn memory_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
         "score",
         "structured_attributes",
     ];
-    draft.keeping(fields, &read).finish(Format::Mem0, file, line)
+    draft.keeping(fields, &read).finish(SourceFormat::Mem0, file, line)
 }
 
 fn relation_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
@@ -72,10 +72,10 @@ fn relation_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
         let reason = "expected a relation with `source`, `relationship` and `target`";
         return RowOutcome::refused(file, line, reason);
     };
-    Draft::new(&format!("{source} {} {target}", kind.replace('_', " ")))
+    RowDraft::new(&format!("{source} {} {target}", kind.replace('_', " ")))
         .with("memory_type", "semantic")
         .with("entities", json!([concept(source), concept(target)]))
         .with("trust", "untrusted")
         .noting("relation", json!({"from": source, "type": kind, "to": target}))
-        .finish(Format::Mem0, file, line)
+        .finish(SourceFormat::Mem0, file, line)
 }

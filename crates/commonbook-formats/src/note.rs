@@ -6,8 +6,8 @@ use crate::files::SourceFile;
 use crate::frontmatter::{self, without_byte_order_mark};
 use crate::json_value;
 use crate::markdown::parts;
-use crate::row::Draft;
-use crate::{Format, Progress, RowOutcome};
+use crate::row::RowDraft;
+use crate::{Progress, RowOutcome, SourceFormat};
 
 /// Bytes of a note that becomes one memory; a longer one is cut before its headings.
 pub(crate) const NOTE_BYTES_MAX: usize = 16 << 10;
@@ -17,14 +17,14 @@ const TIME_KEYS: [&str; 6] =
     ["created_at", "created", "date", "date created", "date_created", "timestamp"];
 
 /// A note with its frontmatter.
-pub(crate) struct Note {
+pub(crate) struct MarkdownNote {
     pub fields: Map<String, Value>,
     pub body: String,
     /// The lines before the body.
     pub lines_before: usize,
 }
 
-impl Note {
+impl MarkdownNote {
     /// Reads the note of a file, or says why it cannot be read.
     pub(crate) fn read(file: &SourceFile, progress: &Progress) -> Result<Self, RowOutcome> {
         let text = file.read_text(progress)?;
@@ -59,11 +59,11 @@ impl Note {
     /// The body as rows: one, or one for each part of a long body. `finish` adds what the format knows.
     pub(crate) fn rows(
         &self,
-        format: Format,
+        format: SourceFormat,
         file: &SourceFile,
         body: &str,
         title: &str,
-        finish: impl Fn(Draft) -> Draft,
+        finish: impl Fn(RowDraft) -> RowDraft,
     ) -> Vec<RowOutcome> {
         let found = parts(body, NOTE_BYTES_MAX);
         let count = found.len();
@@ -72,7 +72,7 @@ impl Note {
                 Some(heading) => format!("{title} › {heading}"),
                 None => title.to_owned(),
             };
-            let draft = finish(Draft::new(part.text).titled(&title));
+            let draft = finish(RowDraft::new(part.text).titled(&title));
             let draft = match count {
                 1 => draft,
                 _ => draft.noting("part", json!({"number": index + 1, "of": count})),

@@ -5,15 +5,15 @@
 
 use crate::files::SourceFile;
 use crate::markdown::{hashtags, wiki_links};
-use crate::note::Note;
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::note::MarkdownNote;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
     Box::new(note_rows(file, progress).into_iter())
 }
 
 fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
-    let note = match Note::read(file, progress) {
+    let note = match MarkdownNote::read(file, progress) {
         Ok(note) => note,
         Err(refused) => return vec![refused],
     };
@@ -24,7 +24,7 @@ fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
     let mut read = vec!["tags", "tag", "topics", "title"];
     read.extend(created.as_ref().map(|(key, _)| *key));
     let title = note.text("title").unwrap_or_else(|| file.stem()).to_owned();
-    note.rows(Format::Obsidian, file, &note.body, &title, |draft| {
+    note.rows(SourceFormat::Obsidian, file, &note.body, &title, |draft| {
         draft
             .with("memory_type", "semantic")
             .with(

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::Format;
+use crate::SourceFormat;
 use crate::files::SourceFile;
 
 /// Topics that a memory may have.
@@ -36,7 +36,7 @@ pub struct RefusedRow {
 
 /// What was understood, and is left out on purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct Omission {
     /// The file, relative to the path that was opened.
     pub file: String,
     /// What is left out, and why.
@@ -51,7 +51,7 @@ pub enum RowOutcome {
     /// A row that was not understood.
     Refused(RefusedRow),
     /// What is left out on purpose.
-    LeftOut(LeftOut),
+    LeftOut(Omission),
 }
 
 impl RowOutcome {
@@ -65,19 +65,19 @@ impl RowOutcome {
     }
 
     pub(crate) fn left_out(file: &SourceFile, reason: impl Into<String>) -> Self {
-        Self::LeftOut(LeftOut { file: file.name.clone(), reason: reason.into() })
+        Self::LeftOut(Omission { file: file.name.clone(), reason: reason.into() })
     }
 }
 
 /// A row while it is built.
-pub(crate) struct Draft {
+pub(crate) struct RowDraft {
     fields: Map<String, Value>,
     metadata: Map<String, Value>,
     topics: Vec<String>,
     id: Option<String>,
 }
 
-impl Draft {
+impl RowDraft {
     pub(crate) fn new(text: &str) -> Self {
         let fields = Map::from_iter([("text".to_owned(), json!(text.trim()))]);
         Self { fields, metadata: Map::new(), topics: Vec::new(), id: None }
@@ -159,7 +159,12 @@ impl Draft {
     }
 
     /// The row that begins at this line of the file.
-    pub(crate) fn finish(mut self, format: Format, file: &SourceFile, line: usize) -> RowOutcome {
+    pub(crate) fn finish(
+        mut self,
+        format: SourceFormat,
+        file: &SourceFile,
+        line: usize,
+    ) -> RowOutcome {
         if !self.topics.is_empty() {
             self.fields.insert("topics".to_owned(), json!(self.topics));
         }

@@ -20,8 +20,8 @@ use serde_json::Value;
 
 use crate::files::{SourceFile, has_ending};
 use crate::markdown::blocks;
-use crate::row::Draft;
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::row::RowDraft;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 pub(crate) use claude_code::recognises as is_claude_code;
 pub(crate) use codex::recognises as is_codex;
 pub(crate) use gemini::recognises as is_gemini;
@@ -41,15 +41,15 @@ const MESSAGE_BYTES_MAX: usize = 256 << 10;
 
 /// Who wrote a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum MessageRole {
     User,
     Agent,
 }
 
 /// A message of a session, without outputs of tools.
-pub(crate) struct Message {
+pub(crate) struct TranscriptMessage {
     pub id: Option<String>,
-    pub role: Role,
+    pub role: MessageRole,
     pub text: String,
     pub at: Value,
     pub line: usize,
@@ -57,7 +57,7 @@ pub(crate) struct Message {
 
 /// What is known of a session.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Session {
+pub(crate) struct TranscriptSession {
     pub id: Option<String>,
     pub title: Option<String>,
     /// The client's agent; the importer if there is none.
@@ -67,9 +67,9 @@ pub(crate) struct Session {
 }
 
 /// A sentence that is kept.
-struct Extract {
+struct SentenceExtract {
     kind: SentenceKind,
-    role: Role,
+    role: MessageRole,
     text: String,
     id: Option<String>,
     at: Value,
@@ -77,20 +77,20 @@ struct Extract {
 }
 
 /// Collects what is worth keeping of a session, message by message.
-pub(crate) struct Extractor {
-    pub session: Session,
-    extracts: Vec<Extract>,
+pub(crate) struct SentenceExtractor {
+    pub session: TranscriptSession,
+    extracts: Vec<SentenceExtract>,
     seen: HashSet<String>,
     left_out: usize,
 }
 
-impl Extractor {
-    pub(crate) fn new(session: Session) -> Self {
+impl SentenceExtractor {
+    pub(crate) fn new(session: TranscriptSession) -> Self {
         Self { session, extracts: Vec::new(), seen: HashSet::new(), left_out: 0 }
     }
 
     /// Reads a message.
-    pub(crate) fn read(&mut self, message: &Message) {
+    pub(crate) fn read(&mut self, message: &TranscriptMessage) {
         if message.text.len() > MESSAGE_BYTES_MAX || sentence::is_injected(&message.text) {
             return;
         }
@@ -115,7 +115,7 @@ impl Extractor {
         }
     }
 
-    fn keep(&mut self, kind: SentenceKind, sentence: &str, message: &Message) {
+    fn keep(&mut self, kind: SentenceKind, sentence: &str, message: &TranscriptMessage) {
         let text = kind.content(sentence);
         let chars = text.chars().count();
         if !(ROW_CHARS_MIN..=ROW_CHARS_MAX).contains(&chars)
@@ -123,7 +123,7 @@ impl Extractor {
         {
             return;
         }
-        self.extracts.push(Extract {
+        self.extracts.push(SentenceExtract {
             kind,
             role: message.role,
             text,
@@ -143,16 +143,16 @@ impl Extractor {
     }
 
     /// The rows of the session.
-    pub(crate) fn rows(self, format: Format, file: &SourceFile) -> Vec<RowOutcome> {
+    pub(crate) fn rows(self, format: SourceFormat, file: &SourceFile) -> Vec<RowOutcome> {
         let Self { session, extracts, left_out, .. } = self;
         let mut rows: Vec<RowOutcome> = extracts
             .into_iter()
             .map(|extract| {
                 let said_by = match extract.role {
-                    Role::User => "user",
-                    Role::Agent => "agent",
+                    MessageRole::User => "user",
+                    MessageRole::Agent => "agent",
                 };
-                Draft::new(&extract.text)
+                RowDraft::new(&extract.text)
                     .with("memory_type", extract.kind.memory_type())
                     .with("sharing", "private")
                     .with("owner", session.owner)
@@ -177,39 +177,41 @@ impl Extractor {
 }
 
 /// Whether a format of sessions reads this file of a folder.
-pub(crate) fn reads(format: Format, file: &str) -> bool {
+pub(crate) fn reads(format: SourceFormat, file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     match format {
-        Format::ClaudeCode => {
+        SourceFormat::ClaudeCode => {
             has_ending(name, &["jsonl"]) && !name.starts_with("rollout-") && name != "history.jsonl"
         }
-        Format::Codex => name.starts_with("rollout-") && has_ending(name, &["jsonl"]),
-        Format::Gemini => name.starts_with("session-") && has_ending(name, &["json", "jsonl"]),
+        SourceFormat::Codex => name.starts_with("rollout-") && has_ending(name, &["jsonl"]),
+        SourceFormat::Gemini => {
+            name.starts_with("session-") && has_ending(name, &["json", "jsonl"])
+        }
         _ => opencode::reads(file),
     }
 }
 
 pub(crate) fn rows(
-    format: Format,
+    format: SourceFormat,
     file: &SourceFile,
     folder: &Path,
     progress: &Progress,
 ) -> RowIterator {
     match format {
-        Format::ClaudeCode => claude_code::rows(file, progress),
-        Format::Codex => codex::rows(file, progress),
-        Format::Gemini => gemini::rows(file, progress),
+        SourceFormat::ClaudeCode => claude_code::rows(file, progress),
+        SourceFormat::Codex => codex::rows(file, progress),
+        SourceFormat::Gemini => gemini::rows(file, progress),
         _ => opencode::rows(file, folder, progress),
     }
 }
 
 /// The rows of a session of JSON lines. `read` takes each line.
 fn session_rows(
-    format: Format,
+    format: SourceFormat,
     file: &SourceFile,
     progress: &Progress,
     owner: &'static str,
-    read: impl Fn(&mut Extractor, usize, &Value) + 'static,
+    read: impl Fn(&mut SentenceExtractor, usize, &Value) + 'static,
 ) -> RowIterator {
     let reader = match file.open(progress) {
         Ok(reader) => reader,
@@ -217,8 +219,8 @@ fn session_rows(
     };
     let file = file.clone();
     let all = std::iter::once_with(move || {
-        let session = Session { owner: Some(owner), ..Session::default() };
-        let (mut extractor, mut refused) = (Extractor::new(session), Vec::new());
+        let session = TranscriptSession { owner: Some(owner), ..TranscriptSession::default() };
+        let (mut extractor, mut refused) = (SentenceExtractor::new(session), Vec::new());
         for line in crate::lines::JsonLines::new(reader) {
             match line.value {
                 Ok(value) => read(&mut extractor, line.number, &value),

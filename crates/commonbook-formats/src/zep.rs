@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::basic_memory::concept;
 use crate::files::SourceFile;
 use crate::json_value::{text, time};
-use crate::row::Draft;
-use crate::{Format, Progress, RowIterator, RowOutcome, json_members};
+use crate::row::RowDraft;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 
 /// Whether an element is one of Zep's.
 pub(crate) fn recognises(key: Option<&str>, value: &Value) -> bool {
@@ -70,7 +70,7 @@ fn element_rows(
 
 fn fact_row(file: &SourceFile, line: usize, value: &Value, fact: &str) -> RowOutcome {
     let ended = ["invalid_at", "expired_at"].into_iter().map(|key| time(value.get(key)));
-    Draft::new(fact)
+    RowDraft::new(fact)
         .with("memory_type", "semantic")
         .with("created_at", time(value.get("created_at")))
         .with("valid_from", time(value.get("valid_at")))
@@ -79,7 +79,7 @@ fn fact_row(file: &SourceFile, line: usize, value: &Value, fact: &str) -> RowOut
         .noting("relation", text(value, "name"))
         .noting("rating", value.get("rating").cloned().unwrap_or_default())
         .known_as(text(value, "uuid"))
-        .finish(Format::Zep, file, line)
+        .finish(SourceFormat::Zep, file, line)
 }
 
 fn node_row(file: &SourceFile, line: usize, value: &Value, name: &str) -> RowOutcome {
@@ -89,14 +89,14 @@ fn node_row(file: &SourceFile, line: usize, value: &Value, name: &str) -> RowOut
             format!("line {line}: the node {name:?} has no summary"),
         );
     };
-    Draft::new(&crate::basic_memory::about_entity(name, summary))
+    RowDraft::new(&crate::basic_memory::about_entity(name, summary))
         .with("memory_type", "semantic")
         .with("created_at", time(value.get("created_at")))
         .with("entities", json!([concept(name)]))
         .with("trust", "untrusted")
         .noting("labels", value.get("labels").cloned().unwrap_or_default())
         .known_as(text(value, "uuid"))
-        .finish(Format::Zep, file, line)
+        .finish(SourceFormat::Zep, file, line)
 }
 
 fn message_row(
@@ -109,7 +109,7 @@ fn message_row(
     let own = ["session_id", "thread_id"].into_iter().find_map(|key| text(value, key));
     let name =
         text(value, "name").or_else(|| text(value, "role")).or_else(|| text(value, "role_type"));
-    Draft::new(content)
+    RowDraft::new(content)
         .with("memory_type", "episodic")
         .with("created_at", time(value.get("created_at")))
         .with("speaker", name)
@@ -118,5 +118,5 @@ fn message_row(
         .noting("role_type", text(value, "role_type"))
         .noting("source", text(value, "source_description"))
         .known_as(text(value, "uuid"))
-        .finish(Format::Zep, file, line)
+        .finish(SourceFormat::Zep, file, line)
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use commonbook_formats::{Format, RowOutcome, SESSION_ROWS_MAX, open, recognise};
+use commonbook_formats::{RowOutcome, SESSION_ROWS_MAX, SourceFormat, open, recognise};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn rows(format: Format, path: &Path) -> Vec<RowOutcome> {
+fn rows(format: SourceFormat, path: &Path) -> Vec<RowOutcome> {
     let rows: Vec<RowOutcome> = open(format, path).unwrap().collect();
     let again: Vec<RowOutcome> = open(format, path).unwrap().collect();
     assert_eq!(rows, again, "a second reading yields the same");
@@ -61,7 +61,7 @@ fn shown(rows: &[RowOutcome], fields: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn recognised(path: &Path) -> Option<Format> {
+fn recognised(path: &Path) -> Option<SourceFormat> {
     recognise(path).unwrap().map(|recognised| recognised.format)
 }
 
@@ -77,9 +77,10 @@ fn the_file_of_the_mcp_memory_server() {
     let file = folder.path().join("memory.json");
     assert_eq!(
         (recognised(&file), recognised(folder.path())),
-        (Some(Format::McpMemory), Some(Format::McpMemory))
+        (Some(SourceFormat::McpMemory), Some(SourceFormat::McpMemory))
     );
-    let found = shown(&rows(Format::McpMemory, &file), &["entities", "entity_type", "relation"]);
+    let found =
+        shown(&rows(SourceFormat::McpMemory, &file), &["entities", "entity_type", "relation"]);
     assert_eq!(
         found,
         [
@@ -106,9 +107,9 @@ fn a_folder_of_basic_memory() {
         (".git/x.md", "---\npermalink: x\n---\nhidden"),
         ("broken.md", "---\npermalink: [a\n---\ntext"),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::BasicMemory));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::BasicMemory));
     let found = shown(
-        &rows(Format::BasicMemory, folder.path()),
+        &rows(SourceFormat::BasicMemory, folder.path()),
         &["memory_type", "topics", "title", "created_at"],
     );
     let at = "created_at=2026-04-06T14:30:00+00:00";
@@ -154,9 +155,9 @@ fn an_obsidian_vault() {
         ("latin.md", "x"),
     ]);
     fs::write(folder.path().join("latin.md"), b"one\nt\xe9te").unwrap();
-    assert_eq!(recognised(folder.path()), Some(Format::Obsidian));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::Obsidian));
     let found = shown(
-        &rows(Format::Obsidian, folder.path()),
+        &rows(SourceFormat::Obsidian, folder.path()),
         &["title", "topics", "created_at", "links", "mood", "aliases", "part"],
     );
     let short: Vec<String> = found.iter().map(|row| row.replace("word ", "")).collect();
@@ -183,10 +184,10 @@ fn memory_files_of_claude_mpm_under_all_their_names() {
         (".claude-mpm/memories/qa_agent_backup_20250805_210244.md", "- old\n"),
         ("src/main.py", ""),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::ClaudeMpm));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::ClaudeMpm));
     let memories = folder.path().join(".claude-mpm/memories");
-    assert_eq!(recognised(&memories), Some(Format::ClaudeMpm));
-    let found = shown(&rows(Format::ClaudeMpm, &memories), &["owner", "topics", "title"]);
+    assert_eq!(recognised(&memories), Some(SourceFormat::ClaudeMpm));
+    let found = shown(&rows(SourceFormat::ClaudeMpm, &memories), &["owner", "topics", "title"]);
     assert_eq!(
         found,
         [
@@ -213,10 +214,10 @@ fn files_of_instructions_rule_by_rule() {
         ("README.md", "- no instruction\n"),
         ("node_modules/x/CLAUDE.md", "- of others\n"),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::Instructions));
-    assert_eq!(recognised(&folder.path().join("CLAUDE.md")), Some(Format::Instructions));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::Instructions));
+    assert_eq!(recognised(&folder.path().join("CLAUDE.md")), Some(SourceFormat::Instructions));
     let found = shown(
-        &rows(Format::Instructions, folder.path()),
+        &rows(SourceFormat::Instructions, folder.path()),
         &["memory_type", "title", "description", "globs"],
     );
     assert_eq!(
@@ -247,10 +248,13 @@ fn the_memory_folder_of_claude_code() {
         ("-home-ann-app/memory/debugging.md", "# Debugging\n- Look at the log\n"),
         ("-home-ann-app/notes.md", "- not a memory\n"),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::ClaudeMemory));
-    assert_eq!(recognised(&folder.path().join("-home-ann-app/memory")), Some(Format::ClaudeMemory));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::ClaudeMemory));
+    assert_eq!(
+        recognised(&folder.path().join("-home-ann-app/memory")),
+        Some(SourceFormat::ClaudeMemory)
+    );
     let found = shown(
-        &rows(Format::ClaudeMemory, folder.path()),
+        &rows(SourceFormat::ClaudeMemory, folder.path()),
         &["owner", "memory_type", "title", "summary", "kind"],
     );
     assert_eq!(
@@ -277,9 +281,9 @@ fn exports_of_mem0_in_their_three_forms() {
     for form in forms {
         let folder = folder(&[("export.json", &form)]);
         let file = folder.path().join("export.json");
-        assert_eq!(recognised(&file), Some(Format::Mem0), "{form}");
+        assert_eq!(recognised(&file), Some(SourceFormat::Mem0), "{form}");
         let found = shown(
-            &rows(Format::Mem0, &file),
+            &rows(SourceFormat::Mem0, &file),
             &["owner", "user_id", "session", "trust", "topics", "kind", "created_at"],
         );
         assert_eq!(
@@ -305,9 +309,9 @@ fn exports_of_zep() {
 "episodes": [{"uuid":"p1","x":1}]}"#,
     )]);
     let file = folder.path().join("zep.json");
-    assert_eq!(recognised(&file), Some(Format::Zep));
+    assert_eq!(recognised(&file), Some(SourceFormat::Zep));
     let found = shown(
-        &rows(Format::Zep, &file),
+        &rows(SourceFormat::Zep, &file),
         &["speaker", "session", "valid_from", "valid_until", "relation", "rating", "trust"],
     );
     assert_eq!(
@@ -361,9 +365,9 @@ fn data_of_chatgpt() {
             "{\"memories\":[{\"id\":\"m\",\"content\":\"Likes tea\",\"created_timestamp\":1767225600}],\"memory_max_tokens\":5}",
         ),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::ChatGpt));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::ChatGpt));
     let found = shown(
-        &rows(Format::ChatGpt, folder.path()),
+        &rows(SourceFormat::ChatGpt, folder.path()),
         &["sharing", "session", "kind", "said_by", "owner", "created_at"],
     );
     assert_eq!(
@@ -392,9 +396,11 @@ fn data_of_the_claude_app() {
         ),
         ("users.json", "[]"),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::ClaudeAi));
-    let found =
-        shown(&rows(Format::ClaudeAi, folder.path()), &["title", "sharing", "kind", "project"]);
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::ClaudeAi));
+    let found = shown(
+        &rows(SourceFormat::ClaudeAi, folder.path()),
+        &["title", "sharing", "kind", "project"],
+    );
     assert_eq!(
         found,
         [
@@ -421,10 +427,10 @@ fn an_engram_vault() {
         ("entities/broken.md", "---\ntopics: [x\n---\ny\n"),
         ("archive/old.md", "---\nmemory_type: semantic\ntopics: []\n---\nold\n"),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::Engram));
-    assert_eq!(Format::Engram.default_owner(), Some("legacy"));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::Engram));
+    assert_eq!(SourceFormat::Engram.default_owner(), Some("legacy"));
     let found = shown(
-        &rows(Format::Engram, folder.path()),
+        &rows(SourceFormat::Engram, folder.path()),
         &[
             "owner",
             "trust",
@@ -467,9 +473,9 @@ fn sessions_of_claude_code_without_tools_and_echoes() {
         "{\"type\":\"user\",".to_owned(),
     ];
     let folder = folder(&[("-home-ann-app/s1.jsonl", &lines.join("\n"))]);
-    assert_eq!(recognised(folder.path()), Some(Format::ClaudeCode));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::ClaudeCode));
     let found = shown(
-        &rows(Format::ClaudeCode, folder.path()),
+        &rows(SourceFormat::ClaudeCode, folder.path()),
         &["owner", "sharing", "session", "kind", "project", "said_by"],
     );
     let file = "-home-ann-app/s1.jsonl";
@@ -499,7 +505,7 @@ fn a_session_has_a_bounded_number_of_rows_the_marked_first() {
         .collect();
     lines.push("{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{\"content\":\"Remember: the last one counts\"}}".to_owned());
     let folder = folder(&[("s.jsonl", &lines.join("\n"))]);
-    let found = shown(&rows(Format::ClaudeCode, folder.path()), &[]);
+    let found = shown(&rows(SourceFormat::ClaudeCode, folder.path()), &[]);
     assert_eq!(found.len(), SESSION_ROWS_MAX + 1);
     assert!(found[SESSION_ROWS_MAX - 1].contains("the last one counts"), "{found:?}");
     assert_eq!(
@@ -526,10 +532,10 @@ fn sessions_of_codex() {
     ];
     let name = "2026/01/01/rollout-2026-01-01T00-00-00-s2.jsonl";
     let folder = folder(&[(name, &lines.join("\n"))]);
-    assert_eq!(recognised(folder.path()), Some(Format::Codex));
-    assert_eq!(recognised(&folder.path().join(name)), Some(Format::Codex));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::Codex));
+    assert_eq!(recognised(&folder.path().join(name)), Some(SourceFormat::Codex));
     let found =
-        shown(&rows(Format::Codex, folder.path()), &["owner", "session", "kind", "project"]);
+        shown(&rows(SourceFormat::Codex, folder.path()), &["owner", "session", "kind", "project"]);
     assert_eq!(
         found,
         [
@@ -556,8 +562,8 @@ fn sessions_of_gemini_old_and_new() {
         ),
         ("h1/logs.json", "[]"),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::Gemini));
-    let found = shown(&rows(Format::Gemini, folder.path()), &["owner", "session", "kind"]);
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::Gemini));
+    let found = shown(&rows(SourceFormat::Gemini, folder.path()), &["owner", "session", "kind"]);
     assert_eq!(
         found,
         [
@@ -589,9 +595,9 @@ fn sessions_of_opencode_stored_and_exported() {
         ("part/msg_1/prt_3.json", "{\"type\":\"tool\",\"text\":\"Remember: tool\"}"),
         ("message/ses_1/msg_2.json", "{broken"),
     ]);
-    assert_eq!(recognised(folder.path()), Some(Format::Opencode));
+    assert_eq!(recognised(folder.path()), Some(SourceFormat::Opencode));
     let found = shown(
-        &rows(Format::Opencode, folder.path()),
+        &rows(SourceFormat::Opencode, folder.path()),
         &["owner", "session", "conversation", "project", "created_at"],
     );
     assert_eq!(
@@ -608,8 +614,8 @@ fn sessions_of_opencode_stored_and_exported() {
         "{\"info\":{\"id\":\"ses_2\",\"title\":\"Quay\",\"directory\":\"/x/app\"},\"messages\":[{\"info\":{\"id\":\"m\",\"role\":\"assistant\"},\"parts\":[{\"type\":\"text\",\"text\":\"We decided to close at six.\"}]}]}",
     )]);
     let file = export.path().join("export.json");
-    assert_eq!(recognised(&file), Some(Format::Opencode));
-    let found = shown(&rows(Format::Opencode, &file), &["session", "kind"]);
+    assert_eq!(recognised(&file), Some(SourceFormat::Opencode));
+    let found = shown(&rows(SourceFormat::Opencode, &file), &["session", "kind"]);
     assert_eq!(found, ["export.json:1 We decided to close at six. | session=ses_2 kind=decision"]);
 }
 
@@ -637,14 +643,14 @@ fn what_is_no_known_format_is_not_recognised() {
 fn a_huge_file_is_refused_and_the_others_are_read() {
     let huge = "x".repeat(usize::try_from(commonbook_formats::MARKDOWN_BYTES_MAX).unwrap() + 1);
     let folder = folder(&[("a.md", &huge), ("b.md", "small")]);
-    let found = shown(&rows(Format::Obsidian, folder.path()), &[]);
+    let found = shown(&rows(SourceFormat::Obsidian, folder.path()), &[]);
     assert!(
         found[0].starts_with("! a.md: the file has 8388609 bytes; expected at most"),
         "{}",
         found[0]
     );
     assert_eq!(found[1], "b.md:1 small |");
-    let mut reading = open(Format::Obsidian, folder.path()).unwrap();
+    let mut reading = open(SourceFormat::Obsidian, folder.path()).unwrap();
     assert_eq!(reading.bytes_total(), huge.len() as u64 + 5);
     while reading.next().is_some() {}
     assert_eq!(reading.bytes_read(), reading.bytes_total());

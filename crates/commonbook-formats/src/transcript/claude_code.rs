@@ -6,10 +6,10 @@
 
 use serde_json::Value;
 
-use super::{Message, Role, folder_name, session_rows};
+use super::{MessageRole, TranscriptMessage, folder_name, session_rows};
 use crate::files::SourceFile;
 use crate::json_value::{message_text, text, time};
-use crate::{Format, Progress, RowIterator};
+use crate::{Progress, RowIterator, SourceFormat};
 
 /// Types of lines that a session begins with.
 const TYPES: [&str; 9] = [
@@ -31,25 +31,35 @@ pub(crate) fn recognises(line: &Value) -> bool {
 }
 
 pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    session_rows(Format::ClaudeCode, file, progress, "claude-code", |extractor, line, value| {
-        let role = match value["type"].as_str() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Agent,
-            _ => return,
-        };
-        let is = |flag: &str| value[flag] == true;
-        if is("isSidechain") || is("isMeta") || is("isCompactSummary") || is("isApiErrorMessage") {
-            return;
-        }
-        let session = &mut extractor.session;
-        session.id = session.id.take().or_else(|| text(value, "sessionId").map(str::to_owned));
-        session.project = session.project.take().or_else(|| folder_name(text(value, "cwd")?));
-        extractor.read(&Message {
-            id: text(value, "uuid").map(str::to_owned),
-            role,
-            text: message_text(&value["message"]["content"], &["text"]),
-            at: time(value.get("timestamp")),
-            line,
-        });
-    })
+    session_rows(
+        SourceFormat::ClaudeCode,
+        file,
+        progress,
+        "claude-code",
+        |extractor, line, value| {
+            let role = match value["type"].as_str() {
+                Some("user") => MessageRole::User,
+                Some("assistant") => MessageRole::Agent,
+                _ => return,
+            };
+            let is = |flag: &str| value[flag] == true;
+            if is("isSidechain")
+                || is("isMeta")
+                || is("isCompactSummary")
+                || is("isApiErrorMessage")
+            {
+                return;
+            }
+            let session = &mut extractor.session;
+            session.id = session.id.take().or_else(|| text(value, "sessionId").map(str::to_owned));
+            session.project = session.project.take().or_else(|| folder_name(text(value, "cwd")?));
+            extractor.read(&TranscriptMessage {
+                id: text(value, "uuid").map(str::to_owned),
+                role,
+                text: message_text(&value["message"]["content"], &["text"]),
+                at: time(value.get("timestamp")),
+                line,
+            });
+        },
+    )
 }

@@ -7,10 +7,10 @@
 
 use serde_json::Value;
 
-use super::{Message, Role, folder_name, session_rows};
+use super::{MessageRole, TranscriptMessage, folder_name, session_rows};
 use crate::files::SourceFile;
 use crate::json_value::{message_text, text, time};
-use crate::{Format, Progress, RowIterator};
+use crate::{Progress, RowIterator, SourceFormat};
 
 pub(crate) fn recognises(line: &Value) -> bool {
     let is_known =
@@ -19,7 +19,7 @@ pub(crate) fn recognises(line: &Value) -> bool {
 }
 
 pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    session_rows(Format::Codex, file, progress, "codex", |extractor, line, value| {
+    session_rows(SourceFormat::Codex, file, progress, "codex", |extractor, line, value| {
         let payload = value.get("payload").unwrap_or(value);
         let is_head =
             value["type"] == "session_meta" || (line == 1 && payload.get("role").is_none());
@@ -31,14 +31,14 @@ pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
         }
         let is_event = value["type"] == "event_msg";
         let role = match payload["role"].as_str() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Agent,
+            Some("user") => MessageRole::User,
+            Some("assistant") => MessageRole::Agent,
             _ => return,
         };
         if payload["type"] != "message" || is_event {
             return;
         }
-        extractor.read(&Message {
+        extractor.read(&TranscriptMessage {
             id: text(payload, "id").map(str::to_owned),
             role,
             text: message_text(&payload["content"], &["input_text", "output_text", "text"]),

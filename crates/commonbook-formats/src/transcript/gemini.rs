@@ -7,12 +7,12 @@
 
 use serde_json::Value;
 
-use super::{Extractor, Message, Role, Session};
+use super::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession};
 use crate::files::{SourceFile, has_ending};
-use crate::json_members::JsonMembers;
+use crate::json_members::DocumentMembers;
 use crate::json_value::{message_text, text, time};
 use crate::lines::JsonLines;
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 pub(crate) fn recognises(value: &Value) -> bool {
     value.get("sessionId").is_some() && value.get("projectHash").is_some()
@@ -25,7 +25,7 @@ pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
     };
     let file = file.clone();
     let all = std::iter::once_with(move || {
-        let mut messages = Messages::default();
+        let mut messages = GeminiMessages::default();
         if has_ending(&file.name, &["jsonl"]) {
             for line in JsonLines::new(reader) {
                 match line.value {
@@ -36,7 +36,7 @@ pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
                 }
             }
         } else {
-            for member in JsonMembers::new(reader) {
+            for member in DocumentMembers::new(reader) {
                 match (member.key.as_deref(), member.value) {
                     (Some("sessionId"), Ok(id)) => {
                         messages.session = id.as_str().map(str::to_owned)
@@ -56,13 +56,13 @@ pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
 
 /// The messages of a session as they stand at its end.
 #[derive(Default)]
-struct Messages {
+struct GeminiMessages {
     session: Option<String>,
-    messages: Vec<Message>,
+    messages: Vec<TranscriptMessage>,
     refused: Vec<RowOutcome>,
 }
 
-impl Messages {
+impl GeminiMessages {
     fn read_line(&mut self, line: usize, value: &Value) {
         if let Some(id) = value["$rewindTo"].as_str() {
             let from = self.messages.iter().position(|message| message.id.as_deref() == Some(id));
@@ -77,8 +77,8 @@ impl Messages {
 
     fn push(&mut self, line: usize, value: &Value) {
         let role = match value["type"].as_str() {
-            Some("user") => Role::User,
-            Some("gemini") => Role::Agent,
+            Some("user") => MessageRole::User,
+            Some("gemini") => MessageRole::Agent,
             _ => return,
         };
         let id = text(value, "id").map(str::to_owned);
@@ -86,7 +86,7 @@ impl Messages {
             self.messages.retain(|message| message.id != id);
         }
         let message = message_text(&value["content"], &["text"]);
-        self.messages.push(Message {
+        self.messages.push(TranscriptMessage {
             id,
             role,
             text: message,
@@ -96,11 +96,15 @@ impl Messages {
     }
 
     fn rows(self, file: &SourceFile) -> impl Iterator<Item = RowOutcome> + use<> {
-        let session = Session { id: self.session, owner: Some("gemini-cli"), ..Session::default() };
-        let mut extractor = Extractor::new(session);
+        let session = TranscriptSession {
+            id: self.session,
+            owner: Some("gemini-cli"),
+            ..TranscriptSession::default()
+        };
+        let mut extractor = SentenceExtractor::new(session);
         for message in &self.messages {
             extractor.read(message);
         }
-        extractor.rows(Format::Gemini, file).into_iter().chain(self.refused)
+        extractor.rows(SourceFormat::Gemini, file).into_iter().chain(self.refused)
     }
 }

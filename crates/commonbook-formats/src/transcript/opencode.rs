@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Extractor, Message, Role, Session, folder_name};
+use super::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession, folder_name};
 use crate::files::{SourceFile, has_ending};
-use crate::json_members::JsonMembers;
+use crate::json_members::DocumentMembers;
 use crate::json_value::{text, time};
-use crate::{Format, Progress, RowIterator, RowOutcome};
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// Bytes of a file of the storage.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -57,7 +57,7 @@ fn stored_rows(file: &SourceFile, storage: &Path) -> Vec<RowOutcome> {
         return vec![RowOutcome::refused(file, 1, "expected a session with its `id`")];
     };
     let mut refused = Vec::new();
-    let mut extractor = Extractor::new(session_of(&info));
+    let mut extractor = SentenceExtractor::new(session_of(&info));
     for message in json_files(&storage.join("message").join(id)) {
         let info = match read_json(&message) {
             Ok(info) => info,
@@ -71,7 +71,7 @@ fn stored_rows(file: &SourceFile, storage: &Path) -> Vec<RowOutcome> {
         let parts: Vec<Value> = parts.iter().filter_map(|part| read_json(part).ok()).collect();
         read_message(&mut extractor, &info, &parts, 1);
     }
-    let mut rows = extractor.rows(Format::Opencode, file);
+    let mut rows = extractor.rows(SourceFormat::Opencode, file);
     rows.extend(refused);
     rows
 }
@@ -82,8 +82,11 @@ fn exported_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
         Err(refused) => return vec![refused],
     };
     let mut refused = Vec::new();
-    let mut extractor = Extractor::new(Session { owner: Some(OWNER), ..Session::default() });
-    for member in JsonMembers::new(reader) {
+    let mut extractor = SentenceExtractor::new(TranscriptSession {
+        owner: Some(OWNER),
+        ..TranscriptSession::default()
+    });
+    for member in DocumentMembers::new(reader) {
         match (member.key.as_deref(), member.value) {
             (Some("info"), Ok(info)) => extractor.session = session_of(&info),
             (Some("messages"), Ok(message)) => {
@@ -94,13 +97,13 @@ fn exported_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
             (_, Err(reason)) => refused.push(RowOutcome::refused(file, member.line, reason)),
         }
     }
-    let mut rows = extractor.rows(Format::Opencode, file);
+    let mut rows = extractor.rows(SourceFormat::Opencode, file);
     rows.extend(refused);
     rows
 }
 
-fn session_of(info: &Value) -> Session {
-    Session {
+fn session_of(info: &Value) -> TranscriptSession {
+    TranscriptSession {
         id: text(info, "id").map(str::to_owned),
         title: text(info, "title").map(str::to_owned),
         owner: Some(OWNER),
@@ -108,10 +111,10 @@ fn session_of(info: &Value) -> Session {
     }
 }
 
-fn read_message(extractor: &mut Extractor, info: &Value, parts: &[Value], line: usize) {
+fn read_message(extractor: &mut SentenceExtractor, info: &Value, parts: &[Value], line: usize) {
     let role = match text(info, "role") {
-        Some("user") => Role::User,
-        Some("assistant") => Role::Agent,
+        Some("user") => MessageRole::User,
+        Some("assistant") => MessageRole::Agent,
         _ => return,
     };
     let is_written = |part: &&Value| {
@@ -121,7 +124,7 @@ fn read_message(extractor: &mut Extractor, info: &Value, parts: &[Value], line: 
         parts.iter().filter(is_written).filter_map(|part| part["text"].as_str()).collect();
     let id = text(info, "id").map(str::to_owned);
     let at = time(info["time"].get("created"));
-    extractor.read(&Message { id, role, text: texts.join("\n\n"), at, line });
+    extractor.read(&TranscriptMessage { id, role, text: texts.join("\n\n"), at, line });
 }
 
 /// The JSON files of a folder, by name; ids grow with time.

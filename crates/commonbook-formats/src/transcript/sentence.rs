@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Role;
+use super::MessageRole;
 
 /// Why a sentence is kept, the most important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,18 +84,18 @@ pub(super) fn plain_sentence(sentence: &str) -> String {
 
 impl SentenceKind {
     /// Why a sentence is kept; `None` if it is not.
-    pub(super) fn of(sentence: &str, role: Role) -> Option<Self> {
+    pub(super) fn of(sentence: &str, role: MessageRole) -> Option<Self> {
         if sentence.ends_with(['?', ':']) {
             return None;
         }
         if REMEMBER.is_match(sentence) {
             return Some(Self::Remember);
         }
-        if role == Role::User && CORRECTION.is_match(sentence) {
+        if role == MessageRole::User && CORRECTION.is_match(sentence) {
             return Some(Self::Correction);
         }
         let is_decision =
-            DECISION.is_match(sentence) || (role == Role::User && CHOICE.is_match(sentence));
+            DECISION.is_match(sentence) || (role == MessageRole::User && CHOICE.is_match(sentence));
         is_decision.then_some(Self::Decision)
     }
 
@@ -151,8 +151,8 @@ mod tests {
             ("I undecided", None, None),
         ];
         for (sentence, by_user, by_agent) in table {
-            assert_eq!(SentenceKind::of(sentence, Role::User), by_user, "{sentence}");
-            assert_eq!(SentenceKind::of(sentence, Role::Agent), by_agent, "{sentence}");
+            assert_eq!(SentenceKind::of(sentence, MessageRole::User), by_user, "{sentence}");
+            assert_eq!(SentenceKind::of(sentence, MessageRole::Agent), by_agent, "{sentence}");
         }
     }
 }

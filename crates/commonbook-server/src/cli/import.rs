@@ -14,7 +14,7 @@ use commonbook::model::export::{EXPORT_FORMAT, ExportRecord};
 use commonbook::model::import::{ImportLine, ImportLineResult, ImportMemoriesResult, legacy_owner};
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
 use commonbook::model::workspace::Workspace;
-use commonbook_formats::{Format, LeftOut};
+use commonbook_formats::{Omission, SourceFormat};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ struct ImportTally {
     /// Lines that are left out, with the time at which their text was forgotten.
     forgotten: Vec<(LinePlace, Timestamp)>,
     /// What a reader leaves out on purpose.
-    left_out: Vec<LeftOut>,
+    left_out: Vec<Omission>,
     bad: Vec<(LinePlace, Error)>,
 }
 
@@ -150,7 +150,7 @@ impl ImportCommand {
 
     /// The owner of lines without one.
     fn owner(&self, source: &ImportSource) -> Result<Option<Agent>> {
-        let default = source.format.and_then(Format::default_owner);
+        let default = source.format.and_then(SourceFormat::default_owner);
         self.legacy.as_deref().or(default).map(legacy_owner).transpose()
     }
 }
@@ -193,7 +193,7 @@ impl ImportTally {
         Ok(())
     }
 
-    fn report(mut self, format: Option<Format>, as_json: bool) -> Result<()> {
+    fn report(mut self, format: Option<SourceFormat>, as_json: bool) -> Result<()> {
         if format.is_none() {
             self.bad.sort_by(|(one, _), (other, _)| one.cmp(other));
         }
@@ -204,7 +204,7 @@ impl ImportTally {
         bad_lines_error(self.bad.len(), "all other lines were imported")
     }
 
-    fn print_as_json(&self, format: Option<Format>) {
+    fn print_as_json(&self, format: Option<SourceFormat>) {
         let bad = bad_json(&self.bad);
         let mut answer = json!({"created": self.created, "repeated": self.repeated, "bad": bad});
         if let Some(format) = format {
@@ -330,8 +330,8 @@ fn print_bad(bad: &[(LinePlace, Error)]) {
     }
 }
 
-fn print_left_out(left_out: &[LeftOut]) {
-    for LeftOut { file, reason } in left_out.iter().take(REPORTED_LINES_MAX) {
+fn print_left_out(left_out: &[Omission]) {
+    for Omission { file, reason } in left_out.iter().take(REPORTED_LINES_MAX) {
         output::print_note(&format!("{file}: left out: {reason}"));
     }
     if left_out.len() > REPORTED_LINES_MAX {

@@ -11,7 +11,7 @@ use commonbook::model::export::ExportRecord;
 use commonbook::model::import::{ImportLine, ImportPreview};
 use commonbook::model::memory::{Sharing, Trust};
 use commonbook::model::workspace::Workspace;
-use commonbook_formats::LeftOut;
+use commonbook_formats::Omission;
 use serde_json::{Value, json};
 
 use super::source::{ImportSource, LinePlace, SourceLine};
@@ -35,7 +35,7 @@ pub(super) struct PreviewTally {
     untrusted: u64,
     quarantined: u64,
     shown: Vec<(LinePlace, ImportPreview)>,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<Omission>,
     bad: Vec<(LinePlace, Error)>,
     ids: RandomIds,
 }
@@ -89,7 +89,7 @@ impl PreviewTally {
         let left_out = self.left_out.iter().map(|it| json!({"file": it.file, "reason": it.reason}));
         output::print_json(&json!({
             "dry_run": true,
-            "format": source.format.map_or("jsonl", commonbook_formats::Format::name),
+            "format": source.format.map_or("jsonl", commonbook_formats::SourceFormat::name),
             "lines": self.lines,
             "by_kind": self.by_kind,
             "by_owner": self.by_owner,

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input;
-use commonbook_formats::{Format, LeftOut, RowOutcome, Rows, recognise};
+use commonbook_formats::{Omission, RowOutcome, SourceFormat, SourceRows, recognise};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
@@ -25,17 +25,17 @@ pub(crate) enum ImportFormat {
     /// One JSON object a line.
     Jsonl,
     /// A format of another program.
-    Program(Format),
+    Program(SourceFormat),
 }
 
 impl ValueEnum for ImportFormat {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [ImportFormat; Format::ALL.len() + 2] = {
-            let mut all = [ImportFormat::Auto; Format::ALL.len() + 2];
+        const ALL: [ImportFormat; SourceFormat::ALL.len() + 2] = {
+            let mut all = [ImportFormat::Auto; SourceFormat::ALL.len() + 2];
             all[1] = ImportFormat::Jsonl;
             let mut index = 0;
-            while index < Format::ALL.len() {
-                all[index + 2] = ImportFormat::Program(Format::ALL[index]);
+            while index < SourceFormat::ALL.len() {
+                all[index + 2] = ImportFormat::Program(SourceFormat::ALL[index]);
                 index += 1;
             }
             all
@@ -93,16 +93,16 @@ pub(super) struct SourceLine {
 /// The lines of a path, in order.
 pub(super) struct ImportSource {
     /// The format, where the path is of another program.
-    pub format: Option<Format>,
+    pub format: Option<SourceFormat>,
     reader: SourceReader,
     progress: ProgressBar,
     /// What is left out on purpose, since it was last asked for.
-    left_out: Vec<LeftOut>,
+    left_out: Vec<Omission>,
 }
 
 enum SourceReader {
     Lines { path: PathBuf, lines: Box<dyn BufRead>, number: usize },
-    Rows(Box<Rows>),
+    Rows(Box<SourceRows>),
 }
 
 impl ImportSource {
@@ -148,7 +148,7 @@ impl ImportSource {
     }
 
     /// What was left out on purpose since the last call.
-    pub(super) fn take_left_out(&mut self) -> Vec<LeftOut> {
+    pub(super) fn take_left_out(&mut self) -> Vec<Omission> {
         std::mem::take(&mut self.left_out)
     }
 
@@ -195,7 +195,7 @@ impl ImportSource {
 }
 
 /// The format that a path looks like; `None` for lines.
-fn recognised(path: &Path, is_quiet: bool) -> Result<Option<Format>> {
+fn recognised(path: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
     let found = recognise(path).map_err(|error| read_error(path, error))?;
     let Some(found) = found else {
         if !path.is_dir() {
