@@ -45,7 +45,8 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
 }
 
 fn saved_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
-    let Some(content) = value.as_str().or_else(|| text(value, "content")) else {
+    let content = value.as_str().filter(|content| !content.trim().is_empty());
+    let Some(content) = content.or_else(|| text(value, "content")) else {
         return RowOutcome::refused(
             file,
             line,
