@@ -392,6 +392,9 @@ fn run_import(
     let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
     let into = names_workspace.then_some(&caller.workspace);
     let as_json = own.get_flag("json");
+    if import.dry_run {
+        return import.preview(&caller, into, as_json);
+    }
     match ServerAddress::of(config, None)? {
         Some(address) => {
             let server = RestClient::new(address, COMMAND_TIMEOUT);

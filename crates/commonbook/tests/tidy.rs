@@ -90,6 +90,7 @@ fn opened(before: &str, tree: &str) -> Vec<String> {
 
 const TEXT: &str = "crates/commonbook-text/src/";
 const EMBED: &str = "crates/commonbook-embed/src/";
+const FORMATS: &str = "crates/commonbook-formats/src/";
 const LIBRARY: &str = "crates/commonbook/src/";
 const PROGRAM: &str = "crates/commonbook-server/src/";
 const BENCH: &str = "crates/commonbook-bench/src/";
@@ -132,7 +133,7 @@ fn everything() -> Vec<Source> {
 
 /// The files of the crates themselves.
 fn sources() -> Vec<Source> {
-    let crates = [TEXT, EMBED, LIBRARY, PROGRAM, BENCH];
+    let crates = [TEXT, EMBED, FORMATS, LIBRARY, PROGRAM, BENCH];
     everything().into_iter().filter(|source| source.is_in(&crates)).collect()
 }
 
@@ -233,6 +234,14 @@ fn a_leaf_crate_knows_nothing_of_the_house() {
         let ours = manifest.lines().filter(|line| line.starts_with("commonbook"));
         assert_eq!(ours.count(), 0, "crates/{leaf}/Cargo.toml names a crate of the house");
     }
+    let manifest = read("crates/commonbook-formats/Cargo.toml");
+    let ours = manifest
+        .lines()
+        .filter(|line| line.starts_with("commonbook") && !line.starts_with("commonbook-text."));
+    assert_eq!(ours.count(), 0, "the formats need text work, and nothing else of the house");
+    let words = ["std::thread", "std::net", "ureq", "tracing", "File::create", "fs::write"];
+    let formats = |source: &Source| source.is_in(&[FORMATS]);
+    nowhere(formats, &words, "A reader of a format reads files, and does nothing else.");
 }
 
 #[test]
@@ -243,14 +252,14 @@ fn a_verb_takes_its_sight_by_what_it_does() {
 
 #[test]
 fn the_library_is_synchronous_and_knows_no_door() {
-    for library in ["commonbook-text", "commonbook-embed", "commonbook"] {
+    for library in ["commonbook-text", "commonbook-embed", "commonbook-formats", "commonbook"] {
         let manifest = read(&format!("crates/{library}/Cargo.toml"));
         for name in ["axum", "rmcp", "clap", "tokio", "hyper"] {
             assert!(!manifest.contains(name), "crates/{library}/Cargo.toml names {name}");
         }
     }
     nowhere(
-        |source| source.is_in(&[TEXT, EMBED, LIBRARY]),
+        |source| source.is_in(&[TEXT, EMBED, FORMATS, LIBRARY]),
         &["async fn", ".await"],
         "The library is synchronous.",
     );
@@ -372,13 +381,14 @@ fn a_type_name_has_one_meaning() {
 const OWN_PATH: &str = "crates/commonbook/tests/tidy.rs";
 
 /// The folders and files whose texts are rewritten in plain sentences.
-const PLAIN: [&str; 23] = [
+const PLAIN: [&str; 24] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
     "crates/commonbook-bench/src/",
     "crates/commonbook-embed/src/",
+    "crates/commonbook-formats/",
     "crates/commonbook-server/src/",
     "crates/commonbook-server/tests/doors/",
     "crates/commonbook-server/tests/one_story.rs",

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::Caller;
@@ -11,8 +12,15 @@ use commonbook::model::export::{ExportPage, ExportWorkspace};
 use indicatif::ProgressBar;
 use tempfile::NamedTempFile;
 
-use super::import::ImportFormat;
 use crate::output::{count_text, print_note};
+
+/// The format of an export.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One JSON object a line.
+    #[default]
+    Jsonl,
+}
 
 /// Exports all that you may read of the workspace, as lines that `commonbook import` reads: memories with
 /// their earlier revisions, cases, sessions, entities, relations, decisions, handoffs and checkpoints.
@@ -20,7 +28,7 @@ use crate::output::{count_text, print_note};
 pub(crate) struct ExportCommand {
     /// Format of the lines
     #[arg(long, value_enum, default_value_t)]
-    format: ImportFormat,
+    format: ExportFormat,
     /// Export every workspace
     #[arg(long)]
     all_workspaces: bool,
@@ -59,7 +67,7 @@ impl ExportCommand {
         caller: &Caller,
         home: &Path,
     ) -> Result<()> {
-        let ImportFormat::Jsonl = self.format;
+        let ExportFormat::Jsonl = self.format;
         let mut destination = match &self.file {
             None => ExportDestination::Stdout,
             Some(path) if path == Path::new("-") => ExportDestination::Stdout,

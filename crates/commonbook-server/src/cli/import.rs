@@ -1,10 +1,10 @@
-//! `import`: lines of JSON from a file, each saved once; reports bad lines by number.
+//! `import`: lines of JSON, or the files of another program, each saved once; reports bad lines by their place.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+mod preview;
+mod source;
 
-use clap::ValueEnum;
+use std::path::PathBuf;
+
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
@@ -14,7 +14,7 @@ use commonbook::model::export::{EXPORT_FORMAT, ExportRecord};
 use commonbook::model::import::{ImportLine, ImportLineResult, ImportMemoriesResult, legacy_owner};
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
 use commonbook::model::workspace::Workspace;
-use indicatif::{ProgressBar, ProgressStyle};
+use commonbook_formats::{Omission, SourceFormat};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
 use crate::remote::RestClient;
 use crate::{follow, output};
+use preview::PreviewTally;
+use source::{ImportFormat, ImportSource, LinePlace, SourceLine};
 
 /// Lines that share one transaction.
 const IMPORT_CHUNK_LINES: usize = 500;
@@ -32,30 +34,25 @@ const REQUEST_BYTES_MAX: usize = 1 << 20;
 /// Lines that are reported one by one to people.
 const REPORTED_LINES_MAX: usize = 20;
 
-/// The format of a file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ImportFormat {
-    /// One JSON object a line.
-    #[default]
-    Jsonl,
-}
-
-/// Imports a file: lines of `commonbook export`, of conversations ({"text", "conv", "speaker", "session",
-/// "ts", …}) or of other programs ({"content", "tags", "agent_id", "created_at", …}). A second run adds
-/// nothing twice.
+/// Imports a file or a folder: lines of `commonbook export`, of conversations ({"text", "conv", "speaker",
+/// "session", "ts", …}) or of other programs ({"content", "tags", "agent_id", "created_at", …}), or the files
+/// that another program wrote. A second run adds nothing twice.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
-    /// Format of the lines
+    /// Format of the path
     #[arg(long, value_enum, default_value_t)]
     format: ImportFormat,
+    /// Show what would be imported, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Leave embedding to a server or to `commonbook reindex`
     #[arg(long)]
     later: bool,
-    /// Owner of lines without one [default: you]
+    /// Owner of lines without one [default: you; for an Engram vault legacy]
     #[arg(long, value_name = "OWNER")]
     legacy: Option<String>,
-    /// File to read; - reads standard input
-    file: PathBuf,
+    /// File or folder to read; - reads standard input
+    path: PathBuf,
 }
 
 /// The result for the lines so far.
@@ -66,10 +63,12 @@ struct ImportTally {
     /// Lines of an export that are no memories.
     restored: u64,
     present: u64,
-    quarantined: Vec<(usize, QuarantineNotice)>,
+    quarantined: Vec<(LinePlace, QuarantineNotice)>,
     /// Lines that are left out, with the time at which their text was forgotten.
-    forgotten: Vec<(usize, Timestamp)>,
-    bad: Vec<(usize, Error)>,
+    forgotten: Vec<(LinePlace, Timestamp)>,
+    /// What a reader leaves out on purpose.
+    left_out: Vec<Omission>,
+    bad: Vec<(LinePlace, Error)>,
 }
 
 /// Where an import saves.
@@ -90,10 +89,10 @@ struct Import<'i> {
 }
 
 impl ImportCommand {
-    /// Imports the file into the given workspace, or into the workspaces that its lines name.
+    /// Imports the path into the given workspace, or into the workspaces that its lines name.
     ///
     /// # Errors
-    /// `invalid` if the file cannot be read or has bad lines; the good lines are saved.
+    /// `invalid` if the path cannot be read or has bad lines; the good lines are saved.
     pub(crate) fn run(
         &self,
         target: ImportTarget<'_>,
@@ -101,35 +100,19 @@ impl ImportCommand {
         into: Option<&Workspace>,
         as_json: bool,
     ) -> Result<()> {
-        let ImportFormat::Jsonl = self.format;
-        let (mut lines, progress) = open(&self.file)?;
+        let mut source = ImportSource::open(&self.path, self.format, as_json)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
-        let legacy = self.legacy.as_deref().map(legacy_owner).transpose()?;
-        let import = Import { target, caller, into, legacy };
+        let import = Import { target, caller, into, legacy: self.owner(&source)? };
         let mut tally = ImportTally::default();
-        let mut number = 0;
         loop {
-            let mut chunk = Vec::with_capacity(IMPORT_CHUNK_LINES);
-            while chunk.len() < IMPORT_CHUNK_LINES {
-                let mut line = Vec::new();
-                let read = lines
-                    .read_until(b'\n', &mut line)
-                    .map_err(|error| import_read_error(&self.file, error))?;
-                if read == 0 {
-                    break;
-                }
-                number += 1;
-                progress.inc(read as u64);
-                if !line.trim_ascii().is_empty() {
-                    chunk.push((number, line));
-                }
-            }
+            let chunk = source.next_chunk(IMPORT_CHUNK_LINES)?;
+            tally.left_out.extend(source.take_left_out());
             if chunk.is_empty() {
                 break;
             }
-            tally.import_chunk(&import, &chunk)?;
+            tally.import_chunk(&import, chunk)?;
         }
-        progress.finish_and_clear();
+        source.finish();
         if let ImportTarget::Home(book) = import.target
             && !self.later
             && tally.created > 0
@@ -139,31 +122,61 @@ impl ImportCommand {
                 output::print_note(&format!("the search index is not up to date: {error}"));
             }
         }
-        tally.report(as_json)
+        tally.report(source.format, as_json)
+    }
+
+    /// Prints what would be imported. Opens no store.
+    ///
+    /// # Errors
+    /// `invalid` if the path cannot be read or has bad lines.
+    pub(crate) fn preview(
+        &self,
+        caller: &Caller,
+        into: Option<&Workspace>,
+        as_json: bool,
+    ) -> Result<()> {
+        let mut source = ImportSource::open(&self.path, self.format, as_json)?;
+        let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
+        let owner = self.owner(&source)?;
+        let mut tally = PreviewTally::default();
+        tally.read(&mut source, &caller, into, owner.as_ref())?;
+        source.finish();
+        match as_json {
+            true => tally.print_as_json(&source),
+            false => tally.print_in_words(),
+        }
+        bad_lines_error(tally.bad(), "all other lines can be imported")
+    }
+
+    /// The owner of lines without one.
+    fn owner(&self, source: &ImportSource) -> Result<Option<Agent>> {
+        let default = source.format.and_then(SourceFormat::default_owner);
+        self.legacy.as_deref().or(default).map(legacy_owner).transpose()
     }
 }
 
 impl ImportTally {
-    fn import_chunk(&mut self, import: &Import<'_>, chunk: &[(usize, Vec<u8>)]) -> Result<()> {
-        let mut numbers = Vec::with_capacity(chunk.len());
-        let mut lines = Vec::with_capacity(chunk.len());
-        for (number, line) in chunk {
-            let parsed = input::json(line)
-                .map_err(about_line)
-                .and_then(|value| Ok((ImportLine::from_json(value.clone())?, value)));
+    fn import_chunk(
+        &mut self,
+        import: &Import,
+        chunk: impl IntoIterator<Item = SourceLine>,
+    ) -> Result<()> {
+        let (mut places, mut lines) = (Vec::new(), Vec::new());
+        for SourceLine { place, value } in chunk {
+            let parsed = value.and_then(|value| Ok((ImportLine::from_json(value.clone())?, value)));
             match parsed {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => {}
                 Ok((line, value)) => {
-                    numbers.push(*number);
+                    places.push(place);
                     lines.push((line.or_owner(import.legacy.as_ref()), value));
                 }
-                Err(error) => self.bad.push((*number, error)),
+                Err(error) => self.bad.push((place, error)),
             }
         }
-        for (number, outcome) in numbers.into_iter().zip(import.save(lines)?) {
+        for (place, outcome) in places.into_iter().zip(import.save(lines)?) {
             match outcome {
                 Ok(ImportLineResult { forgotten_at: Some(at), .. }) => {
-                    self.forgotten.push((number, at));
+                    self.forgotten.push((place, at));
                 }
                 Ok(ImportLineResult { outcome, is_record, quarantined: notice, .. }) => {
                     match (outcome, is_record) {
@@ -172,50 +185,48 @@ impl ImportTally {
                         (SaveOutcome::Created, true) => self.restored += 1,
                         (SaveOutcome::Repeated, true) => self.present += 1,
                     }
-                    self.quarantined.extend(notice.map(|notice| (number, notice)));
+                    self.quarantined.extend(notice.map(|notice| (place, notice)));
                 }
-                Err(error) => self.bad.push((number, error)),
+                Err(error) => self.bad.push((place, error)),
             }
         }
         Ok(())
     }
 
-    fn report(mut self, as_json: bool) -> Result<()> {
-        self.bad.sort_by_key(|(number, _)| *number);
+    fn report(mut self, format: Option<SourceFormat>, as_json: bool) -> Result<()> {
+        if format.is_none() {
+            self.bad.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
         match as_json {
-            true => self.print_as_json(),
+            true => self.print_as_json(format),
             false => self.print_in_words(),
         }
-        if self.bad.is_empty() {
-            return Ok(());
-        }
-        let lines = count_text(self.bad.len() as u64, "line is", "lines are");
-        let message = format!("{lines} not valid; all other lines were imported");
-        Err(Error::new(ErrorKind::Invalid, message)
-            .hint("Correct these lines and run the command again: it adds nothing twice."))
+        bad_lines_error(self.bad.len(), "all other lines were imported")
     }
 
-    fn print_as_json(&self) {
-        let bad: Vec<Value> = self
-            .bad
-            .iter()
-            .map(|(number, error)| {
-                let error = for_door(error, HintDoor::CommandLine("commonbook import"));
-                json!({"line": number, "error": error.body(None).error})
-            })
-            .collect();
+    fn print_as_json(&self, format: Option<SourceFormat>) {
+        let bad = bad_json(&self.bad);
         let mut answer = json!({"created": self.created, "repeated": self.repeated, "bad": bad});
+        if let Some(format) = format {
+            answer["format"] = json!(format.name());
+        }
         if self.restored + self.present > 0 {
             answer["records"] = json!({"created": self.restored, "repeated": self.present});
         }
         if !self.forgotten.is_empty() {
             let lines = self.forgotten.iter();
-            let lines = lines.map(|(number, at)| json!({"line": number, "forgotten_at": at}));
+            let lines = lines.map(|(place, at)| place.report(json!({"forgotten_at": at})));
             answer["forgotten"] = lines.collect();
         }
+        if !self.left_out.is_empty() {
+            let left_out = self.left_out.iter();
+            let left_out = left_out.map(|it| json!({"file": it.file, "reason": it.reason}));
+            answer["left_out"] = left_out.collect();
+        }
         if !self.quarantined.is_empty() {
-            let notices = self.quarantined.iter().map(|(number, QuarantineNotice { id, owner, hint })| {
-                json!({"line": number, "id": id, "owner": owner, "hint": hint})
+            let notices = self.quarantined.iter();
+            let notices = notices.map(|(place, QuarantineNotice { id, owner, hint })| {
+                place.report(json!({"id": id, "owner": owner, "hint": hint}))
             });
             answer["quarantined"] = notices.collect();
         }
@@ -223,28 +234,21 @@ impl ImportTally {
     }
 
     fn print_in_words(&self) {
-        for (number, QuarantineNotice { owner, hint, .. }) in
+        for (place, QuarantineNotice { owner, hint, .. }) in
             self.quarantined.iter().take(REPORTED_LINES_MAX)
         {
-            output::print_note(&format!("line {number}, by {owner}: {hint}"));
+            output::print_note(&format!("{place}, by {owner}: {hint}"));
         }
         if !self.quarantined.is_empty() {
             let memories = count_text(self.quarantined.len() as u64, "memory is", "memories are");
             output::print_note(&format!("{memories} quarantined; `commonbook review` lists them"));
         }
-        for (number, at) in self.forgotten.iter().take(REPORTED_LINES_MAX) {
+        for (place, at) in self.forgotten.iter().take(REPORTED_LINES_MAX) {
             let day = at.strftime("%Y-%m-%d");
-            output::print_note(&format!("line {number}: left out: forgotten on {day}"));
+            output::print_note(&format!("{place}: left out: forgotten on {day}"));
         }
-        for (number, error) in self.bad.iter().take(REPORTED_LINES_MAX) {
-            output::print_note(&format!("line {number}: {error}"));
-        }
-        if self.bad.len() > REPORTED_LINES_MAX {
-            output::print_note(&format!(
-                "… and {} more; --json lists all",
-                self.bad.len() - REPORTED_LINES_MAX
-            ));
-        }
+        print_left_out(&self.left_out);
+        print_bad(&self.bad);
         let left_out = match self.forgotten.len() {
             0 => String::new(),
             count => format!(", {count} left out"),
@@ -296,13 +300,44 @@ impl Import<'_> {
     }
 }
 
-/// The error of a line that is no JSON.
-fn about_line(error: Error) -> Error {
-    let message = match error.message.starts_with("the request is not JSON") {
-        true => "the line is not JSON; expected an export, or one memory a line".to_owned(),
-        false => error.message.replacen("the request", "the line", 1),
-    };
-    Error { message, ..error }
+/// The error of an import with bad lines; `others` is the clause about all other lines.
+fn bad_lines_error(count: usize, others: &str) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    let lines = count_text(count as u64, "line is", "lines are");
+    Err(Error::new(ErrorKind::Invalid, format!("{lines} not valid; {others}"))
+        .hint("Correct these lines and run the command again: it adds nothing twice."))
+}
+
+fn bad_json(bad: &[(LinePlace, Error)]) -> Vec<Value> {
+    let bad = bad.iter().map(|(place, error)| {
+        let error = for_door(error, HintDoor::CommandLine("commonbook import"));
+        place.report(json!({"error": error.body(None).error}))
+    });
+    bad.collect()
+}
+
+fn print_bad(bad: &[(LinePlace, Error)]) {
+    for (place, error) in bad.iter().take(REPORTED_LINES_MAX) {
+        output::print_note(&format!("{place}: {error}"));
+    }
+    if bad.len() > REPORTED_LINES_MAX {
+        output::print_note(&format!(
+            "… and {} more; --json lists all",
+            bad.len() - REPORTED_LINES_MAX
+        ));
+    }
+}
+
+fn print_left_out(left_out: &[Omission]) {
+    for Omission { file, reason } in left_out.iter().take(REPORTED_LINES_MAX) {
+        output::print_note(&format!("{file}: left out: {reason}"));
+    }
+    if left_out.len() > REPORTED_LINES_MAX {
+        let more = left_out.len() - REPORTED_LINES_MAX;
+        output::print_note(&format!("… and {more} more left out; --json lists all"));
+    }
 }
 
 /// Whether this is the first line of an export.
@@ -318,20 +353,5 @@ fn is_header(record: &ExportRecord) -> Result<bool> {
         "the export has format {}, of commonbook {}; expected {EXPORT_FORMAT} or less",
         header.format, header.version
     );
-    Err(Error::invalid("FILE", message).hint("Import it with that version of commonbook."))
-}
-
-fn open(path: &Path) -> Result<(Box<dyn BufRead>, ProgressBar)> {
-    if path == Path::new("-") {
-        return Ok((Box::new(BufReader::new(std::io::stdin())), ProgressBar::new_spinner()));
-    }
-    let file = File::open(path).map_err(|error| import_read_error(path, error))?;
-    let length = file.metadata().map_or(0, |file| file.len());
-    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    Ok((Box::new(BufReader::new(file)), ProgressBar::new(length).with_style(style)))
-}
-
-fn import_read_error(path: &Path, error: std::io::Error) -> Error {
-    Error::invalid("FILE", format!("cannot read {}: {error}", path.display())).with_cause(error)
+    Err(Error::invalid("PATH", message).hint("Import it with that version of commonbook."))
 }

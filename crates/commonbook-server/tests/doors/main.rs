@@ -23,6 +23,7 @@ mod export;
 mod forgetting;
 mod http;
 mod hygiene;
+mod import_formats;
 mod judging;
 mod mcp;
 mod mcp_changes;

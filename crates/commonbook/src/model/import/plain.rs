@@ -12,7 +12,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::input;
 use crate::base::limits;
-use crate::model::memory::{Importance, MemorySubject, MemoryType, Sharing};
+use crate::model::memory::{Importance, MemorySubject, MemoryType, Sharing, Trust};
 
 /// The names of each field, best first. A field that is understood under one name stays metadata under
 /// the others.
@@ -79,6 +79,7 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         topics: take(&mut rest, &TOPIC_FIELDS, topics_of).unwrap_or_default(),
         importance: take(&mut rest, &["importance"], importance_of),
         entities: take(&mut rest, &["entities"], entities).unwrap_or_default(),
+        untrusted: take(&mut rest, &["trust"], trust_of) == Some(Trust::Untrusted),
         rest: metadata.unwrap_or_default().into_iter().chain(rest).collect(),
         sha256: sha256(&canonical),
     })
@@ -129,6 +130,15 @@ fn text_of(value: &Value) -> Option<String> {
 fn type_of(value: &Value) -> Option<MemoryType> {
     let slug = value.as_str()?.trim().to_lowercase().replace(' ', "_");
     MemoryType::try_from(slug).ok().map(MemoryType::into_import_type)
+}
+
+/// A trust that a line may state; any other value stays metadata.
+fn trust_of(value: &Value) -> Option<Trust> {
+    match value.as_str()? {
+        "normal" => Some(Trust::Normal),
+        "untrusted" => Some(Trust::Untrusted),
+        _ => None,
+    }
 }
 
 /// A list of topics, or one text with commas between them.

@@ -1,0 +1,144 @@
+//! The files of a path: found in order, by names that do not depend on the machine, and read within limits.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::{Progress, RowOutcome};
+
+/// Files that a folder may have.
+pub const SOURCE_FILES_MAX: usize = 500_000;
+/// Bytes of a Markdown file.
+pub const MARKDOWN_BYTES_MAX: u64 = 8 << 20;
+/// Folders within folders.
+const DEPTH_MAX: usize = 32;
+
+/// Hidden folders that formats read; all others are skipped, `.git` and `.obsidian` among them.
+const HIDDEN_FOLDERS: [&str; 6] =
+    [".claude", ".claude-mpm", ".codex", ".cursor", ".gemini", ".github"];
+/// Hidden files that formats read.
+const HIDDEN_FILES: [&str; 1] = [".cursorrules"];
+/// Folders of what others wrote, and of what programs built.
+const SKIPPED_FOLDERS: [&str; 3] = ["node_modules", "target", "__pycache__"];
+
+/// A file, with the name that its rows carry.
+#[derive(Debug, Clone)]
+pub(crate) struct SourceFile {
+    pub path: PathBuf,
+    /// The path from the opened folder, with `/`; of an opened file its name.
+    pub name: String,
+    pub bytes: u64,
+}
+
+impl SourceFile {
+    /// The name without folders.
+    pub(crate) fn base_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
+    /// The name without folders and ending.
+    pub(crate) fn stem(&self) -> &str {
+        let name = self.base_name();
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    }
+
+    /// The text of a Markdown file, or the row that says why it cannot be read.
+    pub(crate) fn read_text(&self, progress: &Progress) -> Result<String, RowOutcome> {
+        progress.set(progress.get() + self.bytes);
+        let refused = |reason: String| RowOutcome::refused(self, None, reason);
+        let mut bytes = Vec::new();
+        File::open(&self.path)
+            .and_then(|file| file.take(MARKDOWN_BYTES_MAX + 1).read_to_end(&mut bytes))
+            .map_err(|error| refused(format!("the file cannot be read: {error}")))?;
+        if bytes.len() as u64 > MARKDOWN_BYTES_MAX {
+            return Err(refused(format!(
+                "the file has {} bytes; expected at most {MARKDOWN_BYTES_MAX}",
+                self.bytes
+            )));
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+            RowOutcome::refused(self, line, "the file is not UTF-8")
+        })
+    }
+
+    /// A reader of the file that counts what it reads, or the row that says why it cannot be opened.
+    pub(crate) fn open(
+        &self,
+        progress: &Progress,
+    ) -> Result<BufReader<CountingReader>, RowOutcome> {
+        let file = File::open(&self.path).map_err(|error| {
+            RowOutcome::refused(self, None, format!("the file cannot be read: {error}"))
+        })?;
+        Ok(BufReader::new(CountingReader { file, progress: progress.clone() }))
+    }
+}
+
+/// A file that counts the bytes read from it.
+pub(crate) struct CountingReader {
+    file: File,
+    progress: Progress,
+}
+
+impl Read for CountingReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.progress.set(self.progress.get() + count as u64);
+        Ok(count)
+    }
+}
+
+/// Whether a name has one of these endings, in either case.
+pub(crate) fn has_ending(name: &str, endings: &[&str]) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| {
+        endings.iter().any(|expected| ending.eq_ignore_ascii_case(expected))
+    })
+}
+
+/// The folder from which names of files count.
+pub(crate) fn base_folder(path: &Path) -> PathBuf {
+    match path.is_dir() {
+        true => path.to_owned(),
+        false => path.parent().unwrap_or(path).to_owned(),
+    }
+}
+
+/// The files of a path in the order of their names. Links are not followed.
+pub(crate) fn source_files(path: &Path) -> io::Result<Vec<SourceFile>> {
+    let metadata = fs::metadata(path)?;
+    let mut found = Vec::new();
+    if metadata.is_dir() {
+        walk(path, "", 0, &mut found)?;
+    } else {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        found.push(SourceFile { path: path.to_owned(), name, bytes: metadata.len() });
+    }
+    Ok(found)
+}
+
+fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<SourceFile>) -> io::Result<()> {
+    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
+        let relative = format!("{prefix}{name}");
+        if kind.is_dir() {
+            let is_skipped = SKIPPED_FOLDERS.contains(&name.as_str())
+                || (name.starts_with('.') && !HIDDEN_FOLDERS.contains(&name.as_str()));
+            if !is_skipped && depth < DEPTH_MAX {
+                walk(&entry.path(), &format!("{relative}/"), depth + 1, found)?;
+            }
+        } else if kind.is_file()
+            && (!name.starts_with('.') || HIDDEN_FILES.contains(&name.as_str()))
+        {
+            if found.len() == SOURCE_FILES_MAX {
+                let message = format!("the folder has more than {SOURCE_FILES_MAX} files");
+                return Err(io::Error::other(message));
+            }
+            let bytes = entry.metadata()?.len();
+            found.push(SourceFile { path: entry.path(), name: relative, bytes });
+        }
+    }
+    Ok(())
+}

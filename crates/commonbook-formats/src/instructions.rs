@@ -1,0 +1,86 @@
+//! Files of instructions: CLAUDE.md, AGENTS.md, GEMINI.md, Copilot's instructions, Cursor rules. A list item or
+//! a paragraph is a memory, under its headings.
+//!
+//! As the documentation of Claude Code, AGENTS.md, Gemini CLI and Cursor describes the files: Markdown, and in
+//! `.cursor/rules/*.mdc` frontmatter with `description`, `globs` and `alwaysApply`. An import `@path` of
+//! another file is not followed.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::files::{SourceFile, has_ending};
+use crate::markdown::{NoteBlock, blocks};
+use crate::note::{MarkdownNote, NOTE_BYTES_MAX};
+use crate::row::RowDraft;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat, claude_mpm};
+
+const NAMES: [&str; 8] = [
+    "claude.md",
+    "claude.local.md",
+    "agents.md",
+    "agents.override.md",
+    "gemini.md",
+    ".cursorrules",
+    "copilot-instructions.md",
+    "agent.md",
+];
+
+/// The first sentence that Claude Code writes into a new CLAUDE.md.
+const GREETING: &str = "This file provides guidance to Claude Code";
+
+pub(crate) fn reads(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file).to_lowercase();
+    let is_rule = file.contains(".claude/rules/") && has_ending(file, &["md"]);
+    NAMES.contains(&name.as_str()) || has_ending(file, &["mdc"]) || is_rule
+}
+
+pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
+    let rows = match MarkdownNote::read(file, progress) {
+        Ok(note) => {
+            let read = ["description"];
+            block_rows(SourceFormat::Instructions, file, &note, |draft, _| {
+                draft
+                    .with("memory_type", "procedural")
+                    .noting("description", note.text("description"))
+                    .keeping(&note.fields, &read)
+            })
+        }
+        Err(refused) => vec![refused],
+    };
+    Box::new(rows.into_iter())
+}
+
+/// The blocks of a note as rows. `finish` adds what the format knows.
+pub(crate) fn block_rows(
+    format: SourceFormat,
+    file: &SourceFile,
+    note: &MarkdownNote,
+    finish: impl Fn(RowDraft, &NoteBlock) -> RowDraft,
+) -> Vec<RowOutcome> {
+    static IMPORT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^@[^\s@]+$").expect("the tests compile it"));
+    let mut found = Vec::new();
+    for block in blocks(&note.body) {
+        let line = note.lines_before + block.line;
+        if IMPORT.is_match(&block.text) {
+            let reason = format!("line {line}: the import {} is not followed", block.text);
+            found.push(RowOutcome::left_out(file, reason));
+            continue;
+        }
+        if block.text.starts_with(GREETING) {
+            continue;
+        }
+        if block.text.len() > NOTE_BYTES_MAX {
+            let reason = format!("the paragraph has more than {NOTE_BYTES_MAX} bytes");
+            found.push(RowOutcome::refused(file, line, reason));
+            continue;
+        }
+        let draft = RowDraft::new(&block.text).titled(&block.headings.join(" › "));
+        found.push(finish(draft, &block).finish(format, file, line));
+    }
+    if found.is_empty() {
+        found.push(claude_mpm::empty(file));
+    }
+    found
+}

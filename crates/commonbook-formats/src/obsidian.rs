@@ -1,0 +1,39 @@
+//! Obsidian vaults and other folders of Markdown notes: a note is a memory, under the name of its file.
+//!
+//! As Obsidian's help describes them: properties in the frontmatter (`tags`, `aliases`, dates), tags `#word`,
+//! links `[[Target]]`. Attachments, `.obsidian` and `.trash` are no notes.
+
+use crate::files::SourceFile;
+use crate::markdown::{hashtags, wiki_links};
+use crate::note::MarkdownNote;
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
+
+pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
+    Box::new(note_rows(file, progress).into_iter())
+}
+
+fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
+    let note = match MarkdownNote::read(file, progress) {
+        Ok(note) => note,
+        Err(refused) => return vec![refused],
+    };
+    if note.body.trim().is_empty() {
+        return vec![RowOutcome::left_out(file, "the note has no text")];
+    }
+    let created = note.created();
+    let mut read = vec!["tags", "tag", "topics", "title"];
+    read.extend(created.as_ref().map(|(key, _)| *key));
+    let title = note.text("title").unwrap_or_else(|| file.stem()).to_owned();
+    note.rows(SourceFormat::Obsidian, file, &note.body, &title, |draft| {
+        draft
+            .with("memory_type", "semantic")
+            .with(
+                "created_at",
+                created.as_ref().map_or_else(Default::default, |(_, at)| at.clone()),
+            )
+            .about(note.tags())
+            .about(hashtags(&note.body))
+            .noting("links", wiki_links(&note.body))
+            .keeping(&note.fields, &read)
+    })
+}

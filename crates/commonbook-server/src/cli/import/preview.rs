@@ -1,0 +1,164 @@
+//! The preview of an import: what its lines would become, counted, and nothing written.
+
+use std::collections::BTreeMap;
+
+use commonbook::base::clock::{Clock, SystemClock};
+use commonbook::base::error::{Error, Result};
+use commonbook::base::id::{MemoryId, RandomIds};
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::Caller;
+use commonbook::model::export::ExportRecord;
+use commonbook::model::import::{ImportLine, ImportPreview};
+use commonbook::model::memory::{Sharing, Trust};
+use commonbook::model::workspace::Workspace;
+use commonbook_formats::Omission;
+use serde_json::{Value, json};
+
+use super::source::{ImportSource, LinePlace, SourceLine};
+use super::{
+    IMPORT_CHUNK_LINES, REPORTED_LINES_MAX, bad_json, is_header, print_bad, print_left_out,
+};
+use crate::output;
+
+/// Lines that are shown.
+const SHOWN_LINES_MAX: usize = 5;
+/// Characters of a shown line.
+const SHOWN_CHARS_MAX: usize = 100;
+
+/// What the lines so far would become.
+#[derive(Default)]
+pub(super) struct PreviewTally {
+    lines: u64,
+    by_kind: BTreeMap<String, u64>,
+    by_owner: BTreeMap<String, u64>,
+    private: u64,
+    untrusted: u64,
+    quarantined: u64,
+    shown: Vec<(LinePlace, ImportPreview)>,
+    left_out: Vec<Omission>,
+    bad: Vec<(LinePlace, Error)>,
+    ids: RandomIds,
+}
+
+impl PreviewTally {
+    /// Reads all lines of a source.
+    ///
+    /// # Errors
+    /// `invalid` if the source cannot be read.
+    pub(super) fn read(
+        &mut self,
+        source: &mut ImportSource,
+        caller: &Caller,
+        into: Option<&Workspace>,
+        owner: Option<&Agent>,
+    ) -> Result<()> {
+        loop {
+            let chunk = source.next_chunk(IMPORT_CHUNK_LINES)?;
+            self.left_out.extend(source.take_left_out());
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            for SourceLine { place, value } in chunk {
+                match value.and_then(|value| preview(value, caller, into, owner, &self.ids)) {
+                    Ok(Some(line)) => self.count(place, line),
+                    Ok(None) => {}
+                    Err(error) => self.bad.push((place, error)),
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, place: LinePlace, line: ImportPreview) {
+        self.lines += 1;
+        *self.by_kind.entry(line.kind.clone()).or_default() += 1;
+        if let Some(owner) = &line.owner {
+            *self.by_owner.entry(owner.to_string()).or_default() += 1;
+        }
+        self.private += u64::from(line.sharing == Some(Sharing::Private));
+        self.untrusted += u64::from(line.trust == Some(Trust::Untrusted));
+        self.quarantined += u64::from(line.trust == Some(Trust::Quarantined));
+        if self.shown.len() < SHOWN_LINES_MAX {
+            self.shown.push((place, line));
+        }
+    }
+
+    pub(super) fn print_as_json(&self, source: &ImportSource) {
+        let first = self.shown.iter().map(|(place, line)| {
+            place.report(json!({"kind": line.kind, "owner": line.owner, "text": line.text}))
+        });
+        let left_out = self.left_out.iter().map(|it| json!({"file": it.file, "reason": it.reason}));
+        output::print_json(&json!({
+            "dry_run": true,
+            "format": source.format.map_or("jsonl", commonbook_formats::SourceFormat::name),
+            "lines": self.lines,
+            "by_kind": self.by_kind,
+            "by_owner": self.by_owner,
+            "private": self.private,
+            "untrusted": self.untrusted,
+            "quarantined": self.quarantined,
+            "first": first.collect::<Vec<Value>>(),
+            "left_out": left_out.collect::<Vec<Value>>(),
+            "bad": bad_json(&self.bad),
+        }));
+    }
+
+    pub(super) fn print_in_words(&self) {
+        print_left_out(&self.left_out);
+        print_bad(&self.bad);
+        for (place, line) in &self.shown {
+            let text = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+            output::print_line(&format!("{place}: {}: {text}", line.kind));
+        }
+        let listed = |counts: &BTreeMap<String, u64>| {
+            let mut counts: Vec<(&String, &u64)> = counts.iter().collect();
+            counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            let shown = counts.iter().take(REPORTED_LINES_MAX);
+            let mut shown: Vec<String> =
+                shown.map(|(name, count)| format!("{count} {name}")).collect();
+            if counts.len() > REPORTED_LINES_MAX {
+                shown.push(format!("{} more", counts.len() - REPORTED_LINES_MAX));
+            }
+            shown.join(", ")
+        };
+        if self.lines > 0 {
+            output::print_line(&format!("by kind:  {}", listed(&self.by_kind)));
+        }
+        if !self.by_owner.is_empty() {
+            output::print_line(&format!("by owner: {}", listed(&self.by_owner)));
+        }
+        let lines = output::count_text(self.lines, "line", "lines");
+        output::print_line(&format!(
+            "{lines} would be imported ({} private, {} untrusted, {} quarantined), {} not; nothing was written",
+            self.private,
+            self.untrusted,
+            self.quarantined,
+            self.bad.len()
+        ));
+    }
+
+    /// The lines that would not be imported.
+    pub(super) const fn bad(&self) -> usize {
+        self.bad.len()
+    }
+}
+
+/// What a line would become; `None` for the first line of an export.
+fn preview(
+    value: Value,
+    caller: &Caller,
+    into: Option<&Workspace>,
+    owner: Option<&Agent>,
+    ids: &RandomIds,
+) -> Result<Option<ImportPreview>> {
+    let line = ImportLine::from_json(value)?;
+    if let ImportLine::Record(record) = &line
+        && is_header(record)?
+        && matches!(**record, ExportRecord::Export(_))
+    {
+        return Ok(None);
+    }
+    let now = SystemClock.now();
+    let id = MemoryId::new(ids, now);
+    line.or_owner(owner).preview(into, caller, id, now).map(Some)
+}

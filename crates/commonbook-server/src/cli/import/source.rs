@@ -1,0 +1,252 @@
+//! Where an import reads its lines: a file of lines, or the files of another program.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::input;
+use commonbook_formats::{Omission, RowOutcome, SourceFormat, SourceRows, recognise};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
+
+use crate::output;
+
+/// The format of a path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ImportFormat {
+    /// What the path looks like.
+    #[default]
+    Auto,
+    /// One JSON object a line.
+    Jsonl,
+    /// A format of another program.
+    Program(SourceFormat),
+}
+
+impl ValueEnum for ImportFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [ImportFormat; SourceFormat::ALL.len() + 2] = {
+            let mut all = [ImportFormat::Auto; SourceFormat::ALL.len() + 2];
+            all[1] = ImportFormat::Jsonl;
+            let mut index = 0;
+            while index < SourceFormat::ALL.len() {
+                all[index + 2] = ImportFormat::Program(SourceFormat::ALL[index]);
+                index += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Auto => PossibleValue::new("auto").help("what the path looks like"),
+            Self::Jsonl => PossibleValue::new("jsonl").help("one JSON object a line"),
+            Self::Program(format) => PossibleValue::new(format.name()).help(format.description()),
+        })
+    }
+}
+
+/// Where a line stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LinePlace {
+    /// The file, where the path is of another program.
+    pub file: Option<String>,
+    pub line: Option<usize>,
+}
+
+impl LinePlace {
+    /// The place as fields of a JSON report, with those of `fields`.
+    pub(super) fn report(&self, fields: Value) -> Value {
+        let mut report = Map::new();
+        report.extend(self.file.as_ref().map(|file| ("file".to_owned(), json!(file))));
+        report.extend(self.line.map(|line| ("line".to_owned(), json!(line))));
+        if let Value::Object(fields) = fields {
+            report.extend(fields);
+        }
+        Value::Object(report)
+    }
+}
+
+impl fmt::Display for LinePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{file}, line {line}"),
+            (Some(file), None) => f.write_str(file),
+            (None, Some(line)) => write!(f, "line {line}"),
+            (None, None) => f.write_str("the file"),
+        }
+    }
+}
+
+/// A line with its place; an error says what is wrong with it.
+pub(super) struct SourceLine {
+    pub place: LinePlace,
+    pub value: Result<Value>,
+}
+
+/// The lines of a path, in order.
+pub(super) struct ImportSource {
+    /// The format, where the path is of another program.
+    pub format: Option<SourceFormat>,
+    reader: SourceReader,
+    progress: ProgressBar,
+    /// What is left out on purpose, since it was last asked for.
+    left_out: Vec<Omission>,
+}
+
+enum SourceReader {
+    Lines { path: PathBuf, lines: Box<dyn BufRead>, number: usize },
+    Rows(Box<SourceRows>),
+}
+
+impl ImportSource {
+    /// Opens a path in this format. With `auto` it says what the path looks like.
+    ///
+    /// # Errors
+    /// `invalid` if the path cannot be read, or is a folder of no known format.
+    pub(super) fn open(path: &Path, format: ImportFormat, is_quiet: bool) -> Result<Self> {
+        let format = match format {
+            ImportFormat::Jsonl => None,
+            ImportFormat::Program(_) if path == Path::new("-") => {
+                let message = "standard input has lines of JSON only";
+                return Err(Error::invalid("--format", message)
+                    .hint("Name a file or a folder, or leave --format out."));
+            }
+            ImportFormat::Program(format) => Some(format),
+            ImportFormat::Auto if path == Path::new("-") => None,
+            ImportFormat::Auto => recognised(path, is_quiet)?,
+        };
+        let (reader, progress) = match format {
+            Some(format) => {
+                let rows = commonbook_formats::open(format, path)
+                    .map_err(|error| read_error(path, error))?;
+                let progress = bar(rows.bytes_total());
+                (SourceReader::Rows(Box::new(rows)), progress)
+            }
+            None => open_lines(path)?,
+        };
+        Ok(Self { format, reader, progress, left_out: Vec::new() })
+    }
+
+    /// The next lines, at most this many; none at the end.
+    ///
+    /// # Errors
+    /// `invalid` if a file of lines cannot be read any further.
+    pub(super) fn next_chunk(&mut self, lines_max: usize) -> Result<VecDeque<SourceLine>> {
+        let mut chunk = VecDeque::new();
+        while chunk.len() < lines_max {
+            let Some(line) = self.next_line()? else { break };
+            chunk.push_back(line);
+        }
+        Ok(chunk)
+    }
+
+    /// What was left out on purpose since the last call.
+    pub(super) fn take_left_out(&mut self) -> Vec<Omission> {
+        std::mem::take(&mut self.left_out)
+    }
+
+    pub(super) fn finish(&self) {
+        self.progress.finish_and_clear();
+    }
+
+    fn next_line(&mut self) -> Result<Option<SourceLine>> {
+        match &mut self.reader {
+            SourceReader::Lines { path, lines, number } => loop {
+                let mut line = Vec::new();
+                let read =
+                    lines.read_until(b'\n', &mut line).map_err(|error| read_error(path, error))?;
+                if read == 0 {
+                    return Ok(None);
+                }
+                *number += 1;
+                self.progress.inc(read as u64);
+                if !line.trim_ascii().is_empty() {
+                    let place = LinePlace { file: None, line: Some(*number) };
+                    let value = input::json(&line).map_err(about_line);
+                    return Ok(Some(SourceLine { place, value }));
+                }
+            },
+            SourceReader::Rows(rows) => loop {
+                let Some(row) = rows.next() else { return Ok(None) };
+                self.progress.set_position(rows.bytes_read());
+                match row {
+                    RowOutcome::Row(row) => {
+                        let place = LinePlace { file: Some(row.file), line: Some(row.line) };
+                        let value = Ok(Value::Object(row.value));
+                        return Ok(Some(SourceLine { place, value }));
+                    }
+                    RowOutcome::Refused(row) => {
+                        let place = LinePlace { file: Some(row.file), line: row.line };
+                        let value = Err(Error::new(ErrorKind::Invalid, row.reason));
+                        return Ok(Some(SourceLine { place, value }));
+                    }
+                    RowOutcome::LeftOut(left_out) => self.left_out.push(left_out),
+                }
+            },
+        }
+    }
+}
+
+/// The format that a path looks like; `None` for lines.
+fn recognised(path: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
+    let found = recognise(path).map_err(|error| read_error(path, error))?;
+    let Some(found) = found else {
+        if !path.is_dir() {
+            return Ok(None);
+        }
+        let message = format!("{} has no files of a known format", path.display());
+        return Err(
+            Error::invalid("PATH", message).hint("Name a file, or name the format with --format.")
+        );
+    };
+    if !is_quiet {
+        let description = found.format.description();
+        let files = output::count_text(found.files as u64, "file", "files");
+        output::print_note(&format!("{} looks like {description}: {files}", path.display()));
+        for other in found.others {
+            let (description, name) = (other.description(), other.name());
+            output::print_note(&format!(
+                "it also looks like {description}; import that with --format {name}"
+            ));
+        }
+    }
+    Ok(Some(found.format))
+}
+
+fn open_lines(path: &Path) -> Result<(SourceReader, ProgressBar)> {
+    let (lines, progress): (Box<dyn BufRead>, ProgressBar) = match path == Path::new("-") {
+        true => (Box::new(BufReader::new(std::io::stdin())), ProgressBar::new_spinner()),
+        false => {
+            let file = File::open(path).map_err(|error| read_error(path, error))?;
+            let length = file.metadata().map_or(0, |file| file.len());
+            (Box::new(BufReader::new(file)), bar(length))
+        }
+    };
+    Ok((SourceReader::Lines { path: path.to_owned(), lines, number: 0 }, progress))
+}
+
+fn bar(bytes: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(bytes).with_style(style)
+}
+
+/// The error of a line that is no JSON.
+fn about_line(error: Error) -> Error {
+    let message = match error.message.starts_with("the request is not JSON") {
+        true => "the line is not JSON; expected an export, or one memory a line".to_owned(),
+        false => error.message.replacen("the request", "the line", 1),
+    };
+    Error { message, ..error }
+}
+
+fn read_error(path: &Path, error: std::io::Error) -> Error {
+    Error::invalid("PATH", format!("cannot read {}: {error}", path.display())).with_cause(error)
+}
