@@ -359,6 +359,14 @@ pub(crate) fn resolve_cli_caller(matches: &ArgMatches, config: &Config) -> Resul
     resolve_claimed_caller(&cli_caller_claims(matches), config)
 }
 
+/// The caller behind a command that writes nothing: a project in which it runs gets no workspace by it.
+///
+/// # Errors
+/// As [`resolve_cli_caller`].
+pub(crate) fn resolve_preview_caller(matches: &ArgMatches, config: &Config) -> Result<Caller> {
+    resolve_caller(&cli_caller_claims(matches), config, None, EntryPoint::Cli)
+}
+
 /// The caller behind a command, from these claims.
 ///
 /// # Errors

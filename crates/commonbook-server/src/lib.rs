@@ -388,13 +388,14 @@ fn run_import(
     open: impl FnOnce() -> Result<Commonbook>,
 ) -> Result<()> {
     config.require_settings()?;
-    let caller = cli::resolve_cli_caller(own, config)?;
-    let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
-    let into = names_workspace.then_some(&caller.workspace);
     let as_json = own.get_flag("json");
+    let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
     if import.dry_run {
-        return import.preview(&caller, into, as_json);
+        let caller = cli::resolve_preview_caller(own, config)?;
+        return import.preview(&caller, names_workspace.then_some(&caller.workspace), as_json);
     }
+    let caller = cli::resolve_cli_caller(own, config)?;
+    let into = names_workspace.then_some(&caller.workspace);
     match ServerAddress::of(config, None)? {
         Some(address) => {
             let server = RestClient::new(address, COMMAND_TIMEOUT);

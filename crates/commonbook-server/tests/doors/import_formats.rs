@@ -86,6 +86,8 @@ fn a_dry_run_shows_what_would_be_imported_and_writes_nothing() {
     let home = Home::new();
     let vault = folder(&[NOTE, ("broken.md", "---\npermalink: a\npermalink: b\n---\nx\n")]);
     let path = vault.path().to_str().unwrap();
+    // In a repository, too, whose workspace any other command notes.
+    fs::create_dir(home.path().join(".git")).unwrap();
     let before: Vec<_> = fs::read_dir(home.path()).unwrap().collect();
     let output = home.run(&["import", path, "--dry-run", "--agent", "ann"]);
     let (stdout, stderr) = text(&output);

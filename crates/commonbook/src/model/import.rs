@@ -39,8 +39,6 @@ pub struct ImportPreview {
     pub kind: String,
     /// The owner of the memory.
     pub owner: Option<Agent>,
-    /// The workspace.
-    pub workspace: Workspace,
     /// Who may read the memory.
     pub sharing: Option<Sharing>,
     /// How far the memory is trusted.
@@ -260,7 +258,7 @@ impl ImportLine {
                 let kind = record["record"].as_str().unwrap_or("record").to_owned();
                 let text = String::new();
                 let (owner, sharing, trust) = (None, None, None);
-                return Ok(ImportPreview { kind, owner, workspace, sharing, trust, text });
+                return Ok(ImportPreview { kind, owner, sharing, trust, text });
             }
             Self::Exported(memory) => restored_memory(*memory, &workspace)?,
             Self::Message(turn) => turn.memory(&workspace, caller, Sharing::Shared, id, now)?,
@@ -269,7 +267,6 @@ impl ImportLine {
         Ok(ImportPreview {
             kind: memory.memory_type.to_string(),
             owner: Some(memory.owner),
-            workspace,
             sharing: Some(memory.sharing),
             trust: Some(memory.trust),
             text: memory.text,
