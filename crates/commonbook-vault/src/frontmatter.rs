@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use commonbook::base::error::{Error, Result};
+use commonbook_formats::frontmatter::{self, YamlError};
 
 /// The line before and after the block.
 const FENCE: &str = "---";
@@ -12,37 +13,10 @@ const FENCE: &str = "---";
 const YAML_WORDS: [&str; 12] =
     ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf", "~"];
 
-/// A Markdown file in its two parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MarkdownParts<'t> {
-    /// The lines between the fences; `None` if the file begins without a fence.
-    pub frontmatter: Option<&'t str>,
-    /// What follows.
-    pub body: &'t str,
-}
-
-/// Splits a Markdown file whose lines end with `\n`. A block that is never closed is part of the body.
-#[must_use]
-pub fn split_markdown(text: &str) -> MarkdownParts<'_> {
-    let whole = MarkdownParts { frontmatter: None, body: text };
-    let Some(rest) = text.strip_prefix(FENCE).and_then(|rest| rest.strip_prefix('\n')) else {
-        return whole;
-    };
-    let mut end = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == FENCE {
-            let (frontmatter, body) = (&rest[..end], &rest[end + line.len()..]);
-            return MarkdownParts { frontmatter: Some(frontmatter), body };
-        }
-        end += line.len();
-    }
-    whole
-}
-
 /// A text as this crate reads it: without a byte order mark, its lines ended by `\n`.
 #[must_use]
 pub fn normalised_lines(text: &str) -> String {
-    text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
+    frontmatter::without_byte_order_mark(text).replace("\r\n", "\n")
 }
 
 /// The lines of one key, or lines that belong to none.
@@ -65,10 +39,7 @@ impl Frontmatter {
     /// # Errors
     /// `invalid` with the line if it is no YAML, or no mapping from keys to values.
     pub fn parse(yaml: &str) -> Result<Self> {
-        let fields = match yaml.trim().is_empty() {
-            true => Map::new(),
-            false => serde_saphyr::from_str(yaml).map_err(|error| broken_block(yaml, &error))?,
-        };
+        let fields = frontmatter::parse(yaml).map_err(|error| broken_block(yaml, &error))?;
         Ok(Self { lines: key_lines(yaml), fields })
     }
 
@@ -214,14 +185,13 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// The error of a block that a YAML parser refuses. The first fence is line 1 of the file.
-fn broken_block(yaml: &str, error: &serde_saphyr::Error) -> Error {
-    let line = error.location().map_or(1, |location| location.line());
+fn broken_block(yaml: &str, error: &YamlError) -> Error {
     let reason = error.to_string();
-    let reason = reason.lines().next().unwrap_or_default().to_owned();
-    let text = usize::try_from(line).ok().and_then(|line| yaml.lines().nth(line.saturating_sub(1)));
+    let reason = reason.lines().next().unwrap_or_default();
+    let text = error.line.and_then(|line| Some((line, yaml.lines().nth(line.checked_sub(2)?)?)));
     let message = match text {
-        Some(text) => format!("line {} is not valid YAML ({text:?}): {reason}", line + 1),
-        None => format!("the block is not valid YAML: {reason}"),
+        Some((line, text)) => format!("line {line} ({text:?}): {reason}"),
+        None => reason.to_owned(),
     };
     Error::invalid("frontmatter", message)
         .hint("Correct the line; until then the file is left as it is.")
@@ -257,8 +227,8 @@ mod tests {
             let mut block = Frontmatter::default();
             block.set_all([("one", Some(value.clone())), ("two", Some(other.clone()))]);
             let text = block.render();
-            let parts = split_markdown(&text);
-            let read = Frontmatter::parse(parts.frontmatter.expect("a block")).expect("YAML");
+            let yaml = frontmatter::split(&text).expect("a block").yaml;
+            let read = Frontmatter::parse(yaml).expect("YAML");
             prop_assert_eq!(read.fields().get("one"), Some(&value), "{}", text);
             prop_assert_eq!(read.fields().get("two"), Some(&other), "{}", text);
         }
@@ -285,21 +255,6 @@ mod tests {
             block.render(),
             "---\n# my notes\nid: x\nmood: great # today\n# end\nrevision: 2\n---\n"
         );
-    }
-
-    #[test]
-    fn a_block_is_split_from_its_body_or_is_none() {
-        let table = [
-            ("---\na: 1\n---\nbody\n", Some("a: 1\n"), "body\n"),
-            ("---\n---\n\n---\n", Some(""), "\n---\n"),
-            ("---\na: 1\nbody\n", None, "---\na: 1\nbody\n"),
-            ("----\na\n", None, "----\na\n"),
-            ("", None, ""),
-            ("text\n---\n", None, "text\n---\n"),
-        ];
-        for (text, frontmatter, body) in table {
-            assert_eq!(split_markdown(text), MarkdownParts { frontmatter, body }, "{text:?}");
-        }
     }
 
     #[test]

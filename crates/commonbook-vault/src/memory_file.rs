@@ -17,7 +17,9 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::frontmatter::{Frontmatter, normalised_lines, split_markdown};
+use commonbook_formats::frontmatter;
+
+use crate::frontmatter::{Frontmatter, normalised_lines};
 
 /// The keys of a file in order, each with the field of the memory.
 const FIELDS: [MemoryField; 28] = [
@@ -197,12 +199,12 @@ impl MemoryFile {
             return Err(Error::invalid("file", message)
                 .hint("Keep one side, such as `git checkout --theirs FILE`, and save the file."));
         }
-        let parts = split_markdown(&content);
-        let frontmatter = Frontmatter::parse(parts.frontmatter.unwrap_or_default())?;
-        let body = parts.body;
-        let body = match parts.frontmatter {
-            Some(_) => body.strip_prefix('\n').unwrap_or(body),
-            None => body,
+        let (frontmatter, body) = match frontmatter::split(&content) {
+            Some(split) => {
+                let body = split.body.strip_prefix('\n').unwrap_or(split.body);
+                (Frontmatter::parse(split.yaml)?, body)
+            }
+            None => (Frontmatter::default(), content.as_str()),
         };
         let text = body.strip_suffix('\n').unwrap_or(body).to_owned();
         let id = match frontmatter.fields().get("id") {
