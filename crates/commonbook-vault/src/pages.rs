@@ -22,6 +22,9 @@ use crate::plan::StoredMemory;
 /// Memories that a list names at most; the newest ones.
 const LISTED_MAX: usize = 500;
 
+/// Memories of a topic that has a page: a list of one says nothing.
+const TOPIC_MEMORIES_MIN: usize = 2;
+
 /// Characters of a memory in a list.
 const LINE_CHARS: usize = 100;
 
@@ -275,6 +278,7 @@ fn add_lists(
             topics.entry(slug(topic, SLUG_CHARS)).or_default().add(topic, memory);
         }
     }
+    topics.retain(|_, list| list.memories.len() >= TOPIC_MEMORIES_MIN);
     for (folder, lists) in [(AGENTS, &agents), (TOPICS, &topics)] {
         for (name, list) in lists {
             let page = sealed_page(&list.body(paths), None)?;

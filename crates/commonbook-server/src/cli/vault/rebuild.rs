@@ -27,6 +27,9 @@ pub(crate) struct RebuildCommand {
     /// Read the earlier revisions too
     #[arg(long)]
     with_history: bool,
+    /// Leave embedding to a server or to `commonbook reindex`
+    #[arg(long)]
+    later: bool,
 }
 
 impl RebuildCommand {
@@ -62,6 +65,7 @@ impl RebuildCommand {
             std::fs::canonicalize(&self.from_vault).unwrap_or_else(|_| self.from_vault.clone());
         VaultRegistry::add(place.config.home()?, &root, &settings.workspace)?;
         if let BookSource::Home { book, .. } = &place.source
+            && !self.later
             && let Err(error) = follow::update_index(book)
         {
             print_note(&format!("the search index is not up to date: {error}"));
