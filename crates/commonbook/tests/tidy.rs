@@ -91,6 +91,7 @@ fn opened(before: &str, tree: &str) -> Vec<String> {
 const TEXT: &str = "crates/commonbook-text/src/";
 const EMBED: &str = "crates/commonbook-embed/src/";
 const FORMATS: &str = "crates/commonbook-formats/src/";
+const VAULT: &str = "crates/commonbook-vault/src/";
 const LIBRARY: &str = "crates/commonbook/src/";
 const PROGRAM: &str = "crates/commonbook-server/src/";
 const BENCH: &str = "crates/commonbook-bench/src/";
@@ -245,6 +246,16 @@ fn a_leaf_crate_knows_nothing_of_the_house() {
 }
 
 #[test]
+fn a_vault_is_a_client_of_verbs() {
+    let words =
+        ["commonbook::store", "commonbook::verbs", "rusqlite", "std::net", "ureq", "tracing"];
+    let vault = |source: &Source| source.is_in(&[VAULT]);
+    nowhere(vault, &words, "A vault reads an export, and sends lines of an import.");
+    let plan = |source: &Source| source.path == format!("{VAULT}plan.rs");
+    nowhere(plan, &["std::fs", "folder", "Clock"], "The plan of a file is a pure function.");
+}
+
+#[test]
 fn a_verb_takes_its_sight_by_what_it_does() {
     let mend = "Take Sight::reading, reading_at_home, writing, consulting or reviewing: they ask the token's scopes.";
     nowhere(folder(&["verbs"]), &["Sight::of(", "Sight::at_home("], mend);
@@ -252,14 +263,21 @@ fn a_verb_takes_its_sight_by_what_it_does() {
 
 #[test]
 fn the_library_is_synchronous_and_knows_no_door() {
-    for library in ["commonbook-text", "commonbook-embed", "commonbook-formats", "commonbook"] {
+    let libraries = [
+        "commonbook-text",
+        "commonbook-embed",
+        "commonbook-formats",
+        "commonbook",
+        "commonbook-vault",
+    ];
+    for library in libraries {
         let manifest = read(&format!("crates/{library}/Cargo.toml"));
         for name in ["axum", "rmcp", "clap", "tokio", "hyper"] {
             assert!(!manifest.contains(name), "crates/{library}/Cargo.toml names {name}");
         }
     }
     nowhere(
-        |source| source.is_in(&[TEXT, EMBED, FORMATS, LIBRARY]),
+        |source| source.is_in(&[TEXT, EMBED, FORMATS, LIBRARY, VAULT]),
         &["async fn", ".await"],
         "The library is synchronous.",
     );
@@ -381,7 +399,7 @@ fn a_type_name_has_one_meaning() {
 const OWN_PATH: &str = "crates/commonbook/tests/tidy.rs";
 
 /// The folders and files whose texts are rewritten in plain sentences.
-const PLAIN: [&str; 24] = [
+const PLAIN: [&str; 25] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -397,6 +415,7 @@ const PLAIN: [&str; 24] = [
     "crates/commonbook-text/src/",
     "crates/commonbook-text/tests/fuzz/",
     "crates/commonbook-text/tests/tables.rs",
+    "crates/commonbook-vault/",
     "crates/commonbook/src/",
     "crates/commonbook/tests/",
     "docs/api.md",

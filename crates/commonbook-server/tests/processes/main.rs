@@ -26,6 +26,8 @@ mod sandbox;
 mod search;
 mod setup;
 mod standing;
+#[cfg(unix)]
+mod vault;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

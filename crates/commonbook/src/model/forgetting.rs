@@ -21,7 +21,7 @@ pub use requests::{
 /// The copies that no call can reach.
 pub const OUTSIDE_COPIES: [&str; 4] = [
     "backups and exports that were made before: replace them by new ones",
-    "the history of git repositories, and standing memory files in project folders",
+    "the history of git repositories, vaults until their next `commonbook vault sync`, and standing memory files in project folders",
     "what models, agents and their clients have read, with the transcripts of clients",
     "file system snapshots, and blocks that the disk has not overwritten yet",
 ];

@@ -1,0 +1,244 @@
+//! A vault as people use it: an editor, a watcher, git between two machines, a lost store, a server.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{Door as _, Home, Server};
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn shell(folder: &Path, script: &str) -> Output {
+    Command::new("sh").args(["-ec", script]).current_dir(folder).output().unwrap()
+}
+
+/// The only file of a memory that holds this text.
+fn file_with(vault: &Path, text: &str) -> PathBuf {
+    let mut waiting = vec![vault.join("memories"), vault.join("archive")];
+    let mut found = Vec::new();
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.path() {
+                path if path.is_dir() => waiting.push(path),
+                path if fs::read_to_string(&path).unwrap().contains(text) => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(found.len(), 1, "{text}: {found:?}");
+    found.remove(0)
+}
+
+fn texts(home: &Home) -> Vec<String> {
+    let list: Value = serde_json::from_str(&printed(&home.run(&["list", "--json"]))).unwrap();
+    let texts = list["items"].as_array().unwrap().iter();
+    let mut texts: Vec<String> = texts.map(|it| it["text"].as_str().unwrap().to_owned()).collect();
+    texts.sort();
+    texts
+}
+
+/// `vault watch`, with the lines that it prints.
+struct Watcher {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Watcher {
+    fn start(home: &Home, vault: &str) -> Self {
+        let mut command = home.program(&["vault", "watch", vault]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut watcher = Self { child, lines };
+        watcher.wait_for("wrote 0 memories");
+        watcher
+    }
+
+    /// Waits for a line with this.
+    fn wait_for(&mut self, text: &str) -> String {
+        let found = self.lines.by_ref().map_while(Result::ok).find(|line| line.contains(text));
+        found.unwrap_or_else(|| panic!("the watcher ended without {text:?}"))
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn the_edits_of_every_tool_arrive_while_a_watcher_runs() {
+    let home = Home::new();
+    for text in ["Deploys run on Friday", "The wiki is at the old address", "Backups run at night"]
+    {
+        printed(&home.run(&["save", text, "--agent", "ann"]));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let vault = folder.path().to_str().unwrap();
+    printed(&home.run(&["vault", "init", vault]));
+    printed(&shell(
+        folder.path(),
+        "git init -q . && git add -A && git -c user.name=a -c user.email=a@x commit -qm one",
+    ));
+    let mut watcher = Watcher::start(&home, vault);
+    let edits = [
+        ("Deploys", "echo 'and never on holidays' >> FILE", "and never on holidays"),
+        ("wiki", "sed -i 's/old address/new address/' FILE", "new address"),
+        // As vim does: the old file is moved away, and another one written in its place.
+        (
+            "Backups",
+            "mv FILE FILE~ && sed 's/at night/at noon/' FILE~ > FILE && rm FILE~",
+            "at noon",
+        ),
+    ];
+    for (text, script, expected) in edits {
+        let file = file_with(folder.path(), text);
+        printed(&shell(folder.path(), &script.replace("FILE", &format!("'{}'", file.display()))));
+        let line = watcher.wait_for("changed: ");
+        assert!(line.contains(file.file_name().unwrap().to_str().unwrap()), "{line}");
+        watcher.wait_for("wrote 1");
+        assert!(texts(&home).iter().any(|text| text.contains(expected)), "{expected}");
+    }
+    // A checkout of the old state is no edit: the files are written again, and the store stays.
+    let before = texts(&home);
+    printed(&shell(folder.path(), "git checkout -q -- ."));
+    watcher.wait_for("wrote 3");
+    assert_eq!(texts(&home), before);
+    // What an agent saves arrives in the folder.
+    printed(&home.run(&["save", "The cache lives an hour", "--agent", "bob"]));
+    watcher.wait_for("wrote 1");
+    assert!(
+        file_with(folder.path(), "lives an hour").starts_with(folder.path().join("memories/bob"))
+    );
+}
+
+/// A machine: a home, and a clone of the repository with the vault.
+struct Machine {
+    home: Home,
+    clone: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Machine {
+    fn clone_of(origin: &Path, email: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clone = folder.path().join("vault");
+        let script = format!(
+            "git clone -q '{}' vault && cd vault && git config user.name x && git config user.email {email} \
+             && git config push.default current && git config push.autoSetupRemote true",
+            origin.display()
+        );
+        printed(&shell(folder.path(), &script));
+        Self { home: Home::new(), clone, _folder: folder }
+    }
+
+    fn dir(&self) -> &str {
+        self.clone.to_str().unwrap()
+    }
+
+    fn sync(&self) -> String {
+        printed(&self.home.run(&["vault", "sync", self.dir(), "--git", "--many"]))
+    }
+}
+
+#[test]
+fn two_machines_share_a_vault_by_git_and_come_to_rest() {
+    let origin = tempfile::tempdir().unwrap();
+    printed(&shell(origin.path(), "git init -q --bare -b main ."));
+    let one = Machine::clone_of(origin.path(), "one@x");
+    for text in ["Deploys run on Friday", "The wiki is at the old address"] {
+        printed(&one.home.run(&["save", text, "--agent", "ann"]));
+    }
+    printed(&one.home.run(&["vault", "init", one.dir()]));
+    printed(&shell(
+        &one.clone,
+        "git checkout -q -b main; git add -A; git commit -qm one; git push -q",
+    ));
+    one.sync();
+    // The second machine begins with a rebuild, so that the memories keep their owners.
+    let two = Machine::clone_of(origin.path(), "two@x");
+    printed(&two.home.run(&["rebuild", "--from-vault", two.dir()]));
+    two.sync();
+    assert_eq!(texts(&one.home), texts(&two.home));
+    // Each edits, one of them the same line.
+    let edit = |machine: &Machine, text: &str, from: &str, to: &str| {
+        let file = file_with(&machine.clone, text);
+        let content = fs::read_to_string(&file).unwrap();
+        fs::write(file, content.replace(from, to)).unwrap();
+    };
+    edit(&one, "Deploys", "Friday", "Monday");
+    edit(&two, "Deploys", "Friday", "Tuesday");
+    edit(&two, "wiki", "old address", "new address");
+    printed(&two.home.run(&["save", "The cache lives an hour", "--agent", "bob"]));
+    for machine in [&one, &two, &one, &two, &one] {
+        machine.sync();
+    }
+    let said = texts(&one.home);
+    assert_eq!(said, texts(&two.home));
+    for expected in ["on Monday", "on Tuesday", "new address", "lives an hour"] {
+        assert!(said.iter().any(|text| text.contains(expected)), "{expected}: {said:?}");
+    }
+    // Whose it was there is a claim here.
+    let listed = printed(&one.home.run(&["list", "--json", "--owner", "legacy"]));
+    assert!(listed.contains("lives an hour") && listed.contains("untrusted"), "{listed}");
+    let heads =
+        [&one, &two].map(|machine| printed(&shell(&machine.clone, "git rev-parse HEAD:memories")));
+    assert_eq!(heads[0], heads[1], "both have the same files");
+    let still = one.sync();
+    assert!(still.contains("wrote 0 memories, 0 pages"), "{still}");
+}
+
+#[test]
+fn a_vault_is_a_persons_and_a_lost_store_comes_back() {
+    let (home, again) = (Home::new(), Home::new());
+    let folder = tempfile::tempdir().unwrap();
+    let vault = folder.path().to_str().unwrap();
+    printed(&home.run(&["save", "Deploys run on Friday", "--agent", "ann"]));
+    printed(&home.run(&["case", "open", "slow", "--title", "Slow orders", "--agent", "ann"]));
+    printed(&home.run(&["case", "append", "slow", "It takes nine seconds", "--agent", "ann"]));
+    let refused = home.run(&["vault", "init", vault, "--agent", "ann"]);
+    assert_eq!(refused.status.code(), Some(4), "{}", String::from_utf8_lossy(&refused.stderr));
+    assert!(!folder.path().join("vault.json").exists());
+    let missing = home.run(&["vault", "sync", vault]);
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("commonbook vault init"));
+    printed(&home.run(&["vault", "init", vault, "--with-history"]));
+    let other = home.run(&["vault", "init", vault, "--workspace", "other"]);
+    assert!(String::from_utf8_lossy(&other.stderr).contains("is the vault of workspace default"));
+    let export = |home: &Home| printed(&home.run(&["export", "-"]));
+    let before = export(&home);
+    printed(&again.run(&["rebuild", "--from-vault", vault, "--with-history"]));
+    assert_eq!(export(&again), before);
+}
+
+#[test]
+fn a_vault_is_kept_at_a_server_too() {
+    let shared = Home::new();
+    let server = Server::start(&shared);
+    let save = json!({"text": "Deploys run on Friday"});
+    server.call("ann", "save_memory", &save).unwrap();
+    let scopes = ["--scope", "read", "--scope", "write", "--scope", "admin"];
+    let created =
+        shared.run(&[&["token", "create", "me", "--json", "--yes"], &scopes[..]].concat());
+    let created: Value = serde_json::from_str(&printed(&created)).unwrap();
+    let token = created["secret"].as_str().unwrap();
+    let (mine, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    let vault = folder.path().to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = mine.program(arguments);
+        command.env("COMMONBOOK_URL", &server.url).env("COMMONBOOK_TOKEN", token).output().unwrap()
+    };
+    printed(&run(&["vault", "init", vault, "--workspace", "default"]));
+    let file = file_with(folder.path(), "Friday");
+    let content = fs::read_to_string(&file).unwrap();
+    fs::write(&file, content.replace("Friday", "Monday")).unwrap();
+    let said = printed(&run(&["vault", "sync", vault]));
+    assert!(said.contains("changed: "), "{said}");
+    assert!(printed(&run(&["list", "--workspace", "default"])).contains("Deploys run on Monday"));
+}
