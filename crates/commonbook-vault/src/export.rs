@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::plan::StoredMemory;
 
 /// A line of an export.
-pub type ExportLine = Map<String, Value>;
+pub type RecordLine = Map<String, Value>;
 
 /// The kinds of records that have no page, by where an import needs them.
 const BEFORE_MEMORIES: [&str; 1] = ["session"];
@@ -28,7 +28,7 @@ const AFTER_HANDOFFS: [&str; 4] = ["handoff_order", "checkpoint", "read_mark", "
 
 /// The lines of an export, as they are made.
 #[derive(Default)]
-struct RecordLines(Vec<ExportLine>);
+struct RecordLines(Vec<RecordLine>);
 
 impl RecordLines {
     fn add(&mut self, record: ExportRecord) -> Result<()> {
@@ -44,7 +44,7 @@ impl RecordLines {
         items.into_iter().try_for_each(|item| self.add(record(item)))
     }
 
-    fn take(&mut self, records: &mut BTreeMap<String, Vec<ExportLine>>, kinds: &[&str]) {
+    fn take(&mut self, records: &mut BTreeMap<String, Vec<RecordLine>>, kinds: &[&str]) {
         self.0.extend(kinds.iter().flat_map(|kind| records.remove(*kind).unwrap_or_default()));
     }
 }
@@ -80,7 +80,7 @@ pub struct VaultExport {
     /// The handoffs, in the order in which they were created.
     pub handoffs: Vec<HandoffState>,
     /// The other records by kind, each in the order of the export.
-    pub records: BTreeMap<String, Vec<ExportLine>>,
+    pub records: BTreeMap<String, Vec<RecordLine>>,
 }
 
 impl VaultExport {
@@ -88,7 +88,7 @@ impl VaultExport {
     ///
     /// # Errors
     /// `invalid` for a line that this version does not know.
-    pub fn of_lines(lines: impl IntoIterator<Item = ExportLine>) -> Result<Self> {
+    pub fn of_lines(lines: impl IntoIterator<Item = RecordLine>) -> Result<Self> {
         let mut export = Self::default();
         for line in lines {
             export.add_line(line)?;
@@ -100,7 +100,7 @@ impl VaultExport {
     ///
     /// # Errors
     /// As [`Self::of_lines`].
-    pub fn add_line(&mut self, line: ExportLine) -> Result<()> {
+    pub fn add_line(&mut self, line: RecordLine) -> Result<()> {
         let value = Value::Object(line);
         match ExportRecord::from_json(&value)? {
             None => {
@@ -133,7 +133,7 @@ impl VaultExport {
     ///
     /// # Errors
     /// `internal` if a part is no JSON.
-    pub fn into_lines(self, workspace: &Workspace) -> Result<Vec<ExportLine>> {
+    pub fn into_lines(self, workspace: &Workspace) -> Result<Vec<RecordLine>> {
         let header = ExportHeader {
             format: EXPORT_FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -211,7 +211,7 @@ fn sort_as<T, K: Ord>(items: &mut [T], order: &[K], key: impl Fn(&T) -> K) {
 ///
 /// # Errors
 /// `internal` if it is no JSON object.
-pub fn line_of(noun: &impl Serialize) -> Result<ExportLine> {
+pub fn line_of(noun: &impl Serialize) -> Result<RecordLine> {
     let value = serde_json::to_value(noun).map_err(|error| {
         Error::new(ErrorKind::Internal, "a line cannot be written").with_cause(error)
     })?;

@@ -1,4 +1,4 @@
-//! The pages of handoffs, entities and contradictions, and those that list what there is.
+//! The pages of handoffs, entities and contradictions, and the lists of all memories.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,7 +10,7 @@ use commonbook::model::memory::Memory;
 use serde_json::{Map, Value, json};
 
 use crate::case_page::read_case_page;
-use crate::export::{ExportLine, RecordOrder, VaultExport};
+use crate::export::{RecordLine, RecordOrder, VaultExport};
 use crate::files::VaultFiles;
 use crate::folder::VaultFolder;
 use crate::names::{AGENTS_FILE, CASES, CONTRADICTIONS, ENTITIES, HANDOFFS, HISTORY, RECORDS};
@@ -24,7 +24,7 @@ use crate::sync::SyncNote;
 #[derive(Debug)]
 pub struct RebuildLines {
     /// The lines, in the order in which an import needs them.
-    pub lines: Vec<ExportLine>,
+    pub lines: Vec<RecordLine>,
     /// Files that cannot be read, were edited, or are no memories yet, with the reason.
     pub notes: Vec<SyncNote>,
 }
@@ -115,7 +115,7 @@ impl VaultReader<'_> {
             },
             RECORDS if path != ORDER_FILE => {
                 for line in content.lines() {
-                    self.export.add_line(parse_line::<ExportLine>(line)?)?;
+                    self.export.add_line(parse_line::<RecordLine>(line)?)?;
                 }
             }
             _ => {}

@@ -26,7 +26,7 @@ use commonbook::model::memory::{
 };
 use serde_json::{Map, json};
 
-use crate::export::{ExportLine, VaultExport, line_of};
+use crate::export::{RecordLine, VaultExport, line_of};
 use crate::files::{FoundFile, VaultFiles};
 use crate::folder::VaultFolder;
 use crate::git::files_of_others;
@@ -59,7 +59,7 @@ pub trait VaultSource {
     ///
     /// # Errors
     /// `unavailable` if nothing could be imported.
-    fn import_lines(&self, lines: Vec<ExportLine>) -> Result<Vec<ImportRecord>>;
+    fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>>;
 }
 
 /// What a pass may do.
@@ -171,7 +171,7 @@ struct StorePlan<'f> {
     conflicts: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
     /// Memories that were put away elsewhere.
     endings: Vec<(&'f FoundFile, &'f StoredMemory, MemoryEnding)>,
-    /// Second files of memories, whose versions are taken in or known.
+    /// Second files of memories, whose versions are accepted or known.
     copies: Vec<&'f FoundFile>,
     /// Notes of the person.
     notes: Vec<&'f FoundFile>,
@@ -198,7 +198,7 @@ impl<'f> StorePlan<'f> {
     }
 
     /// Adds a second file of a memory. One that the program wrote came by git, where one side moved the file
-    /// and the other changed it: what it says is taken in as a version of its own, and then it goes. A copy
+    /// and the other changed it: what it says is accepted as a version of its own, and then it goes. A copy
     /// that a person changed is left alone.
     fn add_copy(
         &mut self,
@@ -238,7 +238,7 @@ impl<'f> StorePlan<'f> {
 /// A line for the store, with the file that it comes from.
 struct FileLine {
     path: String,
-    line: ExportLine,
+    line: RecordLine,
     kind: LineKind,
     /// The memory and the content of the file, which is written again if the store takes the line.
     taken: Option<(MemoryId, String)>,
@@ -407,7 +407,7 @@ impl Vault<'_> {
         ))
     }
 
-    /// Takes what the files say into the store. Returns the content of each file that was taken in: it is
+    /// Takes what the files say into the store. Returns the content of each file that was accepted: it is
     /// written again unless it changed meanwhile.
     fn change_store(
         &self,
@@ -514,7 +514,7 @@ impl Vault<'_> {
                 // The mark of a conflict whose version is there already.
                 if kind != LineKind::Mark {
                     let reason = error.message.trim_end_matches('.');
-                    report.note(&path, format!("was not taken in: {reason}."));
+                    report.note(&path, format!("was not accepted: {reason}."));
                 }
                 continue;
             }
@@ -539,12 +539,12 @@ impl Vault<'_> {
         Ok(taken)
     }
 
-    fn record_of_edit(&self, change: EditedChange) -> Result<ExportLine> {
+    fn record_of_edit(&self, change: EditedChange) -> Result<RecordLine> {
         let workspace = self.settings.workspace.clone();
         line_of(&ExportRecord::Edit(Box::new(MemoryEdit { workspace, change })))
     }
 
-    fn edit_line(&self, memory: &Memory, fields: &EditableFields) -> Result<ExportLine> {
+    fn edit_line(&self, memory: &Memory, fields: &EditableFields) -> Result<RecordLine> {
         let now = EditableFields::of(memory);
         let line = |text: &Option<String>| text.clone().unwrap_or_default();
         let update = UpdateMemory {
@@ -567,7 +567,7 @@ impl Vault<'_> {
 
     /// The person's version as a memory, and the contradiction between it and the store's. A repeated call
     /// makes the same memory again, which the store recognises.
-    fn conflict_lines(&self, memory: &Memory, fields: &EditableFields) -> Result<[ExportLine; 2]> {
+    fn conflict_lines(&self, memory: &Memory, fields: &EditableFields) -> Result<[RecordLine; 2]> {
         let mut version = self.memory_of_fields(fields)?;
         version.metadata.insert(EDIT_OF.to_owned(), json!(memory.id));
         version.user_id.clone_from(&memory.user_id);

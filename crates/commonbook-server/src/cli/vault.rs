@@ -68,7 +68,7 @@ struct SyncVault {
     /// Take in a change of any size, such as many new files
     #[arg(long)]
     many: bool,
-    /// Only show what would be taken in
+    /// Only show what would be accepted
     #[arg(long)]
     dry_run: bool,
     /// Commit, pull from and push to the git repository of the vault too
@@ -231,5 +231,5 @@ fn project_vault(config: &Config) -> Result<PathBuf> {
     Ok(project.join(PROJECT_VAULT))
 }
 
-/// The delay after the last change of a file before it is taken in: an editor writes several times.
+/// The delay after the last change of a file before it is accepted: an editor writes several times.
 const QUIET_DELAY: Duration = Duration::from_millis(150);

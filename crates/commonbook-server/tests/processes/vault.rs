@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::{Door as _, Home, Server};
+use crate::world::{Door as _, Home, Server, WORKSPACE};
 
 fn printed(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -234,11 +234,11 @@ fn a_vault_is_kept_at_a_server_too() {
         let mut command = mine.program(arguments);
         command.env("COMMONBOOK_URL", &server.url).env("COMMONBOOK_TOKEN", token).output().unwrap()
     };
-    printed(&run(&["vault", "init", vault, "--workspace", "default"]));
+    printed(&run(&["vault", "init", vault, "--workspace", WORKSPACE]));
     let file = file_with(folder.path(), "Friday");
     let content = fs::read_to_string(&file).unwrap();
     fs::write(&file, content.replace("Friday", "Monday")).unwrap();
     let said = printed(&run(&["vault", "sync", vault]));
     assert!(said.contains("changed: "), "{said}");
-    assert!(printed(&run(&["list", "--workspace", "default"])).contains("Deploys run on Monday"));
+    assert!(printed(&run(&["list", "--workspace", WORKSPACE])).contains("Deploys run on Monday"));
 }

@@ -22,7 +22,7 @@ use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook_vault::export::ExportLine;
+use commonbook_vault::export::RecordLine;
 use commonbook_vault::files::is_note;
 use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
 use commonbook_vault::settings::VaultSettings;
@@ -214,7 +214,7 @@ impl VaultSource for World {
         self.book.export_workspace(&self.person(), request)
     }
 
-    fn import_lines(&self, lines: Vec<ExportLine>) -> Result<Vec<ImportRecord>> {
+    fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>> {
         let lines: Result<Vec<ImportLine>> =
             lines.into_iter().map(|line| ImportLine::from_json(Value::Object(line))).collect();
         let results = self.book.import_lines(

@@ -526,8 +526,8 @@ pub fn may_replace(caller: &Caller, memory: &Memory) -> Result<()> {
     }
 }
 
-/// Checks that this caller may change this memory by an edit of its file: a person, whoever owns the
-/// memory. The files of a vault are the person's own.
+/// Checks that this caller may change this memory by an edit of its file: only a person may, for
+/// memories of every owner. The files of a vault are the person's own.
 ///
 /// # Errors
 /// `forbidden` for any other caller, and for an entry of a case.

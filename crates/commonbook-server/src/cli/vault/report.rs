@@ -22,7 +22,7 @@ pub(crate) fn print(root: &Path, report: &SyncReport, is_dry: bool, as_json: boo
     let SyncReport { written, pages, moved, removed, returned, .. } = report;
     if is_dry {
         if !report.changed_store() && *removed == 0 {
-            print_line("Nothing would be taken in.");
+            print_line("Nothing would be accepted.");
         }
         return;
     }

@@ -7,7 +7,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::event::{EventPage, ListEvents};
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportMemoriesResult, ImportRecord};
-use commonbook_vault::export::ExportLine;
+use commonbook_vault::export::RecordLine;
 use commonbook_vault::sync::VaultSource;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ impl VaultSource for BookSource {
         }
     }
 
-    fn import_lines(&self, lines: Vec<ExportLine>) -> Result<Vec<ImportRecord>> {
+    fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>> {
         match self {
             Self::Home { book, caller } => {
                 let lines =
@@ -86,7 +86,7 @@ impl VaultSource for BookSource {
 }
 
 /// The lines in parts that a request may hold.
-fn batches(lines: Vec<ExportLine>) -> Vec<Vec<Value>> {
+fn batches(lines: Vec<RecordLine>) -> Vec<Vec<Value>> {
     let mut batches: Vec<Vec<Value>> = Vec::new();
     let mut bytes = 0;
     for line in lines.into_iter().map(Value::Object) {
