@@ -127,7 +127,7 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<SourceFormat> {
             || (found.contains(&SourceFormat::ClaudeMemory)
                 && claude_memory::reads(path, &note.name))
     };
-    if notes.iter().any(|note| !is_read(&note)) && found.is_empty() {
+    if notes.iter().any(|note| !is_read(note)) && found.is_empty() {
         found.push(SourceFormat::Obsidian);
     }
     found
