@@ -87,7 +87,13 @@ pub fn parse(yaml: &str) -> Result<Map<String, Value>, YamlError> {
         let error = error.without_snippet();
         // The first line of the block is the second one of the file.
         let line = error.location().map(|location| location.line() as usize + 1);
-        YamlError { line, message: format!("the frontmatter is not valid YAML: {error}") }
+        let reason = error.to_string();
+        // The parser's own place counts from the mark on.
+        let reason = match (line, reason.rsplit_once(" at line ")) {
+            (Some(_), Some((reason, _))) => reason.to_owned(),
+            _ => reason,
+        };
+        YamlError { line, message: format!("the frontmatter is not valid YAML: {reason}") }
     })
 }
 
