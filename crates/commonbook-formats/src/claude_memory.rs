@@ -3,7 +3,8 @@
 //! As Claude Code's documentation on memory describes it: `MEMORY.md` is loaded in each session and links to
 //! the other files, which may begin with frontmatter (`name`, `description`, `type`: user, feedback, project or
 //! reference). A file with such frontmatter is one memory; of other files, and of `MEMORY.md`, each item is one.
-//! A link of `MEMORY.md` to another file is no memory by itself.
+//! A link of `MEMORY.md` to another file is no memory by itself. Claude writes values without quotation marks, also
+//! where YAML needs them (`description: Tests: how they run`); such frontmatter is read line by line.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -30,7 +31,7 @@ pub(crate) fn reads(opened: &Path, file: &str) -> bool {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    let rows = match MarkdownNote::read(file, progress) {
+    let rows = match MarkdownNote::read_leniently(file, progress) {
         Ok(note) if is_memory(&note) => memory_rows(file, &note),
         Ok(note) => item_rows(file, &note),
         Err(refused) => vec![refused],

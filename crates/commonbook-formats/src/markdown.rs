@@ -83,7 +83,7 @@ impl NoteBlockReader<'_> {
         line + new + 1
     }
 
-    fn push(&mut self, start: usize, text: String, is_item: bool) {
+    fn push(&mut self, start: usize, text: &str, is_item: bool) {
         let line = self.line_at(start);
         let headings = self.headings.iter().map(|(_, heading)| heading.clone()).collect();
         if !text.trim().is_empty() {
@@ -121,7 +121,7 @@ impl NoteBlockReader<'_> {
             Some(intro) if !text.trim().is_empty() => format!("{intro} {text}"),
             _ => text,
         };
-        self.push(start, text, true);
+        self.push(start, &text, true);
     }
 
     fn push_block(&mut self, tag: &Tag<'_>, start: usize, source: &str) {
@@ -140,13 +140,13 @@ impl NoteBlockReader<'_> {
                         last.text.push_str(source.trim_end());
                     }
                 }
-                _ => self.push(start, source.to_owned(), false),
+                _ => self.push(start, source, false),
             },
             Tag::HtmlBlock => {
                 let text = without_comments(source);
-                self.push(start, text, false);
+                self.push(start, &text, false);
             }
-            _ => self.push(start, source.to_owned(), false),
+            _ => self.push(start, source, false),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::files::SourceFile;
-use crate::frontmatter::{self, without_byte_order_mark};
+use crate::frontmatter::{self, YamlError, without_byte_order_mark};
 use crate::json_value;
 use crate::markdown::parts;
 use crate::row::RowDraft;
@@ -27,12 +27,30 @@ pub(crate) struct MarkdownNote {
 impl MarkdownNote {
     /// Reads the note of a file, or says why it cannot be read.
     pub(crate) fn read(file: &SourceFile, progress: &Progress) -> Result<Self, RowOutcome> {
+        Self::read_with(file, progress, frontmatter::parse)
+    }
+
+    /// Reads the note of a file whose frontmatter may be lines `key: text` that are not YAML.
+    pub(crate) fn read_leniently(
+        file: &SourceFile,
+        progress: &Progress,
+    ) -> Result<Self, RowOutcome> {
+        let parse =
+            |yaml: &str| frontmatter::parse(yaml).or_else(|error| plain_fields(yaml).ok_or(error));
+        Self::read_with(file, progress, parse)
+    }
+
+    fn read_with(
+        file: &SourceFile,
+        progress: &Progress,
+        parse: impl Fn(&str) -> Result<Map<String, Value>, YamlError>,
+    ) -> Result<Self, RowOutcome> {
         let text = file.read_text(progress)?;
         let Some(block) = frontmatter::split(&text) else {
             let body = without_byte_order_mark(&text).to_owned();
             return Ok(Self { fields: Map::new(), body, lines_before: 0 });
         };
-        let fields = frontmatter::parse(block.yaml)
+        let fields = parse(block.yaml)
             .map_err(|error| RowOutcome::refused(file, error.line, error.message))?;
         Ok(Self { fields, body: block.body.to_owned(), lines_before: block.body_line - 1 })
     }
@@ -81,4 +99,20 @@ impl MarkdownNote {
         });
         rows.collect()
     }
+}
+
+/// The fields of lines `key: text`; an indented one belongs to no list or map. `None` if a line is another.
+fn plain_fields(yaml: &str) -> Option<Map<String, Value>> {
+    let mut fields = Map::new();
+    for line in yaml.lines().filter(|line| !line.trim().is_empty()) {
+        let (key, text) = line.trim().split_once(':')?;
+        let is_key = key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+        if !is_key || key.is_empty() || fields.contains_key(key) {
+            return None;
+        }
+        if !text.trim().is_empty() {
+            fields.insert(key.to_owned(), json!(text.trim()));
+        }
+    }
+    Some(fields)
 }

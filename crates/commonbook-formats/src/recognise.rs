@@ -18,7 +18,7 @@ const LOOK_BYTES_MAX: u64 = 4 << 20;
 /// Notes of a folder that are read to recognise it.
 const NOTES_MAX: usize = 40;
 /// JSON files of a folder that are read to recognise it.
-const JSON_FILES_MAX: usize = 10;
+const JSON_FILES_MAX: usize = 40;
 /// Members of a document that are read to recognise it.
 const MEMBERS_MAX: usize = 20;
 /// Bytes of a note that are read to recognise it.
@@ -41,6 +41,11 @@ pub struct Recognition {
 /// # Errors
 /// If the path cannot be read, or has too many files.
 pub fn recognise(path: &Path) -> io::Result<Option<Recognition>> {
+    let kind = std::fs::metadata(path)?;
+    if !kind.is_file() && !kind.is_dir() {
+        // What was read of a pipe is gone.
+        return Ok(None);
+    }
     let files = source_files(path)?;
     if !path.is_dir() {
         let format = files.first().and_then(|file| format_of_file(path, file));
@@ -90,8 +95,10 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<SourceFormat> {
     {
         add(SourceFormat::Opencode);
     }
-    let documents = files.iter().filter(|file| has_ending(&file.name, &["json", "jsonl"]));
-    for document in documents.take(JSON_FILES_MAX) {
+    let documents: Vec<&SourceFile> =
+        files.iter().filter(|file| has_ending(&file.name, &["json", "jsonl"])).collect();
+    let step = (documents.len() / JSON_FILES_MAX).max(1);
+    for document in documents.iter().step_by(step).take(JSON_FILES_MAX) {
         if let Some(format) =
             format_of_json(document).filter(|format| format.reads(path, &document.name))
         {
@@ -127,7 +134,7 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<SourceFormat> {
             || (found.contains(&SourceFormat::ClaudeMemory)
                 && claude_memory::reads(path, &note.name))
     };
-    if notes.iter().any(|note| !is_read(&note)) && found.is_empty() {
+    if notes.iter().any(|note| !is_read(note)) && found.is_empty() {
         found.push(SourceFormat::Obsidian);
     }
     found

@@ -105,10 +105,11 @@ impl SentenceExtractor {
             while let Some(mut sentence) = rest.next() {
                 let Some(kind) = SentenceKind::of(&sentence, message.role) else { continue };
                 let is_short = sentence.chars().count() <= SHORT_CHARS_MAX;
-                if kind == SentenceKind::Correction && is_short {
-                    if let Some(next) = rest.next() {
-                        sentence = format!("{sentence} {next}");
-                    }
+                if kind == SentenceKind::Correction
+                    && is_short
+                    && let Some(next) = rest.next()
+                {
+                    sentence = format!("{sentence} {next}");
                 }
                 self.keep(kind, &sentence, message);
             }

@@ -246,6 +246,11 @@ fn the_memory_folder_of_claude_code() {
             "---\nname: Testing\ndescription: how tests run\ntype: feedback\n---\nRun single tests.\n",
         ),
         ("-home-ann-app/memory/debugging.md", "# Debugging\n- Look at the log\n"),
+        (
+            "-home-ann-app/memory/unquoted.md",
+            "---\nname: Ports: which\ndescription: server: 7077 [local]\nmetadata:\n  type: reference\n---\nThe port is 7077.\n",
+        ),
+        ("-home-ann-app/memory/zbroken.md", "---\nname: [x\n- y\n---\nz\n"),
         ("-home-ann-app/notes.md", "- not a memory\n"),
     ]);
     assert_eq!(recognised(folder.path()), Some(SourceFormat::ClaudeMemory));
@@ -263,6 +268,8 @@ fn the_memory_folder_of_claude_code() {
             "-home-ann-app/memory/MEMORY.md:4 The user works at night | owner=claude-code memory_type=learning title=Memory",
             "-home-ann-app/memory/debugging.md:2 Look at the log | owner=claude-code memory_type=learning title=Debugging",
             "-home-ann-app/memory/testing.md:6 Run single tests. | owner=claude-code memory_type=learning title=Testing summary=how tests run kind=feedback",
+            "-home-ann-app/memory/unquoted.md:7 The port is 7077. | owner=claude-code memory_type=semantic title=Ports: which summary=server: 7077 [local] kind=reference",
+            "! -home-ann-app/memory/zbroken.md:2 the frontmatter is not valid YAML: unclosed bracket '['",
         ]
     );
 }

@@ -39,7 +39,7 @@ pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
             for member in DocumentMembers::new(reader) {
                 match (member.key.as_deref(), member.value) {
                     (Some("sessionId"), Ok(id)) => {
-                        messages.session = id.as_str().map(str::to_owned)
+                        messages.session = id.as_str().map(str::to_owned);
                     }
                     (Some("messages"), Ok(value)) => messages.push(member.line, &value),
                     (_, Ok(_)) => {}

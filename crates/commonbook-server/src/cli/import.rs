@@ -220,7 +220,8 @@ impl ImportTally {
         }
         if !self.left_out.is_empty() {
             let left_out = self.left_out.iter();
-            let left_out = left_out.map(|it| json!({"file": it.file, "reason": it.reason}));
+            let left_out =
+                left_out.map(|omission| json!({"file": omission.file, "reason": omission.reason}));
             answer["left_out"] = left_out.collect();
         }
         if !self.quarantined.is_empty() {

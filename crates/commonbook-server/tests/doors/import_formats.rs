@@ -119,6 +119,13 @@ fn a_dry_run_shows_what_would_be_imported_and_writes_nothing() {
     );
     assert!(!fed["first"][0]["text"].as_str().unwrap().contains("AKIA"), "{fed}");
     assert_eq!(fed["bad"][0]["line"], 3);
+    // A pipe by name is read once, as lines.
+    #[cfg(unix)]
+    {
+        let fed = home.feed(&["import", "/dev/stdin", "--dry-run", "--json"], lines.as_bytes());
+        let fed: Value = serde_json::from_slice(&fed.stdout).unwrap();
+        assert_eq!((&fed["format"], &fed["lines"]), (&json!("jsonl"), &json!(2)));
+    }
 }
 
 #[test]

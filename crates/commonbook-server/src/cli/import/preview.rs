@@ -86,7 +86,10 @@ impl PreviewTally {
         let first = self.shown.iter().map(|(place, line)| {
             place.report(json!({"kind": line.kind, "owner": line.owner, "text": line.text}))
         });
-        let left_out = self.left_out.iter().map(|it| json!({"file": it.file, "reason": it.reason}));
+        let left_out = self
+            .left_out
+            .iter()
+            .map(|omission| json!({"file": omission.file, "reason": omission.reason}));
         output::print_json(&json!({
             "dry_run": true,
             "format": source.format.map_or("jsonl", commonbook_formats::SourceFormat::name),
