@@ -9,7 +9,7 @@ use commonbook::model::export::ExportRecord;
 use commonbook::model::memory::Memory;
 use serde_json::{Value, json};
 
-use crate::frontmatter::{Frontmatter, normalised_lines};
+use crate::frontmatter::{YamlBlock, normalised_lines};
 use crate::names::{CASES, SLUG_CHARS, slug};
 use crate::page::{hidden_json, page_record, sealed_page};
 
@@ -38,7 +38,7 @@ pub fn case_path(case: &Case) -> String {
 /// # Errors
 /// `internal` if a record is no JSON.
 pub fn case_page(case: &Case, entries: &[&Memory]) -> Result<String> {
-    let mut frontmatter = Frontmatter::default();
+    let mut frontmatter = YamlBlock::default();
     frontmatter.set_all([
         ("case", Some(json!(case.key))),
         ("title", Some(json!(case.title))),

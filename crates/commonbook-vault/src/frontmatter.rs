@@ -26,14 +26,14 @@ struct KeyLines {
     text: String,
 }
 
-/// A parsed block.
+/// A parsed block, with the lines of each key.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Frontmatter {
+pub struct YamlBlock {
     lines: Vec<KeyLines>,
     fields: Map<String, Value>,
 }
 
-impl Frontmatter {
+impl YamlBlock {
     /// Parses a block.
     ///
     /// # Errors
@@ -224,11 +224,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_comes_back_from_its_line(value in value(), other in value()) {
-            let mut block = Frontmatter::default();
+            let mut block = YamlBlock::default();
             block.set_all([("one", Some(value.clone())), ("two", Some(other.clone()))]);
             let text = block.render();
             let yaml = frontmatter::split(&text).expect("a block").yaml;
-            let read = Frontmatter::parse(yaml).expect("YAML");
+            let read = YamlBlock::parse(yaml).expect("YAML");
             prop_assert_eq!(read.fields().get("one"), Some(&value), "{}", text);
             prop_assert_eq!(read.fields().get("two"), Some(&other), "{}", text);
         }
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn what_a_person_wrote_stays_where_it_is() {
         let yaml = "# my notes\nid: x\nmood: great # today\ntopics:\n  - deploy\n\n  - friday\n# end\nrevision: 1\n";
-        let mut block = Frontmatter::parse(yaml).expect("YAML");
+        let mut block = YamlBlock::parse(yaml).expect("YAML");
         assert_eq!(block.fields()["topics"], json!(["deploy", "friday"]));
         block.set_all([
             ("id", Some(json!("x"))),
@@ -262,7 +262,7 @@ mod tests {
         let table =
             [("a: 1\nb: [1, 2\nc: 3\n", "line"), ("a: 1\na: 2\n", "line 3"), ("- a\n- b\n", "")];
         for (yaml, expected) in table {
-            let error = Frontmatter::parse(yaml).expect_err(yaml);
+            let error = YamlBlock::parse(yaml).expect_err(yaml);
             assert!(error.message.contains(expected), "{yaml:?}: {}", error.message);
         }
     }

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use commonbook_formats::frontmatter;
 
-use crate::frontmatter::{Frontmatter, normalised_lines};
+use crate::frontmatter::{YamlBlock, normalised_lines};
 
 /// The keys of a file in order, each with the field of the memory.
 const FIELDS: [MemoryField; 28] = [
@@ -179,7 +179,7 @@ pub enum MemoryEnding {
 /// A file of a memory, as it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryFile {
-    frontmatter: Frontmatter,
+    frontmatter: YamlBlock,
     /// The text of the memory.
     pub text: String,
     /// The memory that it is of; `None` for one that a person has begun.
@@ -202,9 +202,9 @@ impl MemoryFile {
         let (frontmatter, body) = match frontmatter::split(&content) {
             Some(split) => {
                 let body = split.body.strip_prefix('\n').unwrap_or(split.body);
-                (Frontmatter::parse(split.yaml)?, body)
+                (YamlBlock::parse(split.yaml)?, body)
             }
-            None => (Frontmatter::default(), content.as_str()),
+            None => (YamlBlock::default(), content.as_str()),
         };
         let text = body.strip_suffix('\n').unwrap_or(body).to_owned();
         let id = match frontmatter.fields().get("id") {
@@ -367,7 +367,7 @@ pub fn memory_checksum(memory: &Memory) -> String {
 /// The content of a new file with this memory.
 #[must_use]
 pub fn memory_file(memory: &Memory, notes: &MemoryNotes) -> String {
-    let empty = MemoryFile { frontmatter: Frontmatter::default(), text: String::new(), id: None };
+    let empty = MemoryFile { frontmatter: YamlBlock::default(), text: String::new(), id: None };
     empty.with_memory(memory, notes)
 }
 

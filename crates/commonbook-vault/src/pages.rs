@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::case_page::{case_page, case_path};
 use crate::export::VaultExport;
-use crate::frontmatter::Frontmatter;
+use crate::frontmatter::YamlBlock;
 use crate::names::{
     AGENTS, AGENTS_FILE, CONTRADICTIONS, ENTITIES, HANDOFFS, HISTORY, INDEX_FILE, MemoryArea,
     RECORDS, SLUG_CHARS, TOPICS, day, id_ending, slug, stem,
@@ -137,7 +137,7 @@ fn handoff_path(state: &HandoffState) -> String {
 fn handoff_page(state: &HandoffState, paths: &MemoryPaths) -> Result<String> {
     let handoff = &state.handoff;
     let topics: Vec<&str> = ["handoff"].into_iter().chain(handoff.case.as_deref()).collect();
-    let mut frontmatter = Frontmatter::default();
+    let mut frontmatter = YamlBlock::default();
     frontmatter.set_all([
         ("id", Some(json!(handoff.id))),
         ("topics", Some(json!(topics))),
@@ -179,7 +179,7 @@ fn entity_path(state: &EntityState) -> String {
 
 fn entity_page(state: &EntityState, paths: &MemoryPaths) -> Result<String> {
     let entity = &state.entity;
-    let mut frontmatter = Frontmatter::default();
+    let mut frontmatter = YamlBlock::default();
     frontmatter.set_all([
         ("id", Some(json!(entity.id))),
         ("type", Some(json!(entity.entity_type))),
@@ -216,7 +216,7 @@ fn contradiction_page(
     memories: &BTreeMap<MemoryId, &Memory>,
     paths: &MemoryPaths,
 ) -> Result<String> {
-    let mut frontmatter = Frontmatter::default();
+    let mut frontmatter = YamlBlock::default();
     frontmatter.set_all([
         ("id", Some(json!(record.id))),
         ("status", Some(json!(record.status()))),
