@@ -423,7 +423,7 @@ fn vault_place<'p>(
             server: RestClient::new(address, COMMAND_TIMEOUT),
             caller: caller.clone(),
         },
-        None => cli::BookSource::Home { book: open()?, caller: caller.clone() },
+        None => cli::BookSource::Home { book: Box::new(open()?), caller: caller.clone() },
     };
     Ok(cli::VaultPlace { config, caller, source })
 }

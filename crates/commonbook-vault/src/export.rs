@@ -31,8 +31,8 @@ const AFTER_HANDOFFS: [&str; 4] = ["handoff_order", "checkpoint", "read_mark", "
 struct RecordLines(Vec<RecordLine>);
 
 impl RecordLines {
-    fn add(&mut self, record: ExportRecord) -> Result<()> {
-        self.0.push(line_of(&record)?);
+    fn add(&mut self, record: &ExportRecord) -> Result<()> {
+        self.0.push(line_of(record)?);
         Ok(())
     }
 
@@ -41,7 +41,7 @@ impl RecordLines {
         items: impl IntoIterator<Item = T>,
         record: impl Fn(T) -> ExportRecord,
     ) -> Result<()> {
-        items.into_iter().try_for_each(|item| self.add(record(item)))
+        items.into_iter().try_for_each(|item| self.add(&record(item)))
     }
 
     fn take(&mut self, records: &mut BTreeMap<String, Vec<RecordLine>>, kinds: &[&str]) {
@@ -141,14 +141,14 @@ impl VaultExport {
         };
         let mut records = self.records;
         let mut lines = RecordLines::default();
-        lines.add(ExportRecord::Export(header))?;
+        lines.add(&ExportRecord::Export(header))?;
         lines.add_all(self.agents, ExportRecord::Agent)?;
         lines.add_all(self.cases, |case| ExportRecord::Case(Box::new(case)))?;
         lines.take(&mut records, &BEFORE_MEMORIES);
         for StoredMemory { memory, earlier } in self.memories {
             lines.0.push(line_of(&memory)?);
             if !earlier.is_empty() {
-                lines.add(ExportRecord::Revisions(earlier))?;
+                lines.add(&ExportRecord::Revisions(earlier))?;
             }
         }
         lines.add_all(self.entities, |state| ExportRecord::Entity(Box::new(state)))?;

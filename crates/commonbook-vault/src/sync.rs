@@ -244,6 +244,17 @@ struct FileLine {
     taken: Option<(MemoryId, String)>,
 }
 
+impl FileLine {
+    fn of(found: &FoundFile, line: RecordLine, kind: LineKind) -> Self {
+        Self { path: found.path.clone(), line, kind, taken: None }
+    }
+
+    /// The line, after which the file of this memory is written again.
+    fn taking(self, id: MemoryId, found: &FoundFile) -> Self {
+        Self { taken: Some((id, found.content.clone())), ..self }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineKind {
     Changed,
@@ -415,23 +426,36 @@ impl Vault<'_> {
         state: &mut LocalState,
         report: &mut SyncReport,
     ) -> Result<BTreeMap<MemoryId, String>> {
+        let mut lines = self.known_lines(plan, report)?;
+        lines.extend(self.new_lines(plan, state, report)?);
+        for memory in &plan.missing {
+            let (id, expected_revision) = (memory.id, Some(memory.revision));
+            let delete = DeleteMemory { id, expected_revision, idempotency_key: None };
+            let line = self.record_of_edit(EditedChange::Delete(delete))?;
+            let kind = LineKind::Deleted(id);
+            lines.push(FileLine { path: id.to_string(), line, kind, taken: None });
+        }
+        let taken = self.import(lines, report)?;
+        for copy in &plan.copies {
+            self.folder.remove(&copy.path)?;
+        }
+        Ok(taken)
+    }
+
+    /// The lines of files whose memories the store has.
+    fn known_lines(&self, plan: &StorePlan<'_>, report: &mut SyncReport) -> Result<Vec<FileLine>> {
         let mut lines = Vec::new();
-        let line = |found: &FoundFile, line, kind, id: Option<MemoryId>| FileLine {
-            path: found.path.clone(),
-            line,
-            kind,
-            taken: id.map(|id| (id, found.content.clone())),
-        };
         for (found, stored, fields) in &plan.changes {
-            let id = Some(stored.memory.id);
-            lines.push(line(found, self.edit_line(&stored.memory, fields)?, LineKind::Changed, id));
+            let edit = self.edit_line(&stored.memory, fields)?;
+            lines
+                .push(FileLine::of(found, edit, LineKind::Changed).taking(stored.memory.id, found));
         }
         for (found, stored, fields) in &plan.conflicts {
             match self.conflict_lines(&stored.memory, fields) {
                 Ok([version, mark]) => {
-                    let id = Some(stored.memory.id);
-                    lines.push(line(found, version, LineKind::Conflict, id));
-                    lines.push(line(found, mark, LineKind::Mark, None));
+                    let version = FileLine::of(found, version, LineKind::Conflict);
+                    lines.push(version.taking(stored.memory.id, found));
+                    lines.push(FileLine::of(found, mark, LineKind::Mark));
                 }
                 Err(error) => report.note_error(&found.path, &error),
             }
@@ -449,11 +473,23 @@ impl Vault<'_> {
                 }
             };
             let edit = self.record_of_edit(change)?;
-            lines.push(line(found, edit, LineKind::Changed, Some(id)));
+            lines.push(FileLine::of(found, edit, LineKind::Changed).taking(id, found));
         }
+        Ok(lines)
+    }
+
+    /// The lines of files whose memories the store has not: a note gets its id on disk first.
+    fn new_lines(
+        &self,
+        plan: &StorePlan<'_>,
+        state: &mut LocalState,
+        report: &mut SyncReport,
+    ) -> Result<Vec<FileLine>> {
+        let mut lines = Vec::new();
         for found in &plan.claimed {
             let memory = found.file.memory(&self.settings.workspace)?;
-            lines.push(line(found, line_of(&memory)?, LineKind::Created, Some(memory.id)));
+            let line = FileLine::of(found, line_of(&memory)?, LineKind::Created);
+            lines.push(line.taking(memory.id, found));
         }
         for found in &plan.notes {
             match self.own_memory(found) {
@@ -461,12 +497,8 @@ impl Vault<'_> {
                     state.claim(&self.folder, memory.id)?;
                     let content = found.file.with_memory(&memory, &MemoryNotes::default());
                     self.folder.write(&found.path, &content)?;
-                    lines.push(FileLine {
-                        path: found.path.clone(),
-                        line: line_of(&memory)?,
-                        kind: LineKind::Created,
-                        taken: Some((memory.id, content)),
-                    });
+                    let line = FileLine::of(found, line_of(&memory)?, LineKind::Created);
+                    lines.push(FileLine { taken: Some((memory.id, content)), ..line });
                 }
                 Err(error) => report.note_error(&found.path, &error),
             }
@@ -474,7 +506,7 @@ impl Vault<'_> {
         for found in &plan.foreign {
             match self.foreign_memory(found) {
                 Ok(memory) => {
-                    lines.push(line(found, line_of(&memory)?, LineKind::Received, None));
+                    lines.push(FileLine::of(found, line_of(&memory)?, LineKind::Received));
                     if found.file.id.is_none() {
                         let content = found.file.with_memory(&memory, &MemoryNotes::default());
                         self.folder.write(&found.path, &content)?;
@@ -483,18 +515,7 @@ impl Vault<'_> {
                 Err(error) => report.note_error(&found.path, &error),
             }
         }
-        for memory in &plan.missing {
-            let (id, expected_revision) = (memory.id, Some(memory.revision));
-            let delete = DeleteMemory { id, expected_revision, idempotency_key: None };
-            let line = self.record_of_edit(EditedChange::Delete(delete))?;
-            let kind = LineKind::Deleted(id);
-            lines.push(FileLine { path: id.to_string(), line, kind, taken: None });
-        }
-        let taken = self.import(lines, report)?;
-        for copy in &plan.copies {
-            self.folder.remove(&copy.path)?;
-        }
-        Ok(taken)
+        Ok(lines)
     }
 
     /// Imports these lines; returns the memories and contents of the files that the store took.

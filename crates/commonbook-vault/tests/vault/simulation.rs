@@ -226,8 +226,8 @@ impl Run<'_> {
         let options = SyncOptions { many: true, ..SyncOptions::default() };
         let mut reports = [SyncReport::default(), SyncReport::default()];
         for _ in 0..=ROUNDS_TO_REST {
-            for side in 0..2 {
-                reports[side] = self.machines[side].try_sync(options, Box::new(DiskSteps)).unwrap();
+            for (world, report) in self.machines.into_iter().zip(&mut reports) {
+                *report = world.try_sync(options, Box::new(DiskSteps)).unwrap();
                 self.exchange();
             }
         }
@@ -278,6 +278,7 @@ fn run(worlds: &mut [World; 2], seed: u64) -> String {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a longer run is asked for by the environment")]
 fn nothing_is_lost_and_everything_comes_to_rest() {
     let runs = std::env::var("COMMONBOOK_VAULT_RUNS").ok().and_then(|runs| runs.parse().ok());
     let runs = runs.unwrap_or(RUNS);

@@ -20,7 +20,7 @@ const REQUEST_BYTES_MAX: usize = 1 << 20;
 /// The Commonbook of a vault.
 pub(crate) enum BookSource {
     /// The store of this home.
-    Home { book: Commonbook, caller: Caller },
+    Home { book: Box<Commonbook>, caller: Caller },
     /// A server.
     Server { server: RestClient, caller: Caller },
 }
@@ -94,7 +94,7 @@ fn batches(lines: Vec<RecordLine>) -> Vec<Vec<Value>> {
         bytes += length;
         match batches.last_mut() {
             Some(batch) if batch.len() < limits::BATCH && bytes <= REQUEST_BYTES_MAX => {
-                batch.push(line)
+                batch.push(line);
             }
             _ => {
                 batches.push(vec![line]);
