@@ -6,7 +6,7 @@ use commonbook::base::limits;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::export::ExportWorkspace;
 use commonbook::model::import::{self, ImportLineResult, ImportMemories};
-use commonbook::model::memory::{Memory, SaveOutcome};
+use commonbook::model::memory::SaveOutcome;
 use commonbook::model::token::TokenScope;
 use serde_json::{Map, Value, json};
 
