@@ -108,6 +108,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("list_agents", &[], show::agents),
         view("get_agent", &["name"], show::agent),
         lookup_view("list_events", &[], show::events),
+        view("get_event_rates", &[], show::rates),
         lookup_view("list_quarantined", &[], show::show_quarantined),
         view("appeal_memory", &["id"], show::show_appeal),
         view("retract_memory", &["id"], retraction::show_retraction),

@@ -401,6 +401,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "list_agents" => ("agents", &[]),
         "get_agent" => ("agent", &["name"]),
         "list_events" => ("events", &[]),
+        "get_event_rates" => ("rates", &[]),
         "changes_since" => ("changes", &[]),
         "mark_read" => ("mark", &["position"]),
         "resume_session" => ("resume", &["session"]),

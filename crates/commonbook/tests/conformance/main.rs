@@ -82,6 +82,7 @@ laws! {
     writes::a_write_counts_as_queued_until_it_is_answered,
     journal::sequences_are_gapless_under_many_writers_in_two_processes,
     journal::each_workspace_has_its_own_journal,
+    journal::a_time_has_a_position_and_events_are_counted_in_steps,
     journal::the_journal_returns_events_in_order_after_a_position,
     journal::the_journal_is_filtered_before_it_is_limited,
     journal::an_event_says_from_where_its_caller_called,
