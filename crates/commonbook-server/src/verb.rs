@@ -598,6 +598,8 @@ fn case_verbs() -> Vec<Verb> {
             .command("case merge"),
         verb("get_case", Reads, C::get_case).get("/v1/cases/{key}").tool().command("case show"),
         verb("list_cases", Reads, C::list_cases).get("/v1/cases").team_tool().command("case list"),
+        verb("list_branches", Reads, C::list_branches).command("case branches"),
+        verb("count_unread", Reads, C::count_unread).command("case unread"),
         verb("update_case", Changes, C::update_case)
             .rest(Method::PATCH, "/v1/cases/{key}")
             .tool()

@@ -166,6 +166,8 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("merge_case", &["key"], case::show_merge),
         view("get_case", &["key"], case::case),
         lookup_view("list_cases", &[], case::list),
+        lookup_view("list_branches", &["key"], case::list),
+        view("count_unread", &["cases"], case::show_unread),
         view("update_case", &["key"], case::case),
         view("close_case", &["key"], case::case),
         view("archive_case", &["key"], case::case),

@@ -89,6 +89,16 @@ pub(crate) fn between(text: &str, start: &str, end: &str) -> String {
     rest.split_once(end).unwrap().0.to_owned()
 }
 
+/// A page as a reader sees it: its text alone, with single spaces.
+pub(crate) fn text_of(page: &str) -> String {
+    let mut text = String::new();
+    for part in page.split('<') {
+        text.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+        text.push(' ');
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The path of a link that signs in.
 fn sign_in_link(home: &Home) -> String {
     let output = home.run(&["dashboard", "--no-open", "--workspace", WORKSPACE]);

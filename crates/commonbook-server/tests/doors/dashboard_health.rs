@@ -2,20 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::dashboard::{between, save, signed_in};
+use crate::dashboard::{between, save, signed_in, signed_in_with, text_of};
 use crate::tokens::token;
 use crate::webhooks::{HttpReceiver, add, hasty_server};
 use crate::world::{Cli, Door, Home, Server, WORKSPACE};
-
-/// A page as a reader sees it: its text alone, with single spaces.
-fn text_of(page: &str) -> String {
-    let mut text = String::new();
-    for part in page.split('<') {
-        text.push_str(part.split_once('>').map_or(part, |(_, text)| text));
-        text.push(' ');
-    }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 #[test]
 fn health_shows_the_lines_of_doctor_that_a_server_can_check() {
@@ -82,7 +72,7 @@ fn health_shows_the_home_to_an_administrator_alone() {
     save(&home, "ann", &json!({"text": "Ann likes tea"}));
     let (reader, _) = token(&home, &["ann", "--scope", "read", "--scope", "write"]);
     let (admin, _) = token(&home, &["chief", "--scope", "read", "--scope", "admin"]);
-    let page = |secret: &str| crate::dashboard::signed_in_with(&server, secret).get("health").body;
+    let page = |secret: &str| signed_in_with(&server, secret).get("health").body;
     let of_admin = page(&admin);
     for part in ["id=\"home\"", "id=\"followers\"", "id=\"slow\""] {
         assert!(of_admin.contains(part), "{part}");
