@@ -13,6 +13,48 @@ fn part(browser: &Browser<'_>, page: &str, id: &str) -> String {
 }
 
 #[test]
+fn an_item_of_a_list_in_a_form_may_contain_a_comma() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let browser = signed_in(&home, &server);
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("preview", "true").append_pair("to", "bob").append_pair("task", "Ship it");
+    query.append_pair("decisions_made", "REST, not gRPC\r\n\r\nNo retries");
+    query.append_pair("active_files", "src/a,b.rs");
+    let page = browser.get(&format!("handoffs?{}", query.finish())).body;
+    assert!(
+        page.contains("REST, not gRPC") && page.contains("name=\"decisions_made.lines\""),
+        "{page}"
+    );
+    let sent = browser.send_form(
+        "create_handoff",
+        &[
+            ("to", "bob"),
+            ("task", "Ship it"),
+            ("decisions_made.lines", "REST, not gRPC\r\n\r\nNo retries"),
+            ("active_files.lines", "src/a,b.rs"),
+            ("next_steps.lines", ""),
+            ("back", "/dashboard/w/x/handoffs/{id}"),
+        ],
+    );
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    let list = Cli(&home).call("bob", "list_handoffs", &json!({})).unwrap();
+    let handoff = &list["items"][0];
+    assert_eq!(handoff["decisions_made"], json!(["REST, not gRPC", "No retries"]));
+    assert_eq!(handoff["active_files"], json!(["src/a,b.rs"]));
+    let open = [("title", "Outage"), ("key", "outage"), ("back", "/dashboard")];
+    assert_eq!(browser.send_form("open_case", &open).status, 303);
+    let labels = |text: &str| {
+        let fields = [("key", "outage"), ("labels.lines", text), ("back", "/dashboard")];
+        assert_eq!(browser.send_form("update_case", &fields).status, 303);
+        let case = Cli(&home).call("bob", "get_case", &json!({"key": "outage"})).unwrap();
+        case.get("labels").cloned().unwrap_or(json!([]))
+    };
+    assert_eq!(labels("db, eu\r\nurgent"), json!(["db, eu", "urgent"]));
+    assert_eq!(labels(""), json!([]), "an empty list removes them");
+}
+
+#[test]
 fn what_one_wrote_oneself_is_not_unread() {
     let home = Home::new();
     let server = Server::start(&home);

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::super::parts::{
     act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
 };
-use super::super::request::{PageContent, PageRequest, SameCall};
+use super::super::request::{LINES_SUFFIX, PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::transfer;
 
@@ -448,7 +448,7 @@ fn case_acts(request: &PageRequest, case: &Case, back: &str) -> Markup {
                 input type="hidden" name="key" value=(key);
                 input type="hidden" name="expected_revision" value=(revision);
                 label { "Title" input type="text" name="title" required maxlength="200" value=(case.title); }
-                label { "Labels, separated by commas" input type="text" name="labels" value=(case.labels.join(", ")); }
+                label { "Labels, one a line" textarea name={ "labels" (LINES_SUFFIX) } rows="2" { "\n" (case.labels.join("\n")) } }
                 label { "Lead: the agent that decides on proposed entries"
                     input type="text" name="lead" value=(case.lead.as_ref().map(ToString::to_string).unwrap_or_default()); }
                 button type="submit" { "Save the change" }
