@@ -107,3 +107,51 @@ fn the_branches_of_an_old_case_are_found_behind_many_newer_cases() {
     let none = cli.call("ann", "list_branches", &json!({"key": "new-1"})).unwrap();
     assert_eq!(none, json!({"items": [], "next": null}));
 }
+
+#[test]
+fn the_history_of_an_entity_tells_merges_from_statements() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let state = |value: &str| {
+        let stated = json!({"type": "tool", "value": value, "context": "A tool of the team"});
+        let stated = server.call("ann", "resolve_entity", &stated).unwrap();
+        stated["entity"]["id"].as_str().unwrap().to_owned()
+    };
+    let (target, source) = (state("TypeScript"), state("Flow checker"));
+    (0..3).for_each(|_| drop(state("TypeScript")));
+    let browser = signed_in(&home, &server);
+    let list = part(&browser, "entities", "entities");
+    assert!(!list.contains("merge"), "statements are no merges: {list}");
+    let merge = json!({"source": source, "target": target});
+    server.call("ann", "merge_entities", &merge).unwrap();
+    let merged = part(&browser, &format!("entities/{target}"), "merge");
+    assert_eq!(merged.matches(" ann ").count().min(1), 1, "{merged}");
+    assert!(
+        browser.get(&format!("entities/{target}")).body.contains("unmerge_entities"),
+        "{merged}"
+    );
+}
+
+#[test]
+fn the_depth_of_a_neighbourhood_has_a_limit_that_the_page_names() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let state = |value: &str| {
+        let stated = json!({"type": "tool", "value": value});
+        let stated = server.call("ann", "resolve_entity", &stated).unwrap();
+        stated["entity"]["id"].as_str().unwrap().to_owned()
+    };
+    let ids: Vec<String> = ["Alpha", "Bravo", "Charlie", "Delta", "Echo"].map(state).to_vec();
+    for pair in ids.windows(2) {
+        let relation = json!({"from": pair[0], "type": "depends_on", "to": pair[1]});
+        server.call("ann", "add_relation", &relation).unwrap();
+    }
+    let browser = signed_in(&home, &server);
+    for (depth, expected) in [("1", 1), ("2", 2), ("3", 3), ("9", 3), ("0", 1), ("x", 1)] {
+        let graph = part(&browser, &format!("entities/{}?depth={depth}", ids[0]), "graph");
+        let found = ["Bravo", "Charlie", "Delta", "Echo"];
+        let found = found.iter().filter(|name| graph.contains(**name)).count();
+        assert_eq!(found, expected, "{depth}: {graph}");
+        assert!(graph.contains("at most 3"), "{graph}");
+    }
+}
