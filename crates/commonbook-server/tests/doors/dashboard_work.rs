@@ -3,13 +3,85 @@
 
 use serde_json::{Value, json};
 
-use crate::dashboard::{Browser, between, signed_in, text_of};
+use crate::dashboard::{Browser, between, save, signed_in, signed_in_with, text_of};
+use crate::tokens::token;
 use crate::world::{Cli, Door, Home, Server};
 
 /// The part of a page with this id, as text.
 fn part(browser: &Browser<'_>, page: &str, id: &str) -> String {
     let body = browser.get(page).body;
     text_of(&between(&body, &format!("id=\"{id}\""), "</section>"))
+}
+
+#[test]
+fn events_are_counted_over_an_hour_a_day_or_a_week_as_far_as_the_reader_sees_them() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    for number in 0..3 {
+        save(&home, "ann", &json!({"text": format!("The gate number {number} is blue")}));
+    }
+    save(&home, "ann", &json!({"text": "Ann's own plan", "sharing": "private"}));
+    let (ann, _) = token(&home, &["ann"]);
+    let (eve, _) = token(&home, &["eve"]);
+    let (of_ann, of_eve) = (signed_in_with(&server, &ann), signed_in_with(&server, &eve));
+    for (query, words) in [
+        ("now", "the last hour"),
+        ("now?period=day", "the last 24 hours"),
+        ("now?period=week", "the last 7 days"),
+    ] {
+        let (own, other) = (part(&of_ann, query, "rates"), part(&of_eve, query, "rates"));
+        assert!(own.contains(words), "{own}");
+        assert!(own.contains("memory.saved 4 "), "{own}");
+        assert!(other.contains("memory.saved 3 "), "{other}");
+        let body = of_ann.get(query).body;
+        let rates = between(&body, "id=\"rates\"", "</section>");
+        assert_eq!(rates.matches("aria-current=\"true\"").count(), 1, "{rates}");
+        assert!(rates.contains("<rect class=\"series-0\""), "{rates}");
+    }
+    let wrong = of_ann.get("now?period=year");
+    assert_eq!(wrong.status, 400, "{}", wrong.body);
+    assert!(wrong.body.contains("Choose hour, day or week"), "{}", wrong.body);
+}
+
+#[test]
+fn rates_are_the_same_at_the_command_line() {
+    let home = Home::new();
+    let cli = Cli(&home);
+    assert_eq!(cli.call("ann", "get_event_rates", &json!({})).unwrap()["items"], json!([]));
+    save(&home, "ann", &json!({"text": "The gate is blue"}));
+    let rates = cli.call("ann", "get_event_rates", &json!({"period": "week"})).unwrap();
+    assert_eq!(rates["step_seconds"], 7_200);
+    let saved =
+        &rates["items"].as_array().unwrap().iter().find(|item| item["kind"] == "memory.saved");
+    let counts: Vec<u64> = serde_json::from_value(saved.unwrap()["counts"].clone()).unwrap();
+    assert_eq!((counts.len(), counts.iter().sum::<u64>()), (84, 1));
+    let printed = String::from_utf8(home.run(&["rates"]).stdout).unwrap();
+    assert!(printed.contains("No events") || printed.contains("memory.saved"), "{printed}");
+    let error = cli.call("ann", "get_event_rates", &json!({"period": "year"})).unwrap_err();
+    assert_eq!((&error["kind"], &error["field"]), (&json!("invalid"), &json!("period")));
+}
+
+#[test]
+fn what_each_agent_received_is_on_a_time_line_and_in_a_table() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    save(&home, "ann", &json!({"text": "We deploy the shop on Fridays", "topics": ["deploy"]}));
+    let cli = Cli(&home);
+    cli.call("bob", "get_context", &json!({"task": "deploy the shop"})).unwrap();
+    cli.call("carol", "get_context", &json!({"task": "deploy the shop"})).unwrap();
+    let browser = signed_in(&home, &server);
+    let contexts = cli.call("bob", "list_contexts", &json!({})).unwrap();
+    let context = &contexts["items"][0];
+    let body = browser.get("now").body;
+    let section = between(&body, "id=\"contexts\"", "</section>");
+    assert_eq!(section.matches("<circle class=\"node\"").count(), 2, "{section}");
+    let link = format!("/contexts/{}\"", context["id"].as_str().unwrap());
+    assert_eq!(section.matches(&link).count(), 2, "a dot and a row lead to the receipt: {section}");
+    let text = text_of(&section);
+    let row =
+        format!("bob context {} {} {}", context["items"], context["tokens"], context["bytes"]);
+    assert!(text.contains(&row), "{row}: {text}");
+    assert!(text.contains("carol"), "{text}");
 }
 
 #[test]
