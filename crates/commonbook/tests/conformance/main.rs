@@ -109,6 +109,8 @@ laws! {
     registry::a_bulk_operation_returns_each_of_its_items_once,
     cases::a_case_is_stored_completely_and_listed_in_order_of_opening,
     cases::the_entries_of_a_case_are_the_visible_ones_in_order,
+    cases::the_branches_of_a_case_are_listed_in_order_of_opening,
+    cases::the_entries_of_others_are_counted_within_sight,
     cases::two_entries_of_a_case_never_have_the_same_position,
     cases::entries_of_a_closed_case_leave_searches_at_any_stage_of_the_index,
     cases::each_agent_has_its_own_cursor_which_never_moves_back,

@@ -216,7 +216,7 @@ fn webhook_card(
             }
             @if let Some(details) = details {
                 div class="scroll" { table {
-                    thead { tr { th { "Event" } th { "Failed" } th class="number" { "Attempts" } th { "Why" } th { "" } } }
+                    thead { tr { th { "Event" } th { "Failed" } th class="number" { "Attempts" } th { "Why" } th { "Again" } } }
                     tbody {
                         @for letter in &details.dead_letters {
                             @let sequence = letter.sequence.to_string();

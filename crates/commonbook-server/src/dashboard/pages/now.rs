@@ -319,13 +319,13 @@ fn delegations(
         } @else {
             (plots::time_line("What each agent received", &marks, rates.since, rates.until))
             div class="scroll" { table {
-                thead { tr { th { "When" } th { "Agent" } th { "How" } th class="number" { "Sources" } th class="number" { "Tokens" } th class="number" { "Bytes" } th { "" } } }
+                thead { tr { th { "When" } th { "Agent" } th { "How" } th class="number" { "Sources" } th class="number" { "Tokens" } th class="number" { "Bytes" } th { "Receipt" } } }
                 tbody {
                     @for context in contexts.items.iter().take(SHOWN_CONTEXTS_MAX) {
                         tr {
                             td { (time(context.at)) } td { (agent(request, &context.agent)) } td { (context.origin.name()) }
                             td class="number" { (context.items) } td class="number" { (context.tokens) } td class="number" { (context.bytes) }
-                            td { a href=(path(context)) { "Receipt" } }
+                            td { a href=(path(context)) { "open" } }
                         }
                     }
                 }
