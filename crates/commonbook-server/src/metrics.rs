@@ -13,10 +13,13 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::figures::HomeFigures;
 use commonbook::verbs::EventCount;
+use jiff::Timestamp;
 use prometheus::{
     Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     Registry, TextEncoder,
 };
+
+use crate::slow_calls::{SlowCall, SlowCallList};
 
 /// The type of the text.
 pub(crate) const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -72,6 +75,7 @@ pub(crate) struct ServerMetrics {
     context_tokens: HistogramVec,
     context_items: IntCounterVec,
     home: HomeMetrics,
+    slow_calls: SlowCallList,
     /// Up to where the events of the journals are counted; held while a scrape is answered.
     count: Mutex<EventCount>,
 }
@@ -139,6 +143,7 @@ impl ServerMetrics {
                 &["origin", "outcome"],
             )?,
             home: HomeMetrics::new(&series)?,
+            slow_calls: SlowCallList::default(),
             count: Mutex::default(),
             registry: series.0,
         };
@@ -174,6 +179,12 @@ impl ServerMetrics {
         self.running.dec();
         self.requests.with_label_values(&[verb, door.name(), outcome]).inc();
         self.durations.with_label_values(&[verb, door.name()]).observe(took.as_secs_f64());
+        self.slow_calls.note(SlowCall { verb, door, outcome, took, at: SystemClock.now() });
+    }
+
+    /// The slowest calls of the last hour, the slowest first.
+    pub(crate) fn slowest_calls(&self, now: Timestamp) -> Vec<SlowCall> {
+        self.slow_calls.slowest(now)
     }
 
     /// A response was sent over HTTP.

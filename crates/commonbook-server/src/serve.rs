@@ -11,6 +11,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
 use commonbook::Commonbook;
+use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id::{Id, RequestKind};
 use commonbook::base::{input, limits};
@@ -33,6 +34,7 @@ use crate::connections;
 use crate::dashboard::{self, DashboardDoor};
 use crate::follow;
 use crate::gate::{self, AllowedHosts, RequestGate};
+use crate::health;
 use crate::http_error::RequestId;
 use crate::local::RpcListener;
 use crate::mcp::{self, McpDoor};
@@ -272,7 +274,10 @@ fn shutdown_token() -> CancellationToken {
 async fn wait_for_damage(book: Commonbook) -> Error {
     let findings = run_blocking(move || book.store().check()).await;
     match findings {
-        Ok(findings) if findings.is_empty() => std::future::pending().await,
+        Ok(findings) if findings.is_empty() => {
+            health::note_intact_store(SystemClock.now());
+            std::future::pending().await
+        }
         Ok(findings) => Error::new(
             ErrorKind::Unavailable,
             format!("the store is damaged: {}", findings.join("; ")),
@@ -304,7 +309,6 @@ async fn log_request(
     mut request: Request,
     next: Next,
 ) -> Response {
-    use commonbook::base::clock::{Clock, SystemClock};
     let id = Id::<RequestKind>::new(&*ids, SystemClock.now()).to_string();
     let span =
         tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());

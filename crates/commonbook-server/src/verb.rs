@@ -353,6 +353,7 @@ fn memory_verbs() -> Vec<Verb> {
         verb("list_agents", Reads, C::list_agents).get("/v1/agents").team_tool().command("agents"),
         verb("get_agent", Reads, C::get_agent).get("/v1/agents/{name}").tool().command("agent"),
         verb("list_events", Reads, C::list_events).get("/v1/events").tool().command("events"),
+        verb("get_event_rates", Reads, C::get_event_rates).command("rates"),
         verb("list_quarantined", Reads, C::list_quarantined)
             .get("/v1/quarantine")
             .tool()
@@ -597,6 +598,8 @@ fn case_verbs() -> Vec<Verb> {
             .command("case merge"),
         verb("get_case", Reads, C::get_case).get("/v1/cases/{key}").tool().command("case show"),
         verb("list_cases", Reads, C::list_cases).get("/v1/cases").team_tool().command("case list"),
+        verb("list_branches", Reads, C::list_branches).command("case branches"),
+        verb("count_unread", Reads, C::count_unread).command("case unread"),
         verb("update_case", Changes, C::update_case)
             .rest(Method::PATCH, "/v1/cases/{key}")
             .tool()

@@ -5,8 +5,14 @@ use commonbook::model::event::{Event, EventKind};
 use commonbook::model::graph::EntityDetails;
 use commonbook::model::handoff::{Handoff, HandoffReceipt};
 use commonbook::model::memory::Memory;
+use commonbook::model::webhook::Webhook;
+use commonbook::model::webhook::delivery::WebhookStop;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use crate::output::count_text;
 
 /// Calls a verb as the reader; `None` if it fails.
 pub(crate) type WordLookup<'c> = dyn Fn(&str, Value) -> Option<Value> + 'c;
@@ -35,6 +41,20 @@ pub(crate) fn beginning(text: &str, chars_max: usize) -> String {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line,
     }
+}
+
+/// A time to the minute, in the zone of this machine.
+pub(crate) fn minute(time: Timestamp) -> String {
+    local(time).strftime("%F %H:%M %Z").to_string()
+}
+
+/// A time to the second, in the zone of this machine.
+pub(crate) fn second(time: Timestamp) -> String {
+    local(time).strftime("%F %T %Z").to_string()
+}
+
+fn local(time: Timestamp) -> Zoned {
+    time.to_zoned(TimeZone::system())
 }
 
 /// Characters of a text in a table or a list.
@@ -136,5 +156,41 @@ fn done(kind: EventKind) -> &'static str {
         EventKind::EntityCreated => "stated",
         EventKind::EntityMerged => "added to",
         kind => kind.name().rsplit('.').next().unwrap_or_default(),
+    }
+}
+
+/// The events that a webhook receives.
+pub(crate) fn webhook_filter(webhook: &Webhook) -> String {
+    let filter = &webhook.filter;
+    let mut parts = Vec::new();
+    if !filter.events.is_empty() {
+        parts.push(filter.events.join(","));
+    }
+    if !filter.topics.is_empty() {
+        parts.push(format!("about {}", filter.topics.join(",")));
+    }
+    if let Some(importance) = filter.importance {
+        parts.push(format!("{} or more", importance.name()));
+    }
+    if filter.exclude_self {
+        parts.push("not its own".to_owned());
+    }
+    if parts.is_empty() { "all events".to_owned() } else { parts.join(", ") }
+}
+
+/// Whether a webhook delivers.
+pub(crate) fn webhook_state(webhook: &Webhook) -> String {
+    let progress = &webhook.progress;
+    match (progress.stopped, &progress.failing) {
+        (Some(WebhookStop::TokenInvalid), _) => "stopped: its token is not valid".to_owned(),
+        (Some(WebhookStop::ReceiverGone), _) => "stopped: the receiver answered 410".to_owned(),
+        (None, Some(failing)) => format!(
+            "event {} failed {} ({}), next attempt {}",
+            failing.sequence,
+            count_text(u64::from(failing.attempts), "time", "times"),
+            failing.failure,
+            second(failing.retry_at)
+        ),
+        (None, None) => format!("{} delivered", progress.delivered),
     }
 }

@@ -48,7 +48,9 @@ use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::checkpoint::EarlierRevision;
-use crate::model::event::{Event, EventOrigin, EventRecord, JournalRange, NewEvent};
+use crate::model::event::{
+    Event, EventOrigin, EventRecord, EventTally, JournalRange, NewEvent, RateSteps,
+};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::stats::{MemoryCount, UserRecord};
@@ -116,6 +118,12 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// `unavailable` if the size cannot be read.
     fn disk_bytes(&self) -> Result<u64>;
+
+    /// The version of the schema of its files.
+    ///
+    /// # Errors
+    /// `unavailable` if the engine cannot be read.
+    fn schema_version(&self) -> Result<u32>;
 
     /// Number of writes of this process that wait for their turn or run.
     fn queued_writes(&self) -> usize;
@@ -355,6 +363,19 @@ pub trait EventRows {
 
     /// The number of events in this range that the filter admits and that are in sight.
     fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64>;
+
+    /// The number of events in this range that the filter admits and that are in sight, by step of
+    /// time and by kind. Events outside of the steps do not count.
+    fn event_tallies(
+        &self,
+        sight: &Sight,
+        stretch: &JournalRange,
+        steps: &RateSteps,
+    ) -> Result<Vec<EventTally>>;
+
+    /// The position of the last event of a journal before this time, and 0 if there is none: found
+    /// by halving, since a journal grows in the order of time.
+    fn position_before(&self, workspace: &Workspace, time: Timestamp) -> Result<u64>;
 
     /// The last event in sight of this workspace's journal.
     fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>>;

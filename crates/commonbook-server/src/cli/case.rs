@@ -5,6 +5,7 @@ use commonbook::model::case::digest::DigestResult;
 use commonbook::model::case::{
     AppendResult, BranchMergeOutcome, BranchMergeResult, Case, CaseContext, CaseEntries, CaseEntry,
     CaseOutcome, DecisionResult, EntryKind, EntryPosition, OpenCaseResult, ProposalList,
+    UnreadList,
 };
 use serde_json::Value;
 
@@ -112,6 +113,16 @@ fn case_line(case: &Case) -> String {
         lead.unwrap_or_default(),
         branch.unwrap_or_default()
     )
+}
+
+/// Prints how many entries of each case are unread.
+pub(super) fn show_unread(response: &Value) {
+    show(response, |list: &UnreadList| {
+        let rows = list.items.iter().map(|count| {
+            vec![count.case.to_string(), count.mark.to_string(), count.unread.to_string()]
+        });
+        print_table(&["case", "read through", "unread"], rows);
+    });
 }
 
 pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {

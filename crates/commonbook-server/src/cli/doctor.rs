@@ -4,16 +4,14 @@ mod checks;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::model::workspace::Workspace;
 use commonbook::store::StoreLoss;
-use indicatif::{HumanBytes, ProgressBar};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::layout::print_labelled;
 use crate::config::Config;
+use crate::health::{self, HealthCheck};
 use crate::output::{self, count_text};
-use checks::HealthCheck;
-
 pub(super) use checks::reach;
 
 /// Checks the store, the server, the model, ports, file modes and clients.
@@ -27,15 +25,11 @@ pub(crate) struct DoctorCommand {
     accept_loss: bool,
 }
 
-/// Workspaces that the report names.
-const WORKSPACES_SHOWN_MAX: usize = 5;
-
 /// The state of the store.
 #[derive(Default)]
 struct StoreHealth {
     json: Value,
-    /// What was checked, and what was found.
-    lines: Vec<(&'static str, String)>,
+    checks: Vec<HealthCheck>,
     damage: usize,
 }
 
@@ -57,15 +51,15 @@ impl DoctorCommand {
         let accepted = self.accept_loss.then(accept).transpose()?;
         let mut store = check_store(config, open, self.deep)?;
         if let Some(StoreLoss { reason, .. }) = accepted {
-            store.lines.insert(0, ("accepted", reason.clone()));
+            store.checks.insert(0, HealthCheck::healthy("accepted", reason.clone()));
             store.json["accepted_loss"] = json!(reason);
         }
-        let checks = checks::run_checks(config, commands);
+        let mut checks = store.checks;
+        checks.extend(checks::run_checks(config, commands));
         if as_json {
             store.json["checks"] = json!(checks);
             output::print_json(&store.json);
         } else {
-            store.lines.iter().for_each(|(what, found)| print_labelled(what, found));
             for HealthCheck { what, found, repair } in &checks {
                 print_labelled(what, found);
                 if let Some(repair) = repair {
@@ -101,7 +95,8 @@ fn check_store(
         let note = format!("{} does not exist yet", path.display());
         let json = json!({"store": path, "findings": [], "note": note});
         let found = format!("{note}: the first save creates it");
-        return Ok(StoreHealth { json, lines: vec![("store", found)], damage: 0 });
+        let checks = vec![HealthCheck::healthy("store", found)];
+        return Ok(StoreHealth { json, checks, damage: 0 });
     }
     let book = open()?;
     let progress = ProgressBar::new_spinner().with_message("checking the store");
@@ -116,56 +111,20 @@ fn check_store(
     let (findings, index_findings) = (findings?, index_findings?);
     let bytes = book.store().disk_bytes()?;
     let workspaces = book.store().read(|tx| tx.workspaces())?;
-    let mut lines = vec![
-        ("store", format!("{} ({})", path.display(), HumanBytes(bytes))),
-        ("workspaces", workspaces_text(&workspaces)),
-    ];
-    lines.extend(findings.iter().map(|finding| ("damage", finding.to_string())));
-    lines.extend(
-        index_findings.iter().map(|finding| {
-            ("index", format!("{finding}; `commonbook reindex` rebuilds the index"))
-        }),
-    );
+    let mut checks = health::check_files(config, &book)?;
+    checks
+        .extend(findings.iter().map(|finding| HealthCheck::healthy("damage", finding.to_string())));
     if findings.is_empty() {
         let found = match deep {
-            true => "The store is intact, and only commonbook has changed it",
-            false => "The store is intact",
+            true => format!("{}, and only commonbook has changed it", health::INTACT),
+            false => health::INTACT.to_owned(),
         };
-        lines.push(("integrity", found.to_owned()));
+        checks.push(HealthCheck::healthy("integrity", found));
     }
     let damage = findings.len();
     let json = json!({
         "store": path, "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
         "index_findings": index_findings,
     });
-    Ok(StoreHealth { json, lines, damage })
-}
-
-/// The workspaces with memories: the first ones by name, and the number of the others.
-fn workspaces_text(workspaces: &[Workspace]) -> String {
-    let shown = workspaces.iter().take(WORKSPACES_SHOWN_MAX).map(ToString::to_string);
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    match workspaces.len() {
-        0 => "none yet".to_owned(),
-        count if count > WORKSPACES_SHOWN_MAX => {
-            format!("{shown} and {} more", count - WORKSPACES_SHOWN_MAX)
-        }
-        _ => shown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_few_workspaces_are_named_and_the_others_counted() {
-        let text = |count: usize| {
-            let names = (1..=count).map(|number| format!("w{number}").parse().unwrap());
-            workspaces_text(&names.collect::<Vec<_>>())
-        };
-        assert_eq!(text(0), "none yet");
-        assert_eq!(text(5), "w1, w2, w3, w4, w5");
-        assert_eq!(text(7), "w1, w2, w3, w4, w5 and 2 more");
-    }
+    Ok(StoreHealth { json, checks, damage })
 }

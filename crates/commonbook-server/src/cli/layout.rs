@@ -3,15 +3,13 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::base::page::Page;
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use textwrap::core::display_width;
 
 use crate::output::{accent, dim, print_line, print_note};
 
-pub(super) use crate::words::{beginning, is_hidden, memory_glance, one_line};
+pub(super) use crate::words::{beginning, is_hidden, memory_glance, minute, one_line, second};
 
 /// Prints a response by its type; as JSON if a server of another version returned another type.
 pub(super) fn show<T: DeserializeOwned>(response: &Value, print: impl FnOnce(&T)) {
@@ -151,20 +149,6 @@ pub(super) fn print_facts(facts: &[(&str, String)]) {
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
         print_line(&format!("{name:<width$}  {value}"));
     }
-}
-
-/// A time to the minute, in the zone of this machine.
-pub(super) fn minute(time: Timestamp) -> String {
-    local(time).strftime("%F %H:%M %Z").to_string()
-}
-
-/// A time to the second, in the zone of this machine.
-pub(super) fn second(time: Timestamp) -> String {
-    local(time).strftime("%F %T %Z").to_string()
-}
-
-fn local(time: Timestamp) -> Zoned {
-    time.to_zoned(TimeZone::system())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use commonbook::model::access::SightExplanation;
 use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::bulk::BulkResult;
 use commonbook::model::caller::EntryPoint;
-use commonbook::model::event::EventPage;
+use commonbook::model::event::{EventPage, EventRates};
 use commonbook::model::memory::{
     Importance, Memory, MemoryUsage, PurgeResult, RetractedTwin, Retraction, RevisionHistory,
     SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
@@ -316,6 +316,26 @@ pub(super) fn stats(response: &Value) {
             let rows = counts.iter().map(|(name, count)| vec![name.clone(), count.to_string()]);
             print_table(&[name, "memories"], rows);
         }
+    });
+}
+
+/// Prints the number of events of each kind, and the most in one step.
+pub(super) fn rates(response: &Value) {
+    show(response, |rates: &EventRates| {
+        if rates.items.is_empty() {
+            return print_line("No events");
+        }
+        let step = match rates.step_seconds {
+            60 => "most a minute".to_owned(),
+            seconds => format!("most in {} minutes", seconds / 60),
+        };
+        let rows = rates.items.iter().map(|rate| {
+            let most = rate.counts.iter().max().copied().unwrap_or_default();
+            let sum: u64 = rate.counts.iter().sum();
+            vec![rate.kind.name().to_owned(), sum.to_string(), most.to_string()]
+        });
+        print_table(&["event", "count", &step], rows);
+        print_note(&format!("Since {}", minute(rates.counted_since.unwrap_or(rates.since))));
     });
 }
 

@@ -1,14 +1,15 @@
 //! How people read webhooks: the secret once, then where each sends, how far it has come, and what it gave
 //! up.
 
-use commonbook::model::webhook::delivery::{RetryOutcome, WebhookStop};
+use commonbook::model::webhook::delivery::RetryOutcome;
 use commonbook::model::webhook::{
     NewWebhook, RetryResult, Webhook, WebhookDetails, WebhookList, WebhookTestResult,
 };
 use serde_json::Value;
 
-use super::layout::{minute, print_facts, print_record, print_table, second, short, show};
+use super::layout::{minute, print_facts, print_record, print_table, short, show};
 use crate::output::{count_text, print_line, print_note};
+use crate::words::{webhook_filter, webhook_state};
 
 pub(super) fn show_new_webhook(response: &Value) {
     show(response, |new: &NewWebhook| {
@@ -38,8 +39,8 @@ pub(super) fn list(response: &Value) {
             let facts = [
                 short(&webhook.id),
                 owner,
-                filter(webhook),
-                state(webhook),
+                webhook_filter(webhook),
+                webhook_state(webhook),
                 letters.unwrap_or_default(),
             ];
             print_record(&webhook.url, &facts);
@@ -122,46 +123,10 @@ fn print_webhook(webhook: &Webhook) {
         ("workspace", webhook.workspace.to_string()),
         ("user", webhook.user_id.clone().unwrap_or_default()),
         ("token", token),
-        ("events", filter(webhook)),
+        ("events", webhook_filter(webhook)),
         ("private addresses", private.to_owned()),
         ("added", minute(webhook.created_at)),
-        ("state", state(webhook)),
+        ("state", webhook_state(webhook)),
         ("read through", webhook.progress.through.to_string()),
     ]);
-}
-
-/// The events that it receives, in words.
-fn filter(webhook: &Webhook) -> String {
-    let filter = &webhook.filter;
-    let mut parts = Vec::new();
-    if !filter.events.is_empty() {
-        parts.push(filter.events.join(","));
-    }
-    if !filter.topics.is_empty() {
-        parts.push(format!("about {}", filter.topics.join(",")));
-    }
-    if let Some(importance) = filter.importance {
-        parts.push(format!("{} or more", importance.name()));
-    }
-    if filter.exclude_self {
-        parts.push("not its own".to_owned());
-    }
-    if parts.is_empty() { "all events".to_owned() } else { parts.join(", ") }
-}
-
-/// Whether it delivers, in words.
-fn state(webhook: &Webhook) -> String {
-    let progress = &webhook.progress;
-    match (progress.stopped, &progress.failing) {
-        (Some(WebhookStop::TokenInvalid), _) => "stopped: its token is not valid".to_owned(),
-        (Some(WebhookStop::ReceiverGone), _) => "stopped: the receiver answered 410".to_owned(),
-        (None, Some(failing)) => format!(
-            "event {} failed {} ({}), next attempt {}",
-            failing.sequence,
-            count_text(u64::from(failing.attempts), "time", "times"),
-            failing.failure,
-            second(failing.retry_at)
-        ),
-        (None, None) => format!("{} delivered", progress.delivered),
-    }
 }

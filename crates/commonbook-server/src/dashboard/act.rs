@@ -7,7 +7,9 @@ use commonbook::base::error::{Error, Result};
 use serde_json::Value;
 
 use super::door::{DashboardDoor, FormRequest, check_form, read_form};
-use super::request::{BACK_FIELD, DONE_PARAMETER, FORM_TOKEN_FIELD, own_path};
+use super::request::{
+    BACK_FIELD, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, items_on_lines, own_path,
+};
 use super::response::{add_page_headers, page_response};
 use super::{entry, layout};
 use crate::call::run_cancellable;
@@ -62,10 +64,20 @@ async fn call_verb(
     let own = [FORM_TOKEN_FIELD, BACK_FIELD];
     let fields = form.pairs.into_iter();
     // A browser sends every input of a form, also those left empty; and a text with \r\n.
-    let fields = fields.filter(|(name, value)| !own.contains(&name.as_str()) && !value.is_empty());
-    let fields = fields.map(|(name, value)| (name, value.replace("\r\n", "\n"))).collect();
+    let fields = fields.filter(|(name, value)| {
+        let is_set = !value.is_empty() || name.ends_with(LINES_SUFFIX);
+        !own.contains(&name.as_str()) && is_set
+    });
+    let fields = fields.map(|(name, value)| (name, value.replace("\r\n", "\n")));
     let call = verb.call.clone();
-    let request = Value::Object(call.parse_pairs(fields));
+    let (lists, fields): (Vec<_>, Vec<_>) =
+        fields.partition(|(name, _)| name.ends_with(LINES_SUFFIX));
+    let mut request = call.parse_pairs(fields);
+    for (name, text) in lists {
+        let items = items_on_lines(&text).map(Value::from).collect();
+        request.insert(name.trim_end_matches(LINES_SUFFIX).to_owned(), Value::Array(items));
+    }
+    let request = Value::Object(request);
     let book = door.book.clone();
     run_cancellable(caller, move |caller| call.run(&book, caller, request)).await
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use axum::extract::Path;
+use axum::extract::{Path, RawQuery};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use commonbook::base::hash::sha256;
@@ -27,7 +27,7 @@ pub(super) fn path(name: &str) -> String {
 }
 
 /// Serves a file.
-pub(super) async fn serve(Path(name): Path<String>) -> Response {
+pub(super) async fn serve(Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
     let Some(file) = Assets::get(&name) else {
         return (StatusCode::NOT_FOUND, "no such file").into_response();
     };
@@ -39,9 +39,14 @@ pub(super) async fn serve(Path(name): Path<String>) -> Response {
     };
     let mut response = ([(header::CONTENT_TYPE, kind)], file.data).into_response();
     super::response::add_page_headers(response.headers_mut());
-    // The version in the path changes with the file.
-    let unchanging = header::HeaderValue::from_static("public, max-age=31536000, immutable");
-    response.headers_mut().insert(header::CACHE_CONTROL, unchanging);
+    // The version in the path changes with the file; a script imports another without it.
+    let is_versioned = query.is_some_and(|query| query == format!("v={}", *ASSETS_VERSION));
+    let caching = match is_versioned {
+        true => "public, max-age=31536000, immutable",
+        false => "no-cache",
+    };
+    let caching = header::HeaderValue::from_static(caching);
+    response.headers_mut().insert(header::CACHE_CONTROL, caching);
     response
 }
 

@@ -19,6 +19,9 @@ use crate::verb;
 /// The fields of a form that are not part of the request.
 pub(super) const FORM_TOKEN_FIELD: &str = "form_token";
 pub(super) const BACK_FIELD: &str = "back";
+/// What follows the name of a list whose items stand on lines of their own, in a form: an item may then
+/// contain a comma.
+pub(super) const LINES_SUFFIX: &str = ".lines";
 /// The query parameter with the verb that a form has just called.
 pub(super) const DONE_PARAMETER: &str = "done";
 
@@ -232,6 +235,11 @@ impl PageRequest {
     pub(super) fn act_path(&self, verb: &str) -> String {
         self.path(&format!("do/{verb}"))
     }
+}
+
+/// The items of a list that has one on each line.
+pub(super) fn items_on_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|item| !item.is_empty())
 }
 
 /// A text as one part of a path.

@@ -22,17 +22,17 @@ const PAGES: [&str; 13] = [
 ];
 
 /// What a browser received.
-struct Shown {
-    status: u16,
-    body: String,
-    location: String,
+pub(crate) struct Shown {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+    pub(crate) location: String,
     policy: String,
     tag: String,
     cookie: String,
 }
 
 /// A browser with its cookie.
-struct Browser<'s> {
+pub(crate) struct Browser<'s> {
     server: &'s Server,
     cookie: String,
 }
@@ -65,12 +65,12 @@ impl Browser<'_> {
         }
     }
 
-    fn get(&self, page: &str) -> Shown {
+    pub(crate) fn get(&self, page: &str) -> Shown {
         self.request("GET", &format!("/dashboard/w/{WORKSPACE}/{page}"), &[], "")
     }
 
     /// Sends a form as a page of the server does, with the token of the page that has it.
-    fn send_form(&self, verb: &str, fields: &[(&str, &str)]) -> Shown {
+    pub(crate) fn send_form(&self, verb: &str, fields: &[(&str, &str)]) -> Shown {
         let page = self.get("memories").body;
         let token = between(&page, "name=\"form_token\" value=\"", "\"");
         let mut form = form_urlencoded::Serializer::new(String::new());
@@ -84,9 +84,19 @@ impl Browser<'_> {
     }
 }
 
-fn between(text: &str, start: &str, end: &str) -> String {
+pub(crate) fn between(text: &str, start: &str, end: &str) -> String {
     let rest = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}")).1;
     rest.split_once(end).unwrap().0.to_owned()
+}
+
+/// A page as a reader sees it: its text alone, with single spaces.
+pub(crate) fn text_of(page: &str) -> String {
+    let mut text = String::new();
+    for part in page.split('<') {
+        text.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+        text.push(' ');
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The path of a link that signs in.
@@ -97,7 +107,7 @@ fn sign_in_link(home: &Home) -> String {
     format!("/dashboard{}", url.trim().split_once("/dashboard").unwrap().1)
 }
 
-fn signed_in<'s>(home: &Home, server: &'s Server) -> Browser<'s> {
+pub(crate) fn signed_in<'s>(home: &Home, server: &'s Server) -> Browser<'s> {
     let mut browser = Browser { server, cookie: String::new() };
     let shown = browser.request("GET", &sign_in_link(home), &[("sec-fetch-site", "none")], "");
     assert_eq!((shown.status, &*shown.location), (303, &*format!("/dashboard/w/{WORKSPACE}/now")));
@@ -106,7 +116,22 @@ fn signed_in<'s>(home: &Home, server: &'s Server) -> Browser<'s> {
     browser
 }
 
-fn save(home: &Home, agent: &str, fields: &Value) -> String {
+/// Sends the form of the sign-in page.
+fn sign_in(server: &Server, secret: &str) -> Shown {
+    let browser = Browser { server, cookie: String::new() };
+    let headers =
+        [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")];
+    browser.request("POST", "/dashboard/sign-in", &headers, &format!("token={secret}"))
+}
+
+/// A browser that signed in with this token.
+pub(crate) fn signed_in_with<'s>(server: &'s Server, secret: &str) -> Browser<'s> {
+    let shown = sign_in(server, secret);
+    assert_eq!(shown.status, 303, "{}", shown.body);
+    Browser { server, cookie: shown.cookie.split(';').next().unwrap().to_owned() }
+}
+
+pub(crate) fn save(home: &Home, agent: &str, fields: &Value) -> String {
     let saved = Cli(home).call(agent, "save_memory", fields).unwrap();
     saved["memory"]["id"].as_str().unwrap().to_owned()
 }
@@ -324,20 +349,8 @@ fn with_tokens_a_page_shows_what_its_token_may_see() {
     };
     let (ann, eve) = (token("ann", &["read", "write"]), token("eve", &["read"]));
     assert_eq!(before.get("memories").status, 401, "a link is not enough where tokens exist");
-    let sign_in = |secret: &str| {
-        let browser = Browser { server: &server, cookie: String::new() };
-        let headers = [
-            ("content-type", "application/x-www-form-urlencoded"),
-            ("sec-fetch-site", "same-origin"),
-        ];
-        browser.request("POST", "/dashboard/sign-in", &headers, &format!("token={secret}"))
-    };
-    assert_eq!(sign_in("cb_wrong").status, 401);
-    let browser = |token: &Value| {
-        let shown = sign_in(token["secret"].as_str().unwrap());
-        assert_eq!(shown.status, 303, "{}", shown.body);
-        Browser { server: &server, cookie: shown.cookie.split(';').next().unwrap().to_owned() }
-    };
+    assert_eq!(sign_in(&server, "cb_wrong").status, 401);
+    let browser = |token: &Value| signed_in_with(&server, token["secret"].as_str().unwrap());
     let (of_ann, of_eve) = (browser(&ann), browser(&eve));
     assert!(of_ann.get("memories").body.contains("xylophone"));
     for page in PAGES {

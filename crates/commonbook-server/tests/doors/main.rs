@@ -18,6 +18,8 @@ mod consolidation;
 mod contexts;
 mod corrections;
 mod dashboard;
+mod dashboard_health;
+mod dashboard_work;
 mod digests;
 mod export;
 mod forgetting;

@@ -18,7 +18,7 @@ use crate::world::{Home, Server};
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request that arrived at a receiver, which is not answered yet.
-struct Arrival {
+pub(crate) struct Arrival {
     path: String,
     headers: Vec<(String, String)>,
     body: String,
@@ -36,7 +36,7 @@ impl Arrival {
     }
 
     /// The event in the body.
-    fn event(&self) -> Value {
+    pub(crate) fn event(&self) -> Value {
         serde_json::from_str::<Value>(&self.body).unwrap()["data"].clone()
     }
 
@@ -52,7 +52,7 @@ impl Arrival {
         assert!(seconds > 1_600_000_000, "{seconds}");
     }
 
-    fn answer(self, status: &str) {
+    pub(crate) fn answer(self, status: &str) {
         self.answer_with(status, "");
     }
 
@@ -64,13 +64,13 @@ impl Arrival {
 }
 
 /// A receiver of webhooks on this machine.
-struct HttpReceiver {
-    url: String,
+pub(crate) struct HttpReceiver {
+    pub(crate) url: String,
     arrivals: Receiver<Arrival>,
 }
 
 impl HttpReceiver {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/events?key=1", listener.local_addr().unwrap());
         let (sender, arrivals) = channel();
@@ -84,7 +84,7 @@ impl HttpReceiver {
     }
 
     /// Waits for the next request.
-    fn next(&self) -> Arrival {
+    pub(crate) fn next(&self) -> Arrival {
         self.arrivals.recv_timeout(DELIVERY_TIMEOUT).unwrap()
     }
 
@@ -119,7 +119,7 @@ fn read_request(stream: TcpStream, sender: &Sender<Arrival>) {
 }
 
 /// A server whose webhooks try again at once.
-fn hasty_server(home: &Home) -> Server {
+pub(crate) fn hasty_server(home: &Home) -> Server {
     Server::of(home, &["--webhook-delay", "1"])
 }
 
@@ -131,7 +131,7 @@ fn json_of(home: &Home, arguments: &[&str]) -> Value {
 }
 
 /// Adds a webhook; returns its id and its secret.
-fn add(home: &Home, url: &str, further: &[&str]) -> (String, String) {
+pub(crate) fn add(home: &Home, url: &str, further: &[&str]) -> (String, String) {
     let added = json_of(home, &[&["webhook", "add", url, "--allow-private"], further].concat());
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&added["webhook"]["id"]), text(&added["secret"]))

@@ -401,6 +401,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "list_agents" => ("agents", &[]),
         "get_agent" => ("agent", &["name"]),
         "list_events" => ("events", &[]),
+        "get_event_rates" => ("rates", &[]),
         "changes_since" => ("changes", &[]),
         "mark_read" => ("mark", &["position"]),
         "resume_session" => ("resume", &["session"]),
@@ -455,6 +456,8 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "restore_standing" => ("memory restore", &["role", "version"]),
         "open_case" => ("case open", &["key"]),
         "list_cases" => ("case list", &[]),
+        "list_branches" => ("case branches", &["key"]),
+        "count_unread" => ("case unread", &["cases"]),
         "get_case" => ("case show", &["key"]),
         "append_entries" => ("case batch", &["key", "entries"]),
         "read_case" => ("case read", &["key"]),
@@ -489,8 +492,12 @@ impl Door for Cli<'_> {
             std::fs::write(self.0.path().join("entries.json"), entries.to_string()).unwrap();
             *entries = json!("entries.json");
         }
-        let own: Vec<String> =
-            positional.iter().filter_map(|name| fields.remove(*name)).map(|v| text(&v)).collect();
+        let own = positional.iter().filter_map(|name| fields.remove(*name));
+        let own = own.flat_map(|value| match value {
+            Value::Array(items) => items.iter().map(text).collect(),
+            value => vec![text(&value)],
+        });
+        let own: Vec<String> = own.collect();
         for (name, value) in pairs(&fields) {
             let flag = match name.as_str() {
                 "memory_type" => "type".to_owned(),

@@ -234,6 +234,8 @@ pub const PAGE_MAX: u32 = 100;
 pub const SUBJECT_CHARS: usize = 256;
 /// Journal positions that one page of events reads, even if few match.
 pub const EVENTS_LOOKED_AT: u64 = 10_000;
+/// Newest events of a workspace that one call for rates counts.
+pub const EVENTS_RATED: u64 = 100_000;
 /// Default maximum number of event streams that a server keeps open.
 pub const STREAMS: usize = 2_000;
 /// Events that are buffered for one stream while its reader is slow.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use super::state::IndexState;
 use super::vectors::{self, CompactionMode, EmbeddedText, VectorIndex};
 use super::{EmbedderState, Index, IndexProgress, lease_conflict, unwritable};
-use crate::base::error::Result;
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::memory::Memory;
 use crate::model::search::IndexQuery;
 use crate::model::workspace::Workspace;
@@ -51,6 +51,20 @@ impl Index {
     pub fn lacks_embedder(&self) -> bool {
         let embedding = self.embedding.read().unwrap_or_else(PoisonError::into_inner);
         matches!(*embedding, EmbedderState::Failed(_))
+    }
+
+    /// The name of the model that embeds memories; `None` if none is configured.
+    ///
+    /// # Errors
+    /// `unavailable` if the configured embedder could not be opened.
+    pub fn embedding_model(&self) -> Result<Option<String>> {
+        match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
+            EmbedderState::By(embedder) => Ok(Some(embedder.spec().model.clone())),
+            EmbedderState::Off => Ok(None),
+            EmbedderState::Failed(message) => {
+                Err(Error::new(ErrorKind::Unavailable, message.clone()))
+            }
+        }
     }
 
     fn embedder(&self) -> Option<Arc<dyn Embedder>> {

@@ -8,8 +8,9 @@ pub mod digest;
 mod entry;
 mod proposal;
 mod requests;
+mod unread;
 
-pub use branch::{BranchCase, BranchMergeOutcome, BranchMergeResult, MergeCase};
+pub use branch::{BranchCase, BranchMergeOutcome, BranchMergeResult, ListBranches, MergeCase};
 pub use entry::{CaseEntry, EntryFilter, EntryKind, EntryMark};
 pub use proposal::{
     CaseProposal, DecideProposal, DecisionResult, ListProposals, ProposalDecision, ProposalList,
@@ -20,6 +21,8 @@ pub use requests::{
     CloseCase, EntryPosition, GetCase, GetCaseContext, ListCases, NewEntry, OpenCase,
     OpenCaseResult, ReadCase, ReopenCase, UpdateCase, VersionConflict,
 };
+
+pub use unread::{CountUnread, UnreadCount, UnreadList};
 
 pub use crate::base::key::CaseKey;
 

@@ -2,12 +2,14 @@
 
 mod entries;
 mod follow;
+mod rates;
 mod work;
 
 pub(crate) use entries::{appended_positions, with_entries};
 pub use follow::{
     EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents, SubjectName,
 };
+pub use rates::{EventRates, EventTally, GetEventRates, KindRate, RatePeriod, RateSteps};
 use work::unnarrowed;
 pub(crate) use work::{ItemFigures, narrowed, work_details, work_items};
 

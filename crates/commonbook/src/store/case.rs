@@ -26,6 +26,16 @@ pub trait CaseRows {
         limit: u32,
     ) -> Result<Vec<(u64, Case)>>;
 
+    /// At most `limit` branches of a case, last opened first, each with the position of its opening
+    /// in the journal, which is before the given one.
+    fn branches(
+        &self,
+        workspace: &Workspace,
+        case: &CaseKey,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<(u64, Case)>>;
+
     /// At most `limit` keys of cases that begin with this text, in order.
     fn case_keys(&self, workspace: &Workspace, beginning: &str, limit: u32)
     -> Result<Vec<CaseKey>>;
@@ -52,6 +62,15 @@ pub trait CaseRows {
         filter: &EntryFilter,
         limit: u32,
     ) -> Result<Vec<Memory>>;
+
+    /// The number of entries of a case in sight at these positions that other agents appended and
+    /// nobody retracted.
+    fn entries_of_others(
+        &self,
+        sight: &Sight,
+        stretch: &EntryStretch,
+        reader: &Agent,
+    ) -> Result<u64>;
 
     /// The entries of a case, in sight, that these entries superseded: pairs of the newer and the
     /// older one.

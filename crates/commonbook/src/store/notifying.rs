@@ -46,6 +46,10 @@ impl Store for NotifyingStore {
         self.store.disk_bytes()
     }
 
+    fn schema_version(&self) -> Result<u32> {
+        self.store.schema_version()
+    }
+
     fn queued_writes(&self) -> usize {
         self.store.queued_writes()
     }

@@ -193,6 +193,11 @@ impl Store for SqliteStore {
         Ok(["", "-wal", "-shm"].into_iter().map(size).sum())
     }
 
+    fn schema_version(&self) -> Result<u32> {
+        let version = self.with_reader(|found| open::schema_version(found, &self.path))?;
+        Ok(u32::try_from(version).unwrap_or_default())
+    }
+
     fn queued_writes(&self) -> usize {
         self.writer.get().map_or(0, StoreWriter::queued)
     }

@@ -17,8 +17,8 @@ use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::case::{
     AppendEntries, AppendEntry, AppendResult, ArchiveCase, Case, CaseKey, CaseOutcome, CaseStatus,
-    CloseCase, EntryPosition, GetCase, ListCases, NewEntry, OpenCase, OpenCaseResult, ReopenCase,
-    UpdateCase, fit_title,
+    CloseCase, EntryPosition, GetCase, ListBranches, ListCases, NewEntry, OpenCase, OpenCaseResult,
+    ReopenCase, UpdateCase, fit_title,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId};
@@ -29,7 +29,7 @@ use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 
 pub(super) use proposal::{announce_proposal, open_proposal, proposals_to};
-pub(super) use read::{entries_in_range, entries_of, stretches};
+pub(super) use read::{count_unread, entries_in_range, entries_of, stretches};
 
 impl Commonbook {
     /// Opens a case in the caller's workspace, or finds it if it exists.
@@ -138,6 +138,22 @@ impl Commonbook {
         let label = label.map(|label| label.to_lowercase());
         let rows = self.store.read(|tx| {
             tx.cases(&caller.workspace, request.status, label.as_deref(), from, size.rows())
+        })?;
+        Ok(size.page_by_position(rows))
+    }
+
+    /// The branches of a case, last opened first.
+    ///
+    /// # Errors
+    /// `not_found` if the case does not exist; `invalid` if the limit is out of range or the cursor is
+    /// malformed.
+    pub fn list_branches(&self, caller: &Caller, request: &ListBranches) -> Result<Page<Case>> {
+        Sight::reading_at_home(caller)?;
+        let size = PageSize::of(request.limit)?;
+        let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
+        let rows = self.store.read(|tx| {
+            let case = find_case(tx, caller, &request.key)?;
+            tx.branches(&case.workspace, &case.key, from, size.rows())
         })?;
         Ok(size.page_by_position(rows))
     }

@@ -7,7 +7,8 @@ use crate::base::page::PageSize;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::event::{
-    Event, EventBatch, EventFilter, EventPage, EventRecord, JournalRange, ListEvents,
+    Event, EventBatch, EventFilter, EventPage, EventRates, EventRecord, GetEventRates,
+    JournalRange, ListEvents, RatePeriod, RateSteps,
 };
 use crate::model::workspace::Workspace;
 
@@ -23,6 +24,30 @@ impl Commonbook {
         let followed = self.follow_events(caller, &filter, Some(request.after), limit)?;
         let next = Some(followed.through).filter(|_| followed.more);
         Ok(EventPage { items: followed.items, next })
+    }
+
+    /// The numbers of events in the caller's sight in each step of the last hour, day or week, of the
+    /// [`limits::EVENTS_RATED`] newest ones of the journal.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub fn get_event_rates(&self, caller: &Caller, request: &GetEventRates) -> Result<EventRates> {
+        let sight = Sight::reading_at_home(caller)?;
+        let period = request.period.unwrap_or(RatePeriod::Hour);
+        let steps = RateSteps::before(self.clock.now(), period)?;
+        self.store.read(|tx| {
+            let until = tx.journal_end(&caller.workspace)?;
+            let begin = tx.position_before(&caller.workspace, steps.since)?;
+            let after = begin.max(until.saturating_sub(limits::EVENTS_RATED));
+            let journal = JournalRange::entire_journal(caller.workspace.clone());
+            let stretch = JournalRange { after, until, ..journal };
+            let tallies = tx.event_tallies(&sight, &stretch, &steps)?;
+            let counted_since = match after > begin {
+                true => tx.events(&sight, &stretch, 1)?.first().map(|event| event.at),
+                false => None,
+            };
+            Ok(steps.rates(&tallies, counted_since))
+        })
     }
 
     /// At most `limit` events in the caller's sight that the filter admits, after a position in the

@@ -4,12 +4,12 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::index::Index;
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
-use commonbook::model::case::{Case, CaseKey, CaseStatus};
+use commonbook::model::case::{Case, CaseBranch, CaseKey, CaseStatus};
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing, Trust};
 use commonbook::model::search::SearchFilter;
 use commonbook::model::workspace::Workspace;
-use commonbook::store::Store;
+use commonbook::store::{EntryStretch, Store};
 
 use crate::search::{GO, question, started};
 use crate::{Fresh, caller, keep, memory, now};
@@ -121,6 +121,50 @@ pub(crate) fn the_entries_of_a_case_are_the_visible_ones_in_order(fresh: &dyn Fr
     let older: Vec<(MemoryId, MemoryId)> =
         store.read(|tx| tx.superseded_entries(&sight, &of.workspace, &of.key, &by)).unwrap();
     assert_eq!(older, [(all[4].id, all[0].id)]);
+}
+
+pub(crate) fn the_branches_of_a_case_are_listed_in_order_of_opening(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let branch = |of: &str, name: &str, workspace: &str| {
+        let branch = Some(CaseBranch { of: key(of), at: 0, merged_at: None });
+        Case { branch, ..case(name, workspace) }
+    };
+    let all = [
+        case("a", "x"),
+        branch("a", "a.one", "x"),
+        branch("b", "b.one", "x"),
+        branch("a", "a.two", "x"),
+        branch("a", "a.three", "y"),
+    ];
+    all.iter().for_each(|case| open(&*store, case));
+    let list = |before, limit| {
+        store.read(|tx| tx.branches(&place("x"), &key("a"), before, limit)).unwrap()
+    };
+    assert_eq!(list(None, 10), [(4, all[3].clone()), (2, all[1].clone())]);
+    assert_eq!(list(None, 1), [(4, all[3].clone())]);
+    assert_eq!(list(Some(4), 10), [(2, all[1].clone())]);
+}
+
+pub(crate) fn the_entries_of_others_are_counted_within_sight(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let (of, other) = (case("a", "x"), case("b", "x"));
+    let ids = CountingIds::default();
+    let agents = ["ann", "bob", "ann", "bob", "ann"];
+    let mut all: Vec<Memory> =
+        (1..).zip(agents).map(|(place, agent)| entry(&ids, agent, &of, place, "tea")).collect();
+    all[0].trust = Trust::Quarantined;
+    all.push(entry(&ids, "ann", &other, 1, "tea"));
+    open(&*store, &of);
+    store.write(move |tx| all.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    let count = |agent: &str, after: u64, until: u64| {
+        let (workspace, case) = (of.workspace.clone(), of.key.clone());
+        let stretch = EntryStretch { workspace, case, after, until };
+        let caller = caller(agent, "x");
+        let sight = Sight::at_home(&caller);
+        store.read(|tx| tx.entries_of_others(&sight, &stretch, &caller.agent)).unwrap()
+    };
+    assert_eq!([count("ann", 0, 9), count("bob", 0, 9), count("eve", 0, 9)], [2, 2, 4]);
+    assert_eq!([count("bob", 3, 9), count("bob", 0, 4), count("bob", 5, 9)], [1, 1, 0]);
 }
 
 pub(crate) fn two_entries_of_a_case_never_have_the_same_position(fresh: &dyn Fresh) {

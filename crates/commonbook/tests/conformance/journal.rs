@@ -7,11 +7,12 @@ use commonbook::model::access::{EventSubject, Sight};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{
-    Event, EventFilter, EventKind, JournalRange, NewEvent, SubjectName,
+    Event, EventFilter, EventKind, JournalRange, NewEvent, RateSteps, SubjectName,
 };
 use commonbook::model::memory::{Importance, Memory, Sharing};
+use commonbook::model::workspace::Workspace;
 
-use jiff::ToSpan as _;
+use jiff::{SignedDuration, ToSpan as _};
 
 use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 
@@ -33,6 +34,40 @@ pub(crate) fn sequences_are_gapless_under_many_writers_in_two_processes(fresh: &
     let events = stores[0].read(|tx| tx.events(&sight, &journal("x"), 1_000)).unwrap();
     let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
     assert_eq!(sequences, (1..=400).collect::<Vec<_>>());
+}
+
+pub(crate) fn a_time_has_a_position_and_events_are_counted_in_steps(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let begin = now();
+    let ages: [i64; 9] = [0, 0, 59, 60, 61, 61, 180, 200, 1_000];
+    for second in ages {
+        let given = memory(&ids, "ann", "x", &format!("at {second}"));
+        let at = begin + second.seconds();
+        store
+            .write(move |tx| {
+                let event = NewEvent::of(EventKind::MemorySaved, &given, &given.owner, at);
+                let sequence = tx.append_event(&event)?;
+                tx.insert_memory(&given, sequence)
+            })
+            .unwrap();
+    }
+    let workspace: Workspace = "x".parse().unwrap();
+    for (second, position) in [(0, 0), (1, 2), (59, 2), (60, 3), (61, 4), (62, 6), (5_000, 9)] {
+        let time = begin + second.seconds();
+        let found = store.read(|tx| tx.position_before(&workspace, time)).unwrap();
+        assert_eq!(found, position, "{second}");
+    }
+    let nowhere = store.read(|tx| tx.position_before(&"y".parse()?, begin)).unwrap();
+    assert_eq!(nowhere, 0);
+    let steps = RateSteps { since: begin, step: SignedDuration::from_secs(60), count: 4 };
+    let sight = Sight::of(&caller("ann", "x"));
+    let tallies = store.read(|tx| tx.event_tallies(&sight, &journal("x"), &steps)).unwrap();
+    let counts: Vec<_> = tallies.iter().map(|tally| (tally.step, tally.count)).collect();
+    assert_eq!(counts, [(0, 3), (1, 3), (3, 2)], "what is later than the last step is not counted");
+    let later = store.read(|tx| tx.event_tallies(&sight, &journal("x").from_position(3), &steps));
+    let counts: Vec<_> = later.unwrap().iter().map(|tally| (tally.step, tally.count)).collect();
+    assert_eq!(counts, [(1, 3), (3, 2)]);
 }
 
 pub(crate) fn each_workspace_has_its_own_journal(fresh: &dyn Fresh) {

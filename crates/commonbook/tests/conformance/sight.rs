@@ -6,10 +6,11 @@ use commonbook::base::error::Result;
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
-use commonbook::model::event::{EventFilter, EventKind, JournalRange, NewEvent};
+use commonbook::model::event::{EventFilter, EventKind, JournalRange, NewEvent, RateSteps};
 use commonbook::model::memory::{Importance, ListOrder, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::MemoryFilter;
 use commonbook::store::{Store, Transaction};
+use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -249,6 +250,12 @@ fn events_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
     let seen = || all.iter().filter(sees);
     let subjects: BTreeSet<String> = seen().map(|(first, _)| first.id.to_string()).collect();
     let count: usize = seen().map(|(_, last)| if last.is_some() { 1 } else { 2 }).sum();
+    // Every event is in one of these steps.
+    let steps = RateSteps {
+        since: Timestamp::UNIX_EPOCH,
+        step: SignedDuration::from_hours(24 * 365),
+        count: 200,
+    };
     let mut events = Vec::new();
     for workspace in all.iter().map(|(first, _)| &first.workspace).collect::<BTreeSet<_>>() {
         let journal = JournalRange::entire_journal(workspace.clone());
@@ -259,6 +266,12 @@ fn events_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
             let meant: Vec<_> = shown.filter(|event| wanted.filter.admits(event)).collect();
             assert_eq!(tx.events(sight, &wanted, 100)?, meant, "{:?}", wanted.filter);
             assert_eq!(tx.event_count(sight, &wanted)?, meant.len() as u64);
+            let tallies = tx.event_tallies(sight, &wanted, &steps)?;
+            for kind in EventKind::ALL {
+                let of_kind = tallies.iter().filter(|tally| tally.kind == *kind);
+                let meant = meant.iter().filter(|event| event.kind == *kind).count();
+                assert_eq!(of_kind.map(|tally| tally.count).sum::<u64>(), meant as u64, "{kind:?}");
+            }
         }
         events.extend(tx.events(sight, &journal, 100)?);
     }

@@ -51,6 +51,10 @@ impl Store for Counting {
         self.store.disk_bytes()
     }
 
+    fn schema_version(&self) -> Result<u32> {
+        self.store.schema_version()
+    }
+
     fn queued_writes(&self) -> usize {
         self.store.queued_writes()
     }

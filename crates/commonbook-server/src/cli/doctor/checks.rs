@@ -1,81 +1,46 @@
 //! The checks of `doctor` besides the store: server, ports, model, sandbox, hooks and clients.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::Duration;
 
-use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::caller::{Caller, EntryPoint};
-use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::workspace::Workspace;
-use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use crate::cli::layout::{beginning, minute};
 use crate::config::{Config, HOOK_LOG};
+use crate::health::{self, HealthCheck};
 use crate::local::RpcClient;
 use crate::modes::OpenPath;
 use crate::output::count_text;
 use crate::project::map::planned_workspace;
 use crate::project::{self, Repository};
 use crate::remote::{RestClient, ServerAddress};
-use crate::sandbox::SandboxState;
 use crate::serve::DEFAULT_ADDRESS;
 use crate::setup::clients::SetupClient;
 use crate::setup::install::installation_state;
 use crate::setup::ledger::SetupLedger;
 use crate::setup::trust::untrusted_hooks;
-use crate::{atomic, follow, modes, process, sandbox, verb};
+use crate::{atomic, follow, modes, verb};
 
 /// The time limit of a server at a URL.
 const REACH_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// The result of one check.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct HealthCheck {
-    /// The part that was checked.
-    pub(super) what: &'static str,
-    /// The finding.
-    pub(super) found: String,
-    /// How to repair it; `None` if nothing is wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) repair: Option<String>,
-}
-
-impl HealthCheck {
-    fn healthy(what: &'static str, found: impl Into<String>) -> Self {
-        Self { what, found: found.into(), repair: None }
-    }
-
-    fn faulty(what: &'static str, found: impl Into<String>, repair: impl Into<String>) -> Self {
-        Self { what, found: found.into(), repair: Some(repair.into()) }
-    }
-
-    fn from_error(what: &'static str, error: Error) -> Self {
-        let repair = error.hint.unwrap_or_else(|| "See docs/operating.md.".to_owned());
-        Self::faulty(what, error.message, repair)
-    }
-}
 
 /// Runs all checks, in the order of the report. `commands` is the number of user commands that the
 /// hooks run.
 pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<HealthCheck> {
     let server = RpcClient::connect_to_home(config).is_some();
     let mut checks = vec![check_server(server)];
-    checks.extend(check_server_settings(config).filter(|_| server));
-    checks.extend([check_port(server), check_model(config)]);
-    if let Some(error) = &config.settings_error {
-        checks.push(HealthCheck::from_error("settings", error.clone()));
-    }
-    checks.extend(check_contexts(config));
-    checks.extend(check_checkpoints(config));
+    checks.extend(health::check_server_settings(config).filter(|_| server));
+    let model = follow::embedder(config).map(|model| Some(model?.spec().model.clone()));
+    checks.extend([check_port(server), health::check_model(model)]);
+    checks.extend(health::check_settings(config));
     checks.push(check_project(config));
-    checks.extend(check_handoffs(config));
-    checks.extend(check_process());
-    checks.extend(check_sandbox(config));
+    checks.extend(health::check_handoffs(config));
+    checks.extend(health::check_process());
+    checks.extend(health::check_sandbox(config));
     if let Ok(home) = config.home() {
         checks.extend(check_modes(home));
         checks.extend(check_hooks(home, commands));
@@ -83,62 +48,6 @@ pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<Health
         checks.extend(check_destinations(home, config));
     }
     checks
-}
-
-/// Reports that the running server read config.json before its last change.
-fn check_server_settings(config: &Config) -> Option<HealthCheck> {
-    let time = |time: SystemTime| Timestamp::try_from(time).ok();
-    let begun = RpcClient::server_start(config).and_then(time)?;
-    let changed = fs::metadata(config.settings_path()?).and_then(|file| file.modified()).ok();
-    let is_older = changed.and_then(time).is_some_and(|changed| begun < changed);
-    let found = format!(
-        "the server that runs since {} began before config.json changed, and uses the earlier settings",
-        minute(begun)
-    );
-    let repair = "Restart it: `commonbook serve`, or the client that runs `commonbook mcp`.";
-    is_older.then(|| HealthCheck::faulty("server", found, repair))
-}
-
-/// Characters of a setting in the report.
-const SETTING_CHARS_MAX: usize = 60;
-
-/// Reports the settings of contexts that differ from the defaults.
-fn check_contexts(config: &Config) -> Option<HealthCheck> {
-    let preferences = serde_json::to_value(config.preferences().ok()?).ok()?;
-    let mut settings = Vec::new();
-    collect_settings("", &preferences, &mut settings);
-    let found = settings.join(", ");
-    (!found.is_empty()).then(|| HealthCheck::healthy("contexts", found))
-}
-
-/// Adds each value below a setting with its path: `agents.*.budget 900`.
-fn collect_settings(path: &str, value: &Value, settings: &mut Vec<String>) {
-    match value {
-        Value::Null => {}
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                collect_settings(&path, value, settings);
-            }
-        }
-        Value::Array(items) if items.is_empty() => {}
-        value => {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            settings.push(format!("{path} {}", beginning(&text, SETTING_CHARS_MAX)));
-        }
-    }
-}
-
-/// Reports the settings of checkpoints that differ from the defaults.
-fn check_checkpoints(config: &Config) -> Option<HealthCheck> {
-    let settings = config.checkpoints().ok()?;
-    let CheckpointSettings { kept, days, minutes, partial_memories, partial_entities } = settings;
-    let found = format!(
-        "{kept} kept for {days} days, one after {minutes} minutes of activity; a partial resume has \
-         {partial_memories} memories and {partial_entities} entities"
-    );
-    let is_default = settings == CheckpointSettings::default();
-    (!is_default).then(|| HealthCheck::healthy("checkpoints", found))
 }
 
 /// Reports the workspace of the project, or what switches Commonbook off in it.
@@ -166,16 +75,6 @@ fn check_project(config: &Config) -> HealthCheck {
     )
 }
 
-/// Reports whether agents can hand work over; an invalid setting is reported as such.
-fn check_handoffs(config: &Config) -> Option<HealthCheck> {
-    let handoffs = config.collaboration().ok()?.handoffs;
-    let found = match handoffs {
-        true => "agents can hand work over",
-        false => "off: collaboration.handoffs in config.json is false",
-    };
-    Some(HealthCheck::healthy("handoffs", found))
-}
-
 fn check_server(runs: bool) -> HealthCheck {
     HealthCheck::healthy(
         "server",
@@ -198,65 +97,6 @@ fn check_port(server: bool) -> HealthCheck {
             ),
         ),
     }
-}
-
-fn check_model(config: &Config) -> HealthCheck {
-    match follow::embedder(config) {
-        Ok(Some(model)) => HealthCheck::healthy("model", model.spec().model.clone()),
-        Ok(None) => HealthCheck::healthy("model", "off: searches compare words only"),
-        Err(error) => HealthCheck::from_error("model", error),
-    }
-}
-
-/// Checks that no core file can hold the memory of a commonbook process.
-fn check_process() -> Option<HealthCheck> {
-    match process::leaves_core_files()? {
-        false => Some(HealthCheck::healthy("process", "commonbook processes leave no core files")),
-        true => Some(HealthCheck::faulty(
-            "process",
-            "commonbook processes leave core files, which can hold the text of memories",
-            "Run `ulimit -c 0` before `commonbook`.",
-        )),
-    }
-}
-
-/// Checks which files a server may use, and which links of the home lead out of them.
-fn check_sandbox(config: &Config) -> Vec<HealthCheck> {
-    let sandbox = match sandbox::sandbox_state(config) {
-        Ok(SandboxState::On(sandbox)) => sandbox,
-        Ok(SandboxState::Off) => {
-            return vec![HealthCheck::healthy("sandbox", "off, because COMMONBOOK_SANDBOX=off")];
-        }
-        Ok(SandboxState::Unsupported) => {
-            let found = "not available: it needs Landlock of Linux 5.19 or newer";
-            return vec![HealthCheck::healthy("sandbox", found)];
-        }
-        Ok(SandboxState::Refused(error)) | Err(error) => {
-            return vec![HealthCheck::from_error("sandbox", error)];
-        }
-    };
-    let list = |paths: &[PathBuf]| {
-        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
-    };
-    let mut found = format!("`commonbook serve` can write only below {}", list(&sandbox.writes));
-    if !sandbox.reads.is_empty() {
-        found += &format!("; besides system folders it can read {}", list(&sandbox.reads));
-    }
-    let mut checks = vec![HealthCheck::healthy("sandbox", found)];
-    checks.extend(sandbox.missing.iter().map(|folder| {
-        let found = format!("{} in `folders` of config.json does not exist", folder.display());
-        HealthCheck::faulty("sandbox", found, "Create the folder, or remove it from `folders`.")
-    }));
-    checks.extend(sandbox.escaping_links().into_iter().map(|(link, target)| {
-        let found =
-            format!("{} leads to {}, outside the sandbox", link.display(), target.display());
-        HealthCheck::faulty(
-            "sandbox",
-            found,
-            "Add the folder of the target to `folders` in config.json.",
-        )
-    }));
-    checks
 }
 
 /// Closes the files of the home that other users can reach, and reports them.

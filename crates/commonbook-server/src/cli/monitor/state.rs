@@ -94,9 +94,9 @@ pub(super) struct MonitorOverlay {
 
 /// Events of each minute.
 #[derive(Debug, Default)]
-pub(super) struct EventRates(BTreeMap<i64, u64>);
+pub(super) struct MinuteCounts(BTreeMap<i64, u64>);
 
-impl EventRates {
+impl MinuteCounts {
     fn add(&mut self, at: Timestamp) {
         *self.0.entry(minute_of(at)).or_default() += 1;
     }
@@ -126,7 +126,7 @@ pub(super) struct MonitorState {
     pub(super) now: Timestamp,
     pub(super) zone: TimeZone,
     pub(super) pane: MonitorPane,
-    pub(super) rates: EventRates,
+    pub(super) rates: MinuteCounts,
     pub(super) agents: Vec<AgentRecord>,
     pub(super) work: Vec<WorkRow>,
     pub(super) note: String,
@@ -152,7 +152,7 @@ impl MonitorState {
             now,
             zone,
             pane: MonitorPane::Events,
-            rates: EventRates::default(),
+            rates: MinuteCounts::default(),
             agents: Vec::new(),
             work: Vec::new(),
             note: String::new(),

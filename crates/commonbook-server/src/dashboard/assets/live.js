@@ -1,4 +1,5 @@
 // Live sections: after an event, the page is read again, and the sections whose events happened are replaced.
+import { centreGraphs } from "./graphs.js";
 import { localTimes } from "./times.js";
 
 const PAUSE_MS = 400;
@@ -68,8 +69,14 @@ function replace(old, fresh) {
   const known = new Set([...old.querySelectorAll(".row[id]")].map((row) => row.id));
   const open = new Set([...old.querySelectorAll("details[open]")].map(place));
   const chosen = old.querySelector(".row.chosen")?.id;
+  const moved = [...old.querySelectorAll(".graph, .scroll")].map((frame) => [frame.scrollLeft, frame.scrollTop]);
   localTimes(fresh);
   old.replaceChildren(...fresh.childNodes);
+  centreGraphs(old);
+  // What the reader scrolled stays where it is.
+  [...old.querySelectorAll(".graph, .scroll")].forEach((frame, place) => {
+    if (moved[place]) [frame.scrollLeft, frame.scrollTop] = moved[place];
+  });
   for (const row of old.querySelectorAll(".row[id]")) {
     if (known.size > 0 && !known.has(row.id)) row.classList.add("fresh");
     if (row.id === chosen) row.classList.add("chosen");

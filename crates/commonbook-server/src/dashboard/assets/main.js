@@ -1,6 +1,7 @@
 // The pages work without this file, except for what is live: it adds live sections, local times, the palette, keys and
 // further rows.
 import { localTimes } from "./times.js";
+import { centreGraphs } from "./graphs.js";
 import { startKeys } from "./keys.js";
 import { startPalette } from "./palette.js";
 import { startLive } from "./live.js";
@@ -19,6 +20,7 @@ if (theme) {
   });
 }
 localTimes(document);
+centreGraphs(document);
 startPalette();
 startKeys();
 startRows();

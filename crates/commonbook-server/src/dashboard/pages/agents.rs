@@ -65,7 +65,7 @@ fn token_list(request: &PageRequest, tokens: &[Token]) -> Markup {
             p { "No token exists: names are a courtesy between the processes of one person, and only this machine can connect. After the first one every caller over HTTP needs a token, these pages too." }
         } @else {
             div class="scroll" { table {
-                thead { tr { th { "Token" } th { "Agent" } th { "Permits" } th { "Workspace" } th { "Last used" } th { "Expires" } th { "" } } }
+                thead { tr { th { "Token" } th { "Agent" } th { "Permits" } th { "Workspace" } th { "Last used" } th { "Expires" } th { "Revoke" } } }
                 tbody {
                     @for token in tokens {
                         tr {

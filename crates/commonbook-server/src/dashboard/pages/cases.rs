@@ -4,9 +4,9 @@ use commonbook::base::error::Result;
 use commonbook::base::page::Page;
 use commonbook::model::case::digest::{DigestResult, EntryProposal};
 use commonbook::model::case::{
-    Case, CaseEntries, CaseEntry, CaseProposal, CaseStatus, EntryKind, ProposalList,
+    Case, CaseEntries, CaseEntry, CaseKey, CaseProposal, CaseStatus, EntryKind, ProposalList,
+    UnreadCount, UnreadList,
 };
-use commonbook::model::cursor::ChangesResponse;
 use commonbook::model::handoff::Handoff;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::super::parts::{
     act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
 };
-use super::super::request::{PageContent, PageRequest, SameCall};
+use super::super::request::{LINES_SUFFIX, PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::transfer;
 
@@ -22,8 +22,8 @@ use crate::words::transfer;
 const LISTED_CASES: u32 = 30;
 /// Entries on one page of a log.
 const LISTED_ENTRIES: u64 = 50;
-/// Cases among which the branches of one are looked for.
-const BRANCH_CANDIDATES: u32 = 100;
+/// Branches of a case that its page names.
+const SHOWN_BRANCHES_MAX: u32 = 100;
 
 /// Shows the cases, last opened first.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
@@ -57,7 +57,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             @if page.items.is_empty() {
                 (empty_list("There are no cases here.", "Open one above, or with: commonbook case open outage"))
             } @else {
-                ol class="rows" { @for case in &page.items { (case_row(request, case)) } }
+                @let unread = unread_counts(request, &page.items.iter().collect::<Vec<_>>());
+                ol class="rows" { @for case in &page.items { (case_row(request, case, &unread)) } }
                 (next_page(request, page.next.as_ref()))
             }
         }
@@ -72,7 +73,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     Ok(PageContent { title: "Cases".to_owned(), main, same })
 }
 
-fn case_row(request: &PageRequest, case: &Case) -> Markup {
+fn case_row(request: &PageRequest, case: &Case, unread: &[UnreadCount]) -> Markup {
+    let unread = unread.iter().find(|count| count.case == case.key && count.unread > 0);
     html! {
         li class="row" id={ "case-" (case.key) } {
             a class="row-main" href=(request.item_path("cases", case.key.as_str())) { (case.title) }
@@ -80,9 +82,7 @@ fn case_row(request: &PageRequest, case: &Case) -> Markup {
                 code { (case.key) }
                 (status_chip(case.status))
                 span { (count_text(case.version, "entry", "entries")) }
-                @if let Some(unread) = unread_entries(request, case) {
-                    (chip(&format!("{unread} unread"), "warn"))
-                }
+                @if let Some(count) = unread { (chip(&format!("{} unread", count.unread), "warn")) }
                 span { "opened by " (agent(request, &case.opened_by)) }
                 @if let Some(lead) = &case.lead { span { "led by " (agent(request, lead)) } }
                 span { "changed " (time(case.changed_at)) }
@@ -99,17 +99,11 @@ fn status_chip(status: CaseStatus) -> Markup {
     chip(status.name(), if status == CaseStatus::Open { "good" } else { "quiet" })
 }
 
-/// How far the reader has read the case, if the reader can have marks.
-fn read_mark(request: &PageRequest, case: &Case) -> Option<u64> {
-    let fields = json!({"case": case.key, "limit": 1});
-    let changes: Option<ChangesResponse> = request.call("changes_since", fields).ok();
-    changes.map(|changes| changes.after)
-}
-
-/// The entries since the reader last looked, if there are any.
-fn unread_entries(request: &PageRequest, case: &Case) -> Option<u64> {
-    let unread = case.version.saturating_sub(read_mark(request, case)?);
-    (unread > 0).then_some(unread)
+/// What the reader has not read of these cases, if the reader can have marks.
+fn unread_counts(request: &PageRequest, cases: &[&Case]) -> Vec<UnreadCount> {
+    let keys: Vec<&CaseKey> = cases.iter().map(|case| &case.key).collect();
+    let counts: Option<UnreadList> = request.call("count_unread", json!({"cases": keys})).ok();
+    counts.map(|list| list.items).unwrap_or_default()
 }
 
 /// Shows one case with its log.
@@ -118,7 +112,7 @@ pub(super) fn show_case(request: &PageRequest, item: &str) -> Result<PageContent
     let case: Case = request.call("get_case", json!({"key": item}))?;
     let key = case.key.to_string();
     let log = read_log(request, &key)?;
-    let mark = read_mark(request, &case);
+    let mark = unread_counts(request, &[&case]).first().map(|count| count.mark);
     let proposals: Option<ProposalList> = request.call("list_proposals", json!({"key": key})).ok();
     let proposals = proposals.map(|list| list.items).unwrap_or_default();
     let handoffs: Page<Handoff> =
@@ -207,10 +201,9 @@ fn read_log(request: &PageRequest, key: &str) -> Result<CaseEntries> {
 }
 
 fn branches_of(request: &PageRequest, case: &Case) -> Result<Vec<Case>> {
-    let cases: Page<Case> = request.call("list_cases", json!({"limit": BRANCH_CANDIDATES}))?;
-    let is_branch =
-        |other: &Case| other.branch.as_ref().is_some_and(|branch| branch.of == case.key);
-    Ok(cases.items.into_iter().filter(is_branch).collect())
+    let fields = json!({"key": case.key, "limit": SHOWN_BRANCHES_MAX});
+    let branches: Page<Case> = request.call("list_branches", fields)?;
+    Ok(branches.items)
 }
 
 fn facts(request: &PageRequest, case: &Case, branches: &[Case]) -> Markup {
@@ -295,7 +288,8 @@ fn entry_row(
     others: &[CaseEntry],
     mark: Option<u64>,
 ) -> Markup {
-    let is_new = mark.is_some_and(|mark| entry.position > mark);
+    let is_own = request.caller().is_ok_and(|caller| entry.agent.as_ref() == Some(&caller.agent));
+    let is_new = !is_own && mark.is_some_and(|mark| entry.position > mark);
     let position_of = |id: &commonbook::base::id::MemoryId| {
         let other = others.iter().find(|other| other.entry_id == Some(*id));
         other.map_or_else(|| handle(id), |other| format!("#{}", other.position))
@@ -454,7 +448,7 @@ fn case_acts(request: &PageRequest, case: &Case, back: &str) -> Markup {
                 input type="hidden" name="key" value=(key);
                 input type="hidden" name="expected_revision" value=(revision);
                 label { "Title" input type="text" name="title" required maxlength="200" value=(case.title); }
-                label { "Labels, separated by commas" input type="text" name="labels" value=(case.labels.join(", ")); }
+                label { "Labels, one a line" textarea name={ "labels" (LINES_SUFFIX) } rows="2" { "\n" (case.labels.join("\n")) } }
                 label { "Lead: the agent that decides on proposed entries"
                     input type="text" name="lead" value=(case.lead.as_ref().map(ToString::to_string).unwrap_or_default()); }
                 button type="submit" { "Save the change" }

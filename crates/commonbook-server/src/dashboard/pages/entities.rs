@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use commonbook::base::error::Result;
+use commonbook::base::limits;
 use commonbook::base::page::Page;
 use commonbook::model::entity::{
     AgentMentions, AttributeClaim, Entity, EntityMention, EntityStatement, EntityType,
@@ -29,12 +30,8 @@ const LISTED_MENTIONS: u32 = 20;
 const DRAWN_NODES_MAX: usize = 80;
 /// Nodes that are counted beyond those.
 const COUNTED_NODES_MAX: usize = 500;
-/// Steps that a neighbourhood can have, as the verb permits.
-const DEPTH_MAX: u32 = 3;
 /// Entities that the search for a merge shows.
 const MERGE_CANDIDATES: u32 = 20;
-/// Pages of events that are read for the history of merges.
-const HISTORY_PAGES_MAX: usize = 20;
 
 /// Shows the registry, by name.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
@@ -121,7 +118,6 @@ fn entity_row(request: &PageRequest, entity: &Entity) -> Markup {
                 @if !entity.attributes.is_empty() { span { (count_text(entity.attributes.len() as u64, "attribute", "attributes")) } }
                 @if conflicts > 0 { (chip(&count_text(conflicts, "conflict", "conflicts"), "bad")) }
                 @if !entity.aliases.is_empty() { span { "also " (beginning(&entity.aliases.join(", "), 60)) } }
-                @if entity.merge_count > 0 { (chip(&count_text(entity.merge_count, "merge", "merges"), "quiet")) }
                 span { "last by " (agent(request, &entity.last_agent)) " " (time(entity.last_seen)) }
             }
         }
@@ -314,7 +310,7 @@ fn settle_button(
 
 fn depth(request: &PageRequest) -> u32 {
     let depth = request.value("depth").and_then(|depth| depth.parse().ok());
-    depth.unwrap_or(1).clamp(1, DEPTH_MAX)
+    depth.unwrap_or(1).clamp(1, limits::GRAPH_DEPTH)
 }
 
 fn neighbourhood(
@@ -350,9 +346,9 @@ fn neighbourhood(
     );
     html! {
         form class="filters" method="get" action={ (request.own_path()) "#graph" } {
-            label { "Steps: " (depth) input type="range" name="depth" min="1" max=(DEPTH_MAX) step="1" value=(depth); }
+            label { "Steps: " (depth) ", at most " (limits::GRAPH_DEPTH) input type="range" name="depth" min="1" max=(limits::GRAPH_DEPTH) step="1" value=(depth); }
             button type="submit" { "Show" }
-            span class="chips" { @for steps in 1..=DEPTH_MAX {
+            span class="chips" { @for steps in 1..=limits::GRAPH_DEPTH {
                 @let text = steps.to_string();
                 a class={ "chip " (if steps == depth { "accent" } else { "type" }) } aria-current=[(steps == depth).then_some("true")]
                     href={ (request.here_with(&[("depth", Some(&text))])) "#graph" } { (count_text(u64::from(steps), "step", "steps")) } " " } }
@@ -527,9 +523,9 @@ fn merge_history(request: &PageRequest, entity: &Entity) -> Result<Vec<Event>> {
         event.kind == EventKind::EntityUnmerged
             || event.changed.iter().any(|field| field == "merge_count")
     };
-    for _ in 0..HISTORY_PAGES_MAX {
-        let fields =
-            json!({"after": after, "limit": 100, "events": ["entity.merged", "entity.unmerged"]});
+    let kinds = ["entity.merged", "entity.unmerged"];
+    loop {
+        let fields = json!({"after": after, "limit": 100, "events": kinds, "subject": id});
         let page: EventPage = request.call("list_events", fields)?;
         found.extend(page.items.into_iter().filter(|event| event.subject == id && is_merge(event)));
         match page.next {

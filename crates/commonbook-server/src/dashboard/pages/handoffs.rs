@@ -21,7 +21,7 @@ use super::super::graphs::{self, DrawnEdge, DrawnNode};
 use super::super::parts::{
     agent, chip, choice, empty_list, form_fields, handle, next_page, tile, time,
 };
-use super::super::request::{PageContent, PageRequest, SameCall};
+use super::super::request::{LINES_SUFFIX, PageContent, PageRequest, SameCall, items_on_lines};
 use crate::output::count_text;
 use crate::words::{TASK_CHARS_MAX, beginning, memory_glance};
 
@@ -38,9 +38,11 @@ const SHOWN_EXCLUSIONS: usize = 20;
 const PERIODS: [(&str, &str); 4] =
     [("30", "30 days"), ("7", "7 days"), ("1", "1 day"), ("all", "all time")];
 
-/// The fields of the form for a new handoff; lists are separated by commas.
+/// The fields of the form for a new handoff: texts, lists with an item on each line, and ids that
+/// commas separate.
 const DRAFT_TEXTS: [&str; 6] = ["to", "task", "context", "case", "kind", "expires_hours"];
-const DRAFT_LISTS: [&str; 4] = ["decisions_made", "next_steps", "active_files", "memories"];
+const DRAFT_LISTS: [&str; 3] = ["decisions_made", "next_steps", "active_files"];
+const DRAFT_IDS: &str = "memories";
 
 /// Shows the graph, the chains and the list.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
@@ -374,9 +376,9 @@ fn create_form(request: &PageRequest) -> Result<Markup> {
             }
             label { "Task" textarea name="task" required rows="2" { "\n" (text("task")) } }
             label { "What the agent has to know about the work so far" textarea name="context" rows="3" { "\n" (text("context")) } }
-            label { "Decisions made, separated by commas" input type="text" name="decisions_made" value=(text("decisions_made")); }
-            label { "Next steps, separated by commas" input type="text" name="next_steps" value=(text("next_steps")); }
-            label { "Files, separated by commas" input type="text" name="active_files" value=(text("active_files")); }
+            label { "Decisions made, one a line" textarea name="decisions_made" rows="2" { "\n" (text("decisions_made")) } }
+            label { "Next steps, one a line" textarea name="next_steps" rows="2" { "\n" (text("next_steps")) } }
+            label { "Files, one a line" textarea name="active_files" rows="2" { "\n" (text("active_files")) } }
             label { "Memories that must go along: their ids or handles, separated by commas" input type="text" name="memories" value=(text("memories")); }
             button type="submit" { "Preview what goes along" }
         }
@@ -402,10 +404,12 @@ fn preview(request: &PageRequest) -> Result<Markup> {
     }
     for name in DRAFT_LISTS {
         if let Some(value) = request.value(name) {
-            let items: Vec<&str> =
-                value.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
-            fields[name] = json!(items);
+            fields[name] = json!(items_on_lines(value).collect::<Vec<_>>());
         }
+    }
+    if let Some(ids) = request.value(DRAFT_IDS) {
+        let ids: Vec<&str> = ids.split(',').map(str::trim).filter(|id| !id.is_empty()).collect();
+        fields[DRAFT_IDS] = json!(ids);
     }
     let would: CreateHandoffResult = match request.call("create_handoff", fields) {
         Ok(would) => would,
@@ -415,8 +419,10 @@ fn preview(request: &PageRequest) -> Result<Markup> {
             );
         }
     };
-    let drafted = DRAFT_TEXTS.iter().chain(&DRAFT_LISTS);
-    let drafted = drafted.filter_map(|name| Some((*name, request.value(name)?)));
+    let drafted = DRAFT_TEXTS.iter().chain([&DRAFT_IDS]).map(|name| (*name, (*name).to_owned()));
+    let lists = DRAFT_LISTS.iter().map(|name| (*name, format!("{name}{LINES_SUFFIX}")));
+    let drafted =
+        drafted.chain(lists).filter_map(|(name, field)| Some((field, request.value(name)?)));
     Ok(html! {
         div class="card" role="status" {
             h2 { "This would go from " (would.handoff.from) " to " (would.handoff.to) }

@@ -1,20 +1,21 @@
-//! Now: events as they happen, the agents at work, what each received, and the work that waits.
+//! Now: events as they happen and over time, the agents at work, what each received, and the work that
+//! waits.
 
-use commonbook::base::error::Result;
+use commonbook::base::error::{Error, Result};
 use commonbook::base::page::Page;
 use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::contradiction::Contradiction;
-use commonbook::model::event::{Event, EventPage};
+use commonbook::model::event::{Event, EventPage, EventRates, RatePeriod};
 use commonbook::model::handoff::Handoff;
 use commonbook::model::memory::Memory;
 use commonbook::model::stats::WorkspaceStats;
 use commonbook::prompt::context::ContextSummary;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde_json::json;
 
 use super::super::parts::{agent, chip, empty_list, tile, time};
-use super::super::plots::{self, Series};
+use super::super::plots::{self, Series, TimeMark};
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::{event_words, transfer};
@@ -22,11 +23,31 @@ use crate::words::{event_words, transfer};
 /// Events that the page shows.
 const SHOWN_EVENTS: u64 = 40;
 
-/// Events that the plot counts at most.
-const PLOTTED_EVENTS_MAX: u64 = 1_000;
+/// Positions of the journal that the page reads first for its events; each further look reads more.
+const EVENT_WINDOW: u64 = 200;
 
-/// Minutes that the plot shows.
-const PLOTTED_MINUTES: usize = 60;
+/// By how much each further look at the journal is longer, and how many there are at most: a journal
+/// whose newest events are all hidden is not read to its beginning.
+const EVENT_WINDOW_FACTOR: u64 = 5;
+const EVENT_WINDOWS_MAX: usize = 4;
+
+/// Contexts of the time line.
+const TIMED_CONTEXTS_MAX: u64 = 100;
+
+/// Contexts of the table below it.
+const SHOWN_CONTEXTS_MAX: usize = 15;
+
+/// The parameter of the period that the plots show.
+const PERIOD_PARAMETER: &str = "period";
+
+/// The kinds of events that the plot tells apart, by the beginnings of their names; all others are
+/// together. The number is the colour.
+const RATE_GROUPS: [(&str, &[&str], usize); 3] = [
+    ("memories", &["memory."], 0),
+    ("contexts", &["context.", "agent."], 2),
+    ("handoffs and cases", &["handoff.", "case."], 3),
+];
+const OTHER_COLOUR: usize = 1;
 
 /// How long after its last call an agent counts as at work.
 const AT_WORK: SignedDuration = SignedDuration::from_mins(30);
@@ -34,9 +55,12 @@ const AT_WORK: SignedDuration = SignedDuration::from_mins(30);
 /// Shows what happens in the workspace now.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let stats: WorkspaceStats = request.call("get_memory_stats", json!({}))?;
-    let events = newest_events(request, stats.events)?;
+    let events = newest_events(request, &stats)?;
+    let period = period(request)?;
+    let rates: EventRates = request.call("get_event_rates", json!({"period": period}))?;
     let agents: AgentList = request.call("list_agents", json!({}))?;
-    let contexts: Page<ContextSummary> = request.call("list_contexts", json!({"limit": 12}))?;
+    let recent = json!({"since": rates.since, "limit": TIMED_CONTEXTS_MAX});
+    let contexts: Page<ContextSummary> = request.call("list_contexts", recent)?;
     let handoffs: Page<Handoff> = request
         .call("list_handoffs", json!({"side": "all", "status": ["pending"], "limit": 100}))?;
     let contradictions: Page<Contradiction> =
@@ -54,8 +78,13 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             (tile(&reviews, "memories to review", &request.path("review")))
         }
         section id="rates" data-live="*" aria-label="Events over time" {
-            h2 { "The last hour" }
-            (rates(request, &events))
+            h2 { "Events over " (period_words(period)) }
+            (period_links(request, period))
+            (rate_plot(&rates, period))
+        }
+        section id="contexts" data-live="context.built agent.memory.loaded handoff.*" aria-label="What agents received" {
+            h2 { "What agents received" }
+            (delegations(request, &contexts, &rates))
         }
         div class="split" {
             section id="events" data-live="*" aria-label="Events" {
@@ -67,10 +96,6 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                     h2 { "Agents at work" }
                     (agents_at_work(request, &agents.items))
                 }
-                section id="contexts" data-live="context.built agent.memory.loaded handoff.*" aria-label="Contexts" {
-                    h2 { "What agents received" }
-                    (told(request, &contexts.items))
-                }
                 section id="open" data-live="handoff.* contradiction.* memory.*" aria-label="Open work" {
                     h2 { "Open work" }
                     (open_work(request, &handoffs.items, &contradictions.items, reviews))
@@ -78,53 +103,139 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             }
         }
     };
-    let after = stats.events.saturating_sub(SHOWN_EVENTS).to_string();
+    let after = last_sequence(&stats).saturating_sub(SHOWN_EVENTS);
+    let after_text = after.to_string();
     let same = vec![
+        SameCall::new("list_events", json!({"after": after}), &["events", "--after", &after_text]),
         SameCall::new(
-            "list_events",
-            json!({"after": stats.events.saturating_sub(SHOWN_EVENTS)}),
-            &["events", "--after", &after],
+            "get_event_rates",
+            json!({"period": period}),
+            &["rates", "--period", period.name()],
         ),
         SameCall::new("get_memory_stats", json!({}), &["stats"]),
     ];
     Ok(PageContent { title: "Now".to_owned(), main, same })
 }
 
+/// The position of the last event that the reader may see.
+fn last_sequence(stats: &WorkspaceStats) -> u64 {
+    let last = stats.bus.as_ref().and_then(|bus| bus.last_event.as_ref());
+    last.map_or(stats.events, |event| event.sequence)
+}
+
 /// The newest events that the reader may see, the newest first.
-fn newest_events(request: &PageRequest, total: u64) -> Result<Vec<Event>> {
-    let mut after = total.saturating_sub(PLOTTED_EVENTS_MAX);
-    let mut events = Vec::new();
-    loop {
-        let page: EventPage = request.call("list_events", json!({"after": after, "limit": 100}))?;
-        events.extend(page.items);
-        match page.next {
-            Some(next) => after = next,
-            None => break,
+fn newest_events(request: &PageRequest, stats: &WorkspaceStats) -> Result<Vec<Event>> {
+    let end = last_sequence(stats);
+    let wanted = SHOWN_EVENTS.min(stats.events);
+    let (mut window, mut events) = (EVENT_WINDOW, Vec::new());
+    for _ in 0..EVENT_WINDOWS_MAX {
+        let begin = end.saturating_sub(window);
+        events = events_after(request, begin)?;
+        if events.len() as u64 >= wanted || begin == 0 {
+            break;
         }
+        window = window.saturating_mul(EVENT_WINDOW_FACTOR);
     }
     events.reverse();
     Ok(events)
 }
 
-fn rates(request: &PageRequest, events: &[Event]) -> Markup {
-    let minute_of = |at: Timestamp| {
-        let minutes = request.now.duration_since(at).as_secs() / 60;
-        usize::try_from(minutes).ok().filter(|minutes| *minutes < PLOTTED_MINUTES)
-    };
-    let series = |name: &'static str, fits: fn(&Event) -> bool| {
-        let mut values = vec![0; PLOTTED_MINUTES];
-        for minute in
-            events.iter().filter(|event| fits(event)).filter_map(|event| minute_of(event.at))
-        {
-            values[PLOTTED_MINUTES - 1 - minute] += 1;
+fn events_after(request: &PageRequest, begin: u64) -> Result<Vec<Event>> {
+    let (mut after, mut events) = (begin, Vec::new());
+    loop {
+        let page: EventPage = request.call("list_events", json!({"after": after, "limit": 100}))?;
+        events.extend(page.items);
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(events),
         }
-        Series { name, values }
+    }
+}
+
+/// The period that the URL names.
+fn period(request: &PageRequest) -> Result<RatePeriod> {
+    match request.value(PERIOD_PARAMETER) {
+        None => Ok(RatePeriod::Hour),
+        Some(name) => name.parse().map_err(|_| {
+            Error::invalid(PERIOD_PARAMETER, format!("unknown period {name:?}"))
+                .hint("Choose hour, day or week.")
+        }),
+    }
+}
+
+const fn period_words(period: RatePeriod) -> &'static str {
+    match period {
+        RatePeriod::Hour => "the last hour",
+        RatePeriod::Day => "the last 24 hours",
+        RatePeriod::Week => "the last 7 days",
+    }
+}
+
+fn period_links(request: &PageRequest, chosen: RatePeriod) -> Markup {
+    let all = [(RatePeriod::Hour, "1 h"), (RatePeriod::Day, "24 h"), (RatePeriod::Week, "7 days")];
+    html! {
+        nav class="choices" aria-label="Period" {
+            @for (period, label) in all {
+                a class="chip" href=(request.here_with(&[(PERIOD_PARAMETER, Some(period.name()))]))
+                    aria-current=[(period == chosen).then_some("true")] { (label) }
+                " "
+            }
+        }
+    }
+}
+
+/// The events over time, by what they are about.
+fn rate_plot(rates: &EventRates, period: RatePeriod) -> Markup {
+    let steps = rates.items.first().map_or(0, |item| item.counts.len());
+    let sum = |fits: &dyn Fn(&str) -> bool| {
+        let mut values = vec![0; steps];
+        for item in rates.items.iter().filter(|item| fits(item.kind.name())) {
+            values.iter_mut().zip(&item.counts).for_each(|(value, count)| *value += count);
+        }
+        values
     };
-    let all = [
-        series("memories", |event| event.kind.is_of_memory()),
-        series("other", |event| !event.kind.is_of_memory()),
-    ];
-    plots::bars("Events a minute, over the last hour", &all, "60 minutes ago", "now")
+    let is_of = |kind: &str, beginnings: &[&str]| {
+        beginnings.iter().any(|beginning| kind.starts_with(beginning))
+    };
+    let mut series: Vec<Series> = RATE_GROUPS
+        .iter()
+        .map(|(name, beginnings, colour)| Series {
+            name,
+            colour: *colour,
+            values: sum(&|kind| is_of(kind, beginnings)),
+        })
+        .collect();
+    let is_other =
+        |kind: &str| !RATE_GROUPS.iter().any(|(_, beginnings, _)| is_of(kind, beginnings));
+    series.push(Series { name: "other", colour: OTHER_COLOUR, values: sum(&is_other) });
+    let step = match period {
+        RatePeriod::Hour => "Events a minute",
+        RatePeriod::Day => "Events in 15 minutes",
+        RatePeriod::Week => "Events in 2 hours",
+    };
+    html! {
+        (plots::bars(step, &series, &time(rates.since), &html! { "now" }))
+        @if let Some(at) = rates.counted_since {
+            p class="muted" { "More happened than this counts: it begins at " (time(at)) "." }
+        }
+        @if !rates.items.is_empty() {
+            details {
+                summary { "The numbers" }
+                div class="scroll" { table {
+                    thead { tr { th { "Event" } th class="number" { "Count" } th class="number" { "Most in a step" } } }
+                    tbody {
+                        @for item in &rates.items {
+                            tr {
+                                td { (item.kind.name()) }
+                                td class="number" { (item.counts.iter().sum::<u64>()) }
+                                td class="number" { (item.counts.iter().max().copied().unwrap_or_default()) }
+                            }
+                        }
+                    }
+                } }
+            }
+        }
+    }
 }
 
 fn event_list(request: &PageRequest, events: &[Event]) -> Markup {
@@ -180,21 +291,47 @@ fn agents_at_work(request: &PageRequest, agents: &[AgentRecord]) -> Markup {
     }
 }
 
-fn told(request: &PageRequest, contexts: &[ContextSummary]) -> Markup {
+/// The contexts of the period on a time line, and the newest of them as a table.
+fn delegations(
+    request: &PageRequest,
+    contexts: &Page<ContextSummary>,
+    rates: &EventRates,
+) -> Markup {
+    let path = |context: &ContextSummary| request.item_path("contexts", &context.id.to_string());
+    let marks = contexts.items.iter().map(|context| TimeMark {
+        row: context.agent.to_string(),
+        at: context.at,
+        size: context.tokens,
+        title: format!(
+            "{}, {}: {}, {}, {}",
+            context.agent,
+            context.origin.name(),
+            count_text(context.items, "source", "sources"),
+            count_text(context.tokens, "token", "tokens"),
+            count_text(context.bytes, "byte", "bytes")
+        ),
+        path: path(context),
+    });
+    let marks: Vec<TimeMark> = marks.collect();
     html! {
-        @if contexts.is_empty() {
-            p class="muted" { "No agent has received a context yet." }
+        @if contexts.items.is_empty() {
+            p class="muted" { "No agent has received a context in this time. " a href=(request.path("contexts")) { "All contexts" } }
         } @else {
-            ul class="plain" {
-                @for context in contexts {
-                    li {
-                        a href=(request.item_path("contexts", &context.id.to_string())) {
-                            (context.agent) ": " (count_text(context.items, "item", "items"))
+            (plots::time_line("What each agent received", &marks, rates.since, rates.until))
+            div class="scroll" { table {
+                thead { tr { th { "When" } th { "Agent" } th { "How" } th class="number" { "Sources" } th class="number" { "Tokens" } th class="number" { "Bytes" } th { "Receipt" } } }
+                tbody {
+                    @for context in contexts.items.iter().take(SHOWN_CONTEXTS_MAX) {
+                        tr {
+                            td { (time(context.at)) } td { (agent(request, &context.agent)) } td { (context.origin.name()) }
+                            td class="number" { (context.items) } td class="number" { (context.tokens) } td class="number" { (context.bytes) }
+                            td { a href=(path(context)) { "open" } }
                         }
-                        " " span class="muted" { (context.tokens) " tokens, " (context.bytes) " bytes, " (context.origin.name()) }
-                        " " (time(context.at))
                     }
                 }
+            } }
+            @if contexts.next.is_some() || contexts.items.len() > SHOWN_CONTEXTS_MAX {
+                p { a href=(request.path("contexts")) { "All contexts" } }
             }
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Case, CaseBranch, CaseKey, EntryPosition, VersionConflict};
 use crate::base::error::{Error, Result};
 use crate::base::limits;
+use crate::base::page::PageCursor;
 
 /// Opens a branch of a case: it has the entries so far, and what is appended to it does not show in
 /// the case until `merge_case`. A session of yours on the case goes on in the branch.
@@ -23,6 +24,21 @@ pub struct BranchCase {
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
+}
+
+/// Lists the branches of a case, last opened first, merged ones too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListBranches {
+    /// The case's key.
+    pub key: CaseKey,
+    /// Items per page; 20 by default. From 1 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    pub limit: Option<u32>,
+    /// The last page's `next`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<PageCursor>,
 }
 
 /// Appends the entries of a branch to its case, with their authors and kinds, and closes the branch.

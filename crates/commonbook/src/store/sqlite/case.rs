@@ -39,6 +39,21 @@ impl CaseRows for SqliteTransaction<'_> {
         self.query_all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
+    fn branches(
+        &self,
+        workspace: &Workspace,
+        case: &CaseKey,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<(u64, Case)>> {
+        let sql = "SELECT * FROM case_log WHERE workspace = ?1 AND parent = ?2 AND sequence < ?3 \
+                   ORDER BY sequence DESC LIMIT ?4";
+        let before =
+            before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
+        let params = (workspace.as_str(), case.as_str(), before, limit);
+        self.query_all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
+    }
+
     fn case_keys(
         &self,
         workspace: &Workspace,
@@ -109,6 +124,32 @@ impl CaseRows for SqliteTransaction<'_> {
             (":limit", &limit),
         ];
         seen.all(&sql, &more, memory::from_row)
+    }
+
+    fn entries_of_others(
+        &self,
+        sight: &Sight,
+        stretch: &EntryStretch,
+        reader: &Agent,
+    ) -> Result<u64> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        let sql = format!(
+            "SELECT count(*) FROM memory m INDEXED BY memory_case WHERE {seen_m} \
+                 AND m.workspace = :workspace AND m.case_key = :case AND m.position > :after AND m.position <= :until \
+                 AND m.owner <> :reader AND m.retraction IS NULL"
+        );
+        let (workspace, case) = (stretch.workspace.as_str(), stretch.case.as_str());
+        let reader = reader.as_str();
+        let more: [(&str, &dyn ToSql); 5] = [
+            (":workspace", &workspace),
+            (":case", &case),
+            (":after", &stretch.after),
+            (":until", &stretch.until),
+            (":reader", &reader),
+        ];
+        let count = seen.first(&sql, &more, |row| row.get(0))?;
+        Ok(count.unwrap_or(0))
     }
 
     fn superseded_entries(

@@ -16,8 +16,8 @@ use crate::model::access::{
 use crate::model::agent::Agent;
 use crate::model::case::EntryKind;
 use crate::model::event::{
-    Event, EventFilter, EventKind, EventOrigin, EventRecord, JournalRange, NewEvent,
-    appended_positions, narrowed, with_entries, work_items,
+    Event, EventFilter, EventKind, EventOrigin, EventRecord, EventTally, JournalRange, NewEvent,
+    RateSteps, appended_positions, narrowed, with_entries, work_items,
 };
 use crate::model::memory::MemoryType;
 use crate::model::workspace::Workspace;
@@ -129,6 +129,46 @@ impl EventRows for SqliteTransaction<'_> {
         );
         let count = seen.first(&sql, &wanted.parameters(), |row| row.get(0))?;
         Ok(count.unwrap_or(0))
+    }
+
+    fn event_tallies(
+        &self,
+        sight: &Sight,
+        stretch: &JournalRange,
+        steps: &RateSteps,
+    ) -> Result<Vec<EventTally>> {
+        let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
+        let sql = format!(
+            "SELECT (e.at - :begin) / :step, e.kind, count(*) FROM event e \
+             WHERE e.at >= :begin AND e.at < :end AND {STRETCH_CONDITION} AND {} GROUP BY 1, 2",
+            seen_events(&seen)
+        );
+        let (begin, end) = (steps.since.as_millisecond(), steps.until().as_millisecond());
+        let step = i64::try_from(steps.step.as_millis()).unwrap_or(i64::MAX).max(1);
+        let mut more = wanted.parameters().to_vec();
+        more.extend([(":begin", &begin as &dyn ToSql), (":end", &end), (":step", &step)]);
+        seen.all(&sql, &more, |row| {
+            Ok(EventTally { step: row.get(0)?, kind: text(row, 1)?, count: row.get(2)? })
+        })
+    }
+
+    fn position_before(&self, workspace: &Workspace, time: Timestamp) -> Result<u64> {
+        let unseen = self.unseen("where a time is in a journal, with nothing of its events");
+        let sql = "SELECT e.sequence, e.at < ?3 FROM event e \
+             WHERE e.workspace = ?1 AND e.sequence <= ?2 ORDER BY e.sequence DESC LIMIT 1";
+        // All up to `low` are before the time, and all beyond `high` are not.
+        let (mut low, mut high) = (0, self.journal_end(workspace)?);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            let params = (workspace.as_str(), middle, time.as_millisecond());
+            let found: Option<(u64, bool)> =
+                unseen.first(sql, params, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            match found {
+                Some((sequence, false)) => high = sequence.saturating_sub(1),
+                Some((_, true)) | None => low = middle,
+            }
+        }
+        Ok(low)
     }
 
     fn event_figures(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<EventFigures> {

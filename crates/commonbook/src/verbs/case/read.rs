@@ -7,7 +7,8 @@ use crate::base::page::PageSize;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::{
-    Case, CaseContext, CaseEntries, CaseEntry, EntryFilter, EntryMark, GetCaseContext, ReadCase,
+    Case, CaseContext, CaseEntries, CaseEntry, CountUnread, EntryFilter, EntryMark, GetCaseContext,
+    ReadCase, UnreadCount, UnreadList,
 };
 use crate::model::memory::Memory;
 use crate::prompt::case::CaseTextBuilder;
@@ -20,6 +21,22 @@ use crate::verbs::ops::read_position::start_position;
 const ENTRY_BATCH: u64 = 50;
 
 impl Commonbook {
+    /// What the caller has not read of these cases.
+    ///
+    /// # Errors
+    /// `not_found` if a case does not exist; as [`CountUnread::check`].
+    pub fn count_unread(&self, caller: &Caller, request: &CountUnread) -> Result<UnreadList> {
+        request.check()?;
+        let sight = Sight::reading_at_home(caller)?;
+        self.store.read(|tx| {
+            let counts = request.cases.iter().map(|key| {
+                let case = find_case(tx, caller, key)?;
+                count_unread(tx, caller, &sight, &case)
+            });
+            Ok(UnreadList { items: counts.collect::<Result<_>>()? })
+        })
+    }
+
     /// Reads the entries of a case after a position, oldest first. Without a position, reading
     /// continues after the caller's read mark; a selection of entries begins at the beginning.
     ///
@@ -119,6 +136,22 @@ fn position_of(tx: &dyn Transaction, sight: &Sight, case: &Case, mark: EntryMark
             .with_field("after")
             .hint("Read the case for the ids and positions of its entries.")
     })
+}
+
+/// How far a caller has read a case, and the number of entries of others behind that: what it wrote
+/// itself it has read.
+pub(in crate::verbs) fn count_unread(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    case: &Case,
+) -> Result<UnreadCount> {
+    let mark = start_position(tx, caller, Some(&case.key), None, case.version)?;
+    let mut unread = 0;
+    for stretch in stretches(tx, case, mark, case.version)? {
+        unread += tx.entries_of_others(sight, &stretch, &caller.agent)?;
+    }
+    Ok(UnreadCount { case: case.key.clone(), mark, unread })
 }
 
 /// The stretches of a case between two positions, in order: a branch has the beginning of the case

@@ -7,7 +7,6 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::case::CaseKey;
 use crate::model::checkpoint::{CasePosition, Checkpoint, OpenHandoff, ResumeOptions, memory_at};
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
@@ -18,6 +17,7 @@ use crate::prompt::briefing::BriefingKey;
 use crate::prompt::item::{EntitySummary, MemorySummary};
 use crate::prompt::resume::{ForgottenMemory, ResumeMaterial};
 use crate::store::Transaction;
+use crate::verbs::case::count_unread;
 use crate::verbs::ops::find_visible::mentioned_items;
 use crate::verbs::ops::heirs::hide_heirs;
 
@@ -49,11 +49,12 @@ pub(super) fn resume_material(
     if let Some(key) = &session.case
         && let Some(case) = tx.case(&session.workspace, key)?
     {
+        let unread = count_unread(tx, caller, sight, &case)?.unread;
         cases.push(CasePosition {
             key: case.key.to_string(),
             title: case.title,
             context_version: case.version,
-            read: read_position(tx, caller, key)?.min(case.version),
+            read: case.version.saturating_sub(unread),
         });
     }
     let entities = mentioned_entities(tx, sight, session, &memories, &changes)?;
@@ -247,8 +248,4 @@ fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<V
     let mut edges = tx.edges(&sight, &filter, limits::PAGE_MAX)?;
     edges.reverse();
     Ok(edges)
-}
-
-fn read_position(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
-    tx.cursor(&caller.workspace, &caller.agent, Some(key))
 }

@@ -1,0 +1,321 @@
+//! The health of a home: the checks that `doctor` prints and that a server shows of itself, in the same
+//! words.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+use commonbook::Commonbook;
+use commonbook::base::error::{Error, Result};
+use commonbook::model::checkpoint::CheckpointSettings;
+use commonbook::model::workspace::Workspace;
+use indicatif::HumanBytes;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::local::RpcClient;
+use crate::output::count_text;
+use crate::process;
+use crate::sandbox::{self, SandboxState};
+use crate::words::{beginning, minute};
+
+/// Workspaces that the report names.
+const WORKSPACES_SHOWN_MAX: usize = 5;
+
+/// Free disk space below which a home is in danger, in bytes.
+const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
+
+/// When this server found its store intact.
+static INTACT_AT: OnceLock<Timestamp> = OnceLock::new();
+
+/// The result of one check.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct HealthCheck {
+    /// The part that was checked.
+    pub(crate) what: &'static str,
+    /// The finding.
+    pub(crate) found: String,
+    /// How to repair it; `None` if nothing is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) repair: Option<String>,
+}
+
+impl HealthCheck {
+    /// A check that found nothing wrong.
+    pub(crate) fn healthy(what: &'static str, found: impl Into<String>) -> Self {
+        Self { what, found: found.into(), repair: None }
+    }
+
+    /// A check that found a fault, with its repair.
+    pub(crate) fn faulty(
+        what: &'static str,
+        found: impl Into<String>,
+        repair: impl Into<String>,
+    ) -> Self {
+        Self { what, found: found.into(), repair: Some(repair.into()) }
+    }
+
+    /// A check that failed with this error.
+    pub(crate) fn from_error(what: &'static str, error: Error) -> Self {
+        let repair = error.hint.unwrap_or_else(|| "See docs/operating.md.".to_owned());
+        Self::faulty(what, error.message, repair)
+    }
+}
+
+/// What a server can check of its home and of itself: no file beyond its sandbox, and no page of the store
+/// that it has not read for its own work.
+///
+/// # Errors
+/// `unavailable` if the store or the index cannot be read.
+pub(crate) fn check_from_server(config: &Config, book: &Commonbook) -> Result<Vec<HealthCheck>> {
+    let mut checks = check_files(config, book)?;
+    checks.push(check_integrity_at_start());
+    checks.extend(check_server_settings(config));
+    checks.push(check_model(book.index().embedding_model()));
+    checks.extend(check_settings(config));
+    checks.extend(check_handoffs(config));
+    checks.extend(check_process());
+    checks.extend(check_sandbox(config));
+    Ok(checks)
+}
+
+/// Reports the files of the store and of the index, by what is known without reading them all.
+///
+/// # Errors
+/// `unavailable` if the store or the index cannot be read.
+pub(crate) fn check_files(config: &Config, book: &Commonbook) -> Result<Vec<HealthCheck>> {
+    let (store, index) = (book.store(), book.index());
+    let path = config.store_path()?;
+    let size = format!("{} ({})", path.display(), HumanBytes(store.disk_bytes()?));
+    let workspaces = store.read(|tx| tx.workspaces())?;
+    let schema = format!("version {}", store.schema_version()?);
+    let mut checks = vec![
+        HealthCheck::healthy("store", size),
+        HealthCheck::healthy("workspaces", workspaces_text(&workspaces)),
+        HealthCheck::healthy("schema", schema),
+    ];
+    checks.extend(check_disk(config.home()?));
+    let damage = index.check()?;
+    checks.extend(damage.into_iter().map(|damage| {
+        HealthCheck::faulty("index", damage, "Run `commonbook reindex`, which rebuilds the index.")
+    }));
+    let found = match index.unwritten_events(store)? {
+        0 => "its files hold every event".to_owned(),
+        left => {
+            let events = count_text(left, "event waits", "events wait");
+            format!("{events} to be written; searches find them already")
+        }
+    };
+    checks.push(HealthCheck::healthy("index", found));
+    Ok(checks)
+}
+
+/// The workspaces with memories: the first ones by name, and the number of the others.
+fn workspaces_text(workspaces: &[Workspace]) -> String {
+    let shown = workspaces.iter().take(WORKSPACES_SHOWN_MAX).map(ToString::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match workspaces.len() {
+        0 => "none yet".to_owned(),
+        count if count > WORKSPACES_SHOWN_MAX => {
+            format!("{shown} and {} more", count - WORKSPACES_SHOWN_MAX)
+        }
+        _ => shown,
+    }
+}
+
+/// Reports the free space of the disk that holds a folder; nothing if the system does not say.
+fn check_disk(folder: &Path) -> Option<HealthCheck> {
+    let free = free_bytes(folder)?;
+    let found = format!("{} are free", HumanBytes(free));
+    Some(match free < FREE_BYTES_MIN {
+        true => {
+            HealthCheck::faulty("disk", found, "Free disk space: a write fails on a full disk.")
+        }
+        false => HealthCheck::healthy("disk", found),
+    })
+}
+
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
+/// Records that this server has read its whole store, and found it intact.
+pub(crate) fn note_intact_store(at: Timestamp) {
+    // A second server in one process would share this.
+    let _set_before = INTACT_AT.set(at);
+}
+
+/// Reports the check of the store that each server makes when it starts.
+fn check_integrity_at_start() -> HealthCheck {
+    let found = match INTACT_AT.get() {
+        Some(at) => format!("{INTACT}, as the server found at {}", minute(*at)),
+        None => "the server checks the store now".to_owned(),
+    };
+    HealthCheck::healthy("integrity", found)
+}
+
+/// The finding of an intact store.
+pub(crate) const INTACT: &str = "The store is intact";
+
+/// Reports the settings that cannot be read, and those that differ from the defaults.
+pub(crate) fn check_settings(config: &Config) -> Vec<HealthCheck> {
+    let mut checks = Vec::new();
+    if let Some(error) = &config.settings_error {
+        checks.push(HealthCheck::from_error("settings", error.clone()));
+    }
+    checks.extend(check_contexts(config));
+    checks.extend(check_checkpoints(config));
+    checks
+}
+
+/// Reports that the running server read config.json before its last change.
+pub(crate) fn check_server_settings(config: &Config) -> Option<HealthCheck> {
+    let time = |time: SystemTime| Timestamp::try_from(time).ok();
+    let begun = RpcClient::server_start(config).and_then(time)?;
+    let changed = fs::metadata(config.settings_path()?).and_then(|file| file.modified()).ok();
+    let is_older = changed.and_then(time).is_some_and(|changed| begun < changed);
+    let found = format!(
+        "the server that runs since {} began before config.json changed, and uses the earlier settings",
+        minute(begun)
+    );
+    let repair = "Restart it: `commonbook serve`, or the client that runs `commonbook mcp`.";
+    is_older.then(|| HealthCheck::faulty("server", found, repair))
+}
+
+/// Characters of a setting in the report.
+const SETTING_CHARS_MAX: usize = 60;
+
+/// Reports the settings of contexts that differ from the defaults.
+fn check_contexts(config: &Config) -> Option<HealthCheck> {
+    let preferences = serde_json::to_value(config.preferences().ok()?).ok()?;
+    let mut settings = Vec::new();
+    collect_settings("", &preferences, &mut settings);
+    let found = settings.join(", ");
+    (!found.is_empty()).then(|| HealthCheck::healthy("contexts", found))
+}
+
+/// Adds each value below a setting with its path: `agents.*.budget 900`.
+fn collect_settings(path: &str, value: &Value, settings: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                collect_settings(&path, value, settings);
+            }
+        }
+        Value::Array(items) if items.is_empty() => {}
+        value => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            settings.push(format!("{path} {}", beginning(&text, SETTING_CHARS_MAX)));
+        }
+    }
+}
+
+/// Reports the settings of checkpoints that differ from the defaults.
+fn check_checkpoints(config: &Config) -> Option<HealthCheck> {
+    let settings = config.checkpoints().ok()?;
+    let CheckpointSettings { kept, days, minutes, partial_memories, partial_entities } = settings;
+    let found = format!(
+        "{kept} kept for {days} days, one after {minutes} minutes of activity; a partial resume has \
+         {partial_memories} memories and {partial_entities} entities"
+    );
+    let is_default = settings == CheckpointSettings::default();
+    (!is_default).then(|| HealthCheck::healthy("checkpoints", found))
+}
+
+/// Reports whether agents can hand work over; an invalid setting is reported as such.
+pub(crate) fn check_handoffs(config: &Config) -> Option<HealthCheck> {
+    let handoffs = config.collaboration().ok()?.handoffs;
+    let found = match handoffs {
+        true => "agents can hand work over",
+        false => "off: collaboration.handoffs in config.json is false",
+    };
+    Some(HealthCheck::healthy("handoffs", found))
+}
+
+/// Reports the model that embeds memories, or why there is none.
+pub(crate) fn check_model(model: Result<Option<String>>) -> HealthCheck {
+    match model {
+        Ok(Some(name)) => HealthCheck::healthy("model", name),
+        Ok(None) => HealthCheck::healthy("model", "off: searches compare words only"),
+        Err(error) => HealthCheck::from_error("model", error),
+    }
+}
+
+/// Checks that no core file can hold the memory of a commonbook process.
+pub(crate) fn check_process() -> Option<HealthCheck> {
+    match process::leaves_core_files()? {
+        false => Some(HealthCheck::healthy("process", "commonbook processes leave no core files")),
+        true => Some(HealthCheck::faulty(
+            "process",
+            "commonbook processes leave core files, which can hold the text of memories",
+            "Run `ulimit -c 0` before `commonbook`.",
+        )),
+    }
+}
+
+/// Checks which files a server may use, and which links of the home lead out of them.
+pub(crate) fn check_sandbox(config: &Config) -> Vec<HealthCheck> {
+    let sandbox = match sandbox::sandbox_state(config) {
+        Ok(SandboxState::On(sandbox)) => sandbox,
+        Ok(SandboxState::Off) => {
+            return vec![HealthCheck::healthy("sandbox", "off, because COMMONBOOK_SANDBOX=off")];
+        }
+        Ok(SandboxState::Unsupported) => {
+            let found = "not available: it needs Landlock of Linux 5.19 or newer";
+            return vec![HealthCheck::healthy("sandbox", found)];
+        }
+        Ok(SandboxState::Refused(error)) | Err(error) => {
+            return vec![HealthCheck::from_error("sandbox", error)];
+        }
+    };
+    let list = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let mut found = format!("`commonbook serve` can write only below {}", list(&sandbox.writes));
+    if !sandbox.reads.is_empty() {
+        found += &format!("; besides system folders it can read {}", list(&sandbox.reads));
+    }
+    let mut checks = vec![HealthCheck::healthy("sandbox", found)];
+    checks.extend(sandbox.missing.iter().map(|folder| {
+        let found = format!("{} in `folders` of config.json does not exist", folder.display());
+        HealthCheck::faulty("sandbox", found, "Create the folder, or remove it from `folders`.")
+    }));
+    checks.extend(sandbox.escaping_links().into_iter().map(|(link, target)| {
+        let found =
+            format!("{} leads to {}, outside the sandbox", link.display(), target.display());
+        HealthCheck::faulty(
+            "sandbox",
+            found,
+            "Add the folder of the target to `folders` in config.json.",
+        )
+    }));
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_workspaces_are_named_and_the_others_counted() {
+        let text = |count: usize| {
+            let names = (1..=count).map(|number| format!("w{number}").parse().unwrap());
+            workspaces_text(&names.collect::<Vec<_>>())
+        };
+        assert_eq!(text(0), "none yet");
+        assert_eq!(text(5), "w1, w2, w3, w4, w5");
+        assert_eq!(text(7), "w1, w2, w3, w4, w5 and 2 more");
+    }
+}
