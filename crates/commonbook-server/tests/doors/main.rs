@@ -18,6 +18,7 @@ mod consolidation;
 mod contexts;
 mod corrections;
 mod dashboard;
+mod dashboard_walk;
 mod digests;
 mod export;
 mod forgetting;
