@@ -19,7 +19,7 @@ const PICTURES = [
     await page.locator('#why button').click();
     await page.locator('#why .notice').waitFor();
   }],
-  ['context', light, 'contexts', 'payment service retry'],
+  ['context', light, 'contexts', 'claude-code/engineer'],
   ['handoffs', dark, 'handoffs'],
   ['entity', light, 'entities?beginning=PostgreSQL', 'PostgreSQL', (page) => page.locator('#graph').evaluate((graph) => graph.scrollIntoView())],
   ['contradiction', light, 'contradictions', 'payment service'],

@@ -6,7 +6,7 @@ import sys
 
 PROGRAM = sys.argv[1]
 MEMORIES = [
-    ("claude-code", "The payment service retries three times, one second apart", ["payment"], "decision"),
+    ("claude-code", "The payment service retries three times", ["payment"], "decision"),
     ("gemini-cli", "The payment service retries five times", ["payment"], "semantic"),
     ("codex", "Billing and Orders both write to PostgreSQL; Billing owns the table invoices", ["database"], "semantic"),
     ("claude-code", "PostgreSQL was upgraded to version 16 in May; the old replica is gone", ["database"], "episodic"),
@@ -19,8 +19,8 @@ MEMORIES = [
     ("copilot/reviewer", "Logs of the payment service contain the order number, never the card", ["payment", "logs"], "semantic"),
     ("claude-code/engineer", "The release train leaves on Thursday; what is not merged by noon waits a week", ["release"], "procedural"),
     ("gemini-cli", "Customers of the pilot asked for invoices as PDF", ["billing"], "episodic"),
-    ("codex", "The nightly job of Billing runs at 02:00", ["billing"], "semantic"),
-    ("copilot/reviewer", "The nightly job of Billing runs at 04:00", ["billing"], "semantic"),
+    ("codex", "The nightly job runs at 02:00", ["billing"], "semantic"),
+    ("copilot/reviewer", "The nightly job runs at 04:00", ["billing"], "semantic"),
     ("claude-code", "Feature flags live in config/flags.toml and are read once at the start", ["config"], "semantic"),
     ("codex", "The payment service gives up after ten seconds in all; the orders page shows a notice then", ["payment", "orders"], "semantic"),
     ("gemini-cli", "The outage of the orders page on Monday lasted 42 minutes", ["outage", "orders"], "episodic"),
@@ -59,7 +59,7 @@ for giver, taker, task in HANDOFFS:
     made = json.loads(run("handoff", "create", taker, task, "--json", agent=giver))["handoff"]["id"]
     run("handoff", "accept", made, agent=taker)
     if "Review" not in task:
-        run("handoff", "complete", made, "--result", "Done.", agent=taker)
+        run("handoff", "complete", made, "Done.", agent=taker)
 for agent, task in [("codex", "Make the payment service retry less often"), ("gemini-cli", "Write about the outage of the orders page"),
                     ("claude-code/engineer", "Test the checkout against the database"), ("copilot/reviewer", "Review the time limit of the payment service")]:
     run("context", task, "--budget", "250", agent=agent)
