@@ -36,6 +36,13 @@ const browser = await chromium.launch({
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: false });
 const page = await context.newPage();
 watch(page, 'page');
+const assets = new Map();
+page.on('response', async (response) => {
+  if (response.url().includes('/dashboard/assets/') && response.ok()) {
+    const body = await response.body().catch(() => undefined);
+    if (body) assets.set(response.url(), body.length);
+  }
+});
 await page.goto(link);
 check(page.url() === `${origin}${root}/now`, `the link leads to ${page.url()}`);
 
@@ -124,6 +131,155 @@ await page.locator('.notice', { hasText: 'one in tests' }).waitFor();
 await page.locator('button', { hasText: 'Reopen' }).click();
 await page.locator('button', { hasText: 'Keep both' }).waitFor();
 passed += 2;
+
+// Merges an entity into another one, and takes the merge apart again.
+await open(`${root}/entities?type=tool&beginning=Postgre`);
+await page.locator('.row-main', { hasText: 'PostgreSQL' }).first().click();
+await page.locator('input[name=merge]').fill('Postgres');
+await page.locator('#merge button', { hasText: 'Find' }).click();
+await page.locator('#merge button', { hasText: 'Merge Postgres server into PostgreSQL' }).click();
+await page.locator('#entity .chip', { hasText: 'Postgres server' }).waitFor();
+check(await page.locator('#entity h1').textContent() !== '' && await page.locator('h3', { hasText: 'History' }).count() === 1,
+  'a merge is in the history of the entity');
+const named = async (name) => {
+  await open(`${root}/entities?type=tool&beginning=Postgre`);
+  return page.locator('#entities .row-main strong', { hasText: name }).count();
+};
+check(await named('Postgres server') === 0 && await named('PostgreSQL') === 1, 'a merged entity is not in the registry');
+await page.locator('.row-main', { hasText: 'PostgreSQL' }).first().click();
+await page.locator('#merge button', { hasText: /^Take Postgres server out$/i }).click();
+await page.locator('#merge li', { hasText: 'taken apart again' }).waitFor();
+check(await named('Postgres server') === 1 && await named('PostgreSQL') === 1, 'after the merge is taken apart, both entities are in the registry');
+
+// Follows a chain of handoffs from page to page, there and back.
+await open(`${root}/handoffs`);
+const chain = page.locator('#chains .card', { has: page.locator('.steps li:nth-child(2)') }).first();
+await chain.locator('.steps li a').first().click();
+await page.waitForURL(/handoffs\/hnd_/);
+const firstHandoff = page.url();
+check((await page.locator('#handoff .text').first().textContent()).includes('Write the press release'), 'the chain begins with its first handoff');
+await page.locator('#chain .row:not(.current) .row-main').first().click();
+await page.waitForURL((url) => url.href !== firstHandoff);
+check((await page.locator('#handoff .text').first().textContent()).includes('Check the numbers'), 'the second handoff of the chain');
+check(await page.locator('#chain .row.current .row-main[aria-current=true]').count() === 1, 'the chain marks the handoff that is shown');
+await page.locator('#chain .row:not(.current) .row-main').first().click();
+await page.waitForURL(firstHandoff);
+passed += 1;
+
+// The keyboard alone: no step below uses a mouse.
+const focused = () => page.evaluate(() => {
+  const element = document.activeElement;
+  if (!element || element === document.body) return { tag: 'BODY', text: '', isVisible: false };
+  const box = element.getBoundingClientRect();
+  const style = getComputedStyle(element);
+  // A node of a graph has a thicker line instead.
+  const line = element.closest('svg') ? parseFloat(getComputedStyle(element.querySelector('.node')).strokeWidth) : 0;
+  const at = document.elementFromPoint(box.x + Math.min(box.width / 2, 40), box.y + Math.min(box.height / 2, 10));
+  return {
+    tag: element.tagName, text: (element.textContent || element.value || element.name || '').trim(), name: element.name ?? '',
+    // A caret shows the focus of what is typed into; everything has the outline too.
+    isVisible: box.width > 0 && box.height > 0 && (line > 3 || style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2)
+      && at !== null && (element.contains(at) || at.contains(element)),
+  };
+});
+const unseen = new Set();
+// Presses Tab until the focus is where the story goes on; each stop on the way shows its focus.
+async function tabTo(what, fits, key = 'Tab') {
+  for (let steps = 0; steps < 150; steps += 1) {
+    await page.keyboard.press(key);
+    const now = await focused();
+    if (now.tag !== 'BODY' && !now.isVisible) unseen.add(`${what}: ${now.tag} ${now.text.slice(0, 40)}`);
+    if (fits(now)) return;
+  }
+  throw new Error(`no key leads to ${what}`);
+}
+await open(`${root}/now`);
+await tabTo('the way past the navigation', (now) => now.text === 'Skip to the content');
+await page.keyboard.press('Enter');
+check((await page.evaluate(() => document.activeElement.id)) === 'main', 'the first link leads past the navigation');
+await page.keyboard.press('/');
+await page.keyboard.type('kettle of the office');
+await page.keyboard.press('Enter');
+await page.waitForURL(/memories\?q=kettle/);
+await page.keyboard.press('j');
+check((await focused()).isVisible && (await focused()).text.includes('kettle'), 'j chooses the first hit, and shows it');
+await page.keyboard.press('Enter');
+await page.waitForURL(/memories\/mem_/);
+await tabTo('the form to edit', (now) => now.tag === 'SUMMARY' && now.text === 'Edit');
+await page.keyboard.press('Enter');
+await tabTo('the text', (now) => now.tag === 'TEXTAREA');
+await page.keyboard.press('Control+a');
+await page.keyboard.type('The kettle of the office is violet');
+await tabTo('the button that saves', (now) => now.text === 'Save the change');
+await page.keyboard.press('Enter');
+await page.locator('.history ins', { hasText: 'violet' }).waitFor();
+await page.keyboard.press('g');
+await page.keyboard.press('d');
+await page.waitForURL(/contradictions$/);
+await page.keyboard.press('j');
+await page.keyboard.press('Enter');
+await page.waitForURL(/contradictions\/con_/);
+await tabTo('the context in which both hold', (now) => now.name === 'context');
+await page.keyboard.type('one by day, the other by night');
+await page.keyboard.press('Enter');
+await page.locator('.notice', { hasText: 'one by day' }).waitFor();
+await tabTo('reopening', (now) => now.text === 'Reopen');
+await page.keyboard.press('Enter');
+await page.locator('button', { hasText: 'Keep both' }).waitFor();
+await page.keyboard.press('Control+k');
+await page.keyboard.type('cases');
+await page.keyboard.press('Enter');
+await page.waitForURL(/\/cases$/);
+await page.keyboard.press('?');
+await page.locator('dialog#keys[open]').waitFor();
+await page.keyboard.press('Escape');
+check(await page.locator('dialog[open]').count() === 0, 'Escape closes the keys');
+// Every stop of one whole page, to the foot and back.
+for (const path of ['now', 'memories', 'handoffs', 'contradictions'].map((name) => `${root}/${name}`)) {
+  await open(path);
+  const last = await page.evaluate(() => {
+    const stops = [...document.querySelectorAll('main a[href], main button, main summary, main input, main select, main textarea')];
+    return stops.filter((element) => element.checkVisibility() && element.getBoundingClientRect().height > 0).length;
+  });
+  for (let steps = 0; steps < Math.min(last, 60) + 25; steps += 1) {
+    await page.keyboard.press('Tab');
+    const now = await focused();
+    if (now.tag === 'BODY') break;
+    if (!now.isVisible) unseen.add(`${path}: ${now.tag} ${now.text.slice(0, 40)}`);
+  }
+}
+check(unseen.size === 0, `the focus is not seen at: ${[...unseen].slice(0, 12).join('; ')}`);
+passed += 4;
+
+// Equal data is an equal picture; all files of the pages are small; the first paint comes soon.
+for (const path of [`${root}/handoffs`, things.entities, `${root}/entities`, `${root}/contexts`]) {
+  const pictures = async () => {
+    await open(path);
+    return page.locator('main svg').evaluateAll((found) => found.map((one) => one.outerHTML).join());
+  };
+  check(await pictures() === await pictures(), `${path}: equal data, another picture`);
+}
+await open(`${root}/now`);
+for (const name of [await page.evaluate(() => document.body.dataset.worker)]) {
+  assets.set(name, (await (await page.request.get(`${origin}${name}`)).body()).length);
+}
+const bytes = [...assets.values()].reduce((sum, size) => sum + size, 0);
+check(assets.size >= 8 && bytes <= 150_000, `${assets.size} files of ${bytes} bytes`);
+console.log(`${assets.size} files of the pages, ${bytes} bytes uncompressed`);
+const paints = [];
+for (const name of PAGES) {
+  await open(`${root}/${name}`);
+  const painted = await page.evaluate(() => new Promise((done) => {
+    const read = () => {
+      const [paint] = performance.getEntriesByName('first-contentful-paint');
+      if (paint) done(paint.startTime); else setTimeout(read, 5);
+    };
+    read();
+  }));
+  paints.push([name, painted]);
+}
+paints.sort((one, other) => one[1] - other[1]);
+console.log(`first paint: median ${paints[paints.length >> 1][1].toFixed(0)} ms, slowest ${paints.at(-1)[1].toFixed(0)} ms (${paints.at(-1)[0]})`);
 
 // Signed out, no page is shown.
 refused = true;

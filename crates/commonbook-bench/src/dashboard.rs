@@ -1,14 +1,21 @@
-//! `bench dashboard`: how long the server takes for each page of a large home, at rest and while events arrive.
+//! `bench dashboard`: how long each page of a large home takes, at rest and while events arrive: in the server, in Chromium,
+//! and over many event streams.
 
-use std::path::PathBuf;
+mod browser;
+mod streams;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use commonbook::base::clock::{Clock, FixedClock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook_server::child::{ChildServer, program_command, step_error};
 use commonbook_server::output::print_line;
 use serde_json::json;
+
+use browser::BrowserChoice;
 
 use super::consolidation::fill_home;
 use super::machine::MachineProfile;
@@ -33,7 +40,17 @@ const PAGES: [&str; 12] = [
 ];
 
 /// Threads that save while the pages are read again.
-const WRITERS: usize = 4;
+const WRITERS: usize = 2;
+
+/// How often a writer saves in a second, many memories at once.
+const SAVES_PER_SECOND: usize = 10;
+
+/// Agents that hand over to each other before the pages are read.
+const AGENTS: usize = 8;
+
+/// Handoffs and contexts that are made before the pages are read.
+const HANDOFFS: usize = 120;
+const CONTEXTS: usize = 60;
 
 /// Arguments of the dashboard bench.
 #[derive(Debug, clap::Args)]
@@ -44,6 +61,14 @@ pub(super) struct DashboardBench {
     /// How often each page is read
     #[arg(long, default_value_t = 30)]
     each: usize,
+    /// Events a second that the writers aim at; what they reach is printed
+    #[arg(long, default_value_t = 1_000)]
+    rate: usize,
+    /// Event streams of the pages that are open at once
+    #[arg(long, default_value_t = 200)]
+    streams: usize,
+    #[command(flatten)]
+    browser: BrowserChoice,
     /// The folder for the home; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -56,13 +81,18 @@ struct SignedIn<'s> {
     cookie: String,
 }
 
+/// A link that signs in a browser.
+fn sign_in_link(home: &Path) -> Result<String> {
+    let arguments = ["dashboard", "--no-open", "--workspace", MAIN_WORKSPACE];
+    let output = program_command(home, &arguments)?
+        .output()
+        .map_err(|error| step_error("the link was not made", error))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
 impl<'s> SignedIn<'s> {
-    fn by_link(server: &'s ChildServer, home: &std::path::Path) -> Result<Self> {
-        let arguments = ["dashboard", "--no-open", "--workspace", MAIN_WORKSPACE];
-        let output = program_command(home, &arguments)?
-            .output()
-            .map_err(|error| step_error("the link was not made", error))?;
-        let link = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    fn by_link(server: &'s ChildServer, home: &Path) -> Result<Self> {
+        let link = sign_in_link(home)?;
         let config = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false);
         let agent = ureq::Agent::new_with_config(config.build());
         let response =
@@ -108,27 +138,56 @@ impl DashboardBench {
             fill_home(&book, &clock, self.size)?;
         }
         let server = ChildServer::start(folder.path())?;
+        work_together(&server)?;
         let browser = SignedIn::by_link(&server, folder.path())?;
-        print_line(&format!("\n{} memories; ms from request to the whole page", self.size));
+        print_line(&format!("\n{} memories; from the request to the whole page", self.size));
         TimedStep::print_head();
         for page in PAGES {
             self.time_page(&browser, page, "")?;
         }
+        self.measure_browser(folder.path(), ", at rest")?;
+        streams::measure(&browser, self.streams)?;
+        self.while_events_arrive(&server, "in the server", || {
+            print_line("\nwhile events arrive; from the request to the whole page");
+            TimedStep::print_head();
+            PAGES.iter().try_for_each(|page| self.time_page(&browser, page, ""))
+        })?;
+        if self.browser.is_chosen() {
+            self.while_events_arrive(&server, "in Chromium", || {
+                self.measure_browser(folder.path(), ", while events arrive")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn measure_browser(&self, home: &Path, note: &str) -> Result<()> {
+        match self.browser.is_chosen() {
+            true => self.browser.measure(home, &sign_in_link(home)?, note),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs an act while writers save, and prints the events a second that they reached.
+    fn while_events_arrive(
+        &self,
+        server: &ChildServer,
+        place: &str,
+        act: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let (stopping, saved) = (AtomicBool::new(false), AtomicUsize::new(0));
         std::thread::scope(|threads| {
             for writer in 0..WRITERS {
-                let (server, stopping, saved) = (&server, &stopping, &saved);
-                threads.spawn(move || save_until(server, writer, stopping, saved));
+                let (stopping, saved) = (&stopping, &saved);
+                let batch = self.rate.div_ceil(WRITERS * SAVES_PER_SECOND);
+                threads.spawn(move || save_until(server, place, writer, batch, stopping, saved));
             }
-            let begun = std::time::Instant::now();
-            let timed = ["now", "memories"]
-                .iter()
-                .try_for_each(|page| self.time_page(&browser, page, ", while events arrive"));
+            let begun = Instant::now();
+            let done = act();
+            let (seconds, saved) = (begun.elapsed().as_secs_f64(), saved.load(Ordering::Relaxed));
             stopping.store(true, Ordering::Relaxed);
-            let seconds = begun.elapsed().as_secs_f64();
-            let rate = saved.load(Ordering::Relaxed) as f64 / seconds;
-            print_line(&format!("memories saved meanwhile, a second: {rate:.0}"));
-            timed
+            let rate = saved as f64 / seconds;
+            print_line(&format!("events a second meanwhile, {place}: {rate:.0} ({saved} events)"));
+            done
         })
     }
 
@@ -143,14 +202,55 @@ impl DashboardBench {
     }
 }
 
-fn save_until(server: &ChildServer, writer: usize, stopping: &AtomicBool, saved: &AtomicUsize) {
+/// Makes the handoffs and contexts that the pages show.
+fn work_together(server: &ChildServer) -> Result<()> {
+    let call = |path: &str, agent: &str, body: &serde_json::Value| {
+        let (status, answer) = server.call("POST", path, agent, MAIN_WORKSPACE, body)?;
+        match status {
+            200 | 201 => Ok(()),
+            _ => Err(Error::new(ErrorKind::Unavailable, format!("{path}: {status}: {answer}"))),
+        }
+    };
+    let agent = |number: usize| format!("agent-{}", number % AGENTS);
+    for number in 0..HANDOFFS {
+        let task = format!("Check the settings of release {number}");
+        let body = json!({"to": agent(number * 3 + 1), "task": task, "context": "As noted."});
+        call("/v1/handoffs", &agent(number), &body)?;
+    }
+    for number in 0..CONTEXTS {
+        let body = json!({"task": format!("Prepare the settings of release {number}")});
+        call("/v1/context", &agent(number), &body)?;
+    }
+    Ok(())
+}
+
+/// Saves batches at a steady pace.
+fn save_until(
+    server: &ChildServer,
+    place: &str,
+    writer: usize,
+    batch: usize,
+    stopping: &AtomicBool,
+    saved: &AtomicUsize,
+) {
+    let agent = format!("writer-{writer}");
+    let pause = Duration::from_secs(1) / u32::try_from(SAVES_PER_SECOND).unwrap_or(1);
+    let mut due = Instant::now();
     let mut number = 0;
     while !stopping.load(Ordering::Relaxed) {
-        number += 1;
-        let body = json!({"text": format!("Writer {writer} counts {number} boxes in the hall")});
-        let agent = format!("writer-{writer}");
-        if server.call("POST", "/v1/memories", &agent, MAIN_WORKSPACE, &body).is_ok() {
-            saved.fetch_add(1, Ordering::Relaxed);
+        let memories: Vec<_> = (number..number + batch)
+            .map(|box_number| {
+                let text = format!("{place}, writer {writer} counts box {box_number}");
+                json!({"text": text, "topics": ["boxes"]})
+            })
+            .collect();
+        number += batch;
+        let body = json!({"memories": memories});
+        let answer = server.call("POST", "/v1/memories", &agent, MAIN_WORKSPACE, &body);
+        if answer.is_ok_and(|(status, _)| status == 201) {
+            saved.fetch_add(batch, Ordering::Relaxed);
         }
+        due += pause;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
     }
 }

@@ -75,8 +75,8 @@ impl LatencyRow {
 }
 
 /// The events that one follower received, with their times, in the order of the journal.
-struct FollowerLog {
-    times: Vec<Instant>,
+pub(super) struct FollowerLog {
+    pub(super) times: Vec<Instant>,
     lagged: usize,
     /// Kept open, so that the server's memory is measured with all streams.
     _connection: TcpStream,
@@ -142,7 +142,13 @@ impl EventBench {
             .trim_start_matches("http://")
             .parse()
             .map_err(|error| step_error("the server's address is none", error))?;
-        let connections = runtime.block_on(self.connect(address))?;
+        let request = |follower| {
+            format!(
+                "GET /events/stream HTTP/1.1\r\nHost: {address}\r\n\
+                 X-Commonbook-Agent: follower-{follower}\r\n\r\n"
+            )
+        };
+        let connections = runtime.block_on(open_streams(address, self.followers, request))?;
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| self.save(server));
             let told = runtime.block_on(self.follow(connections));
@@ -152,36 +158,10 @@ impl EventBench {
         })
     }
 
-    /// Opens every stream, and waits for its head.
-    async fn connect(&self, address: SocketAddr) -> Result<Vec<TcpStream>> {
-        let bar = super::bench_progress_bar("connecting followers", self.followers);
-        let mut connections = Vec::with_capacity(self.followers);
-        for follower in 0..self.followers {
-            let failed = |error| step_error("a follower cannot connect", error);
-            let mut connection = TcpStream::connect(address).await.map_err(failed)?;
-            let request = format!(
-                "GET /events/stream HTTP/1.1\r\nHost: {address}\r\n\
-                 X-Commonbook-Agent: follower-{follower}\r\n\r\n"
-            );
-            connection.write_all(request.as_bytes()).await.map_err(failed)?;
-            let mut head = Vec::new();
-            while !head.ends_with(b"\r\n\r\n") {
-                head.push(connection.read_u8().await.map_err(failed)?);
-            }
-            if !head.starts_with(b"HTTP/1.1 200") {
-                return Err(follower_error(&String::from_utf8_lossy(&head)));
-            }
-            connections.push(connection);
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
-        Ok(connections)
-    }
-
     async fn follow(&self, connections: Vec<TcpStream>) -> Result<Vec<FollowerLog>> {
         let (mut followers, mut all) = (JoinSet::new(), Vec::new());
         for connection in connections {
-            followers.spawn(read_stream(connection, self.events));
+            followers.spawn(read_stream(connection, 0, self.events));
         }
         while let Some(told) = followers.join_next().await {
             all.push(told.map_err(|error| step_error("a follower panicked", error))??);
@@ -213,8 +193,44 @@ impl EventBench {
     }
 }
 
-/// Reads one stream until it has sent all events, each once and in order.
-async fn read_stream(mut connection: TcpStream, events: usize) -> Result<FollowerLog> {
+/// Opens this number of streams, each with its request, and waits for the head of each response.
+///
+/// # Errors
+/// `unavailable` if a stream does not open; `internal` with the head of another response than 200.
+pub(super) async fn open_streams(
+    address: SocketAddr,
+    count: usize,
+    request: impl Fn(usize) -> String,
+) -> Result<Vec<TcpStream>> {
+    let bar = super::bench_progress_bar("connecting followers", count);
+    let mut connections = Vec::with_capacity(count);
+    for follower in 0..count {
+        let failed = |error| step_error("a follower cannot connect", error);
+        let mut connection = TcpStream::connect(address).await.map_err(failed)?;
+        connection.write_all(request(follower).as_bytes()).await.map_err(failed)?;
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(connection.read_u8().await.map_err(failed)?);
+        }
+        if !head.starts_with(b"HTTP/1.1 200") {
+            return Err(follower_error(&String::from_utf8_lossy(&head)));
+        }
+        connections.push(connection);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(connections)
+}
+
+/// Reads one stream until it has sent this number of events after the sequence `after`, each once and in order.
+///
+/// # Errors
+/// `unavailable` if an event does not come; `internal` if one is missing.
+pub(super) async fn read_stream(
+    mut connection: TcpStream,
+    after: usize,
+    events: usize,
+) -> Result<FollowerLog> {
     let (mut times, mut lagged) = (Vec::with_capacity(events), 0);
     let (mut buffer, mut begun) = (vec![0; 16 * 1024], Vec::new());
     while times.len() < events {
@@ -229,7 +245,7 @@ async fn read_stream(mut connection: TcpStream, events: usize) -> Result<Followe
         let whole = begun.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         for line in begun[..whole].split(|byte| *byte == b'\n') {
             if let Some(id) = line.strip_prefix(b"id: ") {
-                let next = times.len() + 1;
+                let next = after + times.len() + 1;
                 if id != next.to_string().as_bytes() {
                     let id = String::from_utf8_lossy(id);
                     return Err(follower_error(&format!("event {id} came where {next} was due")));

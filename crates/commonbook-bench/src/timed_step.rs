@@ -19,6 +19,11 @@ impl TimedStep {
         Self { what: what.into(), times_ms: Vec::new() }
     }
 
+    /// A step whose durations were measured elsewhere.
+    pub(super) fn of(what: impl Into<String>, times_ms: Vec<f64>) -> Self {
+        Self { what: what.into(), times_ms }
+    }
+
     /// What the step is.
     pub(super) fn what(&self) -> &str {
         &self.what
@@ -37,15 +42,16 @@ impl TimedStep {
 
     /// Prints the head of a table of steps.
     pub(super) fn print_head() {
-        print_line(&format!("{:<44} {:>5} {:>10} {:>10}", "ms", "n", "p50", "p95"));
+        print_line(&format!("{:<44} {:>5} {:>10} {:>10} {:>10}", "ms", "n", "p50", "p95", "max"));
     }
 
     /// Prints the line of the step.
     pub(super) fn print(mut self) {
         self.times_ms.sort_by(f64::total_cmp);
-        let [p50, p95] = [50.0, 95.0].map(|percent| percentile(&self.times_ms, percent));
+        let [p50, p95, max] =
+            [50.0, 95.0, 100.0].map(|percent| percentile(&self.times_ms, percent));
         print_line(&format!(
-            "{:<44} {:>5} {p50:>10.2} {p95:>10.2}",
+            "{:<44} {:>5} {p50:>10.2} {p95:>10.2} {max:>10.2}",
             self.what,
             self.times_ms.len()
         ));

@@ -43,7 +43,7 @@ pub(crate) use door::DashboardDoor;
 pub(crate) fn router(door: DashboardDoor) -> Router {
     Router::new()
         .route("/dashboard", get(open_home))
-        .route("/dashboard/assets/{file}", get(assets::serve))
+        .route("/dashboard/assets/{version}/{file}", get(assets::serve))
         .route("/dashboard/sign-in", get(entry::show).post(entry::by_token))
         .route("/dashboard/sign-out", post(entry::out))
         .route("/dashboard/w/{workspace}", get(open_workspace))

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use axum::extract::{Path, RawQuery};
+use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use commonbook::base::hash::sha256;
@@ -21,13 +21,13 @@ static ASSETS_VERSION: LazyLock<String> = LazyLock::new(|| {
     sha256(&hashes.collect::<String>())[..12].to_owned()
 });
 
-/// The path of a file, with its version.
+/// The path of a file. Its folder is the version, so that the files which a script imports have it too.
 pub(super) fn path(name: &str) -> String {
-    format!("/dashboard/assets/{name}?v={}", *ASSETS_VERSION)
+    format!("/dashboard/assets/{}/{name}", *ASSETS_VERSION)
 }
 
-/// Serves a file.
-pub(super) async fn serve(Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
+/// Serves a file. A page of an older version of the program receives the files of this one, which its browser does not keep.
+pub(super) async fn serve(Path((version, name)): Path<(String, String)>) -> Response {
     let Some(file) = Assets::get(&name) else {
         return (StatusCode::NOT_FOUND, "no such file").into_response();
     };
@@ -39,14 +39,13 @@ pub(super) async fn serve(Path(name): Path<String>, RawQuery(query): RawQuery) -
     };
     let mut response = ([(header::CONTENT_TYPE, kind)], file.data).into_response();
     super::response::add_page_headers(response.headers_mut());
-    // The version in the path changes with the file; a script imports another without it.
-    let is_versioned = query.is_some_and(|query| query == format!("v={}", *ASSETS_VERSION));
-    let caching = match is_versioned {
+    // The version in the path changes with the file.
+    let unchanging = match version == *ASSETS_VERSION {
         true => "public, max-age=31536000, immutable",
-        false => "no-cache",
+        false => "no-store",
     };
-    let caching = header::HeaderValue::from_static(caching);
-    response.headers_mut().insert(header::CACHE_CONTROL, caching);
+    let unchanging = header::HeaderValue::from_static(unchanging);
+    response.headers_mut().insert(header::CACHE_CONTROL, unchanging);
     response
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::world::{Cli, Door, Home, Server, WORKSPACE};
 
 /// Every page, and one thing on each page that has things.
-const PAGES: [&str; 13] = [
+pub(crate) const PAGES: [&str; 13] = [
     "now",
     "memories",
     "cases",
@@ -28,17 +28,23 @@ pub(crate) struct Shown {
     pub(crate) location: String,
     policy: String,
     tag: String,
-    cookie: String,
+    pub(crate) cookie: String,
 }
 
 /// A browser with its cookie.
 pub(crate) struct Browser<'s> {
-    server: &'s Server,
-    cookie: String,
+    pub(crate) server: &'s Server,
+    pub(crate) cookie: String,
 }
 
 impl Browser<'_> {
-    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Shown {
+    pub(crate) fn request(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Shown {
         let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0);
         let agent = ureq::Agent::new_with_config(config.build());
         let url = format!("{}{path}", self.server.url);

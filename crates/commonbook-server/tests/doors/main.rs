@@ -19,6 +19,7 @@ mod contexts;
 mod corrections;
 mod dashboard;
 mod dashboard_health;
+mod dashboard_walk;
 mod dashboard_work;
 mod digests;
 mod export;

@@ -2,7 +2,9 @@
 const palette = document.getElementById("palette");
 const input = document.getElementById("palette-input");
 const list = document.getElementById("palette-list");
-let asked = 0;
+// The words whose results are wanted, and whether the server is asked at the moment: it is asked one question at a time.
+let wanted = "";
+let asking = false;
 
 export function openPalette() {
   if (!palette || palette.open) return;
@@ -66,17 +68,29 @@ function move(step) {
 
 async function ask(words) {
   fill([]);
-  const mine = ++asked;
-  if (words.trim().length < 2) return;
-  await new Promise((done) => setTimeout(done, 120));
-  if (mine !== asked) return;
+  wanted = words.trim().length < 2 ? "" : words;
+  if (asking) return;
+  asking = true;
+  while (wanted !== "") {
+    const words = wanted;
+    const found = await find(words);
+    if (wanted === words) {
+      fill(found);
+      wanted = "";
+    }
+  }
+  asking = false;
+}
+
+async function find(words) {
   try {
     const response = await fetch(`${document.body.dataset.find}?${new URLSearchParams({ q: words })}`, { credentials: "same-origin" });
-    if (!response.ok || mine !== asked) return;
+    if (!response.ok) return [];
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const found = [...page.querySelectorAll(".found a")];
-    fill(found.map((link) => item(link.getAttribute("href"), link.querySelector(".kind").textContent, link.lastChild.textContent.trim())));
+    return found.map((link) => item(link.getAttribute("href"), link.querySelector(".kind").textContent, link.lastChild.textContent.trim()));
   } catch {
-    // The pages above are still there.
+    // The pages are still there.
+    return [];
   }
 }

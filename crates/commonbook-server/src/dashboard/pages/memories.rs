@@ -92,7 +92,7 @@ fn search(
         section id="hits" aria-label="Hits" {
             p class="muted" {
                 (found.total) " match, the best first"
-                @if let Some(notice) = &found.notice { ". " (notice) }
+                @if let Some(notice) = &found.notice { "; " (notice) }
             }
             @if found.hits.is_empty() {
                 (empty_list("No memory matches.", "Use fewer words or filters, or another word for the same."))
