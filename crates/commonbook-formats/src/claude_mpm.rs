@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::files::{SourceFile, has_ending};
 use crate::instructions::block_rows;
 use crate::note::MarkdownNote;
-use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
+use crate::{Progress, RowIterator, SourceFormat};
 
 /// The endings of names, longest first; what stands before is the agent.
 const ENDINGS: [&str; 2] = ["_memories", "_agent"];
@@ -51,9 +51,4 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
         Err(refused) => vec![refused],
     };
     Box::new(rows.into_iter())
-}
-
-/// Says that a file had nothing, so that it is not missed.
-pub(crate) fn empty(file: &SourceFile) -> RowOutcome {
-    RowOutcome::left_out(file, "the file has no rules")
 }

@@ -13,7 +13,7 @@ use crate::files::{SourceFile, has_ending};
 use crate::markdown::{NoteBlock, blocks};
 use crate::note::{MarkdownNote, NOTE_BYTES_MAX};
 use crate::row::RowDraft;
-use crate::{Progress, RowIterator, RowOutcome, SourceFormat, claude_mpm};
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 const NAMES: [&str; 8] = [
     "claude.md",
@@ -80,7 +80,12 @@ pub(crate) fn block_rows(
         found.push(finish(draft, &block).finish(format, file, line));
     }
     if found.is_empty() {
-        found.push(claude_mpm::empty(file));
+        found.push(empty_file(file));
     }
     found
+}
+
+/// Says that a file had nothing, so that it is not missed.
+fn empty_file(file: &SourceFile) -> RowOutcome {
+    RowOutcome::left_out(file, "the file has no rules")
 }

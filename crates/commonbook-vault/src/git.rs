@@ -10,14 +10,10 @@ use std::process::{Command, Output};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 
-use crate::sync::{SyncOptions, SyncReport};
+use crate::report::{SyncOptions, SyncReport};
 
 /// How git merges the files of a vault: theirs, whole.
 const MERGE_DRIVER: &str = "merge.commonbook.driver=cp -- %B %A";
-
-/// The attributes of a vault's files.
-pub(crate) const ATTRIBUTES: &str =
-    "*.md merge=commonbook\n*.json merge=commonbook\n*.jsonl merge=commonbook\n";
 
 /// Pushes that others may cross before a pass gives up.
 const PUSH_ATTEMPTS: u32 = 4;

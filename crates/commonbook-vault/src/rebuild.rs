@@ -17,8 +17,8 @@ use crate::names::{AGENTS_FILE, CASES, CONTRADICTIONS, ENTITIES, HANDOFFS, HISTO
 use crate::page::page_record;
 use crate::pages::ORDER_FILE;
 use crate::plan::StoredMemory;
+use crate::report::SyncNote;
 use crate::settings::VaultSettings;
-use crate::sync::SyncNote;
 
 /// The lines that a vault holds, and the files that were left out.
 #[derive(Debug)]

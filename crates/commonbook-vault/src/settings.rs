@@ -9,11 +9,14 @@ use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::VaultFolder;
-use crate::git::ATTRIBUTES;
 use crate::names::{LOCAL, PRIVATE, QUARANTINE, SETTINGS_FILE};
 
 /// The format of the files.
 pub const VAULT_FORMAT: u32 = 1;
+
+/// How git merges the files: the driver is set where `vault sync --git` merges.
+const ATTRIBUTES: &str =
+    "*.md merge=commonbook\n*.json merge=commonbook\n*.jsonl merge=commonbook\n";
 
 /// The ids of the memories whose files this machine wrote, a line each.
 const WRITTEN_FILE: &str = ".commonbook/written";

@@ -16,8 +16,9 @@ use commonbook::base::id::RandomIds;
 use commonbook::model::caller::Caller;
 use commonbook::model::workspace::Workspace;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
+use commonbook_vault::report::{SyncOptions, SyncReport};
 use commonbook_vault::settings::{VaultSettings, is_vault};
-use commonbook_vault::sync::{SyncOptions, SyncReport, Vault};
+use commonbook_vault::sync::Vault;
 
 pub(crate) use rebuild::RebuildCommand;
 pub(crate) use registry::VaultRegistry;

@@ -4,7 +4,7 @@ use std::fs;
 
 use commonbook::model::memory::{DeleteMemory, Memory, UpdateMemory};
 use commonbook_vault::folder::DiskSteps;
-use commonbook_vault::sync::{SyncOptions, SyncReport};
+use commonbook_vault::report::{SyncOptions, SyncReport};
 use serde_json::json;
 
 use crate::{World, caller, person, request};

@@ -25,8 +25,9 @@ use commonbook::store::sqlite::SqliteStore;
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::files::is_note;
 use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
+use commonbook_vault::report::{SyncOptions, SyncReport};
 use commonbook_vault::settings::VaultSettings;
-use commonbook_vault::sync::{SyncOptions, SyncReport, Vault, VaultSource};
+use commonbook_vault::sync::{Vault, VaultSource};
 use serde_json::Value;
 
 /// A Commonbook with a home and a vault of its own, and its clock.

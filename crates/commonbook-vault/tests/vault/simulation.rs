@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use commonbook::base::hash::sha256;
 use commonbook::model::memory::{Memory, UpdateMemory};
 use commonbook_vault::folder::{DiskSteps, FileSteps};
-use commonbook_vault::sync::{SyncOptions, SyncReport};
+use commonbook_vault::report::{SyncOptions, SyncReport};
 use fastrand::Rng;
 use serde_json::json;
 

@@ -437,7 +437,7 @@ mod tests {
         let names = [
             ("claude-code/engineer", "claude-code/engineer"),
             ("Ann / Bob", "ann---bob"),
-            ("system/x", "import/system-x"),
+            ("system/x", "system-x"),
         ];
         for (speaker, owner) in names {
             let line = format!(r#"{{"text":"tea","owner":"{speaker}"}}"#);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use commonbook_vault::sync::SyncReport;
+use commonbook_vault::report::SyncReport;
 use serde_json::json;
 
 use crate::output::{count_text, print_json, print_line, print_note};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook_vault::names::LOCAL;
-use commonbook_vault::sync::SyncOptions;
+use commonbook_vault::report::SyncOptions;
 use notify_debouncer_full::notify::RecursiveMode;
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 
