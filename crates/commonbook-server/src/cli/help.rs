@@ -60,6 +60,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
         title: "Supervise",
         commands: &[
             "stats",
+            "rates",
             "users",
             "knowledge",
             "events",

@@ -134,7 +134,7 @@ fn the_page_of_the_surfaces_has_every_verb_of_the_registry_and_no_other() {
         assert!(written.iter().any(|line| is_of(line, command)), "docs/api.md lacks `{command}`");
     }
     // The commands of the program itself are no verbs.
-    for line in written.into_iter().filter(|line| !["monitor", "import FILE"].contains(line)) {
+    for line in written.into_iter().filter(|line| !["monitor", "import PATH"].contains(line)) {
         assert!(commands.iter().any(|command| is_of(line, command)), "docs/api.md: `{line}`");
     }
 }
