@@ -225,6 +225,7 @@ fn work_together(server: &ChildServer) -> Result<()> {
 }
 
 /// Saves batches at a steady pace.
+#[expect(clippy::disallowed_methods, reason = "the bench keeps a rate")]
 fn save_until(
     server: &ChildServer,
     place: &str,

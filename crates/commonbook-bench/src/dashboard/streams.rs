@@ -92,6 +92,7 @@ pub(super) fn measure(browser: &SignedIn<'_>, streams: usize) -> Result<()> {
 }
 
 /// Saves one memory after the other; returns the time of each response.
+#[expect(clippy::disallowed_methods, reason = "the bench keeps a rate")]
 fn save_slowly(browser: &SignedIn<'_>) -> Result<Vec<Instant>> {
     let mut commits = Vec::with_capacity(STREAMED_EVENTS);
     for number in 0..STREAMED_EVENTS {

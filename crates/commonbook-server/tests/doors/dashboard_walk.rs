@@ -273,6 +273,48 @@ impl Stranger<'_> {
     }
 }
 
+/// Routes whose answers are no list of a page.
+const FURTHER_ROUTES: [&str; 20] = [
+    "agents",
+    "users",
+    "stats",
+    "sessions",
+    "outdated",
+    "quarantine",
+    "knowledge?limit=100",
+    "events?limit=100",
+    "changes?limit=100",
+    "collaborations",
+    "entities/reviews",
+    "standing",
+    "standing/engineer/versions",
+    "certificates",
+    "agents/ann",
+    "agents/bob",
+    "cases/outage/context",
+    "cases/outage/entries",
+    "entities/tool%3APostgreSQL/mentions",
+    "graph?from=tool%3APostgreSQL&depth=3",
+];
+
+/// Pages with parts of their state.
+const FURTHER_PAGES: [&str; 14] = [
+    "agents/ann",
+    "agents/bob",
+    "find?q=sold",
+    "find?q=concert",
+    "knowledge?owner=ann",
+    "knowledge?owner=ann&with=bob",
+    "knowledge?days=3",
+    "review?consolidate=true",
+    "handoffs?period=all",
+    "entities?beginning=x",
+    "entities?beginning=g",
+    "entities/tool%3APostgreSQL?depth=3",
+    "cases/outage?kind=decision",
+    "standing/engineer?added=My+own",
+];
+
 /// Walks with a token of these scopes.
 fn walk(world: &World, scopes: &[&str]) {
     let name = format!("eve-{}", scopes.join("-"));
@@ -312,46 +354,8 @@ fn walk(world: &World, scopes: &[&str]) {
             assert!(matches!(shown.0, 403 | 404), "{act} {id}: {}", shown.1);
         }
     }
-    let more = [
-        "agents",
-        "users",
-        "stats",
-        "sessions",
-        "outdated",
-        "quarantine",
-        "knowledge?limit=100",
-        "events?limit=100",
-        "changes?limit=100",
-        "collaborations",
-        "entities/reviews",
-        "standing",
-        "standing/engineer/versions",
-        "certificates",
-        "agents/ann",
-        "agents/bob",
-        "cases/outage/context",
-        "cases/outage/entries",
-        "entities/tool%3APostgreSQL/mentions",
-        "graph?from=tool%3APostgreSQL&depth=3",
-    ];
-    more.iter().for_each(|path| drop(eve.rest(path)));
-    let pages = [
-        "agents/ann",
-        "agents/bob",
-        "find?q=sold",
-        "find?q=concert",
-        "knowledge?owner=ann",
-        "knowledge?owner=ann&with=bob",
-        "knowledge?days=3",
-        "review?consolidate=true",
-        "handoffs?period=all",
-        "entities?beginning=x",
-        "entities?beginning=g",
-        "entities/tool%3APostgreSQL?depth=3",
-        "cases/outage?kind=decision",
-        "standing/engineer?added=My+own",
-    ];
-    for page in PAGES.into_iter().chain(pages) {
+    FURTHER_ROUTES.iter().for_each(|path| drop(eve.rest(path)));
+    for page in PAGES.into_iter().chain(FURTHER_PAGES) {
         let (status, body) = eve.page(page);
         assert!(matches!(status, 200 | 403), "{page}: {status} {body}");
         bodies.push((page.to_owned(), body));
