@@ -22,7 +22,7 @@ const PICTURES = [
   ['context', light, 'contexts', 'claude-code/engineer'],
   ['handoffs', dark, 'handoffs'],
   ['entity', light, 'entities?beginning=PostgreSQL', 'PostgreSQL', (page) => page.locator('#graph').evaluate((graph) => graph.scrollIntoView())],
-  ['contradiction', light, 'contradictions', 'payment service'],
+  ['contradiction', light, 'contradictions', /./],
   ['phone', phone, 'now'],
 ];
 
