@@ -136,7 +136,8 @@ pub(super) fn time_line(
                     text x="8" y=(middle(row) + 4.0) { (beginning(name_of(row), ROW_NAME_CHARS_MAX)) }
                 }
                 @for (mark, left, top, radius) in &dots {
-                    a href=(mark.path) aria-label=(mark.title) {
+                    // The table below has the same links: the keyboard does not stop at a hundred dots.
+                    a href=(mark.path) aria-label=(mark.title) tabindex="-1" {
                         circle class="node" cx=(format!("{left:.1}")) cy=(format!("{top:.1}")) r=(format!("{radius:.1}")) {
                             title { (mark.title) ", " (mark.at.strftime("%F %H:%M:%S UTC")) }
                         }
