@@ -246,7 +246,7 @@ fn save_until(
             })
             .collect();
         number += batch;
-        let body = json!({"memories": memories});
+        let body = json!(memories);
         let answer = server.call("POST", "/v1/memories", &agent, MAIN_WORKSPACE, &body);
         if answer.is_ok_and(|(status, _)| status == 201) {
             saved.fetch_add(batch, Ordering::Relaxed);

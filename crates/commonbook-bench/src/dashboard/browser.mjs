@@ -73,7 +73,8 @@ for (let turn = 0; turn < each; turn += 1) {
     let begun;
     addEventListener('keydown', () => { begun = performance.now(); }, { capture: true });
     new MutationObserver(() => {
-      if (list.textContent.includes('memory')) requestAnimationFrame(() => done(performance.now() - begun));
+      const isFound = [...list.querySelectorAll('.kind')].some((kind) => kind.textContent === 'memory');
+      if (isFound && document.activeElement.value === 'release') requestAnimationFrame(() => done(performance.now() - begun));
     }).observe(list, { childList: true });
   }));
   for (const letter of 'release') await page.keyboard.press(letter);
@@ -121,7 +122,7 @@ await page.bringToFront();
 await open('now');
 await page.locator('#live-state', { hasText: 'live' }).waitFor({ timeout: 20_000 });
 page.on('request', (request) => { if (request.resourceType() === 'fetch' && request.url().endsWith('/now')) reads += 1; });
-const stats = await (await fetch(`${new URL(link).origin}/v1/stats`, { headers: { 'X-Commonbook-Agent': 'bench' } })).json();
+const stats = await (await fetch(`${new URL(link).origin}/v1/stats`, { headers: { 'X-Commonbook-Agent': 'bench', 'X-Commonbook-Workspace': root.split('/w/')[1] } })).json();
 notes.push(`ten tabs of the browser hold ${stats.bus?.followers} streams`);
 const shown = () => page.evaluate(() => document.querySelector('#events .row')?.id ?? '');
 const first = await shown();
