@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::files::SourceFile;
 use crate::markdown::{hashtags, plain_lines, wiki_links};
-use crate::note::MarkdownNote;
+use crate::note::{MarkdownNote, note_rows};
 use crate::row::RowDraft;
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
@@ -63,14 +63,10 @@ impl<'l> NoteStatement<'l> {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    Box::new(note_rows(file, progress).into_iter())
+    note_rows(file, progress, |note| rows_of(file, note))
 }
 
-fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
-    let note = match MarkdownNote::read(file, progress) {
-        Ok(note) => note,
-        Err(refused) => return vec![refused],
-    };
+fn rows_of(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     let title = note.text("title").unwrap_or_else(|| file.stem()).to_owned();
     let created = note.created();
     let mut read = vec!["title", "tags", "tag", "topics", "permalink", "type"];

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::files::{SourceFile, has_ending};
 use crate::instructions::block_rows;
-use crate::note::MarkdownNote;
+use crate::note::note_rows;
 use crate::{Progress, RowIterator, SourceFormat};
 
 /// The endings of names, longest first; what stands before is the agent.
@@ -40,15 +40,11 @@ fn agent_of(file: &SourceFile) -> String {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    let rows = match MarkdownNote::read(file, progress) {
-        Ok(note) => {
-            let owner = format!("claude-code/{}", agent_of(file));
-            block_rows(SourceFormat::ClaudeMpm, file, &note, |draft, block| {
-                let section = block.headings.last().filter(|_| block.headings.len() > 1);
-                draft.with("owner", owner.as_str()).with("memory_type", "learning").about(section)
-            })
-        }
-        Err(refused) => vec![refused],
-    };
-    Box::new(rows.into_iter())
+    note_rows(file, progress, |note| {
+        let owner = format!("claude-code/{}", agent_of(file));
+        block_rows(SourceFormat::ClaudeMpm, file, note, |draft, block| {
+            let section = block.headings.last().filter(|_| block.headings.len() > 1);
+            draft.with("owner", owner.as_str()).with("memory_type", "learning").about(section)
+        })
+    })
 }

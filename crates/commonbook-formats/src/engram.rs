@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use crate::files::{SourceFile, has_ending};
-use crate::note::MarkdownNote;
+use crate::note::{MarkdownNote, note_rows};
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// Files and folders of a vault that are no memories: index pages, and what Engram has archived.
@@ -26,14 +26,10 @@ pub(crate) fn recognises(fields: &serde_json::Map<String, Value>) -> bool {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    Box::new(memory_rows(file, progress).into_iter())
+    note_rows(file, progress, |note| rows_of(file, note))
 }
 
-fn memory_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
-    let note = match MarkdownNote::read(file, progress) {
-        Ok(note) => note,
-        Err(refused) => return vec![refused],
-    };
+fn rows_of(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     if note.body.trim().is_empty() {
         return vec![RowOutcome::left_out(file, "the memory has no text")];
     }

@@ -11,7 +11,7 @@ use regex::Regex;
 
 use crate::files::{SourceFile, has_ending};
 use crate::markdown::{NoteBlock, blocks};
-use crate::note::{MarkdownNote, NOTE_BYTES_MAX};
+use crate::note::{MarkdownNote, NOTE_BYTES_MAX, note_rows};
 use crate::row::RowDraft;
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
@@ -36,19 +36,15 @@ pub(crate) fn reads(file: &str) -> bool {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    let rows = match MarkdownNote::read(file, progress) {
-        Ok(note) => {
-            let read = ["description"];
-            block_rows(SourceFormat::Instructions, file, &note, |draft, _| {
-                draft
-                    .with("memory_type", "procedural")
-                    .noting("description", note.text("description"))
-                    .keeping(&note.fields, &read)
-            })
-        }
-        Err(refused) => vec![refused],
-    };
-    Box::new(rows.into_iter())
+    note_rows(file, progress, |note| {
+        let read = ["description"];
+        block_rows(SourceFormat::Instructions, file, note, |draft, _| {
+            draft
+                .with("memory_type", "procedural")
+                .noting("description", note.text("description"))
+                .keeping(&note.fields, &read)
+        })
+    })
 }
 
 /// The blocks of a note as rows. `finish` adds what the format knows.

@@ -7,7 +7,7 @@ use crate::frontmatter::{self, YamlError, without_byte_order_mark};
 use crate::json_value;
 use crate::markdown::parts;
 use crate::row::RowDraft;
-use crate::{Progress, RowOutcome, SourceFormat};
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// Bytes of a note that becomes one memory; a longer one is cut before its headings.
 pub(crate) const NOTE_BYTES_MAX: usize = 16 << 10;
@@ -22,6 +22,19 @@ pub(crate) struct MarkdownNote {
     pub body: String,
     /// The lines before the body.
     pub lines_before: usize,
+}
+
+/// The rows of a note, or why it cannot be read.
+pub(crate) fn note_rows(
+    file: &SourceFile,
+    progress: &Progress,
+    rows: impl FnOnce(&MarkdownNote) -> Vec<RowOutcome>,
+) -> RowIterator {
+    let rows = match MarkdownNote::read(file, progress) {
+        Ok(note) => rows(&note),
+        Err(refused) => vec![refused],
+    };
+    Box::new(rows.into_iter())
 }
 
 impl MarkdownNote {

@@ -5,18 +5,14 @@
 
 use crate::files::SourceFile;
 use crate::markdown::{hashtags, wiki_links};
-use crate::note::MarkdownNote;
+use crate::note::{MarkdownNote, note_rows};
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    Box::new(note_rows(file, progress).into_iter())
+    note_rows(file, progress, |note| rows_of(file, note))
 }
 
-fn note_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
-    let note = match MarkdownNote::read(file, progress) {
-        Ok(note) => note,
-        Err(refused) => return vec![refused],
-    };
+fn rows_of(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     if note.body.trim().is_empty() {
         return vec![RowOutcome::left_out(file, "the note has no text")];
     }

@@ -61,6 +61,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::index::Index;
 use commonbook::model::access;
+use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
 use commonbook::model::token::TokenScope;
@@ -417,10 +418,15 @@ fn vault_place<'p>(
     config.require_settings()?;
     let mut caller = cli::resolve_cli_caller(own, config)?;
     access::require_scope(&caller, TokenScope::Admin)?;
+    let address = ServerAddress::of(config, None)?;
+    // At a server its token says who the person is.
+    if address.is_none() && caller.agent.is_anonymous() {
+        caller.agent = Agent::human();
+    }
     if let Some(folder) = folder {
         caller.workspace = cli::vault_workspace(folder)?;
     }
-    let source = match ServerAddress::of(config, None)? {
+    let source = match address {
         Some(address) => cli::BookSource::Server {
             server: RestClient::new(address, COMMAND_TIMEOUT),
             caller: caller.clone(),

@@ -7,16 +7,15 @@ use std::path::PathBuf;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::{input, limits};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::export::{EXPORT_FORMAT, ExportRecord};
-use commonbook::model::import::{ImportLine, ImportLineResult, ImportMemoriesResult, legacy_owner};
+use commonbook::model::import::{ImportLine, ImportLineResult, legacy_owner};
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::{Omission, SourceFormat};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
@@ -27,9 +26,6 @@ use source::{ImportFormat, ImportSource, LinePlace, SourceLine};
 
 /// Lines that share one transaction.
 const IMPORT_CHUNK_LINES: usize = 500;
-
-/// Bytes of the lines that one request to a server contains, unless a single line is longer.
-const REQUEST_BYTES_MAX: usize = 1 << 20;
 
 /// Lines that are reported one by one to people.
 const REPORTED_LINES_MAX: usize = 20;
@@ -277,27 +273,14 @@ impl Import<'_> {
             }
             ImportTarget::Server(server) => server,
         };
-        let mut results = Vec::with_capacity(lines.len());
-        let mut lines = lines.into_iter().map(|(_, value)| value).peekable();
-        while lines.peek().is_some() {
-            let (mut batch, mut bytes) = (Vec::new(), 0);
-            while let Some(line) = lines.peek() {
-                bytes += line.to_string().len();
-                if !batch.is_empty() && (batch.len() == limits::BATCH || bytes > REQUEST_BYTES_MAX)
-                {
-                    break;
-                }
-                batch.extend(lines.next());
-            }
-            let mut request = json!({"lines": batch, "by_line": self.into.is_none()});
-            if let Some(legacy) = &self.legacy {
-                request["legacy"] = json!(legacy);
-            }
-            let response = server.call_named("import_memories", &self.caller, request)?;
-            let response: ImportMemoriesResult = input::from_value(response)?;
-            results.extend(response.results.into_iter().map(Into::into));
+        let mut fields = Map::new();
+        fields.insert("by_line".to_owned(), json!(self.into.is_none()));
+        if let Some(legacy) = &self.legacy {
+            fields.insert("legacy".to_owned(), json!(legacy));
         }
-        Ok(results)
+        let lines = lines.into_iter().map(|(_, value)| value);
+        let records = server.import_lines(&self.caller, &fields, lines)?;
+        Ok(records.into_iter().map(Into::into).collect())
     }
 }
 

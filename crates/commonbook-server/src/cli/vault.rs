@@ -148,6 +148,11 @@ impl VaultPlace<'_> {
             )
             .hint("Name a folder outside the home folder."));
         }
+        if !is_vault(&root) && has_files(&root) {
+            return Err(Error::invalid("DIR", format!("{} has other files", root.display())).hint(
+                "Name an empty folder, or a new one: the files in the folder of a vault become memories.",
+            ));
+        }
         let settings = VaultSettings {
             private: init.private,
             history: init.with_history,
@@ -155,7 +160,7 @@ impl VaultPlace<'_> {
         };
         settings.write(&VaultFolder::new(&root, Box::new(DiskSteps)))?;
         VaultRegistry::add(self.config.home()?, &root, &settings.workspace)?;
-        let report = self.sync(&root, SyncOptions { many: true, ..SyncOptions::default() })?;
+        let report = self.sync(&root, SyncOptions::default())?;
         report::print(&root, &report, false, as_json);
         Ok(())
     }
@@ -212,6 +217,12 @@ fn find_folder(config: &Config, dir: Option<&Path>) -> Result<PathBuf> {
         false => Err(Error::not_found(format!("{} is no vault", named.display()))
             .hint(format!("Make one: `commonbook vault init {}`.", named.display()))),
     }
+}
+
+/// Whether a folder has anything besides hidden files, such as those of git.
+fn has_files(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
 }
 
 /// The workspace of the vault in a folder.

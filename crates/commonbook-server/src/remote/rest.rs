@@ -6,6 +6,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::model::caller::Caller;
 use commonbook::model::case::{AppendEntries, AppendEntry};
+use commonbook::model::import::{ImportMemoriesResult, ImportRecord};
 use serde_json::{Map, Value, json};
 
 use super::address::ServerAddress;
@@ -18,6 +19,9 @@ pub(crate) const COMMAND_TIMEOUT: Duration =
 
 /// Bytes of a response that are read.
 const RESPONSE_BYTES_MAX: u64 = 256 << 20;
+
+/// Bytes of the lines in one request of an import, unless a single line is longer.
+const LINES_BYTES_MAX: usize = 1 << 20;
 
 /// The field that a header carries.
 const KEY_FIELD: &str = "idempotency_key";
@@ -85,6 +89,36 @@ impl RestClient {
             Value::Object(request) => self.call(found, caller, request),
             _ => self.call(found, caller, Map::new()),
         }
+    }
+
+    /// Imports lines, in as many requests as they need; `fields` are the other fields of each request.
+    ///
+    /// # Errors
+    /// As [`Self::call`]; the lines of earlier requests are imported then.
+    pub(crate) fn import_lines(
+        &self,
+        caller: &Caller,
+        fields: &Map<String, Value>,
+        lines: impl Iterator<Item = Value>,
+    ) -> Result<Vec<ImportRecord>> {
+        let mut results = Vec::new();
+        let mut lines = lines.peekable();
+        while lines.peek().is_some() {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while let Some(line) = lines.peek() {
+                bytes += line.to_string().len();
+                if !batch.is_empty() && (batch.len() == limits::BATCH || bytes > LINES_BYTES_MAX) {
+                    break;
+                }
+                batch.extend(lines.next());
+            }
+            let mut request = fields.clone();
+            request.insert("lines".to_owned(), Value::Array(batch));
+            let response = self.call_named("import_memories", caller, Value::Object(request))?;
+            let response: ImportMemoriesResult = input::from_value(response)?;
+            results.extend(response.results);
+        }
+        Ok(results)
     }
 
     fn send(&self, request: &RouteRequest, caller: &Caller) -> Result<Value> {

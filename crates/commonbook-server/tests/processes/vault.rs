@@ -208,7 +208,20 @@ fn a_vault_is_a_persons_and_a_lost_store_comes_back() {
     assert!(!folder.path().join("vault.json").exists());
     let missing = home.run(&["vault", "sync", vault]);
     assert!(String::from_utf8_lossy(&missing.stderr).contains("commonbook vault init"));
+    let full = tempfile::tempdir().unwrap();
+    fs::write(full.path().join("notes.md"), "Not for agents").unwrap();
+    let refused = home.run(&["vault", "init", full.path().to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("has other files"));
+    assert!(!full.path().join("vault.json").exists());
     printed(&home.run(&["vault", "init", vault, "--with-history"]));
+    // A note is the person's, who needs no name.
+    fs::write(folder.path().join("lunch.md"), "Lunch is at noon\n").unwrap();
+    printed(&home.run(&["vault", "sync", vault]));
+    assert!(
+        printed(&home.run(&["list", "--json", "--owner", "human"])).contains("Lunch is at noon")
+    );
+    let imported = again.run(&["import", vault]);
+    assert!(String::from_utf8_lossy(&imported.stderr).contains("rebuild --from-vault"));
     let other = home.run(&["vault", "init", vault, "--workspace", "other"]);
     assert!(String::from_utf8_lossy(&other.stderr).contains("is the vault of workspace default"));
     let export = |home: &Home| printed(&home.run(&["export", "-"]));

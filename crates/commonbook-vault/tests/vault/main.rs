@@ -2,22 +2,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../../../commonbook/tests/verbs/callers.rs"]
+mod callers;
 mod edits;
 mod rebuild;
 mod simulation;
 #[path = "../../../commonbook/tests/verbs/team.rs"]
 mod team;
 
+pub(crate) use callers::{at, caller, elsewhere, person, request};
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use commonbook::Commonbook;
-use commonbook::base::clock::{Clock, FixedClock, Timestamp};
+use commonbook::base::clock::{Clock, FixedClock};
 use commonbook::base::error::Result;
 use commonbook::base::id::CountingIds;
-use commonbook::model::agent::{Agent, AgentName};
-use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
@@ -225,29 +228,4 @@ impl VaultSource for World {
         )?;
         Ok(results.into_iter().map(ImportRecord::from).collect())
     }
-}
-
-/// A request as a door parses it.
-pub(crate) fn request<T: serde::de::DeserializeOwned>(value: Value) -> T {
-    commonbook::base::input::from_value(value).unwrap()
-}
-
-/// This many hours after the start.
-pub(crate) fn at(hours: i64) -> Timestamp {
-    let beginning: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
-    beginning + jiff::SignedDuration::from_hours(hours)
-}
-
-pub(crate) fn caller(agent: &str) -> Caller {
-    elsewhere(agent, "x")
-}
-
-/// The person at the command line.
-pub(crate) fn person() -> Caller {
-    caller("human")
-}
-
-pub(crate) fn elsewhere(agent: &str, workspace: &str) -> Caller {
-    let name = AgentName { agent: Agent::with_any_name(agent).unwrap(), device: None };
-    Caller::new(Some(name), workspace.parse().unwrap(), EntryPoint::Cli)
 }

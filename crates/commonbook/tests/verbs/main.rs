@@ -8,6 +8,7 @@ mod branches;
 mod briefings;
 mod budget;
 mod bulk;
+mod callers;
 mod cases;
 mod chains;
 mod changing;
@@ -60,11 +61,11 @@ mod working_sessions;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use callers::{at, caller, elsewhere, person, request};
+
 use commonbook::Commonbook;
-use commonbook::base::clock::{FixedClock, Timestamp};
+use commonbook::base::clock::FixedClock;
 use commonbook::base::id::CountingIds;
-use commonbook::model::agent::{Agent, AgentName};
-use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::{EventKind, ListEvents};
 use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
 use commonbook::model::search::{SearchMemory, SearchResponse};
@@ -131,30 +132,4 @@ impl World {
         let events = self.book.list_events(&caller(agent), &request).unwrap();
         events.items.into_iter().map(|e| (e.sequence, e.kind, e.actor.to_string())).collect()
     }
-}
-
-/// A request as a door parses it.
-pub(crate) fn request<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
-    commonbook::base::input::from_value(value).unwrap()
-}
-
-/// This many hours after the start.
-pub(crate) fn at(hours: i64) -> Timestamp {
-    let beginning: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
-    beginning + jiff::SignedDuration::from_hours(hours)
-}
-
-pub(crate) fn caller(agent: &str) -> Caller {
-    elsewhere(agent, "x")
-}
-
-/// A person at the command line, who gives no agent's name.
-pub(crate) fn person() -> Caller {
-    caller("anonymous")
-}
-
-pub(crate) fn elsewhere(agent: &str, workspace: &str) -> Caller {
-    let name = (agent != "anonymous")
-        .then(|| AgentName { agent: Agent::with_any_name(agent).unwrap(), device: None });
-    Caller::new(name, workspace.parse().unwrap(), EntryPoint::Cli)
 }

@@ -381,3 +381,28 @@ fn a_hidden_memory_costs_as_much_as_a_missing_one() {
     };
     assert_eq!(find("project", "Falcon"), find("project", "Walnut"));
 }
+
+#[test]
+fn comparing_a_memory_costs_the_same_among_many_contradictions() {
+    let cost = |others: usize| {
+        let world = Counted::new(false);
+        let say = |agent: &str, subject: usize, seconds: u32| {
+            let text = format!("The timeout of service Atlas{subject} is {seconds} seconds");
+            world.save(&caller(agent), json!({"text": text}))
+        };
+        let first = say("ann", 0, 30);
+        say("bob", 0, 60);
+        for subject in 1..=others {
+            say("ann", subject, 30);
+            say("bob", subject, 60);
+        }
+        world.follow();
+        world.cost(|world| {
+            let found = world.book.store().read(|tx| tx.contradictions_of(&first)).unwrap();
+            assert_eq!(found.len(), 1);
+        })
+    };
+    let (few, many) = (cost(3), cost(60));
+    assert_eq!(many.scanned_rows, few.scanned_rows);
+    assert!(many.steps <= few.steps + 10, "{few:?} among a few, {many:?} among many");
+}

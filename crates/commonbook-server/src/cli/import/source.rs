@@ -120,6 +120,11 @@ impl ImportSource {
             }
             ImportFormat::Program(format) => Some(format),
             ImportFormat::Auto if path == Path::new("-") => None,
+            ImportFormat::Auto if commonbook_vault::settings::is_vault(path) => {
+                let path = path.display();
+                return Err(Error::invalid("PATH", format!("{path} is a vault of Commonbook"))
+                    .hint(format!("Run `commonbook rebuild --from-vault {path}`.")));
+            }
             ImportFormat::Auto => recognised(path, is_quiet)?,
         };
         let (reader, progress) = match format {

@@ -6,16 +6,13 @@ use commonbook::base::{input, limits};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{EventPage, ListEvents};
 use commonbook::model::export::{ExportPage, ExportWorkspace};
-use commonbook::model::import::{ImportLine, ImportMemoriesResult, ImportRecord};
+use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::sync::VaultSource;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::remote::RestClient;
-
-/// Bytes of the lines that one request to a server contains, unless a single line is longer.
-const REQUEST_BYTES_MAX: usize = 1 << 20;
 
 /// The Commonbook of a vault.
 pub(crate) enum BookSource {
@@ -72,37 +69,10 @@ impl VaultSource for BookSource {
                 Ok(results.into_iter().map(ImportRecord::from).collect())
             }
             Self::Server { server, caller } => {
-                let mut results = Vec::with_capacity(lines.len());
-                for batch in batches(lines) {
-                    let request = json!({"lines": batch});
-                    let response = server.call_named("import_memories", caller, request)?;
-                    let response: ImportMemoriesResult = input::from_value(response)?;
-                    results.extend(response.results);
-                }
-                Ok(results)
+                server.import_lines(caller, &Map::new(), lines.into_iter().map(Value::Object))
             }
         }
     }
-}
-
-/// The lines in parts that a request may hold.
-fn batches(lines: Vec<RecordLine>) -> Vec<Vec<Value>> {
-    let mut batches: Vec<Vec<Value>> = Vec::new();
-    let mut bytes = 0;
-    for line in lines.into_iter().map(Value::Object) {
-        let length = line.to_string().len();
-        bytes += length;
-        match batches.last_mut() {
-            Some(batch) if batch.len() < limits::BATCH && bytes <= REQUEST_BYTES_MAX => {
-                batch.push(line);
-            }
-            _ => {
-                batches.push(vec![line]);
-                bytes = length;
-            }
-        }
-    }
-    batches
 }
 
 fn json_of(request: &impl Serialize) -> Result<Value> {

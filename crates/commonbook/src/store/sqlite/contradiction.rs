@@ -292,10 +292,13 @@ impl ContradictionRows for SqliteTransaction<'_> {
     }
 
     fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>> {
+        // Left to itself SQLite reads every contradiction of the workspace, in the order of the key.
         let sql = format!(
             "SELECT {MEMORY_COLUMNS}, c.contradiction FROM \
-             (SELECT * FROM contradiction WHERE workspace = ?1 AND older = ?2 \
-              UNION SELECT * FROM contradiction WHERE workspace = ?1 AND newer = ?2) c \
+             (SELECT * FROM contradiction INDEXED BY contradiction_of \
+                  WHERE workspace = ?1 AND older = ?2 \
+              UNION SELECT * FROM contradiction INDEXED BY contradiction_newer \
+                  WHERE workspace = ?1 AND newer = ?2) c \
              CROSS JOIN memory m ON m.workspace = c.workspace AND m.id IN (c.older, c.newer) \
              WHERE m.id <> ?2 ORDER BY c.id"
         );

@@ -71,9 +71,15 @@ impl Commonbook {
         tx.contradictions_behind(COMPARISON_RULES_REVISION)
     }
 
-    /// Brings the contradictions of the caller's workspace up to the end of its journal.
+    /// Brings the contradictions of the caller's workspace up to the end that its journal has now. What
+    /// others write meanwhile is left to the next call: a reader never waits for writers that do not stop.
     pub(in crate::verbs) fn follow_contradictions(&self, caller: &Caller) -> Result<()> {
-        while self.follow_contradictions_once(caller)? {}
+        let workspace = &caller.workspace;
+        let end = self.store.read(|tx| tx.journal_end(workspace))?;
+        let reached = || {
+            self.store.read(|tx| tx.contradictions_position(workspace, COMPARISON_RULES_REVISION))
+        };
+        while reached()? < end && self.follow_contradictions_once(caller)? {}
         Ok(())
     }
 
