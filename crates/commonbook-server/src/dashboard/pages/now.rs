@@ -4,7 +4,6 @@
 use commonbook::base::error::{Error, Result};
 use commonbook::base::page::Page;
 use commonbook::model::agent::{AgentList, AgentRecord};
-use commonbook::model::contradiction::Contradiction;
 use commonbook::model::event::{Event, EventPage, EventRates, RatePeriod};
 use commonbook::model::handoff::Handoff;
 use commonbook::model::memory::Memory;
@@ -52,7 +51,8 @@ const OTHER_COLOUR: usize = 1;
 /// How long after its last call an agent counts as at work.
 const AT_WORK: SignedDuration = SignedDuration::from_mins(30);
 
-/// Shows what happens in the workspace now.
+/// Shows what happens in the workspace now. Contradictions are those found so far: the page waits for no
+/// comparison, and reads itself again when one is found.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let stats: WorkspaceStats = request.call("get_memory_stats", json!({}))?;
     let events = newest_events(request, &stats)?;
@@ -63,8 +63,6 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let contexts: Page<ContextSummary> = request.call("list_contexts", recent)?;
     let handoffs: Page<Handoff> = request
         .call("list_handoffs", json!({"side": "all", "status": ["pending"], "limit": 100}))?;
-    let contradictions: Page<Contradiction> =
-        request.call("detect_contradictions", json!({"status": "open", "limit": 100}))?;
     let waiting: Option<Page<Memory>> =
         request.call("list_quarantined", json!({"limit": 100})).ok();
     let reviews = waiting.map_or(0, |page| page.items.len());
@@ -74,7 +72,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             (tile(&stats.memories, "memories", &request.path("memories")))
             (tile(&agents.items.len(), "agents", &request.path("agents")))
             (tile(&handoffs.items.len(), "handoffs wait", &request.path_with("handoffs", &[("status", "pending")])))
-            (tile(&contradictions.items.len(), "contradictions open", &request.path("contradictions")))
+            (tile(&stats.contradictions, "contradictions open", &request.path("contradictions")))
             (tile(&reviews, "memories to review", &request.path("review")))
         }
         section id="rates" data-live="*" aria-label="Events over time" {
@@ -98,7 +96,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                 }
                 section id="open" data-live="handoff.* contradiction.* memory.*" aria-label="Open work" {
                     h2 { "Open work" }
-                    (open_work(request, &handoffs.items, &contradictions.items, reviews))
+                    (open_work(request, &handoffs.items, stats.contradictions, reviews))
                 }
             }
         }
@@ -340,19 +338,19 @@ fn delegations(
 fn open_work(
     request: &PageRequest,
     handoffs: &[Handoff],
-    contradictions: &[Contradiction],
+    contradictions: u64,
     reviews: usize,
 ) -> Markup {
     html! {
-        @if handoffs.is_empty() && contradictions.is_empty() && reviews == 0 {
+        @if handoffs.is_empty() && contradictions == 0 && reviews == 0 {
             p class="muted" { "Nothing waits." }
         }
         ul class="plain" {
             @for handoff in handoffs.iter().take(8) {
                 li { a href=(request.item_path("handoffs", &handoff.id.to_string())) { (transfer(handoff)) } " " (time(handoff.created_at)) }
             }
-            @for found in contradictions.iter().take(8) {
-                li { a href=(request.item_path("contradictions", &found.id.to_string())) { (found.reason) } }
+            @if contradictions > 0 {
+                li { a href=(request.path("contradictions")) { (count_text(contradictions, "contradiction", "contradictions")) " to settle" } }
             }
             @if reviews > 0 {
                 li { a href=(request.path("review")) { (count_text(reviews as u64, "memory", "memories")) " to review" } }
