@@ -122,8 +122,6 @@ await page.bringToFront();
 await open('now');
 await page.locator('#live-state', { hasText: 'live' }).waitFor({ timeout: 20_000 });
 page.on('request', (request) => { if (request.resourceType() === 'fetch' && request.url().endsWith('/now')) reads += 1; });
-const stats = await (await fetch(`${new URL(link).origin}/v1/stats`, { headers: { 'X-Commonbook-Agent': 'bench', 'X-Commonbook-Workspace': root.split('/w/')[1] } })).json();
-notes.push(`ten tabs of the browser hold ${stats.bus?.followers} streams`);
 const shown = () => page.evaluate(() => document.querySelector('#events .row')?.id ?? '');
 const first = await shown();
 const deltas = await page.evaluate((milliseconds) => new Promise((done) => {

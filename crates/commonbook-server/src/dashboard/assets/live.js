@@ -2,7 +2,11 @@
 import { centreGraphs } from "./graphs.js";
 import { localTimes } from "./times.js";
 
+// The pause before a page is read again: at least this, and longer than the last reading took, so that many
+// open pages leave a busy server most of its time.
 const PAUSE_MS = 400;
+const PAUSE_FACTOR = 10;
+const PAUSE_MS_MAX = 30_000;
 
 export function startLive() {
   const sections = () => [...document.querySelectorAll("[data-live]")];
@@ -17,6 +21,7 @@ export function startLive() {
   const kinds = new Set();
   let waiting = false;
   let reading = false;
+  let took = 0;
 
   const wants = (section) => section.dataset.live.split(" ").some((pattern) =>
     [...kinds].some((kind) => pattern === "*" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
@@ -28,6 +33,7 @@ export function startLive() {
     kinds.clear();
     if (wanted.length === 0) return;
     reading = true;
+    const begun = performance.now();
     try {
       const response = await fetch(location.href, { credentials: "same-origin" });
       if (!response.ok) {
@@ -40,6 +46,7 @@ export function startLive() {
       say("not live", true);
     } finally {
       reading = false;
+      took = performance.now() - begun;
       if (kinds.size > 0) schedule();
     }
   }
@@ -47,7 +54,7 @@ export function startLive() {
   function schedule() {
     if (waiting || reading) return;
     waiting = true;
-    setTimeout(read, PAUSE_MS);
+    setTimeout(read, Math.min(Math.max(PAUSE_MS, took * PAUSE_FACTOR), PAUSE_MS_MAX));
   }
 
   document.addEventListener("visibilitychange", () => { if (!document.hidden && kinds.size > 0) schedule(); });
