@@ -90,7 +90,7 @@ struct StorePlan<'f> {
     copies: Vec<&'f FoundFile>,
     /// Notes of the person.
     notes: Vec<&'f FoundFile>,
-    /// Files that the person's notes got already, before a pass was killed.
+    /// Notes of the person that got their ids before an earlier pass was killed.
     claimed: Vec<&'f FoundFile>,
     /// Files that others wrote.
     foreign: Vec<&'f FoundFile>,
@@ -352,6 +352,8 @@ impl Vault<'_> {
         }
         let taken = self.import(lines, report)?;
         for copy in &plan.copies {
+            // Also what the store did not accept can be found again.
+            self.folder.keep_copy(&copy.path, &copy.content)?;
             self.folder.remove(&copy.path)?;
         }
         Ok(taken)

@@ -138,7 +138,8 @@ fn the_figures_of_the_home_follow_what_happens() {
     assert!(after.sum("journal_events", &[]) >= 3.0 && after.sum("store_bytes", &[]) > 1e4);
     assert_eq!(after.sum("workspaces", &[]), 1.0);
     assert_eq!(after.sum("streams_open", &[]), 1.0);
-    assert_eq!(after.sum("writer_queue_length", &[]), 0.0);
+    // A follower may be writing at the moment of one scrape; the queue empties when it is done.
+    while ParsedScrape::of(&server).sum("writer_queue_length", &[]) > 0.0 {}
     // The search of the context has read both saves.
     assert!(after.sum("index_position_events", &[]) >= 2.0);
     assert_eq!(after.sum("index_memories", &[]), 2.0);
