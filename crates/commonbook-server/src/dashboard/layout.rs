@@ -59,6 +59,7 @@ pub(super) fn page(
                 (same::section(request, &content.same)?)
             }
         }
+        p id="arrived" class="unseen" role="status" {}
         dialog id="palette" aria-label="Go to a page or a thing" {
             input type="search" id="palette-input" placeholder="Page, memory, entity, case…" autocomplete="off"
                 role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="Go to";

@@ -1,5 +1,6 @@
 // Live sections: after an event, the page is read again, and the sections whose events happened are replaced.
 import { centreGraphs } from "./graphs.js";
+import { isLeaving } from "./swap.js";
 import { localTimes } from "./times.js";
 
 // The pause before a page is read again: at least this, and longer than the last reading took, so that many
@@ -8,61 +9,76 @@ const PAUSE_MS = 400;
 const PAUSE_FACTOR = 10;
 const PAUSE_MS_MAX = 30_000;
 
+// The kinds of the events since the page was read.
+const kinds = new Set();
+let waiting = false;
+let reading = false;
+let took = 0;
+
+const sections = () => [...document.querySelectorAll("[data-live]")];
+
 export function startLive() {
-  const sections = () => [...document.querySelectorAll("[data-live]")];
-  if (sections().length === 0) return;
+  document.addEventListener("visibilitychange", schedule);
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", (event) => { if (event.persisted) followPage(); });
+}
+
+// Follows the stream if the main part that is shown has live sections.
+export function followPage() {
+  kinds.clear();
+  if (!document.body.dataset.stream) return;
+  if (sections().length > 0) follow(); else { leave(); say("", false); }
+}
+
+function say(text, off) {
   const state = document.getElementById("live-state");
-  const say = (text, off) => {
-    if (!state) return;
-    state.hidden = false;
-    state.textContent = text;
-    state.classList.toggle("off", off);
-  };
-  const kinds = new Set();
-  let waiting = false;
-  let reading = false;
-  let took = 0;
+  if (!state) return;
+  state.hidden = text === "";
+  state.textContent = text;
+  state.classList.toggle("off", off);
+}
 
-  const wants = (section) => section.dataset.live.split(" ").some((pattern) =>
-    [...kinds].some((kind) => pattern === "*" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
+const wants = (section) => section.dataset.live.split(" ").some((pattern) =>
+  [...kinds].some((kind) => pattern === "*" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
 
-  async function read() {
-    waiting = false;
-    if (document.hidden) return;
-    const wanted = sections().filter((section) => wants(section) && !isInUse(section)).map((section) => section.id);
-    kinds.clear();
-    if (wanted.length === 0) return;
-    reading = true;
-    const begun = performance.now();
-    try {
-      const response = await fetch(location.href, { credentials: "same-origin" });
-      if (!response.ok) {
-        say(response.status === 401 ? "signed out" : "not live", true);
-        return;
-      }
-      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-      for (const id of wanted) replace(document.getElementById(id), fresh.getElementById(id));
-    } catch {
-      say("not live", true);
-    } finally {
-      reading = false;
-      took = performance.now() - begun;
-      if (kinds.size > 0) schedule();
+async function read() {
+  waiting = false;
+  if (document.hidden) return;
+  if (isLeaving()) { schedule(); return; }
+  const main = document.getElementById("main");
+  const wanted = sections().filter((section) => wants(section) && !isInUse(section)).map((section) => section.id);
+  kinds.clear();
+  if (wanted.length === 0) return;
+  reading = true;
+  const begun = performance.now();
+  try {
+    const response = await fetch(location.href, { credentials: "same-origin" });
+    if (!response.ok) {
+      say(response.status === 401 ? "signed out" : "not live", true);
+      return;
     }
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    // Not into another page that has come meanwhile.
+    if (main.isConnected) for (const id of wanted) replace(document.getElementById(id), fresh.getElementById(id));
+  } catch {
+    say("not live", true);
+  } finally {
+    reading = false;
+    took = performance.now() - begun;
+    schedule();
   }
+}
 
-  function schedule() {
-    if (waiting || reading) return;
-    waiting = true;
-    setTimeout(read, Math.min(Math.max(PAUSE_MS, took * PAUSE_FACTOR), PAUSE_MS_MAX));
-  }
+function schedule() {
+  if (waiting || reading || document.hidden || kinds.size === 0) return;
+  waiting = true;
+  setTimeout(read, Math.min(Math.max(PAUSE_MS, took * PAUSE_FACTOR), PAUSE_MS_MAX));
+}
 
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && kinds.size > 0) schedule(); });
-  follow((message) => {
-    if (message.kind === "open") say("live", false);
-    else if (message.kind === "closed") say("connecting…", true);
-    else { kinds.add(message.kind); schedule(); }
-  });
+function receive(message) {
+  if (message.kind === "open") say("live", false);
+  else if (message.kind === "closed") say("connecting…", true);
+  else { kinds.add(message.kind); schedule(); }
 }
 
 // A section in which the reader types, or to which rows were added by scrolling, stays as it is.
@@ -93,19 +109,34 @@ function replace(old, fresh) {
 
 const place = (details) => `${details.closest("[id]")?.id} ${details.querySelector("summary")?.textContent}`;
 
-// All tabs of a browser share one stream, in a worker of theirs; a browser without such workers opens one a tab.
-function follow(receive) {
-  const stream = document.body.dataset.stream;
+// All tabs of a browser share one stream, in a worker of theirs; a browser without such workers opens one a tab. The stream
+// goes on from page to page of the workspace.
+let worker;
+let source;
+let follows = false;
+
+function follow() {
+  if (follows) return;
+  follows = true;
+  const { stream, worker: path } = document.body.dataset;
   if (typeof SharedWorker === "function") {
-    const worker = new SharedWorker(document.body.dataset.worker, { name: "commonbook", type: "classic" });
-    worker.port.onmessage = (event) => receive(event.data);
+    if (!worker) {
+      worker = new SharedWorker(path, { name: "commonbook", type: "classic" });
+      worker.port.onmessage = (event) => { if (follows) receive(event.data); };
+    }
     worker.port.postMessage({ stream });
-    addEventListener("pagehide", () => worker.port.postMessage({ leave: true }));
     return;
   }
-  const source = new EventSource(stream);
+  source = new EventSource(stream);
   source.onopen = () => receive({ kind: "open" });
   source.onerror = () => receive({ kind: "closed" });
   const listen = (event) => receive({ kind: event.type });
   for (const kind of document.body.dataset.kinds?.split(" ") ?? []) source.addEventListener(kind, listen);
+}
+
+function leave() {
+  if (!follows) return;
+  follows = false;
+  worker?.port.postMessage({ leave: true });
+  source?.close();
 }

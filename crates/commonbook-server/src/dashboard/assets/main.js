@@ -1,12 +1,13 @@
-// The pages work without this file, except for what is live: it adds live sections, local times, the palette, keys and
-// further rows.
+// The pages work without this file, except for what is live: it adds live sections, local times, the palette, keys, further
+// rows, and pages that come without loading a document.
 import { localTimes } from "./times.js";
 import { centreGraphs } from "./graphs.js";
 import { startKeys } from "./keys.js";
 import { startPalette } from "./palette.js";
-import { startLive } from "./live.js";
+import { followPage, startLive } from "./live.js";
 import { startRows } from "./rows.js";
 import { startPreviews } from "./preview.js";
+import { startSwaps } from "./swap.js";
 
 const theme = document.getElementById("theme-button");
 if (theme) {
@@ -19,10 +20,18 @@ if (theme) {
     document.cookie = `commonbook_theme=${next}; Path=/dashboard; Max-Age=31536000; SameSite=Strict`;
   });
 }
+
+// What belongs to one main part: it ends with it, or when this is called with the next one.
+function begin(main) {
+  centreGraphs(main);
+  startRows(main);
+  startPreviews(main);
+  followPage();
+}
+
 localTimes(document);
-centreGraphs(document);
 startPalette();
 startKeys();
-startRows();
-startPreviews();
-if (document.body.dataset.stream) startLive();
+startLive();
+begin(document.getElementById("main"));
+startSwaps(begin);

@@ -2,9 +2,8 @@
 const palette = document.getElementById("palette");
 const input = document.getElementById("palette-input");
 const list = document.getElementById("palette-list");
-// The words whose results are wanted, and whether the server is asked at the moment: it is asked one question at a time.
-let wanted = "";
-let asking = false;
+// Ends the question that the server is asked at the moment: it is asked one at a time, that of the newest words.
+let asking = new AbortController();
 
 export function openPalette() {
   if (!palette || palette.open) return;
@@ -67,24 +66,18 @@ function move(step) {
 }
 
 async function ask(words) {
+  asking.abort();
+  asking = new AbortController();
+  const { signal } = asking;
   fill([]);
-  wanted = words.trim().length < 2 ? "" : words;
-  if (asking) return;
-  asking = true;
-  while (wanted !== "") {
-    const words = wanted;
-    const found = await find(words);
-    if (wanted === words) {
-      fill(found);
-      wanted = "";
-    }
-  }
-  asking = false;
+  if (words.trim().length < 2) return;
+  const found = await find(words, signal);
+  if (!signal.aborted) fill(found);
 }
 
-async function find(words) {
+async function find(words, signal) {
   try {
-    const response = await fetch(`${document.body.dataset.find}?${new URLSearchParams({ q: words })}`, { credentials: "same-origin" });
+    const response = await fetch(`${document.body.dataset.find}?${new URLSearchParams({ q: words })}`, { credentials: "same-origin", signal });
     if (!response.ok) return [];
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const found = [...page.querySelectorAll(".found a")];

@@ -1,12 +1,15 @@
 // Further rows of a list, when the reader comes near its end.
 import { localTimes } from "./times.js";
 
-export function startRows() {
+let observer;
+
+export function startRows(main) {
+  observer?.disconnect();
   if (typeof IntersectionObserver !== "function") return;
-  const observer = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) { observer.unobserve(entry.target); add(entry.target, observer); }
+  observer = new IntersectionObserver((entries, mine) => {
+    for (const entry of entries) if (entry.isIntersecting) { mine.unobserve(entry.target); add(entry.target, mine); }
   }, { rootMargin: "600px" });
-  document.querySelectorAll("a.more").forEach((link) => observer.observe(link));
+  main.querySelectorAll("a.more").forEach((link) => observer.observe(link));
 }
 
 async function add(link, observer) {
@@ -21,7 +24,7 @@ async function add(link, observer) {
     localTimes(page);
     list.dataset.added = "";
     if (rows) list.append(...rows.children);
-    if (next) { link.href = next.href; observer.observe(link); } else { link.remove(); }
+    if (next) { link.href = next.href; if (link.isConnected) observer.observe(link); } else { link.remove(); }
   } catch {
     // The link still leads to the next page.
   }
