@@ -617,6 +617,25 @@ impl Vault<'_> {
                 writes.push((stored, found));
             }
         }
+        self.write_memories(export, &paths, &writes, report)?;
+        self.remove_files(files, &paths, state, report)?;
+        self.write_pages(export, &paths, files, report)?;
+        let mut written: BTreeSet<MemoryId> = paths.into_keys().collect();
+        // What the store did not take keeps its id, and is still the person's.
+        let waiting = state.claimed.iter().filter(|id| !written.contains(id));
+        let waiting = waiting.filter(|id| files.memories.contains_key(id)).copied().collect();
+        written.extend(state.written.iter().filter(|id| files.memories.contains_key(id)));
+        state.note_written(&self.folder, written, waiting)
+    }
+
+    /// Writes the files of these memories, each over the file that was found.
+    fn write_memories(
+        &self,
+        export: &VaultExport,
+        paths: &MemoryPaths,
+        writes: &[(&StoredMemory, Option<&FoundFile>)],
+        report: &mut SyncReport,
+    ) -> Result<()> {
         let mut superseded: BTreeMap<MemoryId, Vec<String>> = BTreeMap::new();
         for StoredMemory { memory, .. } in &export.memories {
             if let (Some(heir), Some(path)) = (memory.superseded_by, paths.get(&memory.id)) {
@@ -642,14 +661,7 @@ impl Vault<'_> {
             self.folder.write(path, &content)?;
             report.written += 1;
         }
-        self.remove_files(files, &paths, state, report)?;
-        self.write_pages(export, &paths, files, report)?;
-        let mut written: BTreeSet<MemoryId> = paths.into_keys().collect();
-        // What the store did not take keeps its id, and is still the person's.
-        let waiting = state.claimed.iter().filter(|id| !written.contains(id));
-        let waiting = waiting.filter(|id| files.memories.contains_key(id)).copied().collect();
-        written.extend(state.written.iter().filter(|id| files.memories.contains_key(id)));
-        state.note_written(&self.folder, written, waiting)
+        Ok(())
     }
 
     /// Removes the files whose memories are gone, or are not for others any more.
