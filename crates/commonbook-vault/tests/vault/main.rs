@@ -9,6 +9,7 @@ mod rebuild;
 mod simulation;
 #[path = "../../../commonbook/tests/verbs/team.rs"]
 mod team;
+mod warm;
 
 pub(crate) use callers::{at, caller, elsewhere, person, request};
 
