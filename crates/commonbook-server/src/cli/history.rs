@@ -6,7 +6,7 @@ use commonbook::model::memory::{
 use commonbook_text::word_diff::{StretchKind, marked_by};
 use serde_json::Value;
 
-use super::layout::{memory_glance, print_indented, second, show};
+use super::layout::{memory_glance, print_indented, second, short, show};
 use crate::output::{added, bold, dim, print_line, print_note, removed};
 
 pub(super) fn show_history(response: &Value) {
@@ -28,11 +28,10 @@ pub(super) fn show_history(response: &Value) {
             }
             before = Some(memory);
         }
-        if let [earlier @ .., last] = history.items.as_slice()
-            && let Some(earlier) = earlier.last()
-        {
-            let number = earlier.revision;
-            let id = super::layout::short(&last.memory.id);
+        let Some((last, earlier)) = history.items.split_last() else { return };
+        let says_other = |revision: &&MemoryRevision| revision.memory.text != last.memory.text;
+        if let Some(earlier) = earlier.iter().rfind(says_other) {
+            let (id, number) = (short(&last.memory.id), earlier.revision);
             print_note(&format!(
                 "`commonbook restore {id} --revision {number}` makes that text current"
             ));

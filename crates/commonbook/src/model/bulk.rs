@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::base::error::{Error, Result};
-use crate::base::id::{MemoryId, OperationId};
+use crate::base::id::{HANDLE_PATTERN, MemoryId, OperationId};
 use crate::base::limits;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{Memory, MemoryType};
@@ -104,6 +104,7 @@ pub struct PurgeSince {
 pub struct UndoOperation {
     /// The id of the operation, from its response; your `last` change by default.
     #[serde(default, deserialize_with = "unless_last", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = operation_pattern()))]
     pub operation_id: Option<OperationId>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
@@ -116,11 +117,16 @@ pub struct UndoOperation {
 /// The name of the last change, in place of an id.
 pub const LAST_CHANGE: &str = "last";
 
+/// What names an operation, as a JSON Schema pattern.
+fn operation_pattern() -> String {
+    format!("^(act_[0-7][0-9a-hjkmnp-tv-z]{{25}}|#?{HANDLE_PATTERN}|{LAST_CHANGE})$")
+}
+
 /// The id of an operation; `None` for the last change.
 fn unless_last<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OperationId>, D::Error> {
     let text = Option::<String>::deserialize(from)?;
     let id = text.filter(|text| text != LAST_CHANGE).map(|text| text.parse());
-    id.transpose().map_err(serde::de::Error::custom)
+    id.transpose().map_err(|error: Error| serde::de::Error::custom(error.message))
 }
 
 /// The result of a bulk operation or of its preview.
