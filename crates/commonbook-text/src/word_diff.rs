@@ -2,7 +2,7 @@
 
 use similar::{ChangeTag, TextDiff};
 
-/// What became of a stretch of words.
+/// Which of two texts has a stretch of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StretchKind {
     /// Both texts have it.

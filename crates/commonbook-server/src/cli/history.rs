@@ -1,4 +1,4 @@
-//! How people read what became of memories: their revisions, with the words that differ.
+//! How people read the history of a memory: its revisions, with the words that differ.
 
 use commonbook::model::memory::{
     Memory, MemoryRevision, RevisionHistory, field_differences, state_differences,

@@ -97,12 +97,11 @@ pub struct PurgeSince {
     pub dry_run: bool,
 }
 
-/// Undoes your last change of memories, or a bulk operation. Memories that have changed since stay as
-/// they are.
+/// Undoes your last change, or a bulk operation. Memories that have changed since stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoOperation {
-    /// The id of the operation, from its response; your `last` change by default.
+    /// Its id; your `last` change by default.
     #[serde(default, deserialize_with = "unless_last", skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = operation_pattern()))]
     pub operation_id: Option<OperationId>,

@@ -51,6 +51,13 @@ struct LastChange {
     operation: Option<OperationId>,
 }
 
+/// The first and the last event of one memory in a change.
+#[derive(Clone, Copy)]
+struct EventSpan {
+    first: u64,
+    last: u64,
+}
+
 impl Commonbook {
     /// Undoes the caller's last change of memories in its workspace.
     ///
@@ -126,17 +133,18 @@ fn undo_change(
         return Err(Error::conflict(reason)
             .hint("Undo an operation by its id, or restore memories with `restore_memory`."));
     }
-    // The first and the last event of each memory, in the order of the change.
-    let mut spans: BTreeMap<MemoryId, (u64, u64)> = BTreeMap::new();
+    // In the order of the change.
+    let mut spans: BTreeMap<MemoryId, EventSpan> = BTreeMap::new();
     let mut order: Vec<MemoryId> = Vec::new();
     for event in events {
         refuse_final(event)?;
         let Some(id) = MemoryId::parse(&event.subject) else { continue };
+        let sequence = event.sequence;
         let span = spans.entry(id).or_insert_with(|| {
             order.push(id);
-            (event.sequence, event.sequence)
+            EventSpan { first: sequence, last: sequence }
         });
-        span.1 = event.sequence;
+        span.last = sequence;
     }
     let mut result = BulkResult::default();
     for id in order {
@@ -169,16 +177,16 @@ fn refuse_final(event: &Event) -> Result<()> {
     }
 }
 
-/// Makes a memory what it was before the events from `first` to `last`; returns it as it was after
-/// them.
+/// Makes a memory what it was before the events of a span; returns it as it was after them.
 fn undo_memory(
     tx: &mut dyn Transaction,
     scope: WriteScope<'_>,
     sight: &Sight,
     id: MemoryId,
-    (first, last): (u64, u64),
+    span: EventSpan,
 ) -> Result<Memory> {
     let WriteScope { caller, now, .. } = scope;
+    let EventSpan { first, last } = span;
     let handle = handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned();
     let gone = || Error::conflict(format!("memory {handle} is gone since your last change"));
     let present = tx.memory(sight, id)?.ok_or_else(gone)?;

@@ -26,7 +26,7 @@ pub fn field_differences(before: &Memory, after: &Memory) -> Vec<FieldDifference
     differing.map(difference).collect()
 }
 
-/// What became of a memory besides its fields: `deleted`, `restored`, `superseded by 9hm2x4qd`.
+/// How the state of a memory differs, besides its fields: `deleted`, `restored`, `superseded by 9hm2x4qd`.
 #[must_use]
 pub fn state_differences(before: &Memory, after: &Memory) -> Vec<String> {
     let mut states = Vec::new();
