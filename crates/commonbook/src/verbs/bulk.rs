@@ -134,9 +134,21 @@ impl Commonbook {
     /// if it was reversed before, or if another agent changed a memory of the last change since.
     pub fn undo_operation(&self, caller: &Caller, request: &UndoOperation) -> Result<BulkResult> {
         self.policy.may_write(caller)?;
-        let Some(id) = request.operation_id else {
-            return self.undo_last_change(caller, request);
-        };
+        match request.operation_id {
+            Some(id) => self.undo_bulk_operation(caller, id),
+            None => self.undo_last_change(caller, request),
+        }
+    }
+
+    /// Reverses the operation with this id.
+    ///
+    /// # Errors
+    /// As [`Self::undo_operation`].
+    pub(super) fn undo_bulk_operation(
+        &self,
+        caller: &Caller,
+        id: OperationId,
+    ) -> Result<BulkResult> {
         let now = self.clock.now();
         let found = self.store.read(|tx| tx.bulk_operation(&caller.workspace, id))?;
         let Some(operation) = found.filter(|operation| operation.agent == caller.agent) else {

@@ -72,8 +72,7 @@ impl Commonbook {
         let sight = Sight::writing_at_home(caller)?;
         let last = self.store.read(|tx| last_change(tx, caller, &sight))?;
         if let Some(operation) = last.operation {
-            let request = UndoOperation { operation_id: Some(operation), ..request.clone() };
-            return self.undo_operation(caller, &request);
+            return self.undo_bulk_operation(caller, operation);
         }
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
