@@ -16,6 +16,7 @@ mod export;
 mod forgetting;
 mod handoff;
 mod help;
+mod history;
 mod import;
 mod layout;
 mod lineage;

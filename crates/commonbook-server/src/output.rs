@@ -117,6 +117,16 @@ pub(crate) fn dim(text: &str) -> String {
     format!("\u{1b}[2m{text}\u{1b}[0m")
 }
 
+/// A text that is gone.
+pub(crate) fn removed(text: &str) -> String {
+    format!("\u{1b}[31m{text}\u{1b}[0m")
+}
+
+/// A text that is new.
+pub(crate) fn added(text: &str) -> String {
+    format!("\u{1b}[32m{text}\u{1b}[0m")
+}
+
 /// A name that the reader may type.
 pub(crate) fn accent(text: &str) -> String {
     format!("\u{1b}[36m{text}\u{1b}[0m")

@@ -333,7 +333,7 @@ fn memory_verbs() -> Vec<Verb> {
             .tool()
             .command("adopt")
             .session(SessionUse::Unused),
-        verb("undo_operation", Changes, C::undo_operation)
+        verb("undo_operation", Adds, C::undo_operation)
             .post("/v1/operations/{operation_id}/undo")
             .tool()
             .command("undo")

@@ -7,6 +7,7 @@ use commonbook::model::handoff::{Handoff, HandoffReceipt};
 use commonbook::model::memory::Memory;
 use commonbook::model::webhook::Webhook;
 use commonbook::model::webhook::delivery::WebhookStop;
+pub(crate) use commonbook_text::word_diff::{is_hidden, one_line};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;
@@ -19,19 +20,6 @@ pub(crate) type WordLookup<'c> = dyn Fn(&str, Value) -> Option<Value> + 'c;
 
 fn look_up<T: DeserializeOwned>(lookup: &WordLookup<'_>, verb: &str, request: Value) -> Option<T> {
     serde_json::from_value(lookup(verb, request)?).ok()
-}
-
-/// A text on one line, without the characters that control a terminal.
-pub(crate) fn one_line(text: &str) -> String {
-    let text: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a character has no shape of its own: a control character, or one that reorders what is
-/// around it.
-pub(crate) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The beginning of a text, on one line.

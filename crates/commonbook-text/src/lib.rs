@@ -19,6 +19,7 @@ pub mod sentences;
 mod string_enum;
 pub mod terms;
 pub mod tokens;
+pub mod word_diff;
 pub mod word_list;
 
 pub use string_enum::UnknownName;

@@ -1,6 +1,6 @@
 //! An export of one workspace in parts, and as lines again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id::{HandoffId, MemoryId};
@@ -127,6 +127,27 @@ impl VaultExport {
             }
         }
         Ok(())
+    }
+
+    /// Takes over a later export of these memories alone: each in its place, and new ones after all others.
+    pub fn replace(&mut self, ids: &BTreeSet<MemoryId>, later: Self) {
+        let mut memories = std::mem::replace(&mut *self, later).memories;
+        let later = std::mem::take(&mut self.memories);
+        let order: Vec<MemoryId> = later.iter().map(|stored| stored.memory.id).collect();
+        let mut later: BTreeMap<MemoryId, StoredMemory> =
+            later.into_iter().map(|stored| (stored.memory.id, stored)).collect();
+        memories.retain_mut(|stored| {
+            let id = stored.memory.id;
+            match later.remove(&id) {
+                Some(new) => *stored = new,
+                None => return !ids.contains(&id),
+            }
+            true
+        });
+        memories.extend(order.into_iter().filter_map(|id| later.remove(&id)));
+        // As an export has them: deleted ones after all others.
+        memories.sort_by_key(|stored| stored.memory.deleted_at.is_some());
+        self.memories = memories;
     }
 
     /// The lines in the order in which an import needs them.

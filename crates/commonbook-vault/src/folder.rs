@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind as IoErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
@@ -12,6 +13,20 @@ use crate::names::LOCAL;
 
 /// Bytes of a file that a vault reads at most.
 pub const FILE_BYTES_MAX: u64 = 8 * limits::TEXT_BYTES as u64;
+
+/// The age from which a file's stamp is proof: a disk counts time in steps, and two changes within one step
+/// leave the same stamp.
+const STAMP_AGE: Duration = Duration::from_secs(1);
+
+/// What the disk says about a file: while it stays the same, so does the content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStamp {
+    modified: SystemTime,
+    bytes: u64,
+    /// The file itself and the time at which its content or its rights were changed last.
+    #[cfg(unix)]
+    inode: (u64, i64, i64),
+}
 
 /// How a folder is read and changed, a step at a time. A test lets a step fail, as when the process is
 /// killed before it.
@@ -121,6 +136,27 @@ impl VaultFolder {
         }
         files.sort();
         Ok(files)
+    }
+
+    /// The stamp of a file; `None` if it is gone, or was changed so recently that the stamp proves nothing.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a file has the time of the machine, in tests too"
+    )]
+    pub fn stamp(&self, path: &str) -> Option<FileStamp> {
+        let found = fs::metadata(self.root.join(path)).ok()?;
+        let modified = found.modified().ok()?;
+        let age = SystemTime::now().duration_since(modified).ok()?;
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt as _;
+        let stamp = FileStamp {
+            modified,
+            bytes: found.len(),
+            #[cfg(unix)]
+            inode: (found.ino(), found.ctime(), found.ctime_nsec()),
+        };
+        (age > STAMP_AGE).then_some(stamp)
     }
 
     /// The content of a file; `None` if there is none.

@@ -1,9 +1,11 @@
 //! The Markdown vault: what a workspace knows, as files that people read, edit and keep in git.
 //!
-//! A vault is a client of two verbs. [`sync::Vault`] reads an export, compares it with the files, sends what
-//! people changed as lines of an import, and writes what changed in the store. [`plan::plan_memory`] decides what
+//! A vault is a client of three verbs. [`sync::Vault`] reads an export, compares it with the files, sends what
+//! people changed as lines of an import, and writes what changed in the store; by the events it knows what
+//! [`cache::PassCache`] has to read again. [`plan::plan_memory`] decides what
 //! follows from one file, as a pure function; [`rebuild::rebuild_lines`] is the way back.
 
+pub mod cache;
 pub mod case_page;
 pub mod export;
 pub mod files;

@@ -11,7 +11,6 @@ use commonbook::base::clock::Clock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::hash::sha256;
 use commonbook::base::id::{IdSource, MemoryId};
-use commonbook::base::limits;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
@@ -26,6 +25,7 @@ use commonbook::model::memory::{
 };
 use serde_json::{Map, json};
 
+use crate::cache::{PassCache, StoreChanges};
 use crate::export::{RecordLine, VaultExport, line_of};
 use crate::files::{FoundFile, VaultFiles};
 use crate::folder::VaultFolder;
@@ -61,6 +61,12 @@ pub trait VaultSource {
     /// # Errors
     /// `unavailable` if nothing could be imported.
     fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>>;
+
+    /// What happened after this event, as far as the person sees it.
+    ///
+    /// # Errors
+    /// `unavailable` if the journal cannot be read.
+    fn changes_after(&self, event: u64) -> Result<StoreChanges>;
 }
 
 /// A vault: its folder, what it is of, and who takes in its changes.
@@ -188,28 +194,32 @@ impl Vault<'_> {
     /// `conflict` if more files would change memories than a pass changes unasked; `unavailable` if the
     /// store or the disk fails.
     pub fn sync(&self, options: SyncOptions) -> Result<SyncReport> {
+        self.sync_again(&mut PassCache::default(), options)
+    }
+
+    /// Runs one pass, which reads only what has changed since the passes before with this cache.
+    ///
+    /// # Errors
+    /// As [`Self::sync`].
+    pub fn sync_again(&self, cache: &mut PassCache, options: SyncOptions) -> Result<SyncReport> {
         let lock = self.lock()?;
         let mut report = SyncReport::default();
         let mut state = LocalState::read(&self.folder)?;
-        let files = VaultFiles::read(&self.folder)?;
-        let export = self.read_store()?;
-        for (path, error) in &files.broken {
+        cache.refresh(&self.folder, self.source)?;
+        for (path, error) in &cache.files.broken {
             report.note_error(path, error);
         }
-        let stored = by_id(&export);
-        let plan = self.plan_store(&stored, &files, &state, options, &mut report);
-        self.check_extent(&plan, &files, options)?;
+        let plan = self.plan_store(cache, &state, options, &mut report);
+        self.check_extent(&plan, &cache.files, options)?;
         if options.dry_run {
             report_plan(&plan, &mut report);
             return Ok(report);
         }
         let taken = self.change_store(&plan, &mut state, &mut report)?;
         if report.changed_store() || !taken.is_empty() || !plan.copies.is_empty() {
-            let (export, files) = (self.read_store()?, VaultFiles::read(&self.folder)?);
-            self.write_files(&export, &files, &taken, &mut state, &mut report)?;
-        } else {
-            self.write_files(&export, &files, &taken, &mut state, &mut report)?;
+            cache.refresh(&self.folder, self.source)?;
         }
+        self.write_files(cache, &taken, &mut state, &mut report)?;
         drop(lock);
         Ok(report)
     }
@@ -239,31 +249,16 @@ impl Vault<'_> {
         self.settings.private || memory.sharing == Sharing::Shared
     }
 
-    fn read_store(&self) -> Result<VaultExport> {
-        let mut export = VaultExport::default();
-        let limit = Some(limits::PAGE_MAX);
-        let mut request = ExportWorkspace { limit, deleted: true, ..ExportWorkspace::default() };
-        loop {
-            let page = self.source.export_page(&request)?;
-            page.lines.into_iter().try_for_each(|line| export.add_line(line))?;
-            request.cursor = page.next;
-            if request.cursor.is_none() {
-                break;
-            }
-        }
-        Ok(export)
-    }
-
     fn plan_store<'f>(
         &self,
-        stored: &BTreeMap<MemoryId, &'f StoredMemory>,
-        files: &'f VaultFiles,
+        cache: &'f PassCache,
         state: &LocalState,
         options: SyncOptions,
         report: &mut SyncReport,
     ) -> StorePlan<'f> {
         let mut plan = StorePlan::default();
-        for (id, found) in &files.memories {
+        let (files, stored) = (&cache.files, by_id(&cache.export));
+        for (id, found) in files.memories.iter().filter(|(id, _)| !cache.settled.contains(id)) {
             let Some(known) = stored.get(id) else {
                 match found.first() {
                     Some(first) if state.claimed.contains(id) => plan.claimed.push(first),
@@ -573,12 +568,13 @@ impl Vault<'_> {
     /// Writes what the store has into the files, and removes what it has not.
     fn write_files(
         &self,
-        export: &VaultExport,
-        files: &VaultFiles,
+        cache: &mut PassCache,
         taken: &BTreeMap<MemoryId, String>,
         state: &mut LocalState,
         report: &mut SyncReport,
     ) -> Result<()> {
+        let PassCache { files, export, settled, .. } = cache;
+        let (files, export) = (&*files, &*export);
         let mut paths = MemoryPaths::new();
         let mut writes: Vec<(&StoredMemory, Option<&FoundFile>)> = Vec::new();
         let with_files = export.memories.iter().filter(|stored| {
@@ -590,7 +586,14 @@ impl Vault<'_> {
         });
         for stored in with_files {
             let memory = &stored.memory;
-            let found = files.memories.get(&memory.id).and_then(|found| own_file(stored, found));
+            let all_found = files.memories.get(&memory.id).map_or(&[][..], Vec::as_slice);
+            if let [found] = all_found
+                && settled.contains(&memory.id)
+            {
+                paths.insert(memory.id, found.path.clone());
+                continue;
+            }
+            let found = own_file(stored, all_found);
             let (path, is_due) = match found {
                 None => (new_path(memory, &paths), true),
                 Some(found) => {
@@ -603,6 +606,8 @@ impl Vault<'_> {
                     if path != found.path {
                         self.folder.rename(&found.path, &path)?;
                         report.moved += 1;
+                    } else if is_same && !is_due && all_found.len() == 1 {
+                        settled.insert(memory.id);
                     }
                     (path, is_due)
                 }
@@ -612,6 +617,25 @@ impl Vault<'_> {
                 writes.push((stored, found));
             }
         }
+        self.write_memories(export, &paths, &writes, report)?;
+        self.remove_files(files, &paths, state, report)?;
+        self.write_pages(export, &paths, files, report)?;
+        let mut written: BTreeSet<MemoryId> = paths.into_keys().collect();
+        // What the store did not take keeps its id, and is still the person's.
+        let waiting = state.claimed.iter().filter(|id| !written.contains(id));
+        let waiting = waiting.filter(|id| files.memories.contains_key(id)).copied().collect();
+        written.extend(state.written.iter().filter(|id| files.memories.contains_key(id)));
+        state.note_written(&self.folder, written, waiting)
+    }
+
+    /// Writes the files of these memories, each over the file that was found.
+    fn write_memories(
+        &self,
+        export: &VaultExport,
+        paths: &MemoryPaths,
+        writes: &[(&StoredMemory, Option<&FoundFile>)],
+        report: &mut SyncReport,
+    ) -> Result<()> {
         let mut superseded: BTreeMap<MemoryId, Vec<String>> = BTreeMap::new();
         for StoredMemory { memory, .. } in &export.memories {
             if let (Some(heir), Some(path)) = (memory.superseded_by, paths.get(&memory.id)) {
@@ -637,14 +661,7 @@ impl Vault<'_> {
             self.folder.write(path, &content)?;
             report.written += 1;
         }
-        self.remove_files(files, &paths, state, report)?;
-        self.write_pages(export, &paths, files, report)?;
-        let mut written: BTreeSet<MemoryId> = paths.into_keys().collect();
-        // What the store did not take keeps its id, and is still the person's.
-        let waiting = state.claimed.iter().filter(|id| !written.contains(id));
-        let waiting = waiting.filter(|id| files.memories.contains_key(id)).copied().collect();
-        written.extend(state.written.iter().filter(|id| files.memories.contains_key(id)));
-        state.note_written(&self.folder, written, waiting)
+        Ok(())
     }
 
     /// Removes the files whose memories are gone, or are not for others any more.

@@ -456,6 +456,14 @@ pub trait BulkOperationRows {
         id: OperationId,
     ) -> Result<Option<BulkOperation>>;
 
+    /// The bulk operation that this agent ran at this time, if memories of it can be put back.
+    fn open_operation(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        at: Timestamp,
+    ) -> Result<Option<OperationId>>;
+
     /// At most `limit` ids of bulk operations of this workspace that have this ending.
     fn operation_ids_ending(
         &self,

@@ -37,6 +37,7 @@ mod session;
 mod standing;
 mod stats;
 mod token;
+mod undo;
 mod usage;
 mod webhook;
 

@@ -85,7 +85,7 @@ impl ExportCommand {
             deleted: self.deleted,
             standing: self.standing,
             limit: Some(limits::PAGE_MAX),
-            cursor: None,
+            ..ExportWorkspace::default()
         };
         let written = destination.write(|out| write_all(&page_of, request, out, &progress));
         progress.finish_and_clear();

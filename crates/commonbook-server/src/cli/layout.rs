@@ -108,6 +108,20 @@ pub(super) fn print_record(text: &str, facts: &[String]) {
     print_line(&facts_line(facts, columns().unwrap_or(usize::MAX)));
 }
 
+/// Prints a text below a heading, two columns in.
+pub(super) fn print_indented(text: &str) {
+    let options = |columns| {
+        let options = textwrap::Options::new(columns).break_words(false);
+        options.initial_indent("  ").subsequent_indent("  ")
+    };
+    match columns() {
+        Some(columns) => {
+            textwrap::wrap(text, options(columns)).iter().for_each(|line| print_line(line));
+        }
+        None => print_line(&format!("  {text}")),
+    }
+}
+
 /// Columns of a label in front of a text.
 const LABEL_COLUMNS: usize = 10;
 

@@ -8,8 +8,8 @@ use commonbook::model::bulk::BulkResult;
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::{EventPage, EventRates};
 use commonbook::model::memory::{
-    Importance, Memory, MemoryUsage, PurgeResult, RetractedTwin, Retraction, RevisionHistory,
-    SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
+    Importance, Memory, MemoryUsage, PurgeResult, RetractedTwin, Retraction, SaveOutcome,
+    SaveResult, Sharing, unbegun_session_hint,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
@@ -276,22 +276,6 @@ pub(super) fn sight(response: &Value) {
     show(response, |explanation: &SightExplanation| print_line(&explanation.reason));
 }
 
-pub(super) fn history(response: &Value) {
-    show(response, |history: &RevisionHistory| {
-        let rows = history.items.iter().map(|revision| {
-            let state = if revision.memory.deleted_at.is_some() { "deleted" } else { "" };
-            vec![
-                revision.revision.to_string(),
-                second(revision.at),
-                revision.agent.to_string(),
-                state.to_owned(),
-                memory_glance(&revision.memory),
-            ]
-        });
-        print_table(&["revision", "at", "agent", "", "memory"], rows);
-    });
-}
-
 pub(super) fn stats(response: &Value) {
     show(response, |stats: &WorkspaceStats| {
         print_facts(&[
@@ -426,7 +410,14 @@ pub(super) fn show_bulk_result(response: &Value) {
 pub(super) fn show_undo_result(response: &Value) {
     show(response, |bulk: &BulkResult| {
         let memories = count_text(bulk.memories, "memory", "memories");
-        print_line(&format!("Reversed the change of {memories}"));
+        let Some(undone) = &bulk.undone else {
+            return print_line(&format!("Reversed the change of {memories}"));
+        };
+        print_line(&format!("Undid {undone}"));
+        for memory in &bulk.items {
+            print_line(&format!("  {} was: {}", short(&memory.id), memory_glance(memory)));
+        }
+        print_note("`commonbook undo` once more brings it back");
     });
 }
 

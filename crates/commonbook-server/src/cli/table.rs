@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::lookup::ViewLookup;
 use super::{
     case, checkpoint, consolidation, context, contradictions, entities, forgetting, handoff,
-    lineage, retraction, session, show, standing, tokens, webhooks,
+    history, lineage, retraction, session, show, standing, tokens, webhooks,
 };
 
 /// The groups of commands, with their help.
@@ -102,7 +102,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("adopt_memories", &["agent_name"], show::show_bulk_result),
         view("undo_operation", &["operation_id"], show::show_undo_result),
         lookup_view("list_users", &[], show::users),
-        view("memory_history", &["id"], show::history),
+        view("memory_history", &["id"], history::show_history),
         view("explain_sight", &["id", "reader"], show::sight),
         view("get_memory_stats", &[], show::stats),
         view("list_agents", &[], show::agents),

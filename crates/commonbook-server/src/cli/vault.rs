@@ -15,6 +15,7 @@ use commonbook::base::error::{Error, Result};
 use commonbook::base::id::RandomIds;
 use commonbook::model::caller::Caller;
 use commonbook::model::workspace::Workspace;
+use commonbook_vault::cache::PassCache;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
 use commonbook_vault::report::{SyncOptions, SyncReport};
 use commonbook_vault::settings::{VaultSettings, is_vault};
@@ -175,6 +176,19 @@ impl VaultPlace<'_> {
     /// # Errors
     /// As [`Vault::sync`].
     pub(crate) fn sync(&self, root: &Path, options: SyncOptions) -> Result<SyncReport> {
+        self.sync_again(root, &mut PassCache::default(), options)
+    }
+
+    /// One pass, which reads only what has changed since the passes before with this cache.
+    ///
+    /// # Errors
+    /// As [`Vault::sync`].
+    pub(crate) fn sync_again(
+        &self,
+        root: &Path,
+        cache: &mut PassCache,
+        options: SyncOptions,
+    ) -> Result<SyncReport> {
         let folder = VaultFolder::new(root, Box::new(DiskSteps));
         let settings = VaultSettings::read(&folder)?;
         let vault = Vault {
@@ -185,7 +199,7 @@ impl VaultPlace<'_> {
             clock: &SystemClock,
             ids: &RandomIds::default(),
         };
-        let report = vault.sync(options)?;
+        let report = vault.sync_again(cache, options)?;
         if let (BookSource::Home { book, .. }, true) = (&self.source, report.changed_store()) {
             follow::embed_briefly(book);
         }

@@ -1,17 +1,16 @@
-//! The words that differ between two texts.
+//! The words that differ between two texts, as markup.
 
+use commonbook_text::word_diff::{self, StretchKind};
 use maud::{Markup, html};
-use similar::{ChangeTag, TextDiff};
 
 /// The newer text with the words that were removed and added.
 pub(super) fn word_diff(older: &str, newer: &str) -> Markup {
-    let diff = TextDiff::from_words(older, newer);
     html! {
-        @for change in diff.iter_all_changes() {
-            @match change.tag() {
-                ChangeTag::Equal => { (change.value()) }
-                ChangeTag::Delete => { del { (change.value()) } }
-                ChangeTag::Insert => { ins { (change.value()) } }
+        @for stretch in word_diff::word_diff(older, newer) {
+            @match stretch.kind {
+                StretchKind::Same => { (stretch.text) }
+                StretchKind::Removed => { del { (stretch.text) } }
+                StretchKind::Added => { ins { (stretch.text) } }
             }
         }
     }
@@ -19,13 +18,12 @@ pub(super) fn word_diff(older: &str, newer: &str) -> Markup {
 
 /// One of two texts, with the words that the other does not have marked.
 pub(super) fn marked_side(text: &str, other: &str) -> Markup {
-    let diff = TextDiff::from_words(other, text);
     html! {
-        @for change in diff.iter_all_changes() {
-            @match change.tag() {
-                ChangeTag::Equal => { (change.value()) }
-                ChangeTag::Delete => {}
-                ChangeTag::Insert => { mark { (change.value()) } }
+        @for stretch in word_diff::word_diff(other, text) {
+            @match stretch.kind {
+                StretchKind::Same => { (stretch.text) }
+                StretchKind::Removed => {}
+                StretchKind::Added => { mark { (stretch.text) } }
             }
         }
     }

@@ -32,9 +32,10 @@ const UNDECLARED_FIELDS: [&str; 17] = [
     "user_id",
 ];
 
-/// Further fields of one verb that its tool does not declare: an audit is for people and programs.
-const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 1] =
-    [("list_events", &["actor", "subject", "since", "until"])];
+/// Further fields of one verb that its tool does not declare: an audit and a look back are for people
+/// and programs.
+const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 2] =
+    [("list_events", &["actor", "subject", "since", "until"]), ("restore_memory", &["revision"])];
 
 /// The argument with which a tool returns everything.
 const VERBOSE_ARGUMENT: &str = "verbose";

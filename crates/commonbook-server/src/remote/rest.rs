@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
+use commonbook::model::bulk::LAST_CHANGE;
 use commonbook::model::caller::Caller;
 use commonbook::model::case::{AppendEntries, AppendEntry};
 use commonbook::model::import::{ImportMemoriesResult, ImportRecord};
@@ -151,6 +152,10 @@ fn route_request(
             (route_of("append_entries")?, entries)
         }
         "memory_at" => (route_of("get_memory")?, Value::Object(request)),
+        "undo_operation" => {
+            request.entry("operation_id").or_insert_with(|| LAST_CHANGE.into());
+            (route_of("undo_operation")?, Value::Object(request))
+        }
         _ => match (&verb.route, list_route(verb)) {
             (Some(route), _) => (route.clone(), Value::Object(request)),
             (None, Some((route, field))) => (route, request.remove(field).unwrap_or_default()),

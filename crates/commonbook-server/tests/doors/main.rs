@@ -24,6 +24,7 @@ mod dashboard_work;
 mod digests;
 mod export;
 mod forgetting;
+mod history;
 mod http;
 mod hygiene;
 mod import_formats;

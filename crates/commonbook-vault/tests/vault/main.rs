@@ -9,9 +9,11 @@ mod rebuild;
 mod simulation;
 #[path = "../../../commonbook/tests/verbs/team.rs"]
 mod team;
+mod warm;
 
 pub(crate) use callers::{at, caller, elsewhere, person, request};
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
+use commonbook_vault::cache::{PassCache, StoreChanges};
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::files::is_note;
 use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
@@ -40,6 +43,8 @@ pub(crate) struct World {
     ids: Arc<CountingIds>,
     pub(crate) workspace: String,
     _home: tempfile::TempDir,
+    /// What the passes know: they are of one process until one of them fails.
+    cache: RefCell<PassCache>,
     pub(crate) folder: Arc<tempfile::TempDir>,
 }
 
@@ -68,7 +73,8 @@ impl World {
             Arc::clone(&clock) as Arc<dyn Clock>,
             Arc::clone(&ids) as _,
         );
-        Self { book, clock, ids, workspace: "x".to_owned(), _home: home, folder }
+        let (workspace, cache) = ("x".to_owned(), RefCell::default());
+        Self { book, clock, ids, workspace, _home: home, cache, folder }
     }
 
     pub(crate) fn save(&self, agent: &str, text: &str) -> Memory {
@@ -82,6 +88,12 @@ impl World {
         self.workspace = workspace.to_owned();
         self.folder = Arc::new(tempfile::tempdir().unwrap());
         self.clock.set(at(0));
+        self.restart();
+    }
+
+    /// Lets the next pass be the first one of a process.
+    pub(crate) fn restart(&self) {
+        self.cache.take();
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -164,7 +176,11 @@ impl World {
             clock: &*self.clock,
             ids: &*self.ids,
         };
-        vault.sync(options)
+        let done = vault.sync_again(&mut self.cache.borrow_mut(), options);
+        if done.is_err() {
+            self.restart();
+        }
+        done
     }
 
     /// The export of the workspace as text, without what the person may not read.
@@ -227,5 +243,9 @@ impl VaultSource for World {
             lines?,
         )?;
         Ok(results.into_iter().map(ImportRecord::from).collect())
+    }
+
+    fn changes_after(&self, event: u64) -> Result<StoreChanges> {
+        StoreChanges::of_home(&self.book, &self.person().workspace, event)
     }
 }

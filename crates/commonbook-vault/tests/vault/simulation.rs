@@ -252,6 +252,12 @@ impl Run<'_> {
         for word in &self.said {
             assert!(everything.contains(word.as_str()), "{word} is lost\n{}", log());
         }
+        for world in self.machines {
+            // What the passes remembered is what a new process reads.
+            world.restart();
+            let report = world.try_sync(SyncOptions::default(), Box::new(DiskSteps)).unwrap();
+            assert_eq!(report, SyncReport::default(), "{}", log());
+        }
     }
 }
 

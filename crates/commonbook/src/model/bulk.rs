@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::base::error::{Error, Result};
-use crate::base::id::{MemoryId, OperationId};
+use crate::base::id::{HANDLE_PATTERN, MemoryId, OperationId};
 use crate::base::limits;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::memory::{Memory, MemoryType};
@@ -97,12 +97,35 @@ pub struct PurgeSince {
     pub dry_run: bool,
 }
 
-/// Undoes a bulk operation. Memories that have changed since stay as they are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Undoes your last change, or a bulk operation. Memories that have changed since stay as they are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoOperation {
-    /// The id of the operation, from its response.
-    pub operation_id: OperationId,
+    /// Its id; your `last` change by default.
+    #[serde(default, deserialize_with = "unless_last", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = operation_pattern()))]
+    pub operation_id: Option<OperationId>,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+/// The name of the last change, in place of an id.
+pub const LAST_CHANGE: &str = "last";
+
+/// What names an operation, as a JSON Schema pattern.
+fn operation_pattern() -> String {
+    format!("^(act_[0-7][0-9a-hjkmnp-tv-z]{{25}}|#?{HANDLE_PATTERN}|{LAST_CHANGE})$")
+}
+
+/// The id of an operation; `None` for the last change.
+fn unless_last<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OperationId>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    let id = text.filter(|text| text != LAST_CHANGE).map(|text| text.parse());
+    id.transpose().map_err(|error: Error| serde::de::Error::custom(error.message))
 }
 
 /// The result of a bulk operation or of its preview.
@@ -114,6 +137,9 @@ pub struct BulkResult {
     pub memories: u64,
     /// The first 20 of them, as they were before.
     pub items: Vec<Memory>,
+    /// What was undone, if it was no operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<String>,
     /// Number of case entries that matched too. Entries cannot be changed or deleted, and stay.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub entries: u64,

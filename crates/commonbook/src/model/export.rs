@@ -48,6 +48,10 @@ pub struct ExportWorkspace {
     /// Includes the standing memory files of the home.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standing: bool,
+    /// Exports only these memories, at most 100, with all other records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub memories: Option<Vec<MemoryId>>,
     /// Lines of a page at least, except on the last page: 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]

@@ -1,6 +1,7 @@
 //! Memories: the record, and what its author may choose.
 
 mod change;
+mod difference;
 mod memory_type;
 mod mentions;
 mod receive;
@@ -13,6 +14,7 @@ mod update;
 mod usage;
 
 pub use change::{MemoryChange, MemoryChangeKind, says_same};
+pub use difference::{FieldDifference, field_differences, state_differences};
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
 pub use requests::{
@@ -30,7 +32,7 @@ pub use save::{
     RetractedTwin, SaveMemories, SaveMemory, SaveOutcome, SaveResult, unbegun_session_hint,
 };
 pub use subject::MemorySubject;
-pub use update::{UpdateMemory, UpdateResult, expect_revision};
+pub use update::{UpdateMemory, UpdateResult, changed_fields, expect_revision};
 pub use usage::{MemoryUsage, UsageKind, UsagePosition};
 
 use std::collections::BTreeSet;

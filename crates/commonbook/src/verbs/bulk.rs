@@ -126,14 +126,30 @@ impl Commonbook {
         }
     }
 
-    /// Reverses a bulk operation of the caller. Memories that changed since stay as they are.
+    /// Reverses a bulk operation of the caller, or its last change. Memories of an operation that
+    /// changed since stay as they are.
     ///
     /// # Errors
     /// `not_found` if the workspace has no such operation, or if another agent ran it; `conflict`
-    /// if it was reversed before.
+    /// if it was reversed before, or if another agent changed a memory of the last change since.
     pub fn undo_operation(&self, caller: &Caller, request: &UndoOperation) -> Result<BulkResult> {
         self.policy.may_write(caller)?;
-        let (id, now) = (request.operation_id, self.clock.now());
+        match request.operation_id {
+            Some(id) => self.undo_bulk_operation(caller, id),
+            None => self.undo_last_change(caller, request),
+        }
+    }
+
+    /// Reverses the operation with this id.
+    ///
+    /// # Errors
+    /// As [`Self::undo_operation`].
+    pub(super) fn undo_bulk_operation(
+        &self,
+        caller: &Caller,
+        id: OperationId,
+    ) -> Result<BulkResult> {
+        let now = self.clock.now();
         let found = self.store.read(|tx| tx.bulk_operation(&caller.workspace, id))?;
         let Some(operation) = found.filter(|operation| operation.agent == caller.agent) else {
             return Err(Error::not_found(format!("no bulk operation {id} of yours exists in this workspace")).hint(

@@ -244,7 +244,7 @@ impl ConsolidationJob<'_> {
     }
 
     fn undo(&self, operation: OperationId) -> Result<ConsolidationResult> {
-        let request = UndoOperation { operation_id: operation };
+        let request = UndoOperation { operation_id: Some(operation), ..UndoOperation::default() };
         let undone = self.book.undo_operation(self.caller, &request)?;
         let result = ConsolidationResult {
             operation: Some(operation),

@@ -3,11 +3,14 @@
 //! Each page is one snapshot. A page says where the next one begins: a workspace, a section, and the
 //! last row of it; what is added meanwhile comes later or not at all.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::Commonbook;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{Id, IdKind, MemoryId};
+use crate::base::limits;
 use crate::base::page::{PageCursor, PageSize};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
@@ -43,14 +46,20 @@ impl Commonbook {
     /// Exports what the caller may read of its workspace, or of all: a page of lines.
     ///
     /// # Errors
-    /// `invalid` if the limit is out of range or the cursor is malformed; `forbidden` if a token
-    /// that opens one workspace asks for all.
+    /// `invalid` if the limit is out of range, the cursor is malformed or more than 100 memories are named;
+    /// `forbidden` if a token that opens one workspace asks for all.
     pub fn export_workspace(
         &self,
         caller: &Caller,
         request: &ExportWorkspace,
     ) -> Result<ExportPage> {
         let size = PageSize::of(request.limit)?.items();
+        let named = request.memories.as_ref().map_or(0, Vec::len);
+        if named > limits::PAGE_MAX as usize {
+            let message = format!("{named} memories; expected at most {}", limits::PAGE_MAX);
+            return Err(Error::invalid("memories", message)
+                .hint("Name fewer, or leave `memories` out to export all of them."));
+        }
         let workspaces = self.exported_workspaces(caller, request.all_workspaces)?;
         let mut lines = Vec::new();
         let mut position = match &request.cursor {
@@ -79,7 +88,8 @@ impl Commonbook {
             let section = EXPORT_SECTIONS.get(position.section).copied();
             let page = section.filter(|section| section.is_wanted(request)).map(|section| {
                 self.store.read(|tx| {
-                    let reader = SectionReader { tx, sight: &sight, limit: size };
+                    let named = request.memories.as_deref();
+                    let reader = SectionReader { tx, sight: &sight, limit: size, named };
                     reader.read(section, &workspace, position.key)
                 })
             });
@@ -248,6 +258,8 @@ struct SectionReader<'r> {
     tx: &'r dyn Transaction,
     sight: &'r Sight,
     limit: u32,
+    /// The memories that are wanted; all by default.
+    named: Option<&'r [MemoryId]>,
 }
 
 impl SectionReader<'_> {
@@ -271,8 +283,8 @@ impl SectionReader<'_> {
                 |(position, _)| SectionKey(*position, 0),
                 |(_, session)| ExportRecord::Session(Box::new(self.shown_session(session))),
             ),
-            ExportSection::Memories => self.memories(position, false),
-            ExportSection::DeletedMemories => self.memories(position, true),
+            ExportSection::Memories => self.memories(workspace, position, false),
+            ExportSection::DeletedMemories => self.memories(workspace, position, true),
             ExportSection::Handoffs => self.handoffs(workspace, position),
             ExportSection::HandoffOrder => {
                 let handoffs = tx.handoff_order(sight)?;
@@ -414,7 +426,10 @@ impl SectionReader<'_> {
     }
 
     /// The memories, each with its earlier revisions after it.
-    fn memories(&self, after: u64, deleted: bool) -> Result<SectionPage> {
+    fn memories(&self, workspace: &Workspace, after: u64, deleted: bool) -> Result<SectionPage> {
+        if let Some(ids) = self.named {
+            return self.named_memories(workspace, ids, deleted);
+        }
         let filter = MemoryFilter { deleted, ..MemoryFilter::default() };
         let mut rows =
             self.tx.memories(self.sight, &filter, ListOrder::Oldest, Some(after), self.limit)?;
@@ -422,20 +437,45 @@ impl SectionReader<'_> {
         self.page(
             rows,
             |(position, _)| SectionKey(*position, 0),
-            |(_, memory)| {
-                // Usage belongs to the home.
-                let memory = Memory { usage: None, ..memory };
-                let mut lines = vec![line_of(&memory)?];
-                if memory.revision > 1 {
-                    let mut earlier = self.tx.earlier_revisions(self.sight, memory.id)?;
-                    self.hide_heirs(earlier.iter_mut())?;
-                    if !earlier.is_empty() {
-                        lines.push(line_of(&ExportRecord::Revisions(earlier))?);
-                    }
-                }
-                Ok(lines)
-            },
+            |(_, memory)| self.memory_lines(memory),
         )
+    }
+
+    /// Those of the named memories that are here, in the order in which they were saved.
+    fn named_memories(
+        &self,
+        workspace: &Workspace,
+        ids: &[MemoryId],
+        deleted: bool,
+    ) -> Result<SectionPage> {
+        let mut rows = BTreeMap::new();
+        for id in ids {
+            if let Some(position) = self.tx.memory_position(workspace, *id)?
+                && let Some(memory) = self.tx.memory(self.sight, *id)?
+                && memory.workspace == *workspace
+                && memory.deleted_at.is_some() == deleted
+            {
+                rows.insert(position, memory);
+            }
+        }
+        self.hide_heirs(rows.values_mut())?;
+        let lines = rows.into_values().map(|memory| self.memory_lines(memory));
+        let lines = lines.collect::<Result<Vec<_>>>()?.concat();
+        Ok(SectionPage { lines, next: None })
+    }
+
+    fn memory_lines(&self, memory: Memory) -> Result<Vec<ExportLine>> {
+        // Usage belongs to the home.
+        let memory = Memory { usage: None, ..memory };
+        let mut lines = vec![line_of(&memory)?];
+        if memory.revision > 1 {
+            let mut earlier = self.tx.earlier_revisions(self.sight, memory.id)?;
+            self.hide_heirs(earlier.iter_mut())?;
+            if !earlier.is_empty() {
+                lines.push(line_of(&ExportRecord::Revisions(earlier))?);
+            }
+        }
+        Ok(lines)
     }
 
     /// Clears `superseded_by` where the successor is here and out of sight. One that is not here at

@@ -203,38 +203,45 @@ impl Commonbook {
     }
 
     /// Restores a memory that the caller may change: a deleted or archived one, or one that another
-    /// superseded.
+    /// superseded; or the content of an earlier revision, as a new revision.
     ///
     /// # Errors
-    /// `not_found` if no such memory is in sight or if its 30 days are over, `forbidden`
-    /// (`ownership_mismatch`), `conflict` if it is neither deleted nor superseded, or not at the
-    /// expected revision.
+    /// `not_found` if no such memory or revision is in sight or if its 30 days are over, `forbidden`
+    /// (`ownership_mismatch`), `conflict` if it is neither deleted nor superseded, not at the
+    /// expected revision, or says again what was forgotten.
     pub fn restore_memory(&self, caller: &Caller, request: &RestoreMemory) -> Result<Memory> {
-        let (id, expected) = (request.id, request.expected_revision);
+        let RestoreMemory { id, revision, expected_revision, .. } = request.clone();
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, now, .. } = scope;
             let before = changeable_memory(tx, caller, sight, id)?;
             access::may_change(caller, &before)?;
-            expect_revision(expected, &before)?;
-            let after = match before.deleted_at {
-                Some(deleted_at) if deleted_at < end_of_recovery(now) => {
-                    return Err(Error::not_found(format!(
-                        "memory {id} was deleted more than 30 days ago"
-                    )));
-                }
-                Some(_) => Memory { deleted_at: None, ..before.clone() },
-                None if !before.is_current() => {
-                    Memory { superseded_by: None, archived_at: None, ..before.clone() }
-                }
-                None => {
+            expect_revision(expected_revision, &before)?;
+            let revived = revived(&before, now)?;
+            let (after, fields) = match (revision, revived) {
+                (None, Some(revived)) => (revived, Vec::new()),
+                (None, None) => {
                     let reason =
                         format!("memory {id} is neither deleted nor superseded nor archived");
-                    return Err(Error::conflict(reason));
+                    return Err(Error::conflict(reason)
+                        .hint("Name an earlier `revision` to restore what it said then."));
+                }
+                (Some(number), revived) => {
+                    let is_current = revived.is_none();
+                    let earlier = revision_to_restore(tx, sight, &before, number, is_current)?;
+                    let present = revived.unwrap_or_else(|| before.clone());
+                    let (after, fields) =
+                        present.with_content_of(&earlier, caller.user.as_deref())?;
+                    if is_current && fields.is_empty() {
+                        return for_reader(tx, sight, before);
+                    }
+                    access::may_keep(&after.owner, after.sharing)?;
+                    (admit_memory(tx, &after)?, fields)
                 }
             };
-            let after = MemoryChange { kind: EventKind::MemoryRestored, fields: &[], caller, now }
-                .write(tx, &before, after)?;
+            let kind = EventKind::MemoryRestored;
+            let after =
+                MemoryChange { kind, fields: &fields, caller, now }.write(tx, &before, after)?;
             for_reader(tx, sight, after)
         })?;
         Ok(once.answer)
@@ -286,6 +293,59 @@ impl Commonbook {
         })?;
         Ok(RevisionHistory { items: all.into_iter().map(Into::into).collect() })
     }
+}
+
+/// The memory as it is when it is restored; `None` if it is current.
+///
+/// # Errors
+/// `not_found` if it was deleted too long ago.
+fn revived(memory: &Memory, now: Timestamp) -> Result<Option<Memory>> {
+    match memory.deleted_at {
+        Some(deleted_at) if deleted_at < end_of_recovery(now) => {
+            Err(Error::not_found(format!("memory {} was deleted more than 30 days ago", memory.id)))
+        }
+        Some(_) => Ok(Some(Memory { deleted_at: None, ..memory.clone() })),
+        None if !memory.is_current() => {
+            Ok(Some(Memory { superseded_by: None, archived_at: None, ..memory.clone() }))
+        }
+        None => Ok(None),
+    }
+}
+
+/// The revision of a memory whose content is to be current again.
+///
+/// # Errors
+/// `conflict` if that is the present revision of a current memory, `not_found` if the caller sees no
+/// such revision.
+fn revision_to_restore(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    memory: &Memory,
+    number: u64,
+    is_current: bool,
+) -> Result<Memory> {
+    let (id, present) = (memory.id, memory.revision);
+    if number == present {
+        return match is_current {
+            false => Ok(memory.clone()),
+            true => {
+                let reason = format!("revision: memory {id} is at revision {present} already");
+                Err(Error::conflict(reason)
+                    .with_field("revision")
+                    .hint("Name an earlier revision; `memory_history` lists them."))
+            }
+        };
+    }
+    let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() };
+    let mut earlier = tx.earlier_revisions(&there, id)?.into_iter();
+    earlier.find(|earlier| earlier.revision == number).ok_or_else(|| {
+        let reason = format!(
+            "revision: memory {id} has no revision {number} that you may read; it is at {present}"
+        );
+        Error::not_found(reason)
+            .with_field("revision")
+            .hint("`memory_history` lists its revisions; what was forgotten does not come back.")
+    })
 }
 
 /// A memory as this reader may see it.

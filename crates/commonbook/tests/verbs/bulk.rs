@@ -20,7 +20,7 @@ fn purge(world: &World, agent: &str, fields: Value) -> BulkResult {
 }
 
 fn undo(world: &World, agent: &str, acted: &BulkResult) -> Result<u64, ErrorKind> {
-    let undo = UndoOperation { operation_id: acted.operation.unwrap() };
+    let undo = UndoOperation { operation_id: acted.operation, ..UndoOperation::default() };
     let undone = world.book.undo_operation(&caller(agent), &undo);
     undone.map(|undone| undone.memories).map_err(|error| error.kind)
 }

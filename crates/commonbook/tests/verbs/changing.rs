@@ -19,7 +19,7 @@ fn delete(memory: &Memory) -> DeleteMemory {
 }
 
 fn restore(memory: &Memory) -> RestoreMemory {
-    RestoreMemory { id: memory.id, expected_revision: None, idempotency_key: None }
+    RestoreMemory { id: memory.id, revision: None, expected_revision: None, idempotency_key: None }
 }
 
 fn purge(memory: &Memory) -> PurgeMemory {

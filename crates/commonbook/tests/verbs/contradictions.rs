@@ -166,7 +166,12 @@ fn a_contradiction_disappears_when_a_memory_changes() {
     let delete = DeleteMemory { id: older.id, expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
     assert_eq!(count(), 0, "one is deleted");
-    let restore = RestoreMemory { id: older.id, expected_revision: None, idempotency_key: None };
+    let restore = RestoreMemory {
+        id: older.id,
+        revision: None,
+        expected_revision: None,
+        idempotency_key: None,
+    };
     world.book.restore_memory(&caller("ann"), &restore).unwrap();
     assert_eq!(count(), 1);
     world.says("bob", "The Atlas API timeout is 45 s", &json!({"supersedes": newer.id}));

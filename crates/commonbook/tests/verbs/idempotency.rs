@@ -35,6 +35,7 @@ fn every_writing_verb_is_executed_once_per_key() {
         idempotency_key: Some("del".into()),
     };
     let restore = RestoreMemory {
+        revision: None,
         id: memory.id,
         expected_revision: None,
         idempotency_key: Some("restore".into()),

@@ -28,6 +28,7 @@ mod graph;
 mod handing_over;
 mod handles;
 mod handoffs;
+mod history;
 mod hygiene;
 mod idempotency;
 mod import;

@@ -143,7 +143,12 @@ fn a_restore_or_purge_at_an_old_revision_is_refused() {
     let delete = DeleteMemory { id, expected_revision: Some(1), idempotency_key: None };
     book.delete_memory(&ann, &delete).unwrap();
     for (expected, kind) in [(Some(1), Some(ErrorKind::Conflict)), (Some(2), None)] {
-        let request = RestoreMemory { id, expected_revision: expected, idempotency_key: None };
+        let request = RestoreMemory {
+            id,
+            revision: None,
+            expected_revision: expected,
+            idempotency_key: None,
+        };
         let refused = book.restore_memory(&ann, &request).err();
         assert_eq!(refused.as_ref().map(|error| error.kind), kind);
         let field = refused.and_then(|error| error.field);

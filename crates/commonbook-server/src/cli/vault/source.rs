@@ -2,11 +2,11 @@
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::{input, limits};
+use commonbook::base::input;
 use commonbook::model::caller::Caller;
-use commonbook::model::event::{EventPage, ListEvents};
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
+use commonbook_vault::cache::StoreChanges;
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::sync::VaultSource;
 use serde::Serialize;
@@ -20,31 +20,6 @@ pub(crate) enum BookSource {
     Home { book: Box<Commonbook>, caller: Caller },
     /// A server.
     Server { server: RestClient, caller: Caller },
-}
-
-impl BookSource {
-    /// The sequence of the last event after this one.
-    ///
-    /// # Errors
-    /// `unavailable` if the store or the server does not answer.
-    pub(crate) fn last_event(&self, mut after: u64) -> Result<u64> {
-        loop {
-            let request =
-                ListEvents { after, limit: Some(limits::PAGE_MAX), ..ListEvents::default() };
-            let page: EventPage = match self {
-                Self::Home { book, caller } => book.list_events(caller, &request)?,
-                Self::Server { server, caller } => input::from_value(server.call_named(
-                    "list_events",
-                    caller,
-                    json_of(&request)?,
-                )?)?,
-            };
-            match page.items.last() {
-                Some(last) if last.sequence > after => after = last.sequence,
-                _ => return Ok(after),
-            }
-        }
-    }
 }
 
 impl VaultSource for BookSource {
@@ -71,6 +46,15 @@ impl VaultSource for BookSource {
             Self::Server { server, caller } => {
                 server.import_lines(caller, &Map::new(), lines.into_iter().map(Value::Object))
             }
+        }
+    }
+
+    fn changes_after(&self, event: u64) -> Result<StoreChanges> {
+        match self {
+            Self::Home { book, caller } => StoreChanges::of_home(book, &caller.workspace, event),
+            Self::Server { server, caller } => StoreChanges::read_after(event, |request| {
+                input::from_value(server.call_named("list_events", caller, json_of(request)?)?)
+            }),
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook_vault::cache::PassCache;
 use commonbook_vault::names::LOCAL;
 use commonbook_vault::report::SyncOptions;
+use commonbook_vault::sync::VaultSource as _;
 use notify_debouncer_full::notify::RecursiveMode;
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 
@@ -15,6 +17,9 @@ use crate::output::{print_line, print_note};
 
 /// The delay between two looks at the journal.
 const JOURNAL_DELAY: Duration = Duration::from_millis(250);
+
+/// A full pass runs again after so many times what the last one took.
+const REST_SHARE: u32 = 500;
 
 /// Follows a vault until the process is stopped.
 ///
@@ -43,18 +48,29 @@ pub(super) fn watch(place: &VaultPlace<'_>, root: &Path) -> Result<()> {
     let mut debouncer = new_debouncer(QUIET_DELAY, None, send).map_err(unwatchable)?;
     debouncer.watch(root, RecursiveMode::Recursive).map_err(unwatchable)?;
     print_note(&format!("watching {}; Ctrl-C stops", root.display()));
-    let mut seen = place.source.last_event(0)?;
-    report::print(root, &place.sync(root, SyncOptions::default())?, false, false);
+    let mut cache = PassCache::default();
+    let mut full = FullPass::begin();
+    let first = place.sync_again(root, &mut cache, SyncOptions::default())?;
+    full.end();
+    report::print(root, &first, false, false);
     let mut last_problem = String::new();
     loop {
         let is_changed = receiver.recv_timeout(JOURNAL_DELAY).is_ok();
         while receiver.try_recv().is_ok() {}
-        let problem = match place.source.last_event(seen) {
-            Ok(end) if end == seen && !is_changed => continue,
-            Ok(end) => {
-                seen = end;
-                run_pass(place, root).err()
+        let has_events = |cache: &PassCache| {
+            let changes = place.source.changes_after(cache.through())?;
+            Ok(changes.through > cache.through())
+        };
+        let problem = match has_events(&cache) {
+            Ok(false) if !is_changed && !full.is_due() => continue,
+            Ok(_) if full.is_due() => {
+                full = FullPass::begin();
+                cache = PassCache::default();
+                let problem = run_pass(place, root, &mut cache).err();
+                full.end();
+                problem
             }
+            Ok(_) => run_pass(place, root, &mut cache).err(),
             Err(error) => Some(error),
         };
         let problem = problem.map_or_else(String::new, |error| error.to_string());
@@ -65,8 +81,29 @@ pub(super) fn watch(place: &VaultPlace<'_>, root: &Path) -> Result<()> {
     }
 }
 
-fn run_pass(place: &VaultPlace<'_>, root: &Path) -> Result<()> {
-    let done = place.sync(root, SyncOptions::default())?;
+/// A pass that reads everything: what no event and no time of a file says is found by it.
+struct FullPass {
+    begun: Instant,
+    ended: Instant,
+}
+
+impl FullPass {
+    fn begin() -> Self {
+        let now = Instant::now();
+        Self { begun: now, ended: now }
+    }
+
+    fn end(&mut self) {
+        self.ended = Instant::now();
+    }
+
+    fn is_due(&self) -> bool {
+        self.ended.elapsed() > (self.ended - self.begun) * REST_SHARE
+    }
+}
+
+fn run_pass(place: &VaultPlace<'_>, root: &Path, cache: &mut PassCache) -> Result<()> {
+    let done = place.sync_again(root, cache, SyncOptions::default())?;
     report::print_changes(&done);
     for note in &done.notes {
         print_note(&format!("{}: {}", note.path, note.reason));

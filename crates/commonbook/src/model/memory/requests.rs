@@ -116,6 +116,9 @@ pub struct DeleteMemory {
 pub struct RestoreMemory {
     /// The memory's id.
     pub id: MemoryId,
+    /// The earlier revision whose content becomes current again, as a new revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
     /// Does it only if the memory still has this revision; else the answer is `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,

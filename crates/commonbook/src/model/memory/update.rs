@@ -175,6 +175,45 @@ impl UpdateMemory {
     }
 }
 
+impl Memory {
+    /// This memory with the content of one of its revisions, for a caller that works for `user`, and
+    /// the names of the fields that differ. Its readers are those that may read both: content that
+    /// was private or about a user stays so.
+    ///
+    /// # Errors
+    /// As [`Memory::receive`].
+    pub fn with_content_of(
+        &self,
+        revision: &Self,
+        user: Option<&str>,
+    ) -> Result<(Self, Vec<&'static str>)> {
+        let Self { memory_type, title, text, summary, topics, entities, importance, .. } =
+            revision.clone();
+        let Self { metadata, valid_from, valid_until, .. } = revision.clone();
+        let mut after = Self {
+            memory_type,
+            title,
+            text,
+            summary,
+            topics,
+            entities,
+            importance,
+            metadata,
+            valid_from,
+            valid_until,
+            ..self.clone()
+        };
+        if !changed_fields(self, &after).is_empty() {
+            after.sharing = self.sharing.min(revision.sharing);
+            after.user_id = self.user_id.clone().or_else(|| revision.user_id.clone());
+            after.follow_words(self, user);
+        }
+        after.receive(Some(self))?;
+        let changed = changed_fields(self, &after);
+        Ok((after, changed))
+    }
+}
+
 /// Removes the entities that the old text mentions and the new text does not. Entities that the
 /// author named without mentioning them stay.
 fn drop_entities_gone(before: &Memory, after: &mut Memory) {
@@ -190,7 +229,9 @@ fn drop_entities_gone(before: &Memory, after: &mut Memory) {
     });
 }
 
-fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
+/// The names of the fields that differ between two revisions.
+#[must_use]
+pub fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
     [
         ("text", before.text != after.text),
         ("memory_type", before.memory_type != after.memory_type),

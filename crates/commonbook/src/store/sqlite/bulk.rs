@@ -6,6 +6,7 @@ use super::SqliteTransaction;
 use super::row::{text, time};
 use crate::base::error::Result;
 use crate::base::id::OperationId;
+use crate::model::agent::Agent;
 use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::workspace::Workspace;
 use crate::store::BulkOperationRows;
@@ -26,6 +27,19 @@ impl BulkOperationRows for SqliteTransaction<'_> {
                 at: time(row.get("at")?),
             })
         })
+    }
+
+    fn open_operation(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        at: Timestamp,
+    ) -> Result<Option<OperationId>> {
+        let sql = "SELECT a.id FROM act a WHERE a.workspace = ?1 AND a.agent = ?2 AND a.at = ?3 \
+                   AND EXISTS (SELECT 1 FROM act_memory m WHERE m.workspace = a.workspace \
+                               AND m.act = a.id) ORDER BY a.id DESC LIMIT 1";
+        let params = (workspace.as_str(), agent.as_str(), at.as_millisecond());
+        self.query_one(sql, params, |row| text(row, 0))
     }
 
     fn operation_ids_ending(

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::model::bulk::UndoOperation;
 use crate::model::case::{
     AppendEntries, ArchiveCase, BranchCase, CloseCase, DecideProposal, MergeCase, OpenCase,
     ReopenCase, UpdateCase,
@@ -88,6 +89,7 @@ keyed! {
     SaveMemory => "save_memory",
     StartSession => "start_session",
     TouchSession => "touch_session",
+    UndoOperation => "undo_operation",
     UnmergeEntities => "unmerge_entities",
     UpdateCase => "update_case",
     UpdateMemory => "update_memory",
