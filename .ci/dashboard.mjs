@@ -51,6 +51,11 @@ const open = async (path) => {
   const response = await page.goto(`${origin}${path}`);
   check(response.status() === 200, `${path}: status ${response.status()}`);
 };
+// Waits until the page at this address is shown: a link changes the address before the page is there.
+const arrived = async (address) => {
+  await page.waitForURL(address);
+  await page.waitForFunction(() => !globalThis.navigation?.transition);
+};
 const firstOf = async (name, prefix) => {
   await open(`${root}/${name}`);
   return page.locator(`main a[href^="${root}/${prefix ?? name}/"]`).first().getAttribute('href');
@@ -98,7 +103,7 @@ await page.keyboard.type('teapot');
 await page.locator('#palette-list li', { hasText: 'teapot' }).first().waitFor({ timeout: 20_000 });
 while (!(await page.locator('#palette-list li[aria-selected=true]').textContent()).includes('teapot')) await page.keyboard.press('ArrowDown');
 await page.keyboard.press('Enter');
-await page.waitForURL(/memories\/mem_/);
+await arrived(/memories\/mem_/);
 check((await page.locator('#memory .text').textContent()).includes('teapot'), 'the palette leads to the memory');
 
 // Asks why an agent cannot see a memory.
@@ -116,7 +121,7 @@ await open(`${root}/memories`);
 await page.locator('summary', { hasText: 'Save a memory' }).click();
 await page.locator('details.new textarea').fill('The kettle of the office is green');
 await page.locator('details.new button').click();
-await page.waitForURL(/memories\/mem_/);
+await arrived(/memories\/mem_/);
 await page.locator('summary', { hasText: 'Edit' }).click();
 await page.locator('details[open] textarea').fill('The kettle of the office is red');
 await page.locator('button', { hasText: 'Save the change' }).click();
@@ -155,16 +160,44 @@ check(await named('Postgres server') === 1 && await named('PostgreSQL') === 1, '
 await open(`${root}/handoffs`);
 const chain = page.locator('#chains .card', { has: page.locator('.steps li:nth-child(2)') }).first();
 await chain.locator('.steps li a').first().click();
-await page.waitForURL(/handoffs\/hnd_/);
+await arrived(/handoffs\/hnd_/);
 const firstHandoff = page.url();
 check((await page.locator('#handoff .text').first().textContent()).includes('Write the press release'), 'the chain begins with its first handoff');
 await page.locator('#chain .row:not(.current) .row-main').first().click();
-await page.waitForURL((url) => url.href !== firstHandoff);
+await arrived((url) => url.href !== firstHandoff);
 check((await page.locator('#handoff .text').first().textContent()).includes('Check the numbers'), 'the second handoff of the chain');
 check(await page.locator('#chain .row.current .row-main[aria-current=true]').count() === 1, 'the chain marks the handoff that is shown');
 await page.locator('#chain .row:not(.current) .row-main').first().click();
-await page.waitForURL(firstHandoff);
+await arrived(firstHandoff);
 passed += 1;
+
+// Links, searches, back and forward exchange the main part of the page, and load no document.
+await open(`${root}/now`);
+await page.evaluate(() => { globalThis.document_of_test = true; });
+const shown = () => page.evaluate(() => ({
+  title: document.title,
+  links: [...document.querySelectorAll('main a[href]')].map((link) => link.getAttribute('href')),
+  current: document.querySelector('nav.pages [aria-current]')?.textContent,
+}));
+for (const name of ['memories', 'cases', 'entities', 'contradictions', 'agents']) {
+  await page.locator(`nav.pages a[href="${root}/${name}"]`).click();
+  await arrived(new RegExp(`/${name}$`));
+  check((await page.evaluate(() => document.activeElement.id)) === 'main', `${name}: the focus is at the new page`);
+}
+const exchanged = await shown();
+await page.goBack();
+await arrived(/contradictions$/);
+check((await shown()).title.startsWith('Contradictions'), 'back shows the page before');
+await page.goForward();
+await arrived(/agents$/);
+await page.locator('.find input').fill('kettle');
+await page.keyboard.press('Enter');
+await arrived(/memories\?q=kettle/);
+check(await page.locator('main mark, main .row').count() > 0, 'a search shows its hits');
+check(await page.evaluate(() => globalThis.document_of_test === true), 'no document was loaded on the way');
+await open(`${root}/agents`);
+check(JSON.stringify(await shown()) === JSON.stringify(exchanged), 'a page that was exchanged is the page that is loaded');
+check(await page.evaluate(() => globalThis.document_of_test === undefined), 'an address loads a document');
 
 // The keyboard alone: no step below uses a mouse.
 const focused = () => page.evaluate(() => {
@@ -200,11 +233,11 @@ check((await page.evaluate(() => document.activeElement.id)) === 'main', 'the fi
 await page.keyboard.press('/');
 await page.keyboard.type('kettle of the office');
 await page.keyboard.press('Enter');
-await page.waitForURL(/memories\?q=kettle/);
+await arrived(/memories\?q=kettle/);
 await page.keyboard.press('j');
 check((await focused()).isVisible && (await focused()).text.includes('kettle'), 'j chooses the first hit, and shows it');
 await page.keyboard.press('Enter');
-await page.waitForURL(/memories\/mem_/);
+await arrived(/memories\/mem_/);
 await tabTo('the form to edit', (now) => now.tag === 'SUMMARY' && now.text === 'Edit');
 await page.keyboard.press('Enter');
 await tabTo('the text', (now) => now.tag === 'TEXTAREA');
@@ -215,10 +248,10 @@ await page.keyboard.press('Enter');
 await page.locator('.history ins', { hasText: 'violet' }).waitFor();
 await page.keyboard.press('g');
 await page.keyboard.press('d');
-await page.waitForURL(/contradictions$/);
+await arrived(/contradictions$/);
 await page.keyboard.press('j');
 await page.keyboard.press('Enter');
-await page.waitForURL(/contradictions\/con_/);
+await arrived(/contradictions\/con_/);
 await tabTo('the context in which both hold', (now) => now.name === 'context');
 await page.keyboard.type('one by day, the other by night');
 await page.keyboard.press('Enter');
@@ -229,7 +262,7 @@ await page.locator('button', { hasText: 'Keep both' }).waitFor();
 await page.keyboard.press('Control+k');
 await page.keyboard.type('cases');
 await page.keyboard.press('Enter');
-await page.waitForURL(/\/cases$/);
+await arrived(/\/cases$/);
 await page.keyboard.press('?');
 await page.locator('dialog#keys[open]').waitFor();
 await page.keyboard.press('Escape');

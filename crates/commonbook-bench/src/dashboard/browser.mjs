@@ -84,30 +84,29 @@ for (let turn = 0; turn < each; turn += 1) {
   await interact('form unfolded', () => page.locator('details.new summary').press('Enter'));
   await interact('colours changed', () => page.locator('#theme-button').press('Enter'));
 
-  // Interactions that lead to another page: until its first paint, counted from the key.
-  const leads = async (what, act) => {
-    const pressed = Date.now();
-    await act();
-    await page.waitForLoadState('domcontentloaded');
-    const painted = await firstPaint();
-    note(what, await page.evaluate(() => performance.timeOrigin) + painted - pressed);
+  // Interactions that lead to another page: from the key until the frame with its main part is painted.
+  const leads = async (what, path) => {
+    const painted = page.evaluate((address) => new Promise((done) => {
+      let begun;
+      addEventListener('keydown', (event) => { if (event.key === 'Enter') begun = event.timeStamp; }, { capture: true });
+      new MutationObserver((_, observer) => {
+        if (!begun || !location.href.includes(address)) return;
+        observer.disconnect();
+        // The second frame begins when the first one is painted.
+        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - begun)));
+      }).observe(document.getElementById('main').parentElement, { childList: true });
+    }), path);
+    await page.keyboard.press('Enter');
+    note(what, await painted);
   };
   await open('memories');
   await page.locator('.row .row-main').first().waitFor();
   await page.keyboard.press('j');
-  await leads('row opened: the memory painted', async () => {
-    const moved = page.waitForURL(/memories\/mem_/, { waitUntil: 'commit' });
-    await page.keyboard.press('Enter');
-    await moved;
-  });
+  await leads('row opened: the memory painted', '/memories/mem_');
   await open('now');
   await page.keyboard.press('/');
   await page.keyboard.type('settings of release');
-  await leads('search sent: the hits painted', async () => {
-    const moved = page.waitForURL(/memories\?q=/, { waitUntil: 'commit' });
-    await page.keyboard.press('Enter');
-    await moved;
-  });
+  await leads('search sent: the hits painted', '/memories?q=');
 }
 
 // Frames of the live page, and how often it read itself again.

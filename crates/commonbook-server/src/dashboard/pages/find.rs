@@ -2,6 +2,7 @@
 
 use commonbook::base::error::Result;
 use commonbook::base::page::Page;
+use commonbook::model::agent::AgentList;
 use commonbook::model::case::Case;
 use commonbook::model::entity::Entity;
 use commonbook::model::search::SearchResponse;
@@ -42,10 +43,8 @@ fn find(request: &PageRequest, words: &str) -> Result<Vec<Markup>> {
     let mut found = Vec::new();
     let hits: SearchResponse =
         request.call("search_memory", json!({"query": words, "k": FOUND_MAX}))?;
-    // Their names alone: the list of agents counts the memories of each.
-    let workspace = request.workspace()?;
-    let agents = request.book().store().read(|tx| tx.agent_names(workspace))?;
-    let agents = agents.iter().map(ToString::to_string);
+    let agents: AgentList = request.call("list_agents", json!({}))?;
+    let agents = agents.items.iter().map(|known| known.agent.to_string());
     for name in agents.filter(|name| name.contains(&needle)).take(FOUND_MAX) {
         found.push(row(request.item_path("agents", &name), "agent", &name));
     }

@@ -3,11 +3,11 @@
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::page::Page;
-use commonbook::model::access::Sight;
 use commonbook::model::agent::{AgentList, AgentRecord};
-use commonbook::model::event::{Event, EventFilter, EventPage, EventRates, RatePeriod};
+use commonbook::model::event::{Event, EventPage, EventRates, RatePeriod};
 use commonbook::model::handoff::Handoff;
 use commonbook::model::memory::Memory;
+use commonbook::model::stats::WorkspaceStats;
 use commonbook::prompt::context::ContextSummary;
 use jiff::SignedDuration;
 use maud::{Markup, html};
@@ -54,7 +54,8 @@ const AT_WORK: SignedDuration = SignedDuration::from_mins(30);
 /// Shows what happens in the workspace now. Contradictions are those found so far: the page waits for no
 /// comparison, and reads itself again when one is found.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let events = newest_events(request)?;
+    let stats: WorkspaceStats = request.call("get_memory_stats", json!({}))?;
+    let events = newest_events(request, &stats)?;
     let period = period(request)?;
     let rates: EventRates = request.call("get_event_rates", json!({"period": period}))?;
     let agents: AgentList = request.call("list_agents", json!({}))?;
@@ -65,16 +66,13 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let waiting: Option<Page<Memory>> =
         request.call("list_quarantined", json!({"limit": 100})).ok();
     let reviews = waiting.map_or(0, |page| page.items.len());
-    let memories: u64 = agents.items.iter().map(|known| known.memory_count).sum();
-    let sight = Sight::reading_at_home(request.caller()?)?;
-    let contradictions = request.book().store().read(|tx| tx.contradiction_count(&sight))?;
     let main = html! {
         h1 { "Now" }
         section class="tiles" id="tiles" data-live="*" aria-label="Counts" {
-            (tile(&memories, "memories", &request.path("memories")))
+            (tile(&stats.memories, "memories", &request.path("memories")))
             (tile(&agents.items.len(), "agents", &request.path("agents")))
             (tile(&handoffs.items.len(), "handoffs wait", &request.path_with("handoffs", &[("status", "pending")])))
-            (tile(&contradictions, "contradictions open", &request.path("contradictions")))
+            (tile(&stats.contradictions, "contradictions open", &request.path("contradictions")))
             (tile(&reviews, "memories to review", &request.path("review")))
         }
         section id="rates" data-live="*" aria-label="Events over time" {
@@ -98,14 +96,12 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                 }
                 section id="open" data-live="handoff.* contradiction.* memory.*" aria-label="Open work" {
                     h2 { "Open work" }
-                    (open_work(request, &handoffs.items, contradictions, reviews))
+                    (open_work(request, &handoffs.items, stats.contradictions, reviews))
                 }
             }
         }
     };
-    // Of what the page shows: the number of hidden events is nobody's.
-    let last = events.first().map_or(0, |event| event.sequence);
-    let after = last.saturating_sub(SHOWN_EVENTS);
+    let after = last_sequence(&stats).saturating_sub(SHOWN_EVENTS);
     let after_text = after.to_string();
     let same = vec![
         SameCall::new("list_events", json!({"after": after}), &["events", "--after", &after_text]),
@@ -119,16 +115,21 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     Ok(PageContent { title: "Now".to_owned(), main, same })
 }
 
-/// The newest events that the reader may see, the newest first. They are not counted: that takes time by
-/// the length of the journal.
-fn newest_events(request: &PageRequest) -> Result<Vec<Event>> {
-    let end = request.book().follow_events(request.caller()?, &EventFilter::default(), None, 1)?;
-    let end = end.through;
+/// The position of the last event that the reader may see.
+fn last_sequence(stats: &WorkspaceStats) -> u64 {
+    let last = stats.bus.as_ref().and_then(|bus| bus.last_event.as_ref());
+    last.map_or(stats.events, |event| event.sequence)
+}
+
+/// The newest events that the reader may see, the newest first.
+fn newest_events(request: &PageRequest, stats: &WorkspaceStats) -> Result<Vec<Event>> {
+    let end = last_sequence(stats);
+    let wanted = SHOWN_EVENTS.min(stats.events);
     let (mut window, mut events) = (EVENT_WINDOW, Vec::new());
     for _ in 0..EVENT_WINDOWS_MAX {
         let begin = end.saturating_sub(window);
         events = events_after(request, begin)?;
-        if events.len() as u64 >= SHOWN_EVENTS || begin == 0 {
+        if events.len() as u64 >= wanted || begin == 0 {
             break;
         }
         window = window.saturating_mul(EVENT_WINDOW_FACTOR);
