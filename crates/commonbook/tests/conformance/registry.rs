@@ -196,6 +196,15 @@ pub(crate) fn a_bulk_operation_returns_each_of_its_items_once(fresh: &dyn Fresh)
     assert_eq!((of(&act), of(&later_one)), (Some(act.clone()), Some(later_one.clone())));
     let elsewhere = caller("ann", "y").workspace;
     assert_eq!(store.read(|tx| tx.bulk_operation(&elsewhere, act.id)).unwrap(), None);
+    let open = |agent: &str, at: Timestamp| {
+        let agent = caller(agent, "x").agent;
+        store.read(|tx| tx.open_operation(&who.workspace, &agent, at)).unwrap()
+    };
+    assert_eq!(
+        (open("ann", act.at), open("ann", later_one.at)),
+        (Some(act.id), Some(later_one.id))
+    );
+    assert_eq!((open("ann", later(1)), open("bob", act.at)), (None, None));
     let take = |act: &BulkOperation, limit: u32| {
         let act = act.clone();
         store.write(move |tx| tx.take_bulk_items(&act, limit)).unwrap()
@@ -203,6 +212,7 @@ pub(crate) fn a_bulk_operation_returns_each_of_its_items_once(fresh: &dyn Fresh)
     assert_eq!(take(&act, 3), done[..3]);
     assert_eq!(take(&act, 3), done[3..]);
     assert_eq!(take(&act, 3), []);
+    assert_eq!(open("ann", act.at), None, "nothing of it can be put back");
     store.write(move |tx| tx.drop_bulk_operations(later(5))).unwrap();
     assert_eq!((of(&act), of(&later_one)), (None, Some(later_one.clone())));
     assert_eq!(take(&later_one, 9), done, "items of another operation stay");
