@@ -86,7 +86,7 @@ for (let turn = 0; turn < each; turn += 1) {
 
   // Interactions that lead to another page: from the key until the frame with its main part is painted.
   const leads = async (what, path) => {
-    const painted = page.evaluate((address) => new Promise((done) => {
+    await page.evaluate((address) => { globalThis.benchPainted = new Promise((done) => {
       let begun;
       addEventListener('keydown', (event) => { if (event.key === 'Enter') begun = event.timeStamp; }, { capture: true });
       new MutationObserver((_, observer) => {
@@ -95,9 +95,9 @@ for (let turn = 0; turn < each; turn += 1) {
         // The second frame begins when the first one is painted.
         requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - begun)));
       }).observe(document.getElementById('main').parentElement, { childList: true });
-    }), path);
+    }); }, path);
     await page.keyboard.press('Enter');
-    note(what, await painted);
+    note(what, await page.evaluate(() => globalThis.benchPainted));
   };
   await open('memories');
   await page.locator('.row .row-main').first().waitFor();
