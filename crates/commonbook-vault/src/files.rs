@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use commonbook::base::error::{Error, Result};
 use commonbook::base::id::MemoryId;
 
-use crate::folder::{FileStamp, VaultFolder};
+use crate::folder::{DiskStamp, VaultFolder};
 use crate::memory_file::MemoryFile;
 use crate::names::{
     AGENTS, AGENTS_FILE, CASES, CONTRADICTIONS, ENTITIES, HANDOFFS, HISTORY, INDEX_FILE,
@@ -51,7 +51,7 @@ pub struct VaultFiles {
 #[derive(Debug, Clone, Copy)]
 struct KnownFile {
     id: MemoryId,
-    stamp: Option<FileStamp>,
+    stamp: Option<DiskStamp>,
 }
 
 impl VaultFiles {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind as IoErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::names::LOCAL;
 
@@ -16,11 +18,11 @@ pub const FILE_BYTES_MAX: u64 = 8 * limits::TEXT_BYTES as u64;
 
 /// The age from which a file's stamp is proof: a disk counts time in steps, and two changes within one step
 /// leave the same stamp.
-const STAMP_AGE: Duration = Duration::from_secs(1);
+const STAMP_AGE: SignedDuration = SignedDuration::from_secs(1);
 
 /// What the disk says about a file: while it stays the same, so does the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileStamp {
+pub struct DiskStamp {
     modified: SystemTime,
     bytes: u64,
     /// The file itself and the time at which its content or its rights were changed last.
@@ -140,17 +142,14 @@ impl VaultFolder {
 
     /// The stamp of a file; `None` if it is gone, or was changed so recently that the stamp proves nothing.
     #[must_use]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a file has the time of the machine, in tests too"
-    )]
-    pub fn stamp(&self, path: &str) -> Option<FileStamp> {
+    pub fn stamp(&self, path: &str) -> Option<DiskStamp> {
         let found = fs::metadata(self.root.join(path)).ok()?;
         let modified = found.modified().ok()?;
-        let age = SystemTime::now().duration_since(modified).ok()?;
+        // A file has the time of the machine, in tests too.
+        let age = SystemClock.now().duration_since(Timestamp::try_from(modified).ok()?);
         #[cfg(unix)]
         use std::os::unix::fs::MetadataExt as _;
-        let stamp = FileStamp {
+        let stamp = DiskStamp {
             modified,
             bytes: found.len(),
             #[cfg(unix)]

@@ -18,7 +18,7 @@ use crate::output::{print_line, print_note};
 /// The delay between two looks at the journal.
 const JOURNAL_DELAY: Duration = Duration::from_millis(250);
 
-/// A full pass runs again after so many times what the last one took.
+/// A full pass runs again after the time that the last one took, this number of times.
 const REST_SHARE: u32 = 500;
 
 /// Follows a vault until the process is stopped.
