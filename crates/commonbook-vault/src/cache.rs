@@ -2,84 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::base::id::MemoryId;
 use commonbook::base::limits;
-use commonbook::model::event::{Event, EventKind, EventPage, ListEvents};
 use commonbook::model::export::ExportWorkspace;
-use commonbook::model::workspace::Workspace;
 
 use crate::export::VaultExport;
 use crate::files::VaultFiles;
 use crate::folder::VaultFolder;
-use crate::sync::VaultSource;
+use crate::source::VaultSource;
 
 /// Memories that are read one by one; of more, everything is read again.
 const CHANGED_MAX: usize = 10 * limits::PAGE_MAX as usize;
-
-/// What happened in the journal of a vault's workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreChanges {
-    /// The last event that was read.
-    pub through: u64,
-    /// The memories that changed.
-    pub memories: BTreeSet<MemoryId>,
-    /// Whether any memory may have changed, so that all are read again.
-    pub everything: bool,
-}
-
-impl StoreChanges {
-    /// Reads what happened in the journal of a home after this event: also what the person does not see, such
-    /// as a memory that its owner made private. The export of it is empty then.
-    ///
-    /// # Errors
-    /// `unavailable` if the store cannot be read.
-    pub fn of_home(book: &Commonbook, workspace: &Workspace, event: u64) -> Result<Self> {
-        Self::read_after(event, |request| {
-            let events = book.recorded_events(workspace, request.after, limits::PAGE_MAX)?;
-            let items: Vec<Event> = events.into_iter().map(|record| record.event).collect();
-            let next = items.last().map(|event| event.sequence);
-            Ok(EventPage { items, next })
-        })
-    }
-
-    /// Reads the events after this one in pages.
-    ///
-    /// # Errors
-    /// The error of `page_of`.
-    pub fn read_after(
-        event: u64,
-        page_of: impl Fn(&ListEvents) -> Result<EventPage>,
-    ) -> Result<Self> {
-        let mut changes = Self { through: event, memories: BTreeSet::new(), everything: false };
-        loop {
-            let (after, limit) = (changes.through, Some(limits::PAGE_MAX));
-            let page = page_of(&ListEvents { after, limit, ..ListEvents::default() })?;
-            page.items.iter().for_each(|event| changes.add(event));
-            match page.next {
-                Some(next) => changes.through = next,
-                None => return Ok(changes),
-            }
-        }
-    }
-
-    fn add(&mut self, event: &Event) {
-        self.through = self.through.max(event.sequence);
-        match event.kind {
-            // A restored memory comes back to its old place, a forgotten one takes its quotations from others.
-            EventKind::MemoryRestored
-            | EventKind::MemoryForgotten
-            | EventKind::ConsolidationCompleted
-            | EventKind::StoreLossAccepted => self.everything = true,
-            kind if kind.is_of_memory() => match MemoryId::parse(&event.subject) {
-                Some(id) => drop(self.memories.insert(id)),
-                None => self.everything = true,
-            },
-            _ => {}
-        }
-    }
-}
 
 /// The folder and the store as the last pass read them.
 ///

@@ -20,4 +20,5 @@ pub mod plan;
 pub mod rebuild;
 pub mod report;
 pub mod settings;
+pub mod source;
 pub mod sync;

@@ -16,16 +16,13 @@ use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
     ContradictionFinding, ContradictionRecord, ordered_by_time,
 };
-use commonbook::model::export::{
-    EditedChange, ExportPage, ExportRecord, ExportWorkspace, MemoryEdit, Supersession,
-};
-use commonbook::model::import::ImportRecord;
+use commonbook::model::export::{EditedChange, ExportRecord, MemoryEdit, Supersession};
 use commonbook::model::memory::{
     DeleteMemory, Importance, Memory, MemoryType, SaveMemory, Sharing, Trust, UpdateMemory,
 };
 use serde_json::{Map, json};
 
-use crate::cache::{PassCache, StoreChanges};
+use crate::cache::PassCache;
 use crate::export::{RecordLine, VaultExport, line_of};
 use crate::files::{FoundFile, VaultFiles};
 use crate::folder::VaultFolder;
@@ -37,6 +34,7 @@ use crate::pages::{MemoryPaths, vault_pages};
 use crate::plan::{MemoryStep, StoredMemory, plan_memory};
 use crate::report::{SyncOptions, SyncReport};
 use crate::settings::{LocalState, VaultSettings};
+use crate::source::VaultSource;
 
 /// Files that a pass changes, creates or removes without asking: this many, or this part of all.
 const UNASKED_FILES: usize = 100;
@@ -47,27 +45,6 @@ const FEW_FILES: usize = 10;
 
 /// The key by which a person's version of a memory names that memory.
 const EDIT_OF: &str = "edit_of";
-
-/// The Commonbook that a vault is of: a home, or a server.
-pub trait VaultSource {
-    /// A page of the export of the vault's workspace.
-    ///
-    /// # Errors
-    /// Those of `export_workspace`.
-    fn export_page(&self, request: &ExportWorkspace) -> Result<ExportPage>;
-
-    /// Imports lines; returns the result of each.
-    ///
-    /// # Errors
-    /// `unavailable` if nothing could be imported.
-    fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>>;
-
-    /// What happened after this event, as far as the person sees it.
-    ///
-    /// # Errors
-    /// `unavailable` if the journal cannot be read.
-    fn changes_after(&self, event: u64) -> Result<StoreChanges>;
-}
 
 /// A vault: its folder, what it is of, and who takes in its changes.
 pub struct Vault<'v> {

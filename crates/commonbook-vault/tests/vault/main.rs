@@ -27,13 +27,14 @@ use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook_vault::cache::{PassCache, StoreChanges};
+use commonbook_vault::cache::PassCache;
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::files::is_note;
 use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
 use commonbook_vault::report::{SyncOptions, SyncReport};
 use commonbook_vault::settings::VaultSettings;
-use commonbook_vault::sync::{Vault, VaultSource};
+use commonbook_vault::source::{StoreChanges, VaultSource};
+use commonbook_vault::sync::Vault;
 use serde_json::Value;
 
 /// A Commonbook with a home and a vault of its own, and its clock.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
 use commonbook_vault::rebuild::rebuild_lines;
 use commonbook_vault::settings::VaultSettings;
-use commonbook_vault::sync::VaultSource as _;
+use commonbook_vault::source::VaultSource as _;
 
 use crate::team::team;
 use crate::{World, at};

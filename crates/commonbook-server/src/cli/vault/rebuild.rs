@@ -6,7 +6,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
 use commonbook_vault::rebuild::rebuild_lines;
 use commonbook_vault::settings::VaultSettings;
-use commonbook_vault::sync::VaultSource as _;
+use commonbook_vault::source::VaultSource as _;
 use indicatif::ProgressBar;
 use serde_json::json;
 

@@ -6,9 +6,8 @@ use commonbook::base::input;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
-use commonbook_vault::cache::StoreChanges;
 use commonbook_vault::export::RecordLine;
-use commonbook_vault::sync::VaultSource;
+use commonbook_vault::source::{StoreChanges, VaultSource};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

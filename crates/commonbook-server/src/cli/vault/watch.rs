@@ -8,7 +8,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook_vault::cache::PassCache;
 use commonbook_vault::names::LOCAL;
 use commonbook_vault::report::SyncOptions;
-use commonbook_vault::sync::VaultSource as _;
+use commonbook_vault::source::VaultSource as _;
 use notify_debouncer_full::notify::RecursiveMode;
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 
