@@ -15,6 +15,7 @@ use commonbook_text::nearest::nearest_name;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::backups::{BackupSchedule, BackupSettings};
 use crate::output;
 use crate::project::{self, Repository, git_root};
 use crate::verb::Verb;
@@ -23,8 +24,9 @@ use crate::verb::Verb;
 const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 9] = [
+const SETTINGS_SECTIONS: [&str; 10] = [
     "audit",
+    "backup",
     "checkpoints",
     "consolidation",
     "context",
@@ -282,6 +284,23 @@ impl Config {
         Ok(self.audit()?.folder(self.home()?))
     }
 
+    /// The schedule of backups: the section `backup` of config.json; `None` if it names no folder.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`] and [`Self::home`]; `invalid` if the folder is in the home.
+    pub(crate) fn backup_schedule(&self) -> Result<Option<BackupSchedule>> {
+        let schedule = self.read_section("backup", BackupSettings::check)?.schedule();
+        let home = self.home.as_ref();
+        let is_in_home =
+            |schedule: &BackupSchedule| home.is_some_and(|home| schedule.folder.starts_with(home));
+        match schedule {
+            Some(schedule) if is_in_home(&schedule) => {
+                Err(self.invalid_settings("backup.folder: expected a folder outside the home"))
+            }
+            schedule => Ok(schedule),
+        }
+    }
+
     /// The folders that a server may use besides the home: the section `folders` of config.json.
     ///
     /// # Errors
@@ -330,6 +349,7 @@ impl Config {
         self.consolidation()?;
         self.digest()?;
         self.audit()?;
+        self.backup_schedule()?;
         self.own_types()?;
         self.contradictions()?;
         self.sandbox_folders().map(drop)
@@ -500,6 +520,10 @@ mod tests {
             (r#"{"checkpoints": {"day": 7}}"#, "did you mean `days`?"),
             (r#"{"audit": {"foldr": "audit"}}"#, "did you mean `folder`?"),
             (r#"{"audit": {"folder": "../x"}}"#, "audit.folder: expected a folder below the home"),
+            (r#"{"backup": {"folder": "x"}}"#, "backup.folder: expected the absolute path"),
+            (r#"{"backup": {"keep": 3}}"#, "backup.folder: expected the absolute path"),
+            (r#"{"backup": {"folder": "/x", "keep": 0}}"#, "backup.keep: 0 is out of range"),
+            (r#"{"backup": {"folder": "/x", "every_hour": 1}}"#, "did you mean `every_hours`?"),
             (r#"{"folders": ["relative"]}"#, "folders: relative is not an absolute path"),
         ] {
             let message = check(text).unwrap_err();

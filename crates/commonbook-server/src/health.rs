@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use commonbook::Commonbook;
+use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, Result};
 use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::workspace::Workspace;
 use indicatif::HumanBytes;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -27,6 +28,9 @@ const WORKSPACES_SHOWN_MAX: usize = 5;
 
 /// Free disk space below which a home is in danger, in bytes.
 const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
+
+/// The time after which a backup that was due counts as missing.
+const BACKUP_TIME_MAX: SignedDuration = SignedDuration::from_hours(1);
 
 /// When this server found its store intact.
 static INTACT_AT: OnceLock<Timestamp> = OnceLock::new();
@@ -175,7 +179,32 @@ pub(crate) fn check_settings(config: &Config) -> Vec<HealthCheck> {
     }
     checks.extend(check_contexts(config));
     checks.extend(check_checkpoints(config));
+    checks.extend(check_backups(config));
     checks
+}
+
+/// Reports how old the newest backup of the schedule is; nothing without a schedule.
+fn check_backups(config: &Config) -> Option<HealthCheck> {
+    let schedule = config.backup_schedule().ok()??;
+    let now = SystemClock.now();
+    let newest = match schedule.newest_at(now) {
+        Ok(newest) => newest,
+        Err(error) => return Some(HealthCheck::from_error("backups", error)),
+    };
+    let is_late =
+        |newest: &Timestamp| now.duration_since(*newest) > schedule.every + BACKUP_TIME_MAX;
+    let repair =
+        "Run `commonbook serve`, whose log says why a backup fails; or `commonbook backup FILE`.";
+    Some(match newest {
+        None => HealthCheck::faulty("backups", "the schedule has written none yet", repair),
+        Some(newest) => {
+            let found = format!("the newest of the schedule is of {}", minute(newest));
+            match is_late(&newest) {
+                true => HealthCheck::faulty("backups", found, repair),
+                false => HealthCheck::healthy("backups", found),
+            }
+        }
+    })
 }
 
 /// Reports that the running server read config.json before its last change.

@@ -2,6 +2,7 @@
 
 mod atomic;
 mod audit;
+mod backups;
 mod body;
 mod call;
 mod caller;

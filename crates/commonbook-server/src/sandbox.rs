@@ -68,7 +68,10 @@ impl FileSandbox {
     pub(crate) fn plan(config: &Config) -> Result<Self> {
         let home = config.home()?.to_owned();
         let named = config.sandbox_folders()?.into_iter().chain(config.audit_folder()?);
-        let (existing, missing): (Vec<_>, Vec<_>) = named.partition(|path| path.exists());
+        let (mut existing, missing): (Vec<_>, Vec<_>) = named.partition(|path| path.exists());
+        // The backups say themselves that their folder is missing.
+        let backups = config.backup_schedule()?.map(|schedule| schedule.folder);
+        existing.extend(backups.filter(|folder| folder.exists()));
         let ledger = SetupLedger::read(&home).unwrap_or_default();
         let projects =
             ledger.clients.iter().filter(|client| client.chosen.scope == SetupScope::Project);

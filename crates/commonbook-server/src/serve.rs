@@ -26,6 +26,7 @@ use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove
 use tracing::Instrument;
 
 use crate::audit;
+use crate::backups;
 use crate::body::{BodyBudget, WholeBody, drain_unread_body};
 use crate::call::run_blocking;
 use crate::cli;
@@ -114,6 +115,11 @@ impl ServeCommand {
             stopping.clone(),
         ));
         tokio::spawn(follow::consolidate_in_background(book.clone(), stopping.clone()));
+        if let Some(schedule) = config.backup_schedule()? {
+            let (home, store) = (config.home()?.to_owned(), config.store_path()?);
+            let stop = stopping.clone();
+            tokio::spawn(backups::back_up_in_background(schedule, home, store, stop));
+        }
         let audit = audit::spawn_writer(&book, &config, &stopping);
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));

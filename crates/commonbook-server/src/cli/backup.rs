@@ -18,6 +18,9 @@ use crate::output::{count_text, print_json, print_line, print_note};
 /// projects, and the key by which this home knows what it signed.
 const HOME_FILES: [&str; 3] = ["config.json", "projects.json", "hook.key"];
 
+/// How the folder begins in which a backup is written before it has its name.
+pub(crate) const STAGING_PREFIX: &str = ".commonbook-backup-";
+
 /// The folder of standing memory.
 const STANDING_FOLDER: &str = "memories";
 
@@ -56,37 +59,10 @@ impl BackupCommand {
         }
         // Migrates an older store, and refuses a damaged one.
         drop(crate::open_store(&store)?);
-        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
-        if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
-            let message = format!("{} is inside the home folder", self.file.display());
-            return Err(
-                Error::invalid("file", message).hint("Name a file outside the home folder.")
-            );
-        }
-        if !self.force && self.file.symlink_metadata().is_ok() {
-            return Err(self.existing_file());
-        }
-        // A file of its own, in a folder of its own: it replaces the target when it is verified.
-        let staging = tempfile::Builder::new().prefix(".commonbook-").tempdir_in(&folder);
-        let staging = staging.map_err(unwritable)?;
-        let staged = staging.path().join("backup");
         let progress = spinner("writing the backup");
-        let written = backup::write_backup(&store, &home_files(home)?, &staged, SystemClock.now());
+        let written = write_home_backup(home, &store, &self.file, self.force);
         progress.finish_and_clear();
         let summary = written?;
-        make_private(&staged).map_err(unwritable)?;
-        if self.force {
-            fs::rename(&staged, &self.file).map_err(unwritable)?;
-        } else {
-            // Another process may have written the file meanwhile.
-            let staged = tempfile::TempPath::try_from_path(&staged).map_err(unwritable)?;
-            staged.persist_noclobber(&self.file).map_err(|failed| match failed.error.kind() {
-                std::io::ErrorKind::AlreadyExists => self.existing_file(),
-                _ => unwritable(failed.error),
-            })?;
-        }
-        drop(fs::File::open(&folder).and_then(|folder| folder.sync_all()));
         if as_json {
             print_json(&json!({"file": self.file, "verified": true, "backup": summary}));
             return Ok(());
@@ -95,11 +71,51 @@ impl BackupCommand {
         print_note("The backup was read back and is whole. It holds the key of this home.");
         Ok(())
     }
+}
 
-    fn existing_file(&self) -> Error {
-        Error::conflict(format!("{} exists", self.file.display()))
-            .hint("Name another file, or add --force to replace it.")
+/// Writes a backup of a home into a file, reads it back, and gives it its name then.
+///
+/// # Errors
+/// `invalid` if the file is inside the home; `conflict` if it exists and is not to be replaced;
+/// `unavailable` if it cannot be written or is not equal.
+pub(crate) fn write_home_backup(
+    home: &Path,
+    store: &Path,
+    file: &Path,
+    replace: bool,
+) -> Result<BackupSummary> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
+    if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
+        let message = format!("{} is inside the home folder", file.display());
+        return Err(Error::invalid("file", message).hint("Name a file outside the home folder."));
     }
+    if !replace && file.symlink_metadata().is_ok() {
+        return Err(existing_file(file));
+    }
+    // A file of its own, in a folder of its own: it replaces the target when it is verified.
+    let staging = tempfile::Builder::new().prefix(STAGING_PREFIX).tempdir_in(&folder);
+    let staging = staging.map_err(unwritable)?;
+    let staged = staging.path().join("backup");
+    let summary = backup::write_backup(store, &home_files(home)?, &staged, SystemClock.now())?;
+    make_private(&staged).map_err(unwritable)?;
+    if replace {
+        fs::rename(&staged, file).map_err(unwritable)?;
+    } else {
+        // Another process may have written the file meanwhile.
+        let staged = tempfile::TempPath::try_from_path(&staged).map_err(unwritable)?;
+        staged.persist_noclobber(file).map_err(|failed| match failed.error.kind() {
+            std::io::ErrorKind::AlreadyExists => existing_file(file),
+            _ => unwritable(failed.error),
+        })?;
+    }
+    drop(fs::File::open(&folder).and_then(|folder| folder.sync_all()));
+    Ok(summary)
+}
+
+fn existing_file(file: &Path) -> Error {
+    Error::conflict(format!("{} exists", file.display()))
+        .hint("Name another file, or add --force to replace it.")
 }
 
 impl RestoreBackupCommand {

@@ -7,6 +7,7 @@
 mod world;
 
 mod audit;
+mod backups;
 mod briefing;
 mod cases;
 mod consolidation;

@@ -1,0 +1,286 @@
+//! Backups on a schedule: a server writes one when the newest is old, and removes those beyond a number.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use commonbook::base::clock::{Clock as _, SystemClock};
+use commonbook::base::error::{Error, ErrorKind, Result};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::run_blocking;
+use crate::cli;
+
+/// Hours between two backups by default, and at most: a year.
+const EVERY_HOURS: u32 = 24;
+const EVERY_HOURS_MAX: u32 = 8_760;
+
+/// Backups that stay by default, and at most.
+const KEEP: u32 = 7;
+const KEEP_MAX: u32 = 1_000;
+
+/// The delay between two looks at the age of the newest backup.
+const LOOK_DELAY: Duration = Duration::from_secs(60);
+
+/// The age of a folder that a killed process has left, from which no process writes into it any more.
+const LEFTOVER_AGE: SignedDuration = SignedDuration::from_hours(24);
+
+/// The name of a backup: its time, in UTC. No other file of the folder is read or removed.
+const NAME_FORMAT: &str = "commonbook-%Y%m%dT%H%M%SZ.backup";
+
+/// The section `backup` of config.json.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BackupSettings {
+    /// The folder of the backups, absolute and outside the home; nothing is backed up without it.
+    folder: Option<PathBuf>,
+    /// Hours between two backups: 1 to 8,760; 24 by default.
+    every_hours: Option<u32>,
+    /// Backups that stay: 1 to 1,000; 7 by default.
+    keep: Option<u32>,
+}
+
+impl BackupSettings {
+    /// Succeeds if the folder is absolute and the numbers are in range.
+    ///
+    /// # Errors
+    /// `invalid` with the field.
+    pub(crate) fn check(&self) -> Result<()> {
+        let is_set = self.every_hours.is_some() || self.keep.is_some();
+        if self.folder.as_ref().map_or(is_set, |folder| !folder.is_absolute()) {
+            return Err(Error::invalid("folder", "expected the absolute path of a folder"));
+        }
+        for (field, number, max) in
+            [("every_hours", self.every_hours, EVERY_HOURS_MAX), ("keep", self.keep, KEEP_MAX)]
+        {
+            if number.is_some_and(|number| !(1..=max).contains(&number)) {
+                let message =
+                    format!("{} is out of range; expected 1 to {max}", number.unwrap_or_default());
+                return Err(Error::invalid(field, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The schedule; `None` without a folder.
+    pub(crate) fn schedule(&self) -> Option<BackupSchedule> {
+        Some(BackupSchedule {
+            folder: self.folder.clone()?,
+            every: SignedDuration::from_hours(self.every_hours.unwrap_or(EVERY_HOURS).into()),
+            keep: self.keep.unwrap_or(KEEP) as usize,
+        })
+    }
+}
+
+/// When backups are written, where, and how many of them stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BackupSchedule {
+    /// The folder.
+    pub(crate) folder: PathBuf,
+    /// The time from one backup to the next.
+    pub(crate) every: SignedDuration,
+    /// The number of backups that stay.
+    keep: usize,
+}
+
+impl BackupSchedule {
+    /// The backups of the folder by their times, oldest first.
+    ///
+    /// # Errors
+    /// `unavailable` if the folder cannot be read.
+    fn backups(&self) -> Result<Vec<(Timestamp, PathBuf)>> {
+        let entries = fs::read_dir(&self.folder).map_err(|error| self.unusable(error))?;
+        let mut backups: Vec<(Timestamp, PathBuf)> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let time = DateTime::strptime(NAME_FORMAT, name).ok()?;
+                Some((time.to_zoned(TimeZone::UTC).ok()?.timestamp(), entry.path()))
+            })
+            .collect();
+        backups.sort();
+        Ok(backups)
+    }
+
+    /// When the newest backup was written; `None` if there is none. One of the future is of a clock that
+    /// went wrong, and does not count.
+    ///
+    /// # Errors
+    /// `unavailable` if the folder cannot be read.
+    pub(crate) fn newest_at(&self, now: Timestamp) -> Result<Option<Timestamp>> {
+        Ok(self.backups()?.into_iter().map(|(at, _)| at).rfind(|at| *at <= now))
+    }
+
+    /// Writes a backup if the newest one is old enough, and then removes the oldest beyond the number that
+    /// stays. Returns the file that was written.
+    ///
+    /// # Errors
+    /// `unavailable` if the folder cannot be read or written, or the backup is not equal: then none is removed.
+    fn run_at(&self, home: &Path, store: &Path, now: Timestamp) -> Result<Option<PathBuf>> {
+        let newest = self.newest_at(now)?;
+        if newest.is_some_and(|newest| now.duration_since(newest) < self.every) {
+            return Ok(None);
+        }
+        self.remove_leftovers(now)?;
+        let file = self.folder.join(now.strftime(NAME_FORMAT).to_string());
+        cli::write_home_backup(home, store, &file, false)?;
+        let backups = self.backups()?;
+        let beyond = backups.len().saturating_sub(self.keep);
+        for (_, path) in backups.iter().take(beyond).filter(|(_, path)| *path != file) {
+            fs::remove_file(path).map_err(|error| self.unusable(error))?;
+        }
+        Ok(Some(file))
+    }
+
+    /// Removes the folders of backups whose process was killed a day ago or earlier.
+    fn remove_leftovers(&self, now: Timestamp) -> Result<()> {
+        let entries = fs::read_dir(&self.folder).map_err(|error| self.unusable(error))?;
+        for entry in entries.flatten() {
+            let is_staging = entry.file_name().to_string_lossy().starts_with(cli::STAGING_PREFIX);
+            let modified = entry.metadata().ok().filter(|found| is_staging && found.is_dir());
+            let modified =
+                modified.and_then(|found| Timestamp::try_from(found.modified().ok()?).ok());
+            if modified.is_some_and(|modified| now.duration_since(modified) > LEFTOVER_AGE) {
+                fs::remove_dir_all(entry.path()).map_err(|error| self.unusable(error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn unusable(&self, error: std::io::Error) -> Error {
+        let message =
+            format!("the backup folder {} cannot be used: {error}", self.folder.display());
+        Error::new(ErrorKind::Unavailable, message)
+            .hint("Create the folder, or correct `backup.folder` in config.json.")
+            .with_cause(error)
+    }
+}
+
+/// Writes backups by the schedule until the program stops. A failure is logged once, and tried again.
+pub(crate) async fn back_up_in_background(
+    schedule: BackupSchedule,
+    home: PathBuf,
+    store: PathBuf,
+    stopping: CancellationToken,
+) {
+    let mut failed = false;
+    while !stopping.is_cancelled() {
+        let (schedule, home, store) = (schedule.clone(), home.clone(), store.clone());
+        let run = move || schedule.run_at(&home, &store, SystemClock.now());
+        let result = run_blocking(run).await;
+        match &result {
+            Ok(Some(file)) => tracing::info!(file = %file.display(), "backed up"),
+            Ok(None) => {}
+            Err(error) if !failed => tracing::warn!(%error, "cannot back up; trying again"),
+            Err(_) => {}
+        }
+        failed = result.is_err();
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_DELAY) => {},
+            () = stopping.cancelled() => {},
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use commonbook::Commonbook;
+    use commonbook::store::sqlite::backup::read_backup;
+
+    use super::*;
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_hours(480_000 + hours)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_backup_is_written_when_the_newest_is_old_and_the_oldest_go() {
+        let base = tempfile::tempdir().unwrap();
+        let [home, folder] = ["home", "backups"].map(|name| base.path().join(name));
+        [&home, &folder].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let store = home.join("commonbook.db");
+        drop(Commonbook::new(crate::open_store(&store).unwrap()));
+        // Files of others stay, whatever they look like.
+        for name in ["commonbook-old.backup", "commonbook-20200101T000000Z.backup.part", "notes"] {
+            fs::write(folder.join(name), "mine").unwrap();
+        }
+        let settings =
+            BackupSettings { folder: Some(folder.clone()), every_hours: Some(24), keep: Some(2) };
+        let schedule = settings.schedule().unwrap();
+        let run = |hours| schedule.run_at(&home, &store, at(hours)).unwrap();
+        assert!(run(0).is_some() && run(1).is_none() && run(23).is_none());
+        assert!(run(24).is_some() && run(50).is_some());
+        assert_eq!(schedule.newest_at(at(60)).unwrap(), Some(at(50)));
+        let kept: Vec<Timestamp> =
+            schedule.backups().unwrap().into_iter().map(|(at, _)| at).collect();
+        assert_eq!(kept, [at(24), at(50)]);
+        assert_eq!(names(&folder).len(), 5);
+        let (_, newest) = schedule.backups().unwrap().pop().unwrap();
+        assert!(read_backup(&newest).is_ok());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes_after_a_day() {
+        let base = tempfile::tempdir().unwrap();
+        let [home, folder] = ["home", "backups"].map(|name| base.path().join(name));
+        let left = folder.join(format!("{}x", cli::STAGING_PREFIX));
+        [&home, &folder, &left].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let store = home.join("commonbook.db");
+        drop(Commonbook::new(crate::open_store(&store).unwrap()));
+        let settings =
+            BackupSettings { folder: Some(folder.clone()), every_hours: Some(1), keep: None };
+        let schedule = settings.schedule().unwrap();
+        let now = SystemClock.now();
+        schedule.run_at(&home, &store, now + SignedDuration::from_hours(23)).unwrap();
+        assert!(left.exists());
+        schedule.run_at(&home, &store, now + SignedDuration::from_hours(25)).unwrap();
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_clock_that_goes_wrong_neither_stops_backups_nor_removes_the_new_one() {
+        let base = tempfile::tempdir().unwrap();
+        let [home, folder] = ["home", "backups"].map(|name| base.path().join(name));
+        [&home, &folder].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let store = home.join("commonbook.db");
+        drop(Commonbook::new(crate::open_store(&store).unwrap()));
+        let settings =
+            BackupSettings { folder: Some(folder.clone()), every_hours: None, keep: Some(1) };
+        let schedule = settings.schedule().unwrap();
+        schedule.run_at(&home, &store, at(90_000)).unwrap();
+        let file = schedule.run_at(&home, &store, at(0)).unwrap().unwrap();
+        assert!(file.exists(), "{:?}", names(&folder));
+        assert_eq!(schedule.run_at(&home, &store, at(1)).unwrap(), None, "it is not written again");
+    }
+
+    #[test]
+    fn a_failed_backup_removes_none() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("backups");
+        fs::create_dir(&folder).unwrap();
+        for hours in 0..3 {
+            fs::write(folder.join(at(hours).strftime(NAME_FORMAT).to_string()), "old").unwrap();
+        }
+        let settings =
+            BackupSettings { folder: Some(folder.clone()), every_hours: None, keep: Some(1) };
+        let schedule = settings.schedule().unwrap();
+        let store = base.path().join("gone/commonbook.db");
+        assert!(schedule.run_at(base.path(), &store, at(100)).is_err());
+        assert_eq!(names(&folder).len(), 3);
+        fs::remove_dir_all(&folder).unwrap();
+        let error = schedule.run_at(base.path(), &store, at(100)).unwrap_err();
+        assert!(error.message.contains("backups") && error.hint.is_some(), "{error}");
+    }
+}

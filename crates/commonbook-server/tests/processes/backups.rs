@@ -1,0 +1,57 @@
+//! Backups on a schedule, which a server writes and a lost home is restored from.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::world::{Door as _, Home, Server};
+
+/// The backups of the folder, without what a killed server was writing.
+fn backups(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|ending| ending == "backup")).collect()
+}
+
+/// Waits until the folder has a backup that the server has given its name.
+fn wait_for_backup(folder: &Path) -> PathBuf {
+    let begun = Instant::now();
+    loop {
+        if let Some(backup) = backups(folder).pop() {
+            return backup;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "no backup in {}", folder.display());
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_server_writes_the_backup_that_is_due_and_a_lost_home_comes_back_from_it() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    let saved = home.run(&["save", "The gate opens at seven", "--agent", "ann"]);
+    assert!(saved.status.success());
+    let settings = json!({"backup": {"folder": folder.path(), "keep": 2}});
+    fs::write(home.path().join("config.json"), settings.to_string()).unwrap();
+    let doctor = || {
+        let output = home.run(&["doctor", "--json"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(doctor().contains("the schedule has written none yet"), "{}", doctor());
+
+    let server = Server::start(&home);
+    let backup = wait_for_backup(folder.path());
+    // One that is due is written once, also by a server that starts again.
+    drop(server);
+    let server = Server::start(&home);
+    server.call("ann", "save_memory", &json!({"text": "The gate has a new lock"})).unwrap();
+    drop(server);
+    assert_eq!(backups(folder.path()), [backup.clone()]);
+    assert!(doctor().contains("the newest of the schedule is of"), "{}", doctor());
+
+    let other = Home::new();
+    let restored = other.run(&["restore-backup", backup.to_str().unwrap()]);
+    assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+    let list = String::from_utf8_lossy(&other.run(&["list"]).stdout).into_owned();
+    assert!(list.contains("The gate opens at seven") && !list.contains("new lock"), "{list}");
+}
