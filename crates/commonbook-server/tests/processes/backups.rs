@@ -46,7 +46,7 @@ fn a_server_writes_the_backup_that_is_due_and_a_lost_home_comes_back_from_it() {
     let server = Server::start(&home);
     server.call("ann", "save_memory", &json!({"text": "The gate has a new lock"})).unwrap();
     drop(server);
-    assert_eq!(backups(folder.path()), [backup.clone()]);
+    assert_eq!(backups(folder.path()), std::slice::from_ref(&backup));
     assert!(doctor().contains("the newest of the schedule is of"), "{}", doctor());
 
     let other = Home::new();
