@@ -267,9 +267,11 @@ fn describe(summary: &BackupSummary) -> String {
     )
 }
 
+/// Shows what is being done. It does not turn: that needs a thread, and a system that gives none would end the
+/// command.
 fn spinner(message: &'static str) -> ProgressBar {
     let progress = ProgressBar::new_spinner().with_message(message);
-    progress.enable_steady_tick(std::time::Duration::from_millis(100));
+    progress.tick();
     progress
 }
 
