@@ -197,6 +197,36 @@ mod tests {
         Timestamp::UNIX_EPOCH + SignedDuration::from_hours(480_000 + hours)
     }
 
+    /// A home with a store, and a schedule into a folder beside it.
+    struct ScheduledHome {
+        _base: tempfile::TempDir,
+        home: PathBuf,
+        store: PathBuf,
+        schedule: BackupSchedule,
+    }
+
+    impl ScheduledHome {
+        fn new(every_hours: u32, keep: u32) -> Self {
+            let base = tempfile::tempdir().unwrap();
+            let [home, folder] = ["home", "backups"].map(|name| base.path().join(name));
+            [&home, &folder].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+            let store = home.join("commonbook.db");
+            drop(Commonbook::new(crate::open_store(&store).unwrap()));
+            let folder = Some(folder);
+            let (every_hours, keep) = (Some(every_hours), Some(keep));
+            let schedule = BackupSettings { folder, every_hours, keep }.schedule().unwrap();
+            Self { _base: base, home, store, schedule }
+        }
+
+        fn run_at(&self, now: Timestamp) -> Option<PathBuf> {
+            self.schedule.run_at(&self.home, &self.store, now).unwrap()
+        }
+
+        fn folder(&self) -> &Path {
+            &self.schedule.folder
+        }
+    }
+
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().flatten();
         let mut names: Vec<String> =
@@ -207,62 +237,40 @@ mod tests {
 
     #[test]
     fn a_backup_is_written_when_the_newest_is_old_and_the_oldest_go() {
-        let base = tempfile::tempdir().unwrap();
-        let [home, folder] = ["home", "backups"].map(|name| base.path().join(name));
-        [&home, &folder].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
-        let store = home.join("commonbook.db");
-        drop(Commonbook::new(crate::open_store(&store).unwrap()));
+        let home = ScheduledHome::new(24, 2);
         // Files of others stay, whatever they look like.
         for name in ["commonbook-old.backup", "commonbook-20200101T000000Z.backup.part", "notes"] {
-            fs::write(folder.join(name), "mine").unwrap();
+            fs::write(home.folder().join(name), "mine").unwrap();
         }
-        let settings =
-            BackupSettings { folder: Some(folder.clone()), every_hours: Some(24), keep: Some(2) };
-        let schedule = settings.schedule().unwrap();
-        let run = |hours| schedule.run_at(&home, &store, at(hours)).unwrap();
+        let run = |hours| home.run_at(at(hours));
         assert!(run(0).is_some() && run(1).is_none() && run(23).is_none());
         assert!(run(24).is_some() && run(50).is_some());
-        assert_eq!(schedule.newest_at(at(60)).unwrap(), Some(at(50)));
-        let kept: Vec<Timestamp> =
-            schedule.backups().unwrap().into_iter().map(|(at, _)| at).collect();
-        assert_eq!(kept, [at(24), at(50)]);
-        assert_eq!(names(&folder).len(), 5);
-        let (_, newest) = schedule.backups().unwrap().pop().unwrap();
-        assert!(read_backup(&newest).is_ok());
+        assert_eq!(home.schedule.newest_at(at(60)).unwrap(), Some(at(50)));
+        let backups = home.schedule.backups().unwrap();
+        assert_eq!(backups.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [at(24), at(50)]);
+        assert_eq!(names(home.folder()).len(), 5);
+        assert!(read_backup(&backups[1].1).is_ok());
     }
 
     #[test]
     fn what_a_killed_process_left_goes_after_a_day() {
-        let base = tempfile::tempdir().unwrap();
-        let [home, folder] = ["home", "backups"].map(|name| base.path().join(name));
-        let left = folder.join(format!("{}x", cli::STAGING_PREFIX));
-        [&home, &folder, &left].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
-        let store = home.join("commonbook.db");
-        drop(Commonbook::new(crate::open_store(&store).unwrap()));
-        let settings =
-            BackupSettings { folder: Some(folder.clone()), every_hours: Some(1), keep: None };
-        let schedule = settings.schedule().unwrap();
+        let home = ScheduledHome::new(1, 7);
+        let left = home.folder().join(format!("{}x", cli::STAGING_PREFIX));
+        fs::create_dir(&left).unwrap();
         let now = SystemClock.now();
-        schedule.run_at(&home, &store, now + SignedDuration::from_hours(23)).unwrap();
+        home.run_at(now + SignedDuration::from_hours(23));
         assert!(left.exists());
-        schedule.run_at(&home, &store, now + SignedDuration::from_hours(25)).unwrap();
+        home.run_at(now + SignedDuration::from_hours(25));
         assert!(!left.exists());
     }
 
     #[test]
     fn a_clock_that_goes_wrong_neither_stops_backups_nor_removes_the_new_one() {
-        let base = tempfile::tempdir().unwrap();
-        let [home, folder] = ["home", "backups"].map(|name| base.path().join(name));
-        [&home, &folder].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
-        let store = home.join("commonbook.db");
-        drop(Commonbook::new(crate::open_store(&store).unwrap()));
-        let settings =
-            BackupSettings { folder: Some(folder.clone()), every_hours: None, keep: Some(1) };
-        let schedule = settings.schedule().unwrap();
-        schedule.run_at(&home, &store, at(90_000)).unwrap();
-        let file = schedule.run_at(&home, &store, at(0)).unwrap().unwrap();
-        assert!(file.exists(), "{:?}", names(&folder));
-        assert_eq!(schedule.run_at(&home, &store, at(1)).unwrap(), None, "it is not written again");
+        let home = ScheduledHome::new(24, 1);
+        home.run_at(at(90_000)).unwrap();
+        let file = home.run_at(at(0)).unwrap();
+        assert!(file.exists(), "{:?}", names(home.folder()));
+        assert_eq!(home.run_at(at(1)), None, "it is not written again");
     }
 
     #[test]

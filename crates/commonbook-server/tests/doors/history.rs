@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Cli, Door, Home, Mcp, Server, WORKSPACE};
+use crate::world::{Door, Home, WORKSPACE, through_every_door};
 
 /// Changes a memory through one door and takes that back in two ways.
 fn tell_the_story(door: &dyn Door, name: &str) {
@@ -30,15 +30,7 @@ fn tell_the_story(door: &dyn Door, name: &str) {
 
 #[test]
 fn an_earlier_revision_comes_back_and_the_last_change_goes_through_every_door() {
-    let home = Home::new();
-    let server = Server::start(&home);
-    tell_the_story(&server, "rest");
-    for (mcp, name) in
-        Mcp::every_way(&home, &server).into_iter().zip(["one", "two", "three", "four"])
-    {
-        tell_the_story(&mcp.offering("full"), name);
-    }
-    tell_the_story(&Cli(&home), "cli");
+    through_every_door(tell_the_story);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::mcp::ask;
-use crate::world::{Cli, Door, Home, Mcp, Server, WORKSPACE};
+use crate::world::{Door, Home, Mcp, WORKSPACE, through_every_door};
 
 const QUESTION: &str = "On which day is the shop deployed?";
 
@@ -62,15 +62,7 @@ fn tell_the_story(door: &dyn Door, name: &str) {
 
 #[test]
 fn a_memory_is_retracted_and_taken_back_through_every_door() {
-    let home = Home::new();
-    let server = Server::start(&home);
-    tell_the_story(&server, "rest");
-    for (mcp, name) in
-        Mcp::every_way(&home, &server).into_iter().zip(["one", "two", "three", "four"])
-    {
-        tell_the_story(&mcp.offering("full"), name);
-    }
-    tell_the_story(&Cli(&home), "cli");
+    through_every_door(tell_the_story);
 }
 
 #[test]

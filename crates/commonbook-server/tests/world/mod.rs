@@ -380,6 +380,20 @@ fn query(fields: &Map<String, Value>) -> String {
 /// The command line, a process for each call.
 pub(crate) struct Cli<'h>(pub(crate) &'h Home);
 
+/// Tells one story through REST, each way of MCP and the command line, in a home of its own. The story gets a
+/// name for each door.
+pub(crate) fn through_every_door(story: impl Fn(&dyn Door, &str)) {
+    let home = Home::new();
+    let server = Server::start(&home);
+    story(&server, "rest");
+    for (mcp, name) in
+        Mcp::every_way(&home, &server).into_iter().zip(["one", "two", "three", "four"])
+    {
+        story(&mcp.offering("full"), name);
+    }
+    story(&Cli(&home), "cli");
+}
+
 /// The command of a verb, and its fields without a flag.
 #[expect(clippy::too_many_lines, reason = "a table, a row for each verb")]
 fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
