@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use indicatif::ProgressBar;
 use serde_json::Value;
 
 use crate::hint::{HintDoor, for_door, message_in_flags};
@@ -115,6 +116,14 @@ pub(crate) fn bold(text: &str) -> String {
 /// A text of less weight.
 pub(crate) fn dim(text: &str) -> String {
     format!("\u{1b}[2m{text}\u{1b}[0m")
+}
+
+/// Shows what is being done. It does not turn: that needs a thread, and where the system gives none the command
+/// would end.
+pub(crate) fn spinner(message: &'static str) -> ProgressBar {
+    let progress = ProgressBar::new_spinner().with_message(message);
+    progress.tick();
+    progress
 }
 
 /// A text that is gone.

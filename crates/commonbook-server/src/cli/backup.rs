@@ -7,12 +7,12 @@ use commonbook::Commonbook;
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::store::sqlite::backup::{self, BackupSummary, HomeFile};
-use indicatif::{HumanBytes, ProgressBar};
+use indicatif::HumanBytes;
 use serde_json::json;
 
 use crate::config::Config;
 use crate::local::RpcClient;
-use crate::output::{count_text, print_json, print_line, print_note};
+use crate::output::{count_text, print_json, print_line, print_note, spinner};
 
 /// Files of the home that go along, besides the store and standing memory: settings, the map of
 /// projects, and the key by which this home knows what it signed.
@@ -265,14 +265,6 @@ fn describe(summary: &BackupSummary) -> String {
         count_text(summary.workspaces, "workspace", "workspaces"),
         HumanBytes(summary.bytes)
     )
-}
-
-/// Shows what is being done. It does not turn: that needs a thread, and a system that gives none would end the
-/// command.
-fn spinner(message: &'static str) -> ProgressBar {
-    let progress = ProgressBar::new_spinner().with_message(message);
-    progress.tick();
-    progress
 }
 
 fn unwritable(error: std::io::Error) -> Error {

@@ -5,7 +5,6 @@ mod checks;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::store::StoreLoss;
-use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::layout::print_labelled;
@@ -99,8 +98,7 @@ fn check_store(
         return Ok(StoreHealth { json, checks, damage: 0 });
     }
     let book = open()?;
-    let progress = ProgressBar::new_spinner().with_message("checking the store");
-    progress.enable_steady_tick(std::time::Duration::from_millis(100));
+    let progress = output::spinner("checking the store");
     let mut findings = book.store().check();
     if deep && let Ok(found) = &mut findings {
         // Rows on damaged pages cannot be verified.
