@@ -308,6 +308,7 @@ fn memory_verbs() -> Vec<Verb> {
             .get("/v1/memories")
             .team_tool()
             .command("list"),
+        verb("diff_memories", Reads, C::diff_memories).get("/v1/memories/diff").command("diff"),
         verb("update_memory", Changes, C::update_memory)
             .rest(Method::PATCH, "/v1/memories/{id}")
             .core_tool()

@@ -11,6 +11,7 @@ mod consolidation;
 mod context;
 mod contradiction;
 mod cursor;
+mod difference;
 mod digest;
 mod entity;
 mod event;

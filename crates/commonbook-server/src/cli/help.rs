@@ -17,7 +17,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
         title: "Memories",
         commands: &[
             "save", "batch", "search", "show", "list", "update", "delete", "restore", "retract",
-            "history", "why",
+            "history", "diff", "why",
         ],
         examples: [
             "commonbook save We deploy on Fridays --type decision --topic deploy",

@@ -1,12 +1,13 @@
 //! How people read the history of a memory: its revisions, with the words that differ.
 
+use commonbook::base::page::Page;
 use commonbook::model::memory::{
-    Memory, MemoryRevision, RevisionHistory, field_differences, state_differences,
+    Memory, MemoryDifference, MemoryRevision, RevisionHistory, field_differences, state_differences,
 };
 use commonbook_text::word_diff::{StretchKind, marked_by};
 use serde_json::Value;
 
-use super::layout::{memory_glance, print_indented, second, short, show};
+use super::layout::{memory_glance, print_indented, print_next_page, second, short, show};
 use crate::output::{added, bold, dim, print_line, print_note, removed};
 
 pub(super) fn show_history(response: &Value) {
@@ -36,6 +37,31 @@ pub(super) fn show_history(response: &Value) {
                 "`commonbook restore {id} --revision {number}` makes that text current"
             ));
         }
+    });
+}
+
+/// Shows each memory that is not what it was: a new one by its beginning, another by what differs.
+pub(super) fn show_differences(response: &Value) {
+    show(response, |page: &Page<MemoryDifference>| {
+        if page.items.is_empty() && page.next.is_none() {
+            print_note("Nothing changed since then");
+        }
+        for MemoryDifference { before, after } in &page.items {
+            let heading = format!("{} {}", short(&after.id), after.owner);
+            let state = match before {
+                None => "was not there then",
+                Some(_) => "has changed",
+            };
+            let when = format!("· {} · {state}", second(after.revised_at));
+            print_line(&format!("{} {}", bold(&heading), dim(&when)));
+            match before {
+                None => print_indented(&memory_glance(after)),
+                Some(before) => difference_lines(before, after).iter().for_each(|line| {
+                    print_indented(line);
+                }),
+            }
+        }
+        print_next_page("--cursor", page.next.as_ref());
     });
 }
 

@@ -94,6 +94,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         lookup_view("search_memory", &["query"], show::hits),
         view("get_memory", &["id"], show::memory),
         lookup_view("list_memories", &[], show::memories),
+        view("diff_memories", &[], history::show_differences),
         view("update_memory", &["id"], show::show_changed_memory),
         view("delete_memory", &["id"], show::show_deleted_memory),
         view("restore_memory", &["id"], show::show_changed_memory),

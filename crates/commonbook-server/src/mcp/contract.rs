@@ -34,8 +34,12 @@ const UNDECLARED_FIELDS: [&str; 17] = [
 
 /// Further fields of one verb that its tool does not declare: an audit and a look back are for people
 /// and programs.
-const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 2] =
-    [("list_events", &["actor", "subject", "since", "until"]), ("restore_memory", &["revision"])];
+const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 4] = [
+    ("list_events", &["actor", "subject", "since", "until"]),
+    ("restore_memory", &["revision"]),
+    ("list_memories", &["at"]),
+    ("get_context", &["at"]),
+];
 
 /// The argument with which a tool returns everything.
 const VERBOSE_ARGUMENT: &str = "verbose";

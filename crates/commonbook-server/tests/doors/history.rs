@@ -33,6 +33,52 @@ fn an_earlier_revision_comes_back_and_the_last_change_goes_through_every_door() 
     through_every_door(tell_the_story);
 }
 
+/// Asks one door for what held before a change.
+fn look_back(door: &dyn Door, name: &str) {
+    let ann = format!("ann-{name}");
+    let say = |verb: &str, fields: Value| {
+        let answer = door.call(&ann, verb, &fields);
+        answer.unwrap_or_else(|error| panic!("{name} {verb}: {error}"))
+    };
+    let blue = format!("the gate {name} is blue");
+    let saved = say("save_memory", json!({"text": blue}))["memory"].clone();
+    let (id, then) = (saved["id"].clone(), saved["recorded_at"].clone());
+    say("update_memory", json!({"id": id, "text": format!("the gate {name} is green")}));
+    let listed = say("list_memories", json!({"at": then, "owner": ann}));
+    assert_eq!(listed["items"][0]["text"], json!(blue), "{name}");
+    let found = say("search_memory", json!({"query": format!("gate {name}"), "at": then, "owner": ann}));
+    assert_eq!(found["hits"][0]["text"], json!(blue), "{name}");
+    let context = say("get_context", json!({"task": format!("paint the gate {name}"), "at": then}));
+    let text = context["text"].as_str().unwrap_or_default();
+    assert!(text.contains(&blue) && !text.contains("green"), "{name}: {text}");
+    let refused = door.call(&ann, "list_memories", &json!({"at": "some day"}));
+    assert!(refused.is_err(), "{name}: {refused:?}");
+}
+
+#[test]
+fn what_held_at_a_time_is_shown_through_every_door() {
+    through_every_door(look_back);
+}
+
+#[test]
+fn the_command_line_tells_what_changed_since_a_time() {
+    let home = Home::new();
+    let run = |arguments: &[&str]| {
+        let whole = [arguments, &["--workspace", WORKSPACE, "--agent", "ann"]].concat();
+        let output = home.run(&whole);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let saved: Value = serde_json::from_str(&run(&["save", "The gate is blue", "--json"])).unwrap();
+    let (id, then) = (saved["memory"]["id"].as_str().unwrap(), &saved["memory"]["recorded_at"]);
+    run(&["update", id, "--text", "The gate is green"]);
+    run(&["save", "The moat is deep"]);
+    let differences = run(&["diff", "--since", then.as_str().unwrap()]);
+    assert!(differences.contains(" has changed\n  The gate is [-blue-] {+green+}\n"), "{differences}");
+    assert!(differences.contains(" was not there then\n  The moat is deep\n"), "{differences}");
+    assert!(run(&["diff", "--since", "2030"]).contains("Nothing changed since then"));
+}
+
 #[test]
 fn the_command_line_tells_a_history_by_the_words_that_differ() {
     let home = Home::new();

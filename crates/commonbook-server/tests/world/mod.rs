@@ -215,6 +215,7 @@ fn route(verb: &str) -> (&'static str, &'static str) {
         "get_memory" => ("GET", "/v1/memories/{id}"),
         "update_memory" => ("PATCH", "/v1/memories/{id}"),
         "delete_memory" => ("DELETE", "/v1/memories/{id}"),
+        "diff_memories" => ("GET", "/v1/memories/diff"),
         "memory_history" => ("GET", "/v1/memories/{id}/history"),
         "restore_memory" => ("POST", "/v1/memories/{id}/restore"),
         "purge_memory" => ("POST", "/v1/memories/{id}/purge"),

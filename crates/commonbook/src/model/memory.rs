@@ -14,7 +14,9 @@ mod update;
 mod usage;
 
 pub use change::{MemoryChange, MemoryChangeKind, says_same};
-pub use difference::{FieldDifference, field_differences, state_differences};
+pub use difference::{
+    DiffMemories, FieldDifference, MemoryDifference, field_differences, state_differences,
+};
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
 pub use requests::{

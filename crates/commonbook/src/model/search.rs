@@ -81,7 +81,7 @@ pub struct SearchMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub until: Option<String>,
-    /// What held at this time. It may be superseded since.
+    /// What held at this time, in the words of then. It may be superseded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("anyOf" = period::time_schema()))]
     pub at: Option<String>,
@@ -311,6 +311,10 @@ pub struct MemoryFilter {
     pub trust: Option<Trust>,
     /// Deleted memories, instead of current ones.
     pub deleted: bool,
+    /// That held at this time.
+    pub at: Option<Timestamp>,
+    /// Saved, changed or deleted after this time, whatever `deleted` says.
+    pub changed_since: Option<Timestamp>,
 }
 
 impl MemoryFilter {

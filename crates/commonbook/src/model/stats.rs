@@ -23,7 +23,7 @@ pub struct WorkspaceStats {
     pub memories: u64,
     /// Number of deleted memories that can be restored.
     pub deleted: u64,
-    /// Number of events in the journal.
+    /// Number of events in the journal, through the last one that you may see.
     pub events: u64,
     /// Number of sessions that have ended without a summary although several memories were saved in them.
     pub unsummarised: u64,
@@ -41,10 +41,10 @@ pub struct WorkspaceStats {
 }
 
 /// The event streams of the server since it started: yours, or for the person all of the workspace.
-/// Only events that you may see count.
+/// Only events that you may see were delivered or filtered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BusStats {
-    /// Events of the journal.
+    /// Events of the journal, through the last one that you may see.
     pub published: u64,
     /// Events sent, for each follower.
     pub delivered: u64,

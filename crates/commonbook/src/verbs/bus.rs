@@ -7,11 +7,10 @@ use super::Commonbook;
 use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::event::JournalRange;
+use crate::model::event::Event;
 use crate::model::figures::StreamFigures;
 use crate::model::stats::BusStats;
 use crate::model::workspace::Workspace;
-use crate::store::Transaction;
 
 /// The figures of all streams of a process. A process that serves none has none.
 #[derive(Default)]
@@ -127,39 +126,36 @@ impl Commonbook {
         Ok(())
     }
 
-    /// The figures of the bus for this sight: of its own followers, and to the person those of all.
-    /// Only events in sight count. `None` if this process serves no followers.
+    /// The figures of the bus for this sight, whose last event this is: of its own followers, and to the
+    /// person those of all. Only events in sight count as delivered. `None` if this process serves no
+    /// followers.
     pub(in crate::verbs) fn bus_stats(
         &self,
-        tx: &dyn Transaction,
         sight: &Sight,
         workspace: &Workspace,
-    ) -> Result<Option<BusStats>> {
-        let (after, figures) = {
-            let state = self.bus.lock();
-            let Some(begun) = &state.begun else { return Ok(None) };
-            let own = |(place, agent, user): &FollowerKey| {
-                let of_user = sight.user.is_none() || sight.user == *user;
-                place == workspace && (sight.is_person || agent == sight.agent.as_str()) && of_user
-            };
-            let mut sum = FollowerFigures::default();
-            for (_, figures) in state.figures.iter().filter(|(key, _)| own(key)) {
-                sum.delivered += figures.delivered;
-                sum.filtered += figures.filtered;
-                sum.failed += figures.failed;
-                sum.followers += figures.followers;
-            }
-            (begun.get(workspace).copied().unwrap_or(0), sum)
+        last_event: Option<Event>,
+    ) -> Option<BusStats> {
+        let state = self.bus.lock();
+        let begun = state.begun.as_ref()?;
+        let own = |(place, agent, user): &FollowerKey| {
+            let of_user = sight.user.is_none() || sight.user == *user;
+            place == workspace && (sight.is_person || agent == sight.agent.as_str()) && of_user
         };
-        let journal = JournalRange::entire_journal(workspace.clone());
-        let last = tx.last_event(sight, workspace)?;
-        Ok(Some(BusStats {
-            published: tx.event_count(sight, &JournalRange { after, ..journal })?,
-            delivered: figures.delivered,
-            filtered: figures.filtered,
-            failed: figures.failed,
-            followers: figures.followers,
-            last_event: last,
-        }))
+        let mut sum = FollowerFigures::default();
+        for (_, figures) in state.figures.iter().filter(|(key, _)| own(key)) {
+            sum.delivered += figures.delivered;
+            sum.filtered += figures.filtered;
+            sum.failed += figures.failed;
+            sum.followers += figures.followers;
+        }
+        let after = begun.get(workspace).copied().unwrap_or(0);
+        Some(BusStats {
+            published: last_event.as_ref().map_or(0, |event| event.sequence.saturating_sub(after)),
+            delivered: sum.delivered,
+            filtered: sum.filtered,
+            failed: sum.failed,
+            followers: sum.followers,
+            last_event,
+        })
     }
 }

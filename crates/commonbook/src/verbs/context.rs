@@ -4,6 +4,7 @@
 //! the receipt with its events: the choice counts tokens, and no other writer waits for that.
 
 mod briefing;
+mod past;
 mod replay;
 mod standing_parts;
 
@@ -43,6 +44,7 @@ use crate::verbs::ops::forgotten::receipt_without_forgotten;
 use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
 use commonbook_text::fence::Fence;
+use past::PastTime;
 use standing_parts::ContextFrame;
 pub use standing_parts::project_context;
 
@@ -76,10 +78,16 @@ impl Commonbook {
         let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
         let sight = Sight::reading(&caller)?;
         let wanted = request.check(self.preferences.settings(&caller.agent))?;
+        let (case, at) = (request.case.as_ref(), request.past_time(begun)?);
         let standing = self.own_standing(&caller, begun)?;
         let fence = self.fence(&caller)?;
-        let material =
-            self.gather_material(&caller, &sight, request.case.as_ref(), &wanted, begun)?;
+        let (standing, material) = match at {
+            None => (standing, self.gather_material(&caller, &sight, case, &wanted, begun)?),
+            Some(at) => (
+                self.standing_then(&caller, standing, at)?,
+                self.past_material(&caller, &sight, case, &wanted, PastTime { at, now: begun })?,
+            ),
+        };
         let choice = ContextChoice {
             options: &wanted,
             material: &material,
@@ -95,9 +103,10 @@ impl Commonbook {
         shown.extend(material.notices.items);
         self.keep_context(&caller, &sight, &kept, shown)?;
         let mut warnings = material.notices.lines;
-        warnings.extend(
-            standing.map(|file| self.standing_warnings(&caller, &file)).unwrap_or_default(),
-        );
+        // An earlier text of the file says nothing of the file of today.
+        let file = standing.filter(|_| at.is_none());
+        warnings
+            .extend(file.map(|file| self.standing_warnings(&caller, &file)).unwrap_or_default());
         let ContextRecord { id, agent, receipt, .. } = kept;
         Ok(AgentContext {
             id,
@@ -177,12 +186,7 @@ impl Commonbook {
         options: &ContextOptions,
         now: Timestamp,
     ) -> Result<ContextMaterial> {
-        // At this threshold no memory is relevant enough: the search is skipped.
-        let searches = options.settings.auto_inject && options.settings.threshold < 1.0;
-        let hits = match searches {
-            true => self.task_hits(caller, sight, &options.task, now)?,
-            false => BTreeMap::new(),
-        };
+        let hits = self.task_hits(caller, sight, options, SearchFilter::default(), now)?;
         self.follow_contradictions_once(caller)?;
         self.store.read(|tx| {
             let heard = briefing::heard_in_session(tx, caller, sight, now)?;
@@ -236,16 +240,22 @@ impl Commonbook {
         })
     }
 
-    /// The memories that answer a task, each with its score.
+    /// The memories within this filter that answer a task, each with its score.
     fn task_hits(
         &self,
         caller: &Caller,
         sight: &Sight,
-        task: &str,
+        options: &ContextOptions,
+        within: SearchFilter,
         now: Timestamp,
     ) -> Result<BTreeMap<MemoryRef, f64>> {
+        let ContextOptions { task, settings } = options;
+        // At this threshold no memory is relevant enough: the search is skipped.
+        if !settings.auto_inject || settings.threshold >= 1.0 {
+            return Ok(BTreeMap::new());
+        }
         // A task is not a query: filter syntax in it is part of the text.
-        let within = SearchFilter { of_user: true, ..SearchFilter::default() };
+        let within = SearchFilter { of_user: true, ..within };
         let question = IndexQuery::from_plain_text(task.to_owned(), within, now);
         let question = IndexQuery { most: limits::CONTEXT_CANDIDATES, ..question };
         let found = self.search_visible(caller, sight, &question)?.ranked.into_iter();

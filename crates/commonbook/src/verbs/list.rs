@@ -2,6 +2,7 @@
 
 use super::Commonbook;
 use super::ops::heirs::hide_heirs;
+use super::ops::past::in_words_of;
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
 use crate::base::page::{Page, PageCursor, PageSize};
@@ -9,17 +10,27 @@ use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::memory::{ListMemories, ListOrder, Memory, UsageKind, UsagePosition};
 use crate::model::search::MemoryFilter;
+use crate::model::search::period::{self, PeriodBound};
 use crate::store::Store;
 
 impl Commonbook {
     /// Lists the memories in the caller's workspace that it sees.
     ///
     /// # Errors
-    /// `invalid` if the limit is out of range, the cursor is malformed, or the owner's name is
-    /// invalid.
+    /// `invalid` if the limit is out of range, the cursor is malformed, the owner's name is invalid,
+    /// or `at` is no time or beside `deleted`.
     pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let sight = Sight::reading_at_home(&caller)?;
+        let at = request
+            .at
+            .as_deref()
+            .map(|at| period::parse_period_bound("at", at, PeriodBound::Last, self.clock.now()));
+        let at = at.transpose()?;
+        if at.is_some() && request.deleted {
+            return Err(Error::invalid("deleted", "what held at a time was not deleted")
+                .hint("Leave `deleted` or `at` out."));
+        }
         let filter = MemoryFilter {
             owner: MemoryFilter::owner(request.owner.as_deref())?,
             memory_type: request.memory_type.clone().map(Into::into),
@@ -29,6 +40,8 @@ impl Commonbook {
             case: request.case.clone(),
             trust: request.trust,
             deleted: request.deleted,
+            at,
+            changed_since: None,
         };
         let ListMemories { order, limit, cursor, .. } = request;
         let mut page = match request.sort {
@@ -39,7 +52,12 @@ impl Commonbook {
             }
             Some(kind) => self.page_by_usage(&sight, &filter, kind, request)?,
         };
-        self.store.read(|tx| add_usage(tx, &sight, &mut page.items))?;
+        self.store.read(|tx| {
+            if let Some(at) = at {
+                page.items = in_words_of(tx, &sight, std::mem::take(&mut page.items), at)?;
+            }
+            add_usage(tx, &sight, &mut page.items)
+        })?;
         Ok(page)
     }
 

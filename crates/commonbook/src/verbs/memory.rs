@@ -12,6 +12,7 @@ use super::Commonbook;
 use super::ops::basis::FoundBasis;
 use super::ops::forgotten::admit_memory;
 use super::ops::heirs::hide_heirs;
+use super::ops::past::revision_at;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -125,12 +126,8 @@ impl Commonbook {
                 Ok(memory)
             }
             Some(at) => {
-                let then = revisions(tx, &sight, request.id)?.into_iter().rev();
-                let then = then
-                    .skip_while(|memory| memory.revised_at > at)
-                    .take(1)
-                    .find(|memory| memory.deleted_at.is_none())
-                    .ok_or_else(|| {
+                let then =
+                    revision_at(revisions(tx, &sight, request.id)?, at).ok_or_else(|| {
                         Error::not_found(format!("memory {} did not exist at {at}", request.id))
                             .hint("See its history for when it was saved, changed and deleted.")
                     })?;

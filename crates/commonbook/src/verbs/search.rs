@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::Commonbook;
 use super::case::unknown_case;
 use super::ops::heirs::hide_heirs;
+use super::ops::past::in_words_of;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use crate::base::limits;
@@ -75,6 +76,9 @@ impl Commonbook {
         let wanted: Vec<_> = page.iter().map(|hit| (hit.workspace.clone(), hit.id)).collect();
         let (memories, contradictions) = self.store.read(|tx| {
             let mut memories = tx.memories_of(&sight, &wanted)?;
+            if let Some(at) = question.within.at {
+                memories = in_words_of(tx, &sight, memories, at)?;
+            }
             hide_heirs(tx, &sight, &mut memories)?;
             Ok((memories, tx.contradiction_marks(&sight, &wanted)?))
         })?;

@@ -6,7 +6,6 @@ use super::Commonbook;
 use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::event::JournalRange;
 use crate::model::stats::{GetStats, ListUsers, UserList, WorkspaceStats};
 
 impl Commonbook {
@@ -17,14 +16,14 @@ impl Commonbook {
     pub fn get_memory_stats(&self, caller: &Caller, _request: &GetStats) -> Result<WorkspaceStats> {
         let sight = Sight::reading_at_home(caller)?;
         let disk_bytes = self.store.disk_bytes()?;
-        let journal = JournalRange::entire_journal(caller.workspace.clone());
-        let (counts, events, unsummarised, contradictions, bus) = self.store.read(|tx| {
-            let events = tx.event_count(&sight, &journal)?;
+        let (counts, last, unsummarised, contradictions) = self.store.read(|tx| {
+            let last = tx.last_event(&sight, &caller.workspace)?;
             let (unsummarised, open) =
                 (tx.unsummarised_count(&sight)?, tx.contradiction_count(&sight)?);
-            let bus = self.bus_stats(tx, &sight, &caller.workspace)?;
-            Ok((tx.counts(&sight)?, events, unsummarised, open, bus))
+            Ok((tx.counts(&sight)?, last, unsummarised, open))
         })?;
+        let events = last.as_ref().map_or(0, |event| event.sequence);
+        let bus = self.bus_stats(&sight, &caller.workspace, last);
         let (mut by_agent, mut by_type) = (BTreeMap::new(), BTreeMap::new());
         for count in counts.iter().filter(|count| count.standing > 0) {
             *by_agent.entry(count.owner.clone()).or_default() += count.standing;

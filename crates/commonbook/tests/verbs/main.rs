@@ -35,6 +35,7 @@ mod import;
 mod journal;
 mod knowledge;
 mod learn;
+mod looking_back;
 mod merge_bot;
 mod observed;
 mod one_time;

@@ -101,7 +101,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             }
         }
     };
-    let after = last_sequence(&stats).saturating_sub(SHOWN_EVENTS);
+    let after = stats.events.saturating_sub(SHOWN_EVENTS);
     let after_text = after.to_string();
     let same = vec![
         SameCall::new("list_events", json!({"after": after}), &["events", "--after", &after_text]),
@@ -115,21 +115,13 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     Ok(PageContent { title: "Now".to_owned(), main, same })
 }
 
-/// The position of the last event that the reader may see.
-fn last_sequence(stats: &WorkspaceStats) -> u64 {
-    let last = stats.bus.as_ref().and_then(|bus| bus.last_event.as_ref());
-    last.map_or(stats.events, |event| event.sequence)
-}
-
 /// The newest events that the reader may see, the newest first.
 fn newest_events(request: &PageRequest, stats: &WorkspaceStats) -> Result<Vec<Event>> {
-    let end = last_sequence(stats);
-    let wanted = SHOWN_EVENTS.min(stats.events);
     let (mut window, mut events) = (EVENT_WINDOW, Vec::new());
     for _ in 0..EVENT_WINDOWS_MAX {
-        let begin = end.saturating_sub(window);
+        let begin = stats.events.saturating_sub(window);
         events = events_after(request, begin)?;
-        if events.len() as u64 >= wanted || begin == 0 {
+        if events.len() as u64 >= SHOWN_EVENTS || begin == 0 {
             break;
         }
         window = window.saturating_mul(EVENT_WINDOW_FACTOR);

@@ -1,10 +1,75 @@
 //! What differs between two revisions of a memory, in words.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Memory;
+use super::{Memory, MemoryType};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use crate::base::key::CaseKey;
+use crate::base::limits;
+use crate::base::page::PageCursor;
+use crate::model::search::period;
+
+/// Lists the memories that are not what they were at a time: saved, changed, superseded or deleted
+/// since, the last saved first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiffMemories {
+    /// The time. Of a day, its beginning.
+    #[schemars(extend("anyOf" = period::time_schema()))]
+    pub since: String,
+    /// Only memories of this agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
+    pub owner: Option<String>,
+    /// Only memories of this type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+    /// Only memories with this topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Only the entries of this case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<CaseKey>,
+    /// Only memories about this user or about no user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::USER_CHARS))]
+    pub user_id: Option<String>,
+    /// Memories per page that are compared; 20 by default. From 1 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    pub limit: Option<u32>,
+    /// The last page's `next`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<PageCursor>,
+}
+
+/// A memory that is not what it was at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryDifference {
+    /// As it was at that time; missing if it did not exist, or you could not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Memory>,
+    /// As it is now; with `deleted_at` if it was deleted since.
+    pub after: Memory,
+}
+
+impl MemoryDifference {
+    /// The difference between what a memory was and what it is; `None` if a reader finds none.
+    #[must_use]
+    pub fn between(before: Option<Memory>, after: Memory) -> Option<Self> {
+        let differs = match &before {
+            None => after.deleted_at.is_none(),
+            Some(before) => {
+                !field_differences(before, &after).is_empty()
+                    || !state_differences(before, &after).is_empty()
+            }
+        };
+        differs.then_some(Self { before, after })
+    }
+}
 
 /// A field that differs between two revisions, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]

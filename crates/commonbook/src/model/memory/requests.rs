@@ -10,6 +10,7 @@ use crate::base::key::CaseKey;
 use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
+use crate::model::search::period;
 
 /// Reads one memory in full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,10 @@ pub struct ListMemories {
     /// Lists deleted memories that can still be restored, instead of current ones.
     #[serde(default)]
     pub deleted: bool,
+    /// What held at this time, in the words of then. It may be superseded since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("anyOf" = period::time_schema()))]
+    pub at: Option<String>,
     /// Sort order by time.
     #[serde(default)]
     pub order: ListOrder,

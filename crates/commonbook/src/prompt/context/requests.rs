@@ -47,6 +47,10 @@ pub struct GetContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
+    /// A look back: only what held at this time, in the words of then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("anyOf" = period::time_schema()))]
+    pub at: Option<String>,
 }
 
 /// A checked request for a context.
@@ -88,6 +92,15 @@ impl GetContext {
             task,
             settings: ContextSettings { budget, maximum, threshold, ..settings },
         })
+    }
+
+    /// The past time that it looks back to; `None` for a context of now.
+    ///
+    /// # Errors
+    /// `invalid` on `at` if that is not a time.
+    pub fn past_time(&self, now: Timestamp) -> Result<Option<Timestamp>> {
+        let read = |at: &String| period::parse_period_bound("at", at, PeriodBound::Last, now);
+        self.at.as_ref().map(read).transpose()
     }
 }
 

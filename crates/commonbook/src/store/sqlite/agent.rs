@@ -36,7 +36,7 @@ impl AgentRows for SqliteTransaction<'_> {
         let seen_m = seen.of("m");
         let sql = format!(
             "WITH seen AS (SELECT m.owner AS owner, count(*) AS memories \
-                           FROM memory m INDEXED BY memory_seen WHERE {seen_m} AND m.deleted_at IS NULL GROUP BY m.owner) \
+                           FROM memory m INDEXED BY memory_counted WHERE {seen_m} AND m.deleted_at IS NULL GROUP BY m.owner) \
              SELECT a.*, coalesce(seen.memories, 0) AS memory_count \
              FROM agent a LEFT JOIN seen ON seen.owner = a.name \
              WHERE a.workspace = :workspace ORDER BY a.name"

@@ -1,5 +1,6 @@
 //! The filter of a list of memories as SQL.
 
+use jiff::Timestamp;
 use rusqlite::types::ToSql;
 
 use super::access::VisibleAudience;
@@ -15,6 +16,8 @@ pub(super) struct FilterParameters<'f> {
     topic: Option<String>,
     case: Option<&'f str>,
     trust: Option<&'static str>,
+    at: Option<i64>,
+    changed_since: Option<i64>,
 }
 
 impl<'f> FilterParameters<'f> {
@@ -25,13 +28,15 @@ impl<'f> FilterParameters<'f> {
             topic: filter.topic.as_deref().map(str::to_lowercase),
             case: filter.case.as_ref().map(CaseKey::as_str),
             trust: filter.trust.map(Trust::name),
+            at: filter.at.map(Timestamp::as_millisecond),
+            changed_since: filter.changed_since.map(Timestamp::as_millisecond),
         }
     }
 
     /// The conditions, each with its parameter.
     fn conditions(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
-        let Self { filter, importance, topic, case, trust } = self;
-        let all: [(bool, &str, &str, &dyn ToSql); 8] = [
+        let Self { filter, importance, topic, case, trust, at, changed_since } = self;
+        let all: [(bool, &str, &str, &dyn ToSql); 10] = [
             (filter.owner.is_some(), "m.owner = :owner", ":owner", &filter.owner),
             (filter.memory_type.is_some(), "m.memory_type = :type", ":type", &filter.memory_type),
             (filter.session.is_some(), "m.session = :session", ":session", &filter.session),
@@ -39,7 +44,9 @@ impl<'f> FilterParameters<'f> {
             (importance.is_some(), "m.importance >= :importance", ":importance", importance),
             (topic.is_some(), TOPIC_CONDITION, ":topic", topic),
             (trust.is_some(), "m.trust = :trust", ":trust", trust),
-            (true, "(m.deleted_at IS NOT NULL) = :deleted", ":deleted", &filter.deleted),
+            (at.is_some(), HELD_CONDITION, ":at", at),
+            (changed_since.is_some(), "m.revised_at > :since", ":since", changed_since),
+            (changed_since.is_none(), DELETED_CONDITION, ":deleted", &filter.deleted),
         ];
         let set = all.into_iter().filter(|(set, ..)| *set);
         set.map(|(_, sql, name, value)| (sql, name, value))
@@ -70,6 +77,16 @@ impl<'f> FilterParameters<'f> {
         self.conditions().map(|(_, name, value)| (name, value)).collect()
     }
 }
+
+const DELETED_CONDITION: &str = "(m.deleted_at IS NOT NULL) = :deleted";
+
+/// Whether a memory held at a time, as the index decides it: it had begun, had not ended, and its
+/// successor had not begun.
+pub(super) const HELD_CONDITION: &str = "ifnull(m.valid_from, m.recorded_at) <= :at \
+    AND (m.valid_until IS NULL OR m.valid_until > :at) \
+    AND (m.superseded_by IS NULL OR EXISTS (SELECT 1 FROM memory h \
+        WHERE h.workspace = m.workspace AND h.id = m.superseded_by \
+        AND ifnull(h.valid_from, h.recorded_at) > :at))";
 
 /// Whether a memory has a topic, whatever its case.
 const TOPIC_CONDITION: &str = "EXISTS (SELECT 1 FROM json_each(m.topics) t \

@@ -154,7 +154,7 @@ impl MemoryRows for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
                     count(*) FILTER (WHERE m.deleted_at IS NOT NULL) \
-             FROM memory m INDEXED BY memory_seen WHERE {seen_m} GROUP BY 1, 2 ORDER BY 1, 2"
+             FROM memory m INDEXED BY memory_counted WHERE {seen_m} GROUP BY 1, 2 ORDER BY 1, 2"
         );
         seen.all(&sql, &[], |row| {
             Ok(MemoryCount {

@@ -16,7 +16,7 @@ use crate::model::caller::{Caller, session_id};
 use crate::model::contradiction::ContradictionStatus;
 use crate::model::lineage::{ReadSetKey, day_session};
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice};
-use crate::model::search::{MemoryFilter, MemoryRef};
+use crate::model::search::{MemoryFilter, MemoryRef, SearchFilter};
 use crate::prompt::briefing::{
     Briefing, BriefingItem, BriefingKey, BriefingRecord, GetBriefing, MemoryCensus,
     belongs_to_beginning, belongs_to_prompt, quarantine_notices,
@@ -124,10 +124,8 @@ impl Commonbook {
         now: Timestamp,
     ) -> Result<BriefingMaterial> {
         let hits = match &options.prompt {
-            Some(prompt) if prompt.settings.threshold < 1.0 => {
-                self.task_hits(caller, sight, &prompt.task, now)?
-            }
-            _ => BTreeMap::new(),
+            Some(prompt) => self.task_hits(caller, sight, prompt, SearchFilter::default(), now)?,
+            None => BTreeMap::new(),
         };
         let home = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
