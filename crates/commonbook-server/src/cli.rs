@@ -48,6 +48,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::token::TokenScope;
+use commonbook::model::workspace::Workspace;
 use serde_json::Value;
 
 use crate::caller::{CallerClaims, resolve_caller};
@@ -73,7 +74,7 @@ use pages::{CURSOR_FIELD, PageNumber};
 pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
 use table::{COMMAND_GROUPS, VerbView, ViewPrinter, verb_views};
-pub(crate) use vault::{BookSource, RebuildCommand, VaultCommand, VaultPlace, vault_workspace};
+pub(crate) use vault::{RebuildCommand, VaultCommand, VaultPlace};
 pub(crate) use workspace::WorkspaceCommand;
 
 /// The verb that asks before it runs, if a client would stop working.
@@ -446,6 +447,13 @@ fn call_server(config: &Config, caller: &Caller, verb: &str, request: Value) -> 
     }
 }
 
+/// The workspace in which a response says that something was forgotten just now.
+fn forgotten_workspace(response: &Value) -> Option<Workspace> {
+    let is_done = response["forgotten"] == true;
+    let workspace = &response["certificate"]["workspace"];
+    workspace.as_str().filter(|_| is_done).and_then(|name| name.parse().ok())
+}
+
 impl VerbCommand {
     fn run(
         &self,
@@ -490,7 +498,7 @@ impl VerbCommand {
             return watch_stats::run(config, address, request, matches.get_flag("json"), &open);
         }
         if let Some(address) = address {
-            return self.run_at_server(matches, config, &address, request, page);
+            return self.run_at_server(matches, config, &address, request, page, open);
         }
         let (caller, fields) = (request.caller.clone(), request.request.clone());
         let (response, book) =
@@ -512,9 +520,13 @@ impl VerbCommand {
         if self.verb.name == "end_session" {
             current_session::forget(config, &caller, None, &response["id"])?;
         }
+        let forgotten = forgotten_workspace(&response);
         let lookup =
             ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         self.show(matches, response, &lookup, page);
+        if let Some(workspace) = forgotten {
+            vault::sync_after_forgetting(&workspace, &caller, config, &open)?;
+        }
         // After the response, which does not depend on it.
         if let Some(book) = book {
             self.follow_briefly(&book);
@@ -548,6 +560,7 @@ impl VerbCommand {
         address: &ServerAddress,
         request: RpcRequest,
         page: PageNumber,
+        open: impl Fn() -> Result<Commonbook>,
     ) -> Result<()> {
         let server = RestClient::new(address.clone(), COMMAND_TIMEOUT);
         let RpcRequest { caller, request: fields, .. } = request;
@@ -564,8 +577,12 @@ impl VerbCommand {
         };
         let lookup =
             ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
+        let forgotten = forgotten_workspace(&response);
         self.show(matches, response, &lookup, page);
-        Ok(())
+        match forgotten {
+            Some(workspace) => vault::sync_after_forgetting(&workspace, &caller, config, open),
+            None => Ok(()),
+        }
     }
 
     /// Prints a response. A terminal would break a long cursor, so that people read on by the number of

@@ -61,11 +61,8 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::index::Index;
-use commonbook::model::access;
-use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
-use commonbook::model::token::TokenScope;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, StoreLoss};
 use commonbook_text::nearest::nearest_name;
@@ -349,11 +346,13 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
         ProgramCommand::Vault(vault) => {
-            let place = vault_place(vault.folder(&config).as_deref(), own, &config, open)?;
+            let (folder, caller) = (vault.folder(&config), cli::resolve_cli_caller(own, &config)?);
+            let place = cli::VaultPlace::open(folder.as_deref(), caller, &config, open)?;
             vault.run(&place, as_json)
         }
         ProgramCommand::Rebuild(rebuild) => {
-            let place = vault_place(Some(&rebuild.folder()), own, &config, open)?;
+            let (folder, caller) = (rebuild.folder(), cli::resolve_cli_caller(own, &config)?);
+            let place = cli::VaultPlace::open(Some(&folder), caller, &config, open)?;
             rebuild.run(&place, as_json)
         }
         ProgramCommand::Backup(backup) => {
@@ -407,34 +406,6 @@ fn run_import(
         }
         None => import.run(ImportTarget::Home(&open()?), &caller, into, as_json),
     }
-}
-
-/// Where a command of a vault works: in the workspace of the vault, for the person.
-fn vault_place<'p>(
-    folder: Option<&Path>,
-    own: &clap::ArgMatches,
-    config: &'p Config,
-    open: impl FnOnce() -> Result<Commonbook>,
-) -> Result<cli::VaultPlace<'p>> {
-    config.require_settings()?;
-    let mut caller = cli::resolve_cli_caller(own, config)?;
-    access::require_scope(&caller, TokenScope::Admin)?;
-    let address = ServerAddress::of(config, None)?;
-    // At a server its token says who the person is.
-    if address.is_none() && caller.agent.is_anonymous() {
-        caller.agent = Agent::human();
-    }
-    if let Some(folder) = folder {
-        caller.workspace = cli::vault_workspace(folder)?;
-    }
-    let source = match address {
-        Some(address) => cli::BookSource::Server {
-            server: RestClient::new(address, COMMAND_TIMEOUT),
-            caller: caller.clone(),
-        },
-        None => cli::BookSource::Home { book: Box::new(open()?), caller: caller.clone() },
-    };
-    Ok(cli::VaultPlace { config, caller, source })
 }
 
 fn run_export(

@@ -10,10 +10,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use commonbook::Commonbook;
 use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, Result};
 use commonbook::base::id::RandomIds;
+use commonbook::model::access;
+use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
+use commonbook::model::token::TokenScope;
 use commonbook::model::workspace::Workspace;
 use commonbook_vault::cache::PassCache;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
@@ -27,6 +31,9 @@ pub(crate) use source::BookSource;
 
 use crate::config::Config;
 use crate::follow;
+use crate::output::{count_text, print_note};
+use crate::remote::rest::COMMAND_TIMEOUT;
+use crate::remote::{RestClient, ServerAddress};
 
 /// The folder of a project's vault, below the project.
 const PROJECT_VAULT: &str = ".commonbook/vault";
@@ -131,7 +138,38 @@ impl VaultCommand {
     }
 }
 
-impl VaultPlace<'_> {
+impl<'p> VaultPlace<'p> {
+    /// The place of a command on the vault in a folder, or on none yet: in the workspace of the vault, for
+    /// the person.
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `admin`; `not_found` if the folder is no vault; errors of `open`.
+    pub(crate) fn open(
+        folder: Option<&Path>,
+        mut caller: Caller,
+        config: &'p Config,
+        open: impl FnOnce() -> Result<Commonbook>,
+    ) -> Result<Self> {
+        config.require_settings()?;
+        access::require_scope(&caller, TokenScope::Admin)?;
+        let address = ServerAddress::of(config, None)?;
+        // At a server its token says who the person is.
+        if address.is_none() && caller.agent.is_anonymous() {
+            caller.agent = Agent::human();
+        }
+        if let Some(folder) = folder {
+            caller.workspace = vault_workspace(folder)?;
+        }
+        let source = match address {
+            Some(address) => BookSource::Server {
+                server: RestClient::new(address, COMMAND_TIMEOUT),
+                caller: caller.clone(),
+            },
+            None => BookSource::Home { book: Box::new(open()?), caller: caller.clone() },
+        };
+        Ok(Self { config, caller, source })
+    }
+
     fn init(&self, init: &InitVault, as_json: bool) -> Result<()> {
         let root = match &init.dir {
             Some(dir) => dir.clone(),
@@ -214,6 +252,32 @@ impl VaultPlace<'_> {
     }
 }
 
+/// Runs a pass of each vault of a workspace that this home has written: what was just forgotten goes there
+/// too. Where that fails, a note names the command that does it.
+pub(crate) fn sync_after_forgetting(
+    workspace: &Workspace,
+    caller: &Caller,
+    config: &Config,
+    open: impl Fn() -> Result<Commonbook>,
+) -> Result<()> {
+    let vaults = VaultRegistry::read(config.home()?).vaults.into_iter();
+    for (root, _) in vaults.filter(|(root, of)| of == workspace && is_vault(root)) {
+        let place = VaultPlace::open(Some(&root), caller.clone(), config, &open);
+        let report = place.and_then(|place| place.sync(&root, SyncOptions::default()));
+        let root = root.display();
+        print_note(&match report {
+            Ok(report) => {
+                let removed = count_text(report.removed, "file is", "files are");
+                format!("{root}: {removed} gone; the history of git keeps what was committed")
+            }
+            Err(error) => {
+                format!("{root} still has it: {error} Run `commonbook vault sync {root}`.")
+            }
+        });
+    }
+    Ok(())
+}
+
 /// The folder of a vault that exists: the named one, this one, or that of the project.
 ///
 /// # Errors
@@ -243,7 +307,7 @@ fn has_files(folder: &Path) -> bool {
 ///
 /// # Errors
 /// `not_found` if the folder is no vault; `invalid` if its settings are damaged.
-pub(crate) fn vault_workspace(folder: &Path) -> Result<Workspace> {
+fn vault_workspace(folder: &Path) -> Result<Workspace> {
     let folder = VaultFolder::new(folder, Box::new(DiskSteps));
     Ok(VaultSettings::read(&folder)?.workspace)
 }

@@ -46,7 +46,8 @@ fn look_back(door: &dyn Door, name: &str) {
     say("update_memory", json!({"id": id, "text": format!("the gate {name} is green")}));
     let listed = say("list_memories", json!({"at": then, "owner": ann}));
     assert_eq!(listed["items"][0]["text"], json!(blue), "{name}");
-    let found = say("search_memory", json!({"query": format!("gate {name}"), "at": then, "owner": ann}));
+    let found =
+        say("search_memory", json!({"query": format!("gate {name}"), "at": then, "owner": ann}));
     assert_eq!(found["hits"][0]["text"], json!(blue), "{name}");
     let context = say("get_context", json!({"task": format!("paint the gate {name}"), "at": then}));
     let text = context["text"].as_str().unwrap_or_default();
@@ -74,7 +75,10 @@ fn the_command_line_tells_what_changed_since_a_time() {
     run(&["update", id, "--text", "The gate is green"]);
     run(&["save", "The moat is deep"]);
     let differences = run(&["diff", "--since", then.as_str().unwrap()]);
-    assert!(differences.contains(" has changed\n  The gate is [-blue-] {+green+}\n"), "{differences}");
+    assert!(
+        differences.contains(" has changed\n  The gate is [-blue-] {+green+}\n"),
+        "{differences}"
+    );
     assert!(differences.contains(" was not there then\n  The moat is deep\n"), "{differences}");
     assert!(run(&["diff", "--since", "2030"]).contains("Nothing changed since then"));
 }

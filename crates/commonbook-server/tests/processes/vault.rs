@@ -43,6 +43,46 @@ fn texts(home: &Home) -> Vec<String> {
     texts
 }
 
+/// The files below a folder, of which any holds this text; those of git are not read.
+fn quoting_files(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.path() {
+            path if path.is_dir() => found.extend(quoting_files(&path, text)),
+            path if String::from_utf8_lossy(&fs::read(&path).unwrap()).contains(text) => {
+                found.push(path)
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_forgotten_at_the_command_line_leaves_the_vaults_at_once() {
+    let home = Home::new();
+    let (vault, other) = (home.path().join("notes"), home.path().join("elsewhere"));
+    for text in ["Mrs Abernathy keeps the key under the third flowerpot.", "We deploy on Fridays."]
+    {
+        printed(&home.run(&["save", text]));
+    }
+    let quote = "Asked around: Mrs Abernathy keeps the key under the third flowerpot. So it goes.";
+    printed(&home.run(&["save", quote, "--agent", "bob"]));
+    printed(&home.run(&["vault", "init", vault.to_str().unwrap()]));
+    printed(&home.run(&["vault", "init", other.to_str().unwrap(), "--workspace", "elsewhere"]));
+    let list: Value = serde_json::from_str(&printed(&home.run(&["list", "--json"]))).unwrap();
+    let items = list["items"].as_array().unwrap();
+    let item = items.iter().find(|item| item["text"].as_str().unwrap().starts_with("Mrs")).unwrap();
+    assert!(!quoting_files(&vault, "flowerpot").is_empty());
+    let forgotten = home.run(&["forget", item["id"].as_str().unwrap(), "--yes"]);
+    let notes = String::from_utf8_lossy(&forgotten.stderr).into_owned();
+    printed(&forgotten);
+    assert!(notes.contains("notes: 1 file is gone"), "{notes}");
+    assert!(!notes.contains("elsewhere"), "a vault of another workspace: {notes}");
+    assert_eq!(quoting_files(&vault, "flowerpot"), Vec::<PathBuf>::new());
+    assert!(!quoting_files(&vault, "Fridays").is_empty());
+}
+
 /// `vault watch`, with the lines that it prints.
 struct Watcher {
     child: Child,
