@@ -1,9 +1,10 @@
 //! What a vault is of (`vault.json`, in git), and what this machine knows about it (`.commonbook/`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::hash::sha256;
 use commonbook::base::id::MemoryId;
 use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,12 @@ const WRITTEN_FILE: &str = ".commonbook/written";
 
 /// The ids that this machine gave to new files, a line each.
 const CLAIMED_FILE: &str = ".commonbook/claimed";
+
+/// The checksums of the pages that this machine wrote, a line each: checksum, space, path.
+const PAGES_FILE: &str = ".commonbook/pages";
+
+/// Characters of a checksum in that file.
+const PAGE_SUM_CHARS: usize = 16;
 
 /// What a vault is of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +153,57 @@ impl LocalState {
         (self.written, self.claimed) = (written, claimed);
         Ok(())
     }
+}
+
+/// The pages as this machine last wrote them. Another machine's store says other things: who a memory of
+/// others belongs to, and which contradictions were found. A page of the other's stays until this one
+/// has something new to say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct PageSums {
+    sums: BTreeMap<String, String>,
+}
+
+impl PageSums {
+    /// Reads them. A line that was cut off is left out.
+    #[must_use]
+    pub fn read(folder: &VaultFolder) -> Self {
+        let text = std::fs::read_to_string(folder.root().join(PAGES_FILE)).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        let whole = lines.filter(|(sum, _)| sum.len() == PAGE_SUM_CHARS);
+        Self { sums: whole.map(|(sum, path)| (path.to_owned(), sum.to_owned())).collect() }
+    }
+
+    /// The checksums of these pages.
+    #[must_use]
+    pub fn of(pages: &BTreeMap<String, String>) -> Self {
+        let sum = |(path, content): (&String, &String)| (path.clone(), page_sum(content));
+        Self { sums: pages.iter().map(sum).collect() }
+    }
+
+    /// Whether this machine wrote a page with this content there.
+    #[must_use]
+    pub fn has(&self, path: &str, content: &str) -> bool {
+        self.sums.get(path).is_some_and(|sum| *sum == page_sum(content))
+    }
+
+    /// Whether this machine wrote a page there.
+    #[must_use]
+    pub fn has_path(&self, path: &str) -> bool {
+        self.sums.contains_key(path)
+    }
+
+    /// Notes them.
+    ///
+    /// # Errors
+    /// `unavailable` if the disk refuses it.
+    pub fn write(&self, folder: &VaultFolder) -> Result<()> {
+        let line = |(path, sum): (&String, &String)| format!("{sum} {path}\n");
+        folder.write(PAGES_FILE, &self.sums.iter().map(line).collect::<String>())
+    }
+}
+
+fn page_sum(content: &str) -> String {
+    sha256(content)[..PAGE_SUM_CHARS].to_owned()
 }
 
 fn lines_of(ids: &BTreeSet<MemoryId>) -> String {

@@ -33,7 +33,7 @@ use crate::page::is_sealed;
 use crate::pages::{MemoryPaths, vault_pages};
 use crate::plan::{MemoryStep, StoredMemory, plan_memory};
 use crate::report::{SyncOptions, SyncReport};
-use crate::settings::{LocalState, VaultSettings};
+use crate::settings::{LocalState, PageSums, VaultSettings};
 use crate::source::VaultSource;
 
 /// Files that a pass changes, creates or removes without asking: this many, or this part of all.
@@ -678,9 +678,14 @@ impl Vault<'_> {
         report: &mut SyncReport,
     ) -> Result<()> {
         let pages = vault_pages(export, paths, self.settings.history)?;
+        let (earlier, sums) = (PageSums::read(&self.folder), PageSums::of(&pages));
         for (path, content) in &pages {
             let before = self.folder.read(path)?;
             if before.as_ref() == Some(content) {
+                continue;
+            }
+            let is_whole = |page: &String| !path.ends_with(".md") || is_sealed(page);
+            if earlier.has(path, content) && before.as_ref().is_some_and(is_whole) {
                 continue;
             }
             if let Some(before) =
@@ -705,10 +710,11 @@ impl Vault<'_> {
                     path,
                     "is no page of this workspace; it was left alone. Move it to `memories/` to make it a memory.",
                 ),
-                false => self.folder.remove(path)?,
+                false if earlier.has_path(path) => self.folder.remove(path)?,
+                false => {}
             }
         }
-        Ok(())
+        if sums != earlier { sums.write(&self.folder) } else { Ok(()) }
     }
 }
 
