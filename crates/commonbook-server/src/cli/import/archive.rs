@@ -123,9 +123,7 @@ pub(super) fn description(path: &Path, manifest: &Manifest) -> String {
     };
     let lines = output::count_text(manifest.lines.values().sum(), "line", "lines");
     let (program, time) = (&manifest.written_by, manifest.written_at.strftime("%Y-%m-%d %H:%M"));
-    format!(
-        "{path} is an archive of {program}, written {time} UTC: {lines}, complete and unaltered"
-    )
+    format!("{path} is an archive of {program}, written {time} UTC: {lines}, verified")
 }
 
 /// Refuses keys for what is not encrypted.
