@@ -54,7 +54,7 @@ impl Files {
 /// Exports a whole home as an archive.
 fn export(home: &Home, file: &str, arguments: &[&str]) -> String {
     let own = ["--format", "archive", file];
-    let output = home.run(&[&WHOLE, &own, arguments].concat());
+    let output = home.run(&[&WHOLE[..], &own, arguments].concat());
     assert!(output.status.success(), "{}", words(&output));
     words(&output)
 }
@@ -175,8 +175,13 @@ fn a_damaged_archive_changes_nothing() {
         }
     }
     assert!(!printed(&new.run(&["export", "--all-workspaces"])).contains("\"text\""));
-    let output = new.run(&["import", &files.with("lines", "{\"text\":\"x\"}\n"), "--format", "archive"]);
-    assert!(refusal(&output).contains("neither gzipped nor encrypted by age"), "{}", words(&output));
+    let output =
+        new.run(&["import", &files.with("lines", "{\"text\":\"x\"}\n"), "--format", "archive"]);
+    assert!(
+        refusal(&output).contains("neither gzipped nor encrypted by age"),
+        "{}",
+        words(&output)
+    );
 }
 
 #[test]
@@ -236,7 +241,7 @@ fn options_that_would_not_encrypt_are_refused() {
     let (key, recipient) = files.key("key");
     let secret = fs::read_to_string(&key).unwrap().lines().last().unwrap().to_owned();
     let (empty, two) = (files.with("empty", "\n"), files.with("two", "one\ntwo\n"));
-    let none = files.with("none", "# nobody\n");
+    let (none, absent) = (files.with("none", "# nobody\n"), files.path("absent"));
     let ssh = files.with("ssh", "ssh-ed25519 AAAA ann@harbour\n");
     let archive = ["export", "--format", "archive"];
     let table: [(&[&str], &str); 9] = [
@@ -248,7 +253,7 @@ fn options_that_would_not_encrypt_are_refused() {
         (&[&archive[..], &["--recipients-file", &none]].concat(), "no recipient is in the files"),
         (&[&archive[..], &["--passphrase-file", &empty]].concat(), "is empty"),
         (&[&archive[..], &["--passphrase-file", &two]].concat(), "has more than one line"),
-        (&[&archive[..], &["--passphrase-file", &files.path("absent")]].concat(), "cannot read"),
+        (&[&archive[..], &["--passphrase-file", &absent]].concat(), "cannot read"),
     ];
     for (arguments, expected) in table {
         let file = files.path("out");
@@ -262,7 +267,9 @@ fn options_that_would_not_encrypt_are_refused() {
     let plain = files.path("plain");
     export(&home, &plain, &[]);
     let lines = files.with("lines", "{\"text\":\"x\"}\n");
-    let folder = files.0.path().to_str().unwrap().to_owned();
+    let folder = files.path("notes");
+    fs::create_dir(&folder).unwrap();
+    files.with("notes/harbour.md", "# Harbour\n\nThe berth list is empty on Mondays.\n");
     for path in [&plain, &lines, &folder, &"-".to_owned()] {
         let error = refusal(&Home::new().feed(&["import", path, "--identity", &key], b"{}\n"));
         assert!(error.contains("Leave --identity and --passphrase-file out"), "{path}: {error}");
