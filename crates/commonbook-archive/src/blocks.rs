@@ -11,7 +11,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 pub(crate) type BlockDigests = Vec<[u8; 32]>;
 
 /// A stream of known length, read block by block.
-pub(crate) struct BlockReader<S> {
+pub(crate) struct DigestReader<S> {
     stream: S,
     /// Bytes that are not read yet.
     remaining: u64,
@@ -24,7 +24,7 @@ pub(crate) struct BlockReader<S> {
     expected: Option<BlockDigests>,
 }
 
-impl<S: Read> BlockReader<S> {
+impl<S: Read> DigestReader<S> {
     /// Reads for the first time.
     pub(crate) fn new(stream: S, bytes: u64) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl<S: Read> BlockReader<S> {
     }
 }
 
-impl<S: Read> BufRead for BlockReader<S> {
+impl<S: Read> BufRead for DigestReader<S> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.position == self.block.len() && self.remaining > 0 {
             self.read_block()?;
@@ -84,7 +84,7 @@ impl<S: Read> BufRead for BlockReader<S> {
     }
 }
 
-impl<S: Read> Read for BlockReader<S> {
+impl<S: Read> Read for DigestReader<S> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;
         self.consume(read);
@@ -95,7 +95,7 @@ impl<S: Read> Read for BlockReader<S> {
 /// The lines of an archive that was compared with its manifest.
 ///
 /// A read fails if the file has changed since.
-pub struct ArchiveLines<R>(pub(crate) BlockReader<crate::read::ArchiveStream<R>>)
+pub struct ArchiveLines<R>(pub(crate) DigestReader<crate::read::ArchiveStream<R>>)
 where
     R: Read + io::Seek;
 

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use flate2::bufread::GzDecoder;
 
-use crate::blocks::{ArchiveLines, BlockDigests, BlockReader};
+use crate::blocks::{ArchiveLines, BlockDigests, DigestReader};
 use crate::encryption::{AGE_START, ARMOR_START, ArchiveKeys, Payload};
 use crate::manifest::{LINES_NAME, MANIFEST_BYTES_MAX, MANIFEST_NAME, Manifest, ManifestPart};
 use crate::tally::LineTally;
@@ -80,7 +80,7 @@ impl<R: Read + Seek> Archive<R> {
             Ok((again == manifest).then_some(bytes))
         });
         match again {
-            Ok(Some(bytes)) => Ok(ArchiveLines(BlockReader::again(stream, bytes, digests))),
+            Ok(Some(bytes)) => Ok(ArchiveLines(DigestReader::again(stream, bytes, digests))),
             Err(ArchiveError::Io(error)) => Err(error),
             _ => Err(io::Error::other("the archive changed while it was read")),
         }
@@ -113,7 +113,7 @@ fn compare_lines(
         let name = LINES_NAME;
         return Err(damage(format!("{name} has {found} bytes; its manifest says {bytes}")));
     }
-    let mut blocks = BlockReader::new(&mut *stream, *bytes);
+    let mut blocks = DigestReader::new(&mut *stream, *bytes);
     let mut tally = LineTally::default();
     let mut line = Vec::new();
     loop {

@@ -14,8 +14,8 @@ pub(crate) struct SpoolWriter<F: Write> {
     out: StreamWriter<BufWriter<F>>,
 }
 
-/// Writes all that a stream has into a file, which should have no name: nobody who finds its blocks on the disk
-/// can read them.
+/// Writes all that a stream has into a file, which should have no name. The blocks that it leaves on the disk are
+/// encrypted.
 ///
 /// # Errors
 /// If the stream cannot be read or the file cannot be written.

@@ -1,4 +1,4 @@
-//! Writing an archive.
+//! Writing an archive: its lines wait until the manifest is known.
 
 use std::io::{self, BufWriter, Read, Seek, Write};
 

@@ -135,7 +135,7 @@ fn everything() -> Vec<Source> {
 
 /// The files of the crates themselves.
 fn sources() -> Vec<Source> {
-    let crates = [TEXT, EMBED, FORMATS, LIBRARY, VAULT, PROGRAM, BENCH];
+    let crates = [TEXT, EMBED, ARCHIVE, FORMATS, LIBRARY, VAULT, PROGRAM, BENCH];
     everything().into_iter().filter(|source| source.is_in(&crates)).collect()
 }
 

@@ -70,7 +70,7 @@ fn a_passphrase_with_too_much_work_is_not_tried() {
     recipient.set_work_factor(4);
     let file = age::encrypt(&recipient, b"x").unwrap();
     let text = String::from_utf8_lossy(&file).into_owned();
-    // The header is refused before its checksum is looked at.
+    // The header is refused before its checksum is compared.
     let line = text.lines().find(|line| line.starts_with("-> scrypt ")).unwrap();
     let harder = format!("{}40", &line[..line.len() - 1]);
     let place = line.as_ptr() as usize - text.as_ptr() as usize;

@@ -115,7 +115,7 @@ fn starts_archive(input: &mut (impl Read + Seek)) -> io::Result<bool> {
     Ok(begins_like_archive(&start))
 }
 
-/// What people are told about an archive.
+/// What an archive says about itself, for people.
 pub(super) fn description(path: &Path, manifest: &Manifest) -> String {
     let path = match path == Path::new("-") {
         true => "standard input".to_owned(),
