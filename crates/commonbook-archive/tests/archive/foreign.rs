@@ -16,8 +16,11 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
+/// The name of an entry, and its bytes.
+type Entry<'e> = (&'e str, &'e [u8]);
+
 /// A gzipped tar of these entries.
-fn packed(entries: &[(&str, &[u8])]) -> Vec<u8> {
+fn packed(entries: &[Entry]) -> Vec<u8> {
     let mut tar = Builder::new(Vec::new());
     for (name, data) in entries {
         let mut header = Header::new_gnu();
@@ -114,7 +117,7 @@ fn other_entries_are_refused() {
     let manifest = serde_json::to_vec(&manifest()).unwrap();
     let (manifest, text) = (manifest.as_slice(), text());
     let lines = text.as_bytes();
-    let table: [(&[(&str, &[u8])], &str); 9] = [
+    let table: [(&[Entry], &str); 9] = [
         (&[], "it begins with nothing"),
         (&[("lines.jsonl", lines), ("manifest.json", manifest)], "it begins with the entry"),
         (&[("manifest.json", manifest)], "it has nothing in the place of lines.jsonl"),
