@@ -300,6 +300,18 @@ fn a_server_at_a_url_exports_and_imports_archives() {
     assert!(!has_store(&person), "the home is not used");
 }
 
+#[test]
+fn half_an_archive_is_an_error_and_half_the_lines_are_not() {
+    let home = team();
+    for (format, code) in [("jsonl", 0), ("archive", 9)] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut export = home.program(&["export", "--format", format]);
+        let output = export.stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", words(&output));
+    }
+}
+
 /// Reads the head of a request of an export; returns its first line.
 fn request(stream: &TcpStream) -> String {
     let lines = BufReader::new(stream).lines().map(Result::unwrap);
