@@ -1,5 +1,6 @@
 //! The command line: each verb as a command, built from the same schema as its tool and its route.
 
+mod archive;
 mod audit;
 mod backup;
 mod case;

@@ -1,17 +1,20 @@
-//! `export`: all that the caller may read, one JSON object a line, as `import` reads it.
+//! `export`: all that the caller may read, one JSON object a line, as `import` reads it, or such lines in an archive.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
+use commonbook_archive::{ArchiveOrigin, ArchiveWriter, Encryption};
 use indicatif::ProgressBar;
 use tempfile::NamedTempFile;
 
+use super::archive::ArchiveEncryptionOptions;
 use crate::output::{count_text, print_note};
 
 /// The format of an export.
@@ -20,15 +23,19 @@ pub(crate) enum ExportFormat {
     /// One JSON object a line.
     #[default]
     Jsonl,
+    /// One file with these lines, counted and with checksums; encrypted, if you say for whom.
+    Archive,
 }
 
 /// Exports all that you may read of the workspace, as lines that `commonbook import` reads: memories with
 /// their earlier revisions, cases, sessions, entities, relations, decisions, handoffs and checkpoints.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
-    /// Format of the lines
+    /// Format of the file
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
+    #[command(flatten)]
+    encryption: ArchiveEncryptionOptions,
     /// Export every workspace
     #[arg(long)]
     all_workspaces: bool,
@@ -59,20 +66,24 @@ impl ExportCommand {
     /// Writes the lines that `page_of` returns, page by page.
     ///
     /// # Errors
-    /// `invalid` if the file is inside the home; `unavailable` if it cannot be written; the error of
-    /// `page_of`.
+    /// `invalid` if the file is inside the home, an archive would go to a terminal, or an option of its encryption
+    /// is not valid; `unavailable` if it cannot be written; the error of `page_of`.
     pub(crate) fn run(
         &self,
         page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
         caller: &Caller,
         home: &Path,
     ) -> Result<()> {
-        let ExportFormat::Jsonl = self.format;
+        let encryption = self.read_encryption()?;
         let mut destination = match &self.file {
             None => ExportDestination::Stdout,
             Some(path) if path == Path::new("-") => ExportDestination::Stdout,
             Some(path) => ExportDestination::open(path, home)?,
         };
+        if self.format == ExportFormat::Archive && destination.is_terminal() {
+            return Err(Error::invalid("file", "an archive is not a text for a terminal")
+                .hint("Name a file, or redirect standard output."));
+        }
         let progress = match &destination {
             ExportDestination::Replacement { .. } => {
                 ProgressBar::new_spinner().with_message("lines")
@@ -87,7 +98,13 @@ impl ExportCommand {
             limit: Some(limits::PAGE_MAX),
             ..ExportWorkspace::default()
         };
-        let written = destination.write(|out| write_all(&page_of, request, out, &progress));
+        let written = match self.format {
+            ExportFormat::Jsonl => write_lines(&page_of, request, &mut destination, &progress),
+            ExportFormat::Archive => {
+                let encryption = encryption.as_ref();
+                write_archive(&page_of, request, &mut destination, encryption, &progress)
+            }
+        };
         progress.finish_and_clear();
         match written {
             Ok(tally) => {
@@ -101,11 +118,24 @@ impl ExportCommand {
                 print_note(&format!("exported {memories} from {from}, and {records}"));
                 Ok(())
             }
-            // A reader that closes its pipe early has enough lines.
-            Err(ExportError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            // A reader that closes its pipe early has enough lines; half an archive is of no use.
+            Err(ExportError::Output(error))
+                if error.kind() == io::ErrorKind::BrokenPipe
+                    && self.format == ExportFormat::Jsonl =>
+            {
+                Ok(())
+            }
             Err(ExportError::Output(error)) => Err(export_write_error(error)),
             Err(ExportError::Page(error)) => Err(error),
         }
+    }
+
+    fn read_encryption(&self) -> Result<Option<Encryption>> {
+        if self.format != ExportFormat::Archive && self.encryption.is_given() {
+            return Err(Error::invalid("--format", "only an archive can be encrypted")
+                .hint("Add --format archive."));
+        }
+        self.encryption.read()
     }
 }
 
@@ -132,20 +162,55 @@ struct ExportTally {
     workspaces: u64,
 }
 
+/// Writes an export as lines.
+fn write_lines(
+    page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
+    request: ExportWorkspace,
+    destination: &mut ExportDestination,
+    progress: &ProgressBar,
+) -> std::result::Result<ExportTally, ExportError> {
+    destination.write(|out| {
+        let mut out = BufWriter::new(out);
+        let tally = write_all(page_of, request, progress, |line| {
+            out.write_all(line)?;
+            out.write_all(b"\n")
+        })?;
+        out.flush()?;
+        Ok(tally)
+    })
+}
+
+/// Writes an export as an archive, when all its lines are there.
+fn write_archive(
+    page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
+    request: ExportWorkspace,
+    destination: &mut ExportDestination,
+    encryption: Option<&Encryption>,
+    progress: &ProgressBar,
+) -> std::result::Result<ExportTally, ExportError> {
+    let mut archive = ArchiveWriter::new(destination.staging()?)?;
+    let tally = write_all(page_of, request, progress, |line| archive.add_line(line))?;
+    let written_by = format!("commonbook {}", env!("CARGO_PKG_VERSION"));
+    let origin = ArchiveOrigin { written_at: SystemClock.now(), written_by };
+    destination.write(|out| archive.finish(origin, encryption, out))?;
+    Ok(tally)
+}
+
 /// Writes every line of every page.
 fn write_all(
     page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
     mut request: ExportWorkspace,
-    out: &mut dyn Write,
     progress: &ProgressBar,
+    mut write_line: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> std::result::Result<ExportTally, ExportError> {
-    let mut out = BufWriter::new(out);
     let mut tally = ExportTally::default();
+    let mut text = Vec::new();
     loop {
         let page = page_of(&request).map_err(ExportError::Page)?;
         for line in &page.lines {
-            serde_json::to_writer(&mut out, line).map_err(io::Error::from)?;
-            out.write_all(b"\n")?;
+            text.clear();
+            serde_json::to_writer(&mut text, line).map_err(io::Error::from)?;
+            write_line(&text)?;
             match line.get("record").and_then(|record| record.as_str()) {
                 None => tally.memories += 1,
                 Some("export") => {
@@ -158,7 +223,6 @@ fn write_all(
         }
         request.cursor = page.next;
         if request.cursor.is_none() {
-            out.flush()?;
             return Ok(tally);
         }
     }
@@ -214,6 +278,24 @@ impl ExportDestination {
         }
     }
 
+    /// A file without a name, in which lines wait: beside the target, where there is room for them.
+    fn staging(&self) -> io::Result<File> {
+        match self {
+            Self::Replacement { file, .. } => {
+                tempfile::tempfile_in(file.path().parent().unwrap_or(Path::new(".")))
+            }
+            Self::Stdout | Self::Device(_) => tempfile::tempfile(),
+        }
+    }
+
+    fn is_terminal(&self) -> bool {
+        match self {
+            Self::Stdout => io::stdout().is_terminal(),
+            Self::Device(file) => file.is_terminal(),
+            Self::Replacement { .. } => false,
+        }
+    }
+
     /// Moves the temporary file, synced to disk, to the target path. Its mode is 0600.
     fn finish(self) -> Result<()> {
         let Self::Replacement { file, path } = self else { return Ok(()) };
@@ -227,7 +309,11 @@ impl ExportDestination {
 }
 
 fn export_write_error(error: io::Error) -> Error {
+    let hint = match error.kind() {
+        io::ErrorKind::InvalidInput => "Export lines: leave --format archive out.",
+        _ => "Free disk space, or write to another file. An existing file was not changed.",
+    };
     Error::new(ErrorKind::Unavailable, format!("cannot write the export: {error}"))
-        .hint("Free disk space, or write to another file. An existing file was not changed.")
+        .hint(hint)
         .with_cause(error)
 }

@@ -1,5 +1,6 @@
 //! `import`: lines of JSON, or the files of another program, each saved once; reports bad lines by their place.
 
+mod archive;
 mod preview;
 mod source;
 
@@ -17,6 +18,7 @@ use commonbook_formats::{Omission, SourceFormat};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::archive::ArchiveKeyOptions;
 use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
 use crate::remote::RestClient;
@@ -30,7 +32,7 @@ const IMPORT_CHUNK_LINES: usize = 500;
 /// Lines that are reported one by one to people.
 const REPORTED_LINES_MAX: usize = 20;
 
-/// Imports a file or a folder: lines of `commonbook export`, of conversations ({"text", "conv", "speaker",
+/// Imports a file or a folder: lines or an archive of `commonbook export`, lines of conversations ({"text", "conv", "speaker",
 /// "session", "ts", …}) or of other programs ({"content", "tags", "agent_id", "created_at", …}), or the files
 /// that another program wrote. A second run adds nothing twice.
 #[derive(Debug, clap::Args)]
@@ -47,6 +49,8 @@ pub(crate) struct ImportCommand {
     /// Owner of lines without one [default: you; for an Engram vault legacy]
     #[arg(long, value_name = "OWNER")]
     legacy: Option<String>,
+    #[command(flatten)]
+    keys: ArchiveKeyOptions,
     /// File or folder to read; - reads standard input
     path: PathBuf,
 }
@@ -96,7 +100,7 @@ impl ImportCommand {
         into: Option<&Workspace>,
         as_json: bool,
     ) -> Result<()> {
-        let mut source = ImportSource::open(&self.path, self.format, as_json)?;
+        let mut source = ImportSource::open(&self.path, self.format, &self.keys, as_json)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
         let import = Import { target, caller, into, legacy: self.owner(&source)? };
         let mut tally = ImportTally::default();
@@ -118,7 +122,7 @@ impl ImportCommand {
                 output::print_note(&format!("the search index is not up to date: {error}"));
             }
         }
-        tally.report(source.format, as_json)
+        tally.report(&source, as_json)
     }
 
     /// Prints what would be imported. Opens no store.
@@ -131,7 +135,7 @@ impl ImportCommand {
         into: Option<&Workspace>,
         as_json: bool,
     ) -> Result<()> {
-        let mut source = ImportSource::open(&self.path, self.format, as_json)?;
+        let mut source = ImportSource::open(&self.path, self.format, &self.keys, as_json)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
         let owner = self.owner(&source)?;
         let mut tally = PreviewTally::default();
@@ -189,22 +193,22 @@ impl ImportTally {
         Ok(())
     }
 
-    fn report(mut self, format: Option<SourceFormat>, as_json: bool) -> Result<()> {
-        if format.is_none() {
+    fn report(mut self, source: &ImportSource, as_json: bool) -> Result<()> {
+        if source.format.is_none() {
             self.bad.sort_by(|(one, _), (other, _)| one.cmp(other));
         }
         match as_json {
-            true => self.print_as_json(format),
+            true => self.print_as_json(source.format_name()),
             false => self.print_in_words(),
         }
         bad_lines_error(self.bad.len(), "all other lines were imported")
     }
 
-    fn print_as_json(&self, format: Option<SourceFormat>) {
+    fn print_as_json(&self, format: Option<&str>) {
         let bad = bad_json(&self.bad);
         let mut answer = json!({"created": self.created, "repeated": self.repeated, "bad": bad});
         if let Some(format) = format {
-            answer["format"] = json!(format.name());
+            answer["format"] = json!(format);
         }
         if self.restored + self.present > 0 {
             answer["records"] = json!({"created": self.restored, "repeated": self.present});

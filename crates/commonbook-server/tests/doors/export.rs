@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::tokens::token;
 use crate::world::{Home, Server};
 
-fn printed(output: &Output) -> String {
+pub(crate) fn printed(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// The home of a team, by commands.
-fn team() -> Home {
+pub(crate) fn team() -> Home {
     let home = Home::new();
     let run = |agent: &str, arguments: &[&str]| {
         let caller = ["--agent", agent, "--workspace", "harbour"];

@@ -273,7 +273,10 @@ fn what_cannot_be_read_is_said_with_its_place() {
     let table: [(&[&str], &str); 6] = [
         (&["import", unknown.path().to_str().unwrap()], "has no files of a known format"),
         (&["import", "/nowhere/at/all"], "cannot read /nowhere/at/all"),
-        (&["import", "-", "--format", "mem0"], "standard input has lines of JSON only"),
+        (
+            &["import", "-", "--format", "mem0"],
+            "standard input has lines of JSON or an archive only",
+        ),
         (&["import", memory.to_str().unwrap()], "memory.jsonl, line 2: the line is not JSON"),
         (
             &["import", export.to_str().unwrap()],

@@ -7,6 +7,7 @@
 mod world;
 
 mod about;
+mod archives;
 mod audit;
 mod author;
 mod bad_input;

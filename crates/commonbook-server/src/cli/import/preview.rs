@@ -92,7 +92,7 @@ impl PreviewTally {
             .map(|omission| json!({"file": omission.file, "reason": omission.reason}));
         output::print_json(&json!({
             "dry_run": true,
-            "format": source.format.map_or("jsonl", commonbook_formats::SourceFormat::name),
+            "format": source.format_name().unwrap_or("jsonl"),
             "lines": self.lines,
             "by_kind": self.by_kind,
             "by_owner": self.by_owner,

@@ -1,9 +1,8 @@
-//! Where an import reads its lines: a file of lines, or the files of another program.
+//! Where an import reads its lines: a file of lines, an archive, or the files of another program.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -14,7 +13,12 @@ use commonbook_formats::{Omission, RowOutcome, SourceFormat, SourceRows, recogni
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::archive::{LineInput, description, is_like_archive, open_lines, refuse_keys};
+use crate::cli::archive::ArchiveKeyOptions;
 use crate::output;
+
+/// The name of the format of archives.
+const ARCHIVE_NAME: &str = "archive";
 
 /// The format of a path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,18 +28,21 @@ pub(crate) enum ImportFormat {
     Auto,
     /// One JSON object a line.
     Jsonl,
+    /// An archive of an export.
+    Archive,
     /// A format of another program.
     Program(SourceFormat),
 }
 
 impl ValueEnum for ImportFormat {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [ImportFormat; SourceFormat::ALL.len() + 2] = {
-            let mut all = [ImportFormat::Auto; SourceFormat::ALL.len() + 2];
+        const ALL: [ImportFormat; SourceFormat::ALL.len() + 3] = {
+            let mut all = [ImportFormat::Auto; SourceFormat::ALL.len() + 3];
             all[1] = ImportFormat::Jsonl;
+            all[2] = ImportFormat::Archive;
             let mut index = 0;
             while index < SourceFormat::ALL.len() {
-                all[index + 2] = ImportFormat::Program(SourceFormat::ALL[index]);
+                all[index + 3] = ImportFormat::Program(SourceFormat::ALL[index]);
                 index += 1;
             }
             all
@@ -47,6 +54,7 @@ impl ValueEnum for ImportFormat {
         Some(match self {
             Self::Auto => PossibleValue::new("auto").help("what the path looks like"),
             Self::Jsonl => PossibleValue::new("jsonl").help("one JSON object a line"),
+            Self::Archive => PossibleValue::new(ARCHIVE_NAME).help("an archive of an export"),
             Self::Program(format) => PossibleValue::new(format.name()).help(format.description()),
         })
     }
@@ -94,6 +102,7 @@ pub(super) struct SourceLine {
 pub(super) struct ImportSource {
     /// The format, where the path is of another program.
     pub format: Option<SourceFormat>,
+    is_archive: bool,
     reader: SourceReader,
     progress: ProgressBar,
     /// What is left out on purpose, since it was last asked for.
@@ -110,16 +119,21 @@ impl ImportSource {
     ///
     /// # Errors
     /// `invalid` if the path cannot be read, or is a folder of no known format.
-    pub(super) fn open(path: &Path, format: ImportFormat, is_quiet: bool) -> Result<Self> {
-        let format = match format {
-            ImportFormat::Jsonl => None,
+    pub(super) fn open(
+        path: &Path,
+        format: ImportFormat,
+        keys: &ArchiveKeyOptions,
+        is_quiet: bool,
+    ) -> Result<Self> {
+        let program = match format {
+            ImportFormat::Jsonl | ImportFormat::Archive => None,
             ImportFormat::Program(_) if path == Path::new("-") => {
-                let message = "standard input has lines of JSON only";
+                let message = "standard input has lines of JSON or an archive only";
                 return Err(Error::invalid("--format", message)
                     .hint("Name a file or a folder, or leave --format out."));
             }
             ImportFormat::Program(format) => Some(format),
-            ImportFormat::Auto if path == Path::new("-") => None,
+            ImportFormat::Auto if path == Path::new("-") || is_like_archive(path) => None,
             ImportFormat::Auto if commonbook_vault::settings::is_vault(path) => {
                 let path = path.display();
                 return Err(Error::invalid("PATH", format!("{path} is a vault of Commonbook"))
@@ -127,16 +141,31 @@ impl ImportSource {
             }
             ImportFormat::Auto => recognised(path, is_quiet)?,
         };
-        let (reader, progress) = match format {
-            Some(format) => {
-                let rows = commonbook_formats::open(format, path)
+        let (reader, progress, is_archive) = match program {
+            Some(program) => {
+                refuse_keys(path, keys)?;
+                let rows = commonbook_formats::open(program, path)
                     .map_err(|error| read_error(path, error))?;
                 let progress = bar(rows.bytes_total());
-                (SourceReader::Rows(Box::new(rows)), progress)
+                (SourceReader::Rows(Box::new(rows)), progress, false)
             }
-            None => open_lines(path)?,
+            None => {
+                let LineInput { lines, bytes, manifest } = open_lines(path, format, keys)?;
+                if let Some(manifest) = manifest.as_ref().filter(|_| !is_quiet) {
+                    output::print_note(&description(path, manifest));
+                }
+                let progress = bytes.map_or_else(ProgressBar::new_spinner, bar);
+                let reader = SourceReader::Lines { path: path.to_owned(), lines, number: 0 };
+                (reader, progress, manifest.is_some())
+            }
         };
-        Ok(Self { format, reader, progress, left_out: Vec::new() })
+        Ok(Self { format: program, is_archive, reader, progress, left_out: Vec::new() })
+    }
+
+    /// The name of the format, if it is not that of lines.
+    pub(super) fn format_name(&self) -> Option<&'static str> {
+        let archive = self.is_archive.then_some(ARCHIVE_NAME);
+        self.format.map(SourceFormat::name).or(archive)
     }
 
     /// The next lines, at most this many; none at the end.
@@ -225,18 +254,6 @@ fn recognised(path: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
     Ok(Some(found.format))
 }
 
-fn open_lines(path: &Path) -> Result<(SourceReader, ProgressBar)> {
-    let (lines, progress): (Box<dyn BufRead>, ProgressBar) = match path == Path::new("-") {
-        true => (Box::new(BufReader::new(std::io::stdin())), ProgressBar::new_spinner()),
-        false => {
-            let file = File::open(path).map_err(|error| read_error(path, error))?;
-            let length = file.metadata().map_or(0, |file| file.len());
-            (Box::new(BufReader::new(file)), bar(length))
-        }
-    };
-    Ok((SourceReader::Lines { path: path.to_owned(), lines, number: 0 }, progress))
-}
-
 fn bar(bytes: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -252,6 +269,6 @@ fn about_line(error: Error) -> Error {
     Error { message, ..error }
 }
 
-fn read_error(path: &Path, error: std::io::Error) -> Error {
+pub(super) fn read_error(path: &Path, error: std::io::Error) -> Error {
     Error::invalid("PATH", format!("cannot read {}: {error}", path.display())).with_cause(error)
 }
