@@ -1,5 +1,7 @@
 //! `export`: all that the caller may read, one JSON object a line, as `import` reads it.
 
+mod bundle;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,13 +22,15 @@ pub(crate) enum ExportFormat {
     /// One JSON object a line.
     #[default]
     Jsonl,
+    /// A .mem bundle of Portable Memory, for other programs: a folder with memories only.
+    Mem,
 }
 
 /// Exports all that you may read of the workspace, as lines that `commonbook import` reads: memories with
 /// their earlier revisions, cases, sessions, entities, relations, decisions, handoffs and checkpoints.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
-    /// Format of the lines
+    /// Format of the export
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
     /// Export every workspace
@@ -67,7 +71,9 @@ impl ExportCommand {
         caller: &Caller,
         home: &Path,
     ) -> Result<()> {
-        let ExportFormat::Jsonl = self.format;
+        if self.format == ExportFormat::Mem {
+            return self.run_bundle(page_of, caller, home);
+        }
         let mut destination = match &self.file {
             None => ExportDestination::Stdout,
             Some(path) if path == Path::new("-") => ExportDestination::Stdout,
