@@ -135,7 +135,10 @@ mod tests {
     #[test]
     fn a_value_has_one_form() {
         let table = [
-            (json!({"b": 1, "a": [true, null, "x"], "é": {}}), r#"{"a":[true,null,"x"],"b":1,"é":{}}"#),
+            (
+                json!({"b": 1, "a": [true, null, "x"], "é": {}}),
+                r#"{"a":[true,null,"x"],"b":1,"é":{}}"#,
+            ),
             (json!({"B": "/", "a": "\u{1}\n\u{7f}⛴"}), "{\"B\":\"/\",\"a\":\"\\u0001\\n\u{7f}⛴\"}"),
             (json!([0.25, 1, []]), "[0.25,1,[]]"),
         ];

@@ -166,14 +166,19 @@ impl BundleCheck<'_> {
             match path.metadata() {
                 Ok(file) if file.is_file() => {}
                 _ => {
-                    self.fault(&listed.path, None, "the manifest lists this file, and it is missing");
+                    self.fault(
+                        &listed.path,
+                        None,
+                        "the manifest lists this file, and it is missing",
+                    );
                     continue;
                 }
             }
             match self.sha256(&listed.path) {
                 Err(reason) => self.fault(&listed.path, None, reason),
                 Ok((_, bytes)) if bytes != listed.bytes => {
-                    let reason = format!("it has {bytes} bytes; the manifest says {}", listed.bytes);
+                    let reason =
+                        format!("it has {bytes} bytes; the manifest says {}", listed.bytes);
                     self.fault(&listed.path, None, reason);
                 }
                 Ok((sha256, _)) if sha256 != listed.sha256 => {

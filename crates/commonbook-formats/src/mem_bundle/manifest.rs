@@ -88,7 +88,9 @@ impl<'de> Deserialize<'de> for BundleTime {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
             let shown: String = text.chars().take(QUOTED_CHARS_MAX).collect();
-            D::Error::custom(format!("{shown:?} is not a time; expected one like 2026-01-31T08:00:00Z"))
+            D::Error::custom(format!(
+                "{shown:?} is not a time; expected one like 2026-01-31T08:00:00Z"
+            ))
         })
     }
 }
@@ -130,8 +132,18 @@ mod tests {
         for name in ["items/episode.jsonl", "CHECKSUMS", "a..b"] {
             assert!(path_in_bundle(folder.path(), name).is_some(), "{name}");
         }
-        let outside =
-            ["", "/etc/passwd", "../x", "items/../../x", "./x", "items//x", "~/x", "C:/x", "a\\b", "a\0"];
+        let outside = [
+            "",
+            "/etc/passwd",
+            "../x",
+            "items/../../x",
+            "./x",
+            "items//x",
+            "~/x",
+            "C:/x",
+            "a\\b",
+            "a\0",
+        ];
         for name in outside {
             assert!(path_in_bundle(folder.path(), name).is_none(), "{name:?}");
         }

@@ -104,13 +104,14 @@ impl MemBundleWriter {
                 counts.insert(kind.to_owned(), json!(count));
             }
         }
-        let coverage = summary.first.zip(summary.last).map(
-            |(first, last)| json!({"from": first.canonical(), "to": last.canonical()}),
-        );
+        let coverage = summary
+            .first
+            .zip(summary.last)
+            .map(|(first, last)| json!({"from": first.canonical(), "to": last.canonical()}));
         let changed = summary.changed.map(BundleTime::canonical);
-        let files = files.iter().map(
-            |file| json!({"path": file.path, "sha256": file.sha256, "bytes": file.bytes}),
-        );
+        let files = files
+            .iter()
+            .map(|file| json!({"path": file.path, "sha256": file.sha256, "bytes": file.bytes}));
         let manifest = json!({
             "format": FORMAT_VERSION,
             "specURL": SPECIFICATION,
@@ -196,8 +197,7 @@ impl SortedFile {
     fn create(folder: &Path, path: &'static str) -> io::Result<Self> {
         let target = folder.join(path);
         let unsorted_path = target.with_extension("unsorted");
-        let file =
-            File::options().read(true).write(true).create_new(true).open(&unsorted_path)?;
+        let file = File::options().read(true).write(true).create_new(true).open(&unsorted_path)?;
         let unsorted = BufWriter::new(file);
         Ok(Self { path, target, unsorted_path, unsorted, lines: Vec::new(), bytes: 0 })
     }

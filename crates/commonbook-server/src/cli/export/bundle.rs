@@ -44,7 +44,8 @@ impl ExportCommand {
     ) -> Result<()> {
         for (option, is_set) in [("receipts", self.receipts), ("standing", self.standing)] {
             if is_set {
-                let message = format!("--{option} has no place in a .mem bundle: it has memories only");
+                let message =
+                    format!("--{option} has no place in a .mem bundle: it has memories only");
                 return Err(Error::invalid(option, message)
                     .hint("Leave it out, or export lines with --format jsonl."));
             }
@@ -125,8 +126,10 @@ impl BundleDestination {
         }
         if target.is_dir() && !is_replaceable_bundle(&target) {
             let message = format!("the folder {shown} has other files than those of a .mem bundle");
-            return Err(Error::new(ErrorKind::Unavailable, message)
-                .hint(format!("Name a new folder, such as {}.", target.join("memory.mem").display())));
+            return Err(Error::new(ErrorKind::Unavailable, message).hint(format!(
+                "Name a new folder, such as {}.",
+                target.join("memory.mem").display()
+            )));
         }
         let parent = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
