@@ -13,7 +13,7 @@ use commonbook_formats::{
     BUNDLE_FILE_BYTES_MAX, LINE_BYTES_MAX, MemBundleWriter, RowOutcome, SourceFormat,
     is_replaceable_bundle, open, recognise,
 };
-use sample::{bundle, episode, files_of, lines, seal};
+use sample::{bundle, episode, files_of, id_of, lines, seal};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -113,7 +113,7 @@ fn every_field_of_a_memory_comes_back() {
 /// Each field of an episode, and the field of a memory that it is made of.
 #[test]
 fn what_a_field_becomes() {
-    let memory = json!({"id": "mem_1", "workspace": "w", "owner": "ann", "about": "project",
+    let memory = json!({"id": id_of("a"), "workspace": "w", "owner": "ann", "about": "project",
         "memory_type": "semantic", "text": "One.\nTwo.", "topics": ["a"], "importance": "normal",
         "sharing": "shared", "source": {"agent": "ann", "how": "mcp", "sha256": "0"},
         "trust": "normal", "metadata": {}, "recorded_at": "2026-01-02T03:04:05.678Z",
@@ -202,7 +202,7 @@ fn a_bundle_of_another_program_is_untrusted_and_owned_by_nobody() {
         "sensitivity": "high", "metadata": {"mem0_id": "m7"}, "categories": ["taste", "#tea"],
         "importance": 0.9, "lifecycleState": "WARM", "pinned": true, "contextID": "run-1",
         "expirationDate": "2027-01-01T00:00:00+01:00", "speaker": "admin", "owner": "admin",
-        "trust": "normal", "commonbook": {"id": "x"}, "vendor": {"deep": [1]}});
+        "trust": "normal", "commonbook": {"owner": "admin"}, "vendor": {"deep": [1]}});
     let folder = bundle(&[
         ("items/episode.jsonl", &format!("{}\n\n{}\n", episode(json!({})), episode(rich))),
         ("items/entity.jsonl", &[
@@ -258,7 +258,7 @@ fn a_bundle_of_another_program_is_untrusted_and_owned_by_nobody() {
         "metadata": {"sensitivity": "high", "source_type": "chat", "source_id": "m7",
             "actors": ["admin"], "speaker": "admin", "context": "run-1", "confidence": 0.7,
             "pinned": true, "lifecycle": "WARM", "mentioned_at": "2026-01-02T00:00:00Z",
-            "mem0_id": "m7", "commonbook": {"id": "x"}, "owner": "admin", "trust": "normal",
+            "mem0_id": "m7", "commonbook": {"owner": "admin"}, "owner": "admin", "trust": "normal",
             "vendor": {"deep": [1]},
             "imported_from": {"format": "mem", "file": "items/episode.jsonl", "id": "e2"}}});
     assert_eq!(Value::Object(row.value), expected);
@@ -319,6 +319,12 @@ fn a_broken_bundle_is_refused_as_a_whole_and_says_where() {
         change(folder.path());
         folder
     };
+    let own = |line: &str| {
+        changed(&|folder| {
+            fs::write(folder.join("items/commonbookMemory.jsonl"), format!("{line}\n")).unwrap();
+            seal(folder);
+        })
+    };
     let no_field = {
         let mut value: Value = serde_json::from_str(&episode(json!({}))).unwrap();
         value.as_object_mut().unwrap().shift_remove("details");
@@ -374,12 +380,14 @@ fn a_broken_bundle_is_refused_as_a_whole_and_says_where() {
             }),
             "items/episode.jsonl:1 the line is not JSON",
         ),
+        (own("7"), "items/commonbookMemory.jsonl:1 expected a JSON object"),
         (
-            changed(&|folder| {
-                fs::write(folder.join("items/commonbookMemory.jsonl"), "7\n").unwrap();
-                seal(folder);
-            }),
-            "items/commonbookMemory.jsonl:1 expected a JSON object",
+            own(r#"{"text":"x","owner":"bob"}"#),
+            "items/commonbookMemory.jsonl:1 expected a memory of Commonbook, or earlier revisions of one",
+        ),
+        (
+            own(r#"{"record":"standing","value":{"role":"dev","text":"x"}}"#),
+            "items/commonbookMemory.jsonl:1 expected a memory of Commonbook, or earlier revisions of one",
         ),
         (
             changed(&|folder| {
@@ -503,18 +511,15 @@ fn a_folder_that_is_no_bundle_is_not_taken_for_one() {
 }
 
 #[test]
-fn a_bundle_that_no_reader_accepts_is_not_written() {
+fn a_line_that_is_no_memory_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = MemBundleWriter::create(folder.path()).unwrap();
-    let Value::Object(mut line) =
-        json!({"id": "mem_1", "owner": "ann", "recorded_at": "2026-01-01T00:00:00Z"})
-    else {
-        unreachable!()
-    };
-    assert!(writer.add(&line).is_err(), "a line without text");
-    let bytes = usize::try_from(BUNDLE_FILE_BYTES_MAX).unwrap();
-    line.insert("text".to_owned(), json!("x".repeat(bytes)));
-    let refused = writer.add(&line).unwrap_err();
-    assert_eq!(refused.kind(), std::io::ErrorKind::FileTooLarge);
-    assert!(refused.to_string().starts_with("items/episode.jsonl has more than 268435456 bytes"));
+    for (field, reason) in
+        [("text", "no text"), ("owner", "no owner"), ("recorded_at", "no recorded_at")]
+    {
+        let mut line = lines().into_iter().find(|line| line.contains_key("text")).unwrap();
+        line.shift_remove(field);
+        let refused = writer.add(&line).unwrap_err();
+        assert!(refused.to_string().ends_with(reason), "{refused}");
+    }
 }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::episode::is_own_line;
 use super::manifest::{BundleManifest, path_in_bundle, read_manifest_bytes};
 use super::records::{
     CoreBlock, DeletionRecord, DerivedFact, EntityEdge, EntityNode, Episode, UserPreference,
@@ -84,22 +85,33 @@ pub(super) fn check(folder: &Path, progress: &Progress) -> Result<CheckedBundle,
     };
     check.records::<DeletionRecord>(TOMBSTONES, |deletion| {
         bundle.deleted.insert(deletion.target_id);
+        Ok(())
     });
-    check.records::<Episode>(EPISODES, drop);
-    check.records::<Value>(OWN_FILE, drop);
+    check.records::<Episode>(EPISODES, accept);
+    check.records::<Value>(OWN_FILE, |line| match is_own_line(&line) {
+        true => Ok(()),
+        false => Err("expected a memory of Commonbook, or earlier revisions of one".to_owned()),
+    });
     check.records::<EntityNode>("items/entity.jsonl", |node| {
         bundle.nodes.insert(node.id, node.canonical_name);
+        Ok(())
     });
-    check.records::<EntityEdge>("items/edge.jsonl", drop);
-    check.records::<DerivedFact>("items/fact.jsonl", drop);
-    check.records::<CoreBlock>("items/core.jsonl", drop);
-    check.records::<UserProcedure>("items/procedure.jsonl", drop);
-    check.records::<UserPreference>("items/preference.jsonl", drop);
+    check.records::<EntityEdge>("items/edge.jsonl", accept);
+    check.records::<DerivedFact>("items/fact.jsonl", accept);
+    check.records::<CoreBlock>("items/core.jsonl", accept);
+    check.records::<UserProcedure>("items/procedure.jsonl", accept);
+    check.records::<UserPreference>("items/preference.jsonl", accept);
     if !check.faults.is_empty() {
         return Err(check.faults);
     }
     bundle.left_out = left_out_files(folder, &manifest);
     Ok(bundle)
+}
+
+/// Accepts every record of the right form.
+#[expect(clippy::unnecessary_wraps, reason = "one of several rules for records")]
+fn accept<T>(_: T) -> Result<(), String> {
+    Ok(())
 }
 
 /// A check that is under way.
@@ -239,7 +251,11 @@ impl BundleCheck<'_> {
     }
 
     /// Checks the records of a file, and hands over each.
-    fn records<T: DeserializeOwned>(&mut self, name: &str, mut each: impl FnMut(T)) {
+    fn records<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        mut each: impl FnMut(T) -> Result<(), String>,
+    ) {
         let file = bundle_file(self.folder, name);
         if !file.path.is_file() {
             return;
@@ -248,9 +264,10 @@ impl BundleCheck<'_> {
             return self.fault(name, None, "the file cannot be read");
         };
         for line in JsonLines::new(reader) {
-            match line.value.and_then(|value| record_of::<T>(&value)) {
-                Ok(record) => each(record),
-                Err(reason) => self.fault(name, Some(line.number), reason),
+            if let Err(reason) =
+                line.value.and_then(|value| record_of::<T>(&value)).and_then(&mut each)
+            {
+                self.fault(name, Some(line.number), reason);
             }
             if self.is_full() {
                 return;

@@ -25,6 +25,32 @@ const IMPORTANCE: [(&str, f64); 4] =
 const OPEN_SENSITIVITY: &str = "low";
 const PRIVATE_SENSITIVITY: &str = "high";
 
+/// Letters of the number in an id.
+const ID_LETTERS: &str = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/// Letters of an id after its prefix.
+const ID_CHARS: usize = 26;
+
+/// Whether an id is one of our memories.
+pub(super) fn is_memory_id(id: &str) -> bool {
+    let number = id.strip_prefix("mem_").filter(|number| number.len() == ID_CHARS);
+    number.is_some_and(|number| number.chars().all(|letter| ID_LETTERS.contains(letter)))
+}
+
+/// Whether a line of our own file is a memory, or the earlier revisions of one.
+pub(super) fn is_own_line(line: &Value) -> bool {
+    let is_memory = |memory: &Value| {
+        memory["id"].as_str().is_some_and(is_memory_id) && memory["owner"].is_string()
+    };
+    match line.get("record") {
+        None => is_memory(line),
+        Some(record) => {
+            let revisions = line["value"].as_array().filter(|revisions| !revisions.is_empty());
+            record == "revisions" && revisions.is_some_and(|list| list.iter().all(is_memory))
+        }
+    }
+}
+
 fn text_of<'l>(line: &'l Map<String, Value>, field: &str) -> Option<&'l str> {
     line.get(field).and_then(Value::as_str)
 }
@@ -142,6 +168,9 @@ pub(super) fn own_line(
     fields: &Map<String, Value>,
 ) -> Option<Map<String, Value>> {
     let own = fields.get(OWN_FIELD)?.as_object().filter(|own| own.contains_key("owner"))?;
+    if !is_memory_id(&episode.id) {
+        return None;
+    }
     let mut line = own.clone();
     let json_metadata = line.shift_remove(JSON_METADATA).unwrap_or_default();
     let json_names: Vec<&str> =

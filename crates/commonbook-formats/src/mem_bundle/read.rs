@@ -105,7 +105,9 @@ impl Iterator for SortedMemories {
     type Item = (SourceFile, NumberedLine);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let key = |peeked: Option<&Self::Item>| peeked.map(|(_, line)| line_key(&line.value));
+        let key = |peeked: Option<&Self::Item>| {
+            peeked.map(|(_, line)| line.value.as_ref().map(line_key).unwrap_or_default())
+        };
         match (key(self.episodes.peek()), key(self.own.peek())) {
             (Some(episode), Some(own)) if own.cmp(&episode) == Ordering::Less => self.own.next(),
             (None, Some(_)) => self.own.next(),
@@ -115,12 +117,11 @@ impl Iterator for SortedMemories {
 }
 
 /// The id of a line's memory, and whether the line has its earlier revisions.
-fn line_key(value: &Result<Value, String>) -> (String, bool) {
+fn line_key(value: &Value) -> (String, bool) {
     let id = |value: &Value| value["id"].as_str().unwrap_or_default().to_owned();
-    match value {
-        Ok(value) if value["record"].is_string() => (id(&value["value"][0]), true),
-        Ok(value) => (id(value), false),
-        Err(_) => (String::new(), false),
+    match value["record"].is_string() {
+        true => (id(&value["value"][0]), true),
+        false => (id(value), false),
     }
 }
 
@@ -132,14 +133,10 @@ fn memory_row(bundle: &CheckedBundle, file: &SourceFile, line: NumberedLine) -> 
         Ok(_) => return RowOutcome::refused(file, number, "expected a JSON object"),
         Err(reason) => return RowOutcome::refused(file, number, reason),
     };
-    if file.name == OWN_FILE {
-        let (id, _) = line_key(&Ok(Value::Object(value.clone())));
-        return match bundle.deleted.contains(&id) {
-            true => deleted_row(file, number),
-            false => RowOutcome::Row(SourceRow { file: file.name.clone(), line: number, value }),
-        };
-    }
     let value = Value::Object(value);
+    if file.name == OWN_FILE {
+        return own_file_row(bundle, file, number, value);
+    }
     let episode = match record_of::<Episode>(&value) {
         Ok(episode) => episode,
         Err(reason) => return RowOutcome::refused(file, number, reason),
@@ -151,6 +148,21 @@ fn memory_row(bundle: &CheckedBundle, file: &SourceFile, line: NumberedLine) -> 
     match own_line(&episode, &fields) {
         Some(value) => RowOutcome::Row(SourceRow { file: file.name.clone(), line: number, value }),
         None => episode_row(file, number, &episode, &fields),
+    }
+}
+
+/// The row of a line of our own file.
+fn own_file_row(
+    bundle: &CheckedBundle,
+    file: &SourceFile,
+    line: usize,
+    value: Value,
+) -> RowOutcome {
+    let (id, _) = line_key(&value);
+    match value {
+        _ if bundle.deleted.contains(&id) => deleted_row(file, line),
+        Value::Object(value) => RowOutcome::Row(SourceRow { file: file.name.clone(), line, value }),
+        _ => RowOutcome::refused(file, line, "expected a JSON object"),
     }
 }
 

@@ -252,3 +252,22 @@ fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_no_reader_accepts_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("items")).unwrap();
+        let mut file = SortedFile::create(folder.path(), EPISODES).unwrap();
+        file.bytes = BUNDLE_FILE_BYTES_MAX - 3;
+        file.push("a", false, &json!(1)).unwrap();
+        let refused = file.push("b", false, &json!(2)).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::FileTooLarge);
+        let expected =
+            "items/episode.jsonl has more than 268435456 bytes, and no reader of .mem accepts it";
+        assert_eq!(refused.to_string(), expected);
+    }
+}

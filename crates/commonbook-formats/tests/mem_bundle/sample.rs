@@ -10,10 +10,15 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+/// The id of a sample that ends with this letter.
+pub(crate) fn id_of(letter: &str) -> String {
+    format!("mem_01kb{:0>22}", letter)
+}
+
 /// The lines of an export: every field of a memory, every state, and what has no place in a bundle.
 pub(crate) fn lines() -> Vec<Map<String, Value>> {
     let memory = |id: &str, fields: Value| {
-        let mut line = json!({"id": format!("mem_01kb{id}"), "workspace": "harbour", "owner": "ann",
+        let mut line = json!({"id": id_of(id), "workspace": "harbour", "owner": "ann",
             "about": "project", "memory_type": "semantic", "text": "The crane is serviced on Fridays.",
             "topics": [], "importance": "normal", "sharing": "shared",
             "source": {"agent": "ann", "how": "cli", "sha256": "ab12"}, "trust": "normal",
@@ -46,7 +51,7 @@ pub(crate) fn lines() -> Vec<Map<String, Value>> {
         ),
         memory("c", json!({"user_id": "u77", "about": "user", "memory_type": "conversation"})),
         memory("d", json!({"archived_at": "2026-11-20T00:00:00Z", "importance": "low"})),
-        memory("e", json!({"superseded_by": "mem_01kba", "text": "The crane is never serviced."})),
+        memory("e", json!({"superseded_by": id_of("a"), "text": "The crane is never serviced."})),
         memory(
             "f",
             json!({"trust": "quarantined", "suspicions": ["override"],
@@ -57,7 +62,7 @@ pub(crate) fn lines() -> Vec<Map<String, Value>> {
             json!({"retraction": {"reason": "measured wrongly"}, "text": "The crane lifts 90 t."}),
         ),
         memory("h", json!({"deleted_at": "2026-11-21T00:00:00Z", "workspace": "ferries"})),
-        memory("i", json!({"workspace": "ferries", "importance": "high", "owner": "zoë"})),
+        memory("j", json!({"workspace": "ferries", "importance": "high", "owner": "zoë"})),
     ];
     lines.into_iter().map(|line| line.as_object().unwrap().clone()).collect()
 }

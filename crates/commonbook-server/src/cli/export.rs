@@ -45,7 +45,8 @@ pub(crate) struct ExportCommand {
     /// Export the standing memory files of the home too
     #[arg(long)]
     standing: bool,
-    /// File to write, with mode 0600 and only if the export completes; - or none writes standard output
+    /// File to write, with mode 0600 and only if the export completes; - or none writes standard output. For mem
+    /// a folder
     file: Option<PathBuf>,
 }
 

@@ -31,7 +31,7 @@ fn team() -> Home {
     };
     let id = |saved: &Value| saved["memory"]["id"].as_str().unwrap().to_owned();
     let crane = id(&run("ann", &["save", "The crane is serviced on Mondays", "--topic", "crane"]));
-    run("ann", &["update", &crane, "The crane is serviced on Fridays"]);
+    run("ann", &["update", &crane, "--text", "The crane is serviced on Fridays"]);
     run("ann", &["save", "Ann looks for another job", "--private"]);
     let green = id(&run("bob", &["save", "The gate is green"]));
     run("bob", &["save", "The gate is blue", "--supersedes", &green]);
