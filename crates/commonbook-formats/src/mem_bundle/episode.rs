@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::canonical_json;
 use super::manifest::BundleTime;
 use super::records::Episode;
 
@@ -120,10 +121,13 @@ fn metadata_as_texts(line: &Map<String, Value>) -> (Map<String, Value>, Vec<Stri
         Value::String(_) => (name.clone(), value.clone()),
         value => {
             json_names.push(name.clone());
-            (name.clone(), json!(value.to_string()))
+            (name.clone(), json!(canonical_json(value)))
         }
     });
-    (metadata.collect(), json_names)
+    let metadata = metadata.collect();
+    // Equal memories give equal bytes, in whatever order their metadata are stored.
+    json_names.sort_unstable();
+    (metadata, json_names)
 }
 
 /// The summary, else the title, else the beginning of the text.
