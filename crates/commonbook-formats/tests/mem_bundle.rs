@@ -308,6 +308,7 @@ fn what_a_tombstone_names_is_not_read() {
 
 /// One thing is wrong with a bundle of two good episodes: it is named, and no row is read.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn a_broken_bundle_is_refused_as_a_whole_and_says_where() {
     let good = format!("{}\n{}\n", episode(json!({})), episode(json!({"id": "e9"})));
     let with = |line: &str| bundle(&[("items/episode.jsonl", &format!("{good}{line}\n"))]);
@@ -440,6 +441,17 @@ fn a_broken_bundle_is_refused_as_a_whole_and_says_where() {
             "manifest.json the manifest is not JSON: EOF",
         ),
         (
+            changed(&|folder| fs::remove_file(folder.join("CHECKSUMS")).unwrap()),
+            "CHECKSUMS the file is missing",
+        ),
+        (
+            changed(&|folder| {
+                fs::remove_file(folder.join("manifest.json")).unwrap();
+                fs::create_dir(folder.join("manifest.json")).unwrap();
+            }),
+            "manifest.json the manifest is no file",
+        ),
+        (
             changed(&|folder| fs::remove_file(folder.join("manifest.json")).unwrap()),
             "manifest.json the manifest cannot be read: ",
         ),
@@ -449,7 +461,8 @@ fn a_broken_bundle_is_refused_as_a_whole_and_says_where() {
         ),
         (
             changed(&|folder| {
-                fs::write(folder.join("items/episode.jsonl"), good.replace("blue", "pink")).unwrap()
+                fs::write(folder.join("items/episode.jsonl"), good.replace("blue", "pink"))
+                    .unwrap();
             }),
             "items/episode.jsonl its checksum is not that of the manifest: the file was changed",
         ),

@@ -136,6 +136,9 @@ impl BundleCheck<'_> {
     fn manifest(&mut self) -> Option<BundleManifest> {
         let bytes = match path_in_bundle(self.folder, MANIFEST) {
             None => Err("the manifest is a link; expected a file".to_owned()),
+            Some(path) if path.exists() && !path.is_file() => {
+                Err("the manifest is no file".to_owned())
+            }
             Some(path) => read_manifest_bytes(&path)
                 .map_err(|error| format!("the manifest cannot be read: {error}")),
         };
@@ -234,6 +237,10 @@ impl BundleCheck<'_> {
         if file.bytes > BUNDLE_FILE_BYTES_MAX {
             let found = file.bytes;
             return Err(format!("it has {found} bytes; expected at most {BUNDLE_FILE_BYTES_MAX}"));
+        }
+        // A pipe would never end.
+        if !file.path.is_file() {
+            return Err("the file is missing".to_owned());
         }
         let unread = |error| format!("the file cannot be read: {error}");
         let Ok(mut reader) = file.open(self.progress) else {

@@ -32,26 +32,26 @@ pub(crate) fn rows(folder: &Path, progress: &Progress) -> RowIterator {
     let (folder, progress) = (folder.to_owned(), progress.clone());
     Box::new(once(()).flat_map(move |()| match check(&folder, &progress) {
         Err(faults) => Box::new(faults.into_iter()) as RowIterator,
-        Ok(bundle) => bundle_rows(Rc::new(bundle), &progress),
+        Ok(bundle) => bundle_rows(&Rc::new(bundle), &progress),
     }))
 }
 
-fn bundle_rows(bundle: Rc<CheckedBundle>, progress: &Progress) -> RowIterator {
+fn bundle_rows(bundle: &Rc<CheckedBundle>, progress: &Progress) -> RowIterator {
     let left_out = bundle.left_out.clone().into_iter();
-    let episodes = lines(&bundle, EPISODES, progress);
-    let own = lines(&bundle, OWN_FILE, progress);
+    let episodes = lines(bundle, EPISODES, progress);
+    let own = lines(bundle, OWN_FILE, progress);
     let memories = SortedMemories { episodes: episodes.peekable(), own: own.peekable() };
     let of_bundle = bundle.clone();
     let memories = memories.map(move |(file, line)| memory_row(&of_bundle, &file, line));
     let rows = left_out
         .chain(memories)
-        .chain(rows_of::<EntityNode>(&bundle, "items/entity.jsonl", progress, node_row))
-        .chain(rows_of::<EntityEdge>(&bundle, "items/edge.jsonl", progress, edge_row))
-        .chain(rows_of::<DerivedFact>(&bundle, "items/fact.jsonl", progress, fact_row))
-        .chain(rows_of::<CoreBlock>(&bundle, "items/core.jsonl", progress, core_row))
-        .chain(rows_of::<UserProcedure>(&bundle, "items/procedure.jsonl", progress, procedure_row))
+        .chain(rows_of::<EntityNode>(bundle, "items/entity.jsonl", progress, node_row))
+        .chain(rows_of::<EntityEdge>(bundle, "items/edge.jsonl", progress, edge_row))
+        .chain(rows_of::<DerivedFact>(bundle, "items/fact.jsonl", progress, fact_row))
+        .chain(rows_of::<CoreBlock>(bundle, "items/core.jsonl", progress, core_row))
+        .chain(rows_of::<UserProcedure>(bundle, "items/procedure.jsonl", progress, procedure_row))
         .chain(rows_of::<UserPreference>(
-            &bundle,
+            bundle,
             "items/preference.jsonl",
             progress,
             preference_row,
@@ -74,7 +74,7 @@ fn lines(bundle: &CheckedBundle, name: &str, progress: &Progress) -> FileLines {
 }
 
 /// What makes a row of a record at a line.
-type RowMaker<T> = fn(&CheckedBundle, &SourceFile, usize, T) -> RowOutcome;
+type RowMaker<T> = fn(&CheckedBundle, &SourceFile, usize, &T) -> RowOutcome;
 
 /// The rows of the records of a file.
 fn rows_of<T: DeserializeOwned + 'static>(
@@ -88,7 +88,7 @@ fn rows_of<T: DeserializeOwned + 'static>(
         let bundle = bundle.clone();
         lines(&bundle, name, &progress).map(move |(file, line)| {
             match line.value.and_then(|value| record_of::<T>(&value)) {
-                Ok(record) => row(&bundle, &file, line.number, record),
+                Ok(record) => row(&bundle, &file, line.number, &record),
                 Err(reason) => RowOutcome::refused(&file, line.number, reason),
             }
         })
@@ -233,7 +233,7 @@ fn node_row(
     bundle: &CheckedBundle,
     file: &SourceFile,
     line: usize,
-    node: EntityNode,
+    node: &EntityNode,
 ) -> RowOutcome {
     if bundle.deleted.contains(&node.id) {
         return deleted_row(file, line);
@@ -244,8 +244,8 @@ fn node_row(
     }
     foreign_draft(&about_entity(&node.canonical_name, &node.summary), &node.sensitivity)
         .with("entities", json!([concept(&node.canonical_name)]))
-        .noting("entity_type", node.entity_type)
-        .noting("aliases", node.aliases)
+        .noting("entity_type", node.entity_type.as_str())
+        .noting("aliases", node.aliases.clone())
         .known_as(Some(&node.id))
         .finish(FORMAT, file, line)
 }
@@ -254,7 +254,7 @@ fn edge_row(
     bundle: &CheckedBundle,
     file: &SourceFile,
     line: usize,
-    edge: EntityEdge,
+    edge: &EntityEdge,
 ) -> RowOutcome {
     if [&edge.id, &edge.source, &edge.target].iter().any(|id| bundle.deleted.contains(*id)) {
         return deleted_row(file, line);
@@ -270,7 +270,7 @@ fn edge_row(
         .with("valid_until", edge.t_valid_to.map(stated))
         .noting("relation", json!({"from": source, "type": edge.edge_type, "to": target}))
         .noting("confidence", edge.confidence)
-        .noting("superseded_by", edge.superseded_by)
+        .noting("superseded_by", edge.superseded_by.clone())
         .known_as(Some(&edge.id))
         .finish(FORMAT, file, line)
 }
@@ -279,13 +279,13 @@ fn fact_row(
     bundle: &CheckedBundle,
     file: &SourceFile,
     line: usize,
-    fact: DerivedFact,
+    fact: &DerivedFact,
 ) -> RowOutcome {
     let is_deleted = [&fact.id, &fact.episode_id].iter().any(|id| bundle.deleted.contains(*id));
     if is_deleted || fact.pruned_at.is_some() {
         return deleted_row(file, line);
     }
-    let DerivedFact { subject, predicate, object, text, .. } = &fact;
+    let DerivedFact { subject, predicate, object, text, .. } = fact;
     let said = match text.trim().is_empty() {
         true => format!("{subject} {predicate} {object}"),
         false => text.clone(),
@@ -299,13 +299,18 @@ fn fact_row(
         .with("importance", importance_word(fact.importance))
         .noting("relation", json!({"from": subject, "type": predicate, "to": object}))
         .noting("confidence", fact.confidence)
-        .noting("episode", fact.episode_id)
-        .noting("superseded_by", fact.superseded_by)
+        .noting("episode", fact.episode_id.as_str())
+        .noting("superseded_by", fact.superseded_by.clone())
         .known_as(Some(&fact.id))
         .finish(FORMAT, file, line)
 }
 
-fn core_row(bundle: &CheckedBundle, file: &SourceFile, line: usize, core: CoreBlock) -> RowOutcome {
+fn core_row(
+    bundle: &CheckedBundle,
+    file: &SourceFile,
+    line: usize,
+    core: &CoreBlock,
+) -> RowOutcome {
     if bundle.deleted.contains(&core.id) {
         return deleted_row(file, line);
     }
@@ -322,7 +327,7 @@ fn procedure_row(
     bundle: &CheckedBundle,
     file: &SourceFile,
     line: usize,
-    procedure: UserProcedure,
+    procedure: &UserProcedure,
 ) -> RowOutcome {
     if bundle.deleted.contains(&procedure.id) {
         return deleted_row(file, line);
@@ -344,8 +349,8 @@ fn preference_row(
     _: &CheckedBundle,
     file: &SourceFile,
     line: usize,
-    preference: UserPreference,
+    preference: &UserPreference,
 ) -> RowOutcome {
     let UserPreference { key, value } = preference;
-    foreign_draft(&format!("{key}: {value}"), "").known_as(Some(&key)).finish(FORMAT, file, line)
+    foreign_draft(&format!("{key}: {value}"), "").known_as(Some(key)).finish(FORMAT, file, line)
 }

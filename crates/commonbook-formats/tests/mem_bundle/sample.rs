@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 /// The id of a sample that ends with this letter.
 pub(crate) fn id_of(letter: &str) -> String {
-    format!("mem_01kb{:0>22}", letter)
+    format!("mem_01kb{letter:0>22}")
 }
 
 /// The lines of an export: every field of a memory, every state, and what has no place in a bundle.
@@ -68,6 +68,7 @@ pub(crate) fn lines() -> Vec<Map<String, Value>> {
 }
 
 /// An episode as another program writes it, with these fields instead of its own.
+#[expect(clippy::needless_pass_by_value, reason = "its callers write the fields in place")]
 pub(crate) fn episode(fields: Value) -> String {
     let mut episode = json!({"id": "e1", "eventTime": "2026-01-01T00:00:00Z",
         "mentionTime": "2026-01-01T00:00:00Z", "ingestionTime": "2026-01-01T00:00:00Z",
