@@ -39,7 +39,7 @@ pub use files::{MARKDOWN_BYTES_MAX, SOURCE_FILES_MAX};
 pub use json_members::MEMBER_BYTES_MAX;
 pub use lines::LINE_BYTES_MAX;
 pub use mem_bundle::{
-    BUNDLE_FILE_BYTES_MAX, MemBundleWriter, is_mem_bundle, is_replaceable_bundle,
+    BUNDLE_FILE_BYTES_MAX, FillFile, MemBundleWriter, is_mem_bundle, is_replaceable_bundle,
 };
 pub use recognise::{Recognition, recognise};
 pub use row::{Omission, RefusedRow, RowOutcome, SourceRow};

@@ -18,7 +18,7 @@ use std::path::Path;
 use serde_json::Value;
 
 pub(crate) use read::rows;
-pub use write::MemBundleWriter;
+pub use write::{FillFile, MemBundleWriter};
 
 /// Bytes of a file of a bundle: the limit of the format's own readers.
 pub const BUNDLE_FILE_BYTES_MAX: u64 = 256 << 20;

@@ -17,7 +17,7 @@ mod sample;
 use std::fs;
 use std::path::Path;
 
-use commonbook_formats::{MemBundleWriter, RowOutcome, SourceFormat, frontmatter, open, recognise};
+use commonbook_formats::{RowOutcome, SourceFormat, frontmatter, open, recognise};
 use harness::fuzz;
 
 /// Reads the bytes as a file of this name in each format.
@@ -139,11 +139,7 @@ fn own_episodes(
     lines: &[serde_json::Map<String, serde_json::Value>],
 ) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = MemBundleWriter::create(folder.path()).unwrap();
-    for line in lines {
-        writer.add(line).unwrap();
-    }
-    writer.finish("commonbook/0.1.0", 2).unwrap();
+    sample::write_lines(folder.path(), lines);
     let episodes = fs::read_to_string(folder.path().join("items/episode.jsonl")).unwrap();
     (folder, episodes.trim_end().to_owned())
 }

@@ -7,13 +7,14 @@ mod sample;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
 use commonbook_formats::{
     BUNDLE_FILE_BYTES_MAX, LINE_BYTES_MAX, MemBundleWriter, RowOutcome, SourceFormat,
     is_replaceable_bundle, open, recognise,
 };
-use sample::{bundle, episode, files_of, id_of, lines, seal};
+use sample::{bundle, episode, files_of, id_of, lines, seal, write_lines};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -44,9 +45,7 @@ fn refusals(folder: &Path) -> Vec<String> {
 
 fn write(lines: &[Map<String, Value>]) -> (TempDir, usize) {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = MemBundleWriter::create(folder.path()).unwrap();
-    let taken = lines.iter().filter(|line| writer.add(line).unwrap()).count();
-    writer.finish("commonbook/0.1.0", 2).unwrap();
+    let taken = write_lines(folder.path(), lines);
     (folder, taken)
 }
 
@@ -531,8 +530,7 @@ fn a_folder_that_is_no_bundle_is_not_taken_for_one() {
 
 #[test]
 fn a_line_that_is_no_memory_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = MemBundleWriter::create(folder.path()).unwrap();
+    let mut writer = MemBundleWriter::new(Cursor::default(), Cursor::<Vec<u8>>::default());
     for (field, reason) in
         [("text", "no text"), ("owner", "no owner"), ("recorded_at", "no recorded_at")]
     {

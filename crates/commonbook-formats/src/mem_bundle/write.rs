@@ -1,10 +1,8 @@
-//! Writes a bundle: memory by memory into two files, which are sorted by id at the end, with checksums and a
-//! manifest.
+//! Writes a bundle: memory by memory into two scratch streams, which are sorted by id at the end, with checksums
+//! and a manifest. Its caller creates the files.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -23,14 +21,16 @@ const SPECIFICATION: &str =
 /// The time of a bundle without memories.
 const EMPTY_BUNDLE_TIME: &str = "1970-01-01T00:00:00Z";
 
-/// A bundle while it is written. It keeps the ids in memory, and no text.
+/// A bundle while it is written. It keeps the ids in memory, and the texts in scratch streams.
 #[derive(Debug)]
-pub struct MemBundleWriter {
-    folder: PathBuf,
-    episodes: SortedFile,
-    own: SortedFile,
+pub struct MemBundleWriter<S: Write> {
+    episodes: SortedStream<S>,
+    own: SortedStream<S>,
     summary: BundleSummary,
 }
+
+/// Writes the bytes of a file of a bundle.
+pub type FillFile<'f> = &'f mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// What the manifest says of all memories.
 #[derive(Debug, Default)]
@@ -41,27 +41,23 @@ struct BundleSummary {
     scopes: BTreeSet<String>,
 }
 
-impl MemBundleWriter {
-    /// Begins a bundle in an empty folder.
-    ///
-    /// # Errors
-    /// If the folder cannot be written.
-    pub fn create(folder: &Path) -> io::Result<Self> {
-        fs::create_dir(folder.join("items"))?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            episodes: SortedFile::create(folder, EPISODES)?,
-            own: SortedFile::create(folder, OWN_FILE)?,
+impl<S: Read + Write + Seek> MemBundleWriter<S> {
+    /// Begins a bundle with two empty scratch streams.
+    #[must_use]
+    pub fn new(episodes: S, own: S) -> Self {
+        Self {
+            episodes: SortedStream::new(EPISODES, episodes),
+            own: SortedStream::new(OWN_FILE, own),
             summary: BundleSummary::default(),
-        })
+        }
     }
 
     /// Adds a line of an export; false if a bundle has no place for it: only memories and their earlier
     /// revisions have one.
     ///
     /// # Errors
-    /// If the line is no line of an export, the bundle grows larger than its readers accept, or a file cannot
-    /// be written.
+    /// If the line is no line of an export, the bundle grows larger than its readers accept, or a scratch
+    /// stream cannot be written.
     pub fn add(&mut self, line: &Map<String, Value>) -> io::Result<bool> {
         if let Some(record) = line.get("record").and_then(Value::as_str) {
             let is_revisions = record == "revisions";
@@ -84,20 +80,26 @@ impl MemBundleWriter {
     }
 
     /// Completes the bundle. `generator` is the program and its version, `schema_version` that of its lines.
+    /// `create` creates each file by its name below the bundle's folder, fills it, and keeps it.
     ///
     /// # Errors
-    /// If a file cannot be written.
-    pub fn finish(self, generator: &str, schema_version: u32) -> io::Result<()> {
-        let Self { folder, episodes, own, summary } = self;
+    /// The error of `create` or of a scratch stream.
+    pub fn finish(
+        self,
+        generator: &str,
+        schema_version: u32,
+        mut create: impl FnMut(&str, FillFile<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Self { episodes, own, summary } = self;
         let (episode_count, own_count) = (episodes.lines.len(), own.lines.len());
         let mut files = Vec::new();
-        files.extend(own.finish()?);
-        files.extend(episodes.finish()?);
+        files.extend(own.finish(&mut create)?);
+        files.extend(episodes.finish(&mut create)?);
         files.sort_by(|one, other| one.path.cmp(other.path));
         let checksums: Vec<String> =
             files.iter().map(|file| format!("{}  {}", file.sha256, file.path)).collect();
         let checksums = format!("{}\n", checksums.join("\n"));
-        write_file(&folder.join(CHECKSUMS), checksums.as_bytes())?;
+        create(CHECKSUMS, &mut |out| out.write_all(checksums.as_bytes()))?;
         let mut counts = Map::new();
         for (kind, count) in [("episode", episode_count), (OWN_KIND, own_count)] {
             if count > 0 {
@@ -132,12 +134,8 @@ impl MemBundleWriter {
         });
         let Value::Object(mut manifest) = manifest else { return Ok(()) };
         manifest.retain(|_, value| !value.is_null());
-        write_file(&folder.join(MANIFEST), canonical_json(&Value::Object(manifest)).as_bytes())?;
-        for folder in [folder.join("items"), folder] {
-            // A system that cannot sync a folder still has its files.
-            drop(File::open(folder).and_then(|folder| folder.sync_all()));
-        }
-        Ok(())
+        let manifest = canonical_json(&Value::Object(manifest));
+        create(MANIFEST, &mut |out| out.write_all(manifest.as_bytes()))
     }
 }
 
@@ -173,13 +171,11 @@ struct WrittenFile {
     bytes: u64,
 }
 
-/// A file whose lines are sorted by their keys at the end.
+/// The lines of a file, sorted by their keys at the end.
 #[derive(Debug)]
-struct SortedFile {
+struct SortedStream<S: Write> {
     path: &'static str,
-    target: PathBuf,
-    unsorted_path: PathBuf,
-    unsorted: BufWriter<File>,
+    unsorted: BufWriter<S>,
     lines: Vec<UnsortedLine>,
     bytes: u64,
 }
@@ -193,13 +189,9 @@ struct UnsortedLine {
     bytes: usize,
 }
 
-impl SortedFile {
-    fn create(folder: &Path, path: &'static str) -> io::Result<Self> {
-        let target = folder.join(path);
-        let unsorted_path = target.with_extension("unsorted");
-        let file = File::options().read(true).write(true).create_new(true).open(&unsorted_path)?;
-        let unsorted = BufWriter::new(file);
-        Ok(Self { path, target, unsorted_path, unsorted, lines: Vec::new(), bytes: 0 })
+impl<S: Read + Write + Seek> SortedStream<S> {
+    fn new(path: &'static str, scratch: S) -> Self {
+        Self { path, unsorted: BufWriter::new(scratch), lines: Vec::new(), bytes: 0 }
     }
 
     fn push(&mut self, id: &str, has_revisions: bool, value: &Value) -> io::Result<()> {
@@ -219,15 +211,21 @@ impl SortedFile {
     }
 
     /// Writes the sorted file; none if it has no line.
-    fn finish(mut self) -> io::Result<Option<WrittenFile>> {
+    fn finish(
+        mut self,
+        create: &mut impl FnMut(&str, FillFile<'_>) -> io::Result<()>,
+    ) -> io::Result<Option<WrittenFile>> {
+        if self.lines.is_empty() {
+            return Ok(None);
+        }
         self.unsorted.flush()?;
-        let mut unsorted = BufReader::new(self.unsorted.into_inner().map_err(io::Error::other)?);
+        let mut unsorted =
+            BufReader::new(self.unsorted.into_inner().map_err(io::IntoInnerError::into_error)?);
         self.lines.sort_unstable();
-        if !self.lines.is_empty() {
-            let mut sorted = BufWriter::new(File::create_new(&self.target)?);
-            let (mut digest, mut line) = (Sha256::new(), Vec::new());
+        let mut digest = Sha256::new();
+        create(self.path, &mut |out| {
+            let (mut line, mut position) = (Vec::new(), 0);
             unsorted.seek(SeekFrom::Start(0))?;
-            let mut position = 0;
             for UnsortedLine { offset, bytes, .. } in &self.lines {
                 // Lines that are in order already stay in the buffer.
                 unsorted.seek_relative(offset.cast_signed() - position)?;
@@ -235,22 +233,13 @@ impl SortedFile {
                 unsorted.read_exact(&mut line)?;
                 position = offset.cast_signed() + *bytes as i64;
                 digest.update(&line);
-                sorted.write_all(&line)?;
+                out.write_all(&line)?;
             }
-            sorted.into_inner().map_err(io::Error::other)?.sync_all()?;
-            fs::remove_file(&self.unsorted_path)?;
-            let sha256 = format!("{:x}", digest.finalize());
-            return Ok(Some(WrittenFile { path: self.path, sha256, bytes: self.bytes }));
-        }
-        fs::remove_file(&self.unsorted_path)?;
-        Ok(None)
+            Ok(())
+        })?;
+        let sha256 = format!("{:x}", digest.finalize());
+        Ok(Some(WrittenFile { path: self.path, sha256, bytes: self.bytes }))
     }
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 #[cfg(test)]
@@ -259,9 +248,7 @@ mod tests {
 
     #[test]
     fn a_file_that_no_reader_accepts_is_not_written() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("items")).unwrap();
-        let mut file = SortedFile::create(folder.path(), EPISODES).unwrap();
+        let mut file = SortedStream::new(EPISODES, io::Cursor::new(Vec::new()));
         file.bytes = BUNDLE_FILE_BYTES_MAX - 3;
         file.push("a", false, &json!(1)).unwrap();
         let refused = file.push("b", false, &json!(2)).unwrap_err();

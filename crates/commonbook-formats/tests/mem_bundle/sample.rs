@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
+use commonbook_formats::MemBundleWriter;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -65,6 +67,18 @@ pub(crate) fn lines() -> Vec<Map<String, Value>> {
         memory("j", json!({"workspace": "ferries", "importance": "high", "owner": "zoë"})),
     ];
     lines.into_iter().map(|line| line.as_object().unwrap().clone()).collect()
+}
+
+/// Writes these lines as a bundle; says how many of them have a place in it.
+pub(crate) fn write_lines(folder: &Path, lines: &[Map<String, Value>]) -> usize {
+    let mut writer = MemBundleWriter::new(Cursor::default(), Cursor::<Vec<u8>>::default());
+    let taken = lines.iter().filter(|line| writer.add(line).unwrap()).count();
+    fs::create_dir(folder.join("items")).unwrap();
+    let written = writer.finish("commonbook/0.1.0", 2, |name, fill| {
+        fill(&mut fs::File::create_new(folder.join(name))?)
+    });
+    written.unwrap();
+    taken
 }
 
 /// An episode as another program writes it, with these fields instead of its own.

@@ -1,14 +1,14 @@
 //! `export --format mem`: memories as a `.mem` bundle, a folder that is complete or absent.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::{EXPORT_FORMAT, ExportPage, ExportWorkspace};
-use commonbook_formats::{MemBundleWriter, is_replaceable_bundle};
+use commonbook_formats::{FillFile, MemBundleWriter, is_replaceable_bundle};
 use indicatif::ProgressBar;
 use tempfile::TempDir;
 
@@ -86,7 +86,8 @@ fn write_bundle(
     folder: &Path,
     progress: &ProgressBar,
 ) -> Result<BundleTally> {
-    let mut writer = MemBundleWriter::create(folder).map_err(bundle_write_error)?;
+    let scratch = || tempfile::tempfile_in(folder).map_err(export_write_error);
+    let mut writer = MemBundleWriter::new(scratch()?, scratch()?);
     let mut tally = BundleTally::default();
     loop {
         let page = page_of(&request)?;
@@ -105,8 +106,22 @@ fn write_bundle(
         }
     }
     let generator = format!("commonbook/{}", env!("CARGO_PKG_VERSION"));
-    writer.finish(&generator, EXPORT_FORMAT).map_err(bundle_write_error)?;
+    let items = folder.join("items");
+    fs::create_dir(&items).map_err(export_write_error)?;
+    let create = |name: &str, fill: FillFile<'_>| write_file(&folder.join(name), fill);
+    writer.finish(&generator, EXPORT_FORMAT, create).map_err(export_write_error)?;
+    for folder in [&*items, folder] {
+        // A system that cannot sync a folder still has its files.
+        drop(File::open(folder).and_then(|folder| folder.sync_all()));
+    }
     Ok(tally)
+}
+
+/// Writes a file of a bundle, synced to disk.
+fn write_file(path: &Path, fill: FillFile<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create_new(path)?);
+    fill(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
 impl BundleDestination {
@@ -166,7 +181,7 @@ impl BundleDestination {
             return Err(export_write_error(error));
         }
         // Syncing the folder makes the new name durable; a system without it still has the bundle.
-        drop(fs::File::open(&parent).and_then(|folder| folder.sync_all()));
+        drop(File::open(&parent).and_then(|folder| folder.sync_all()));
         Ok(())
     }
 }
