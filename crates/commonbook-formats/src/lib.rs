@@ -1,4 +1,5 @@
-//! Reads what other programs wrote, as lines for an import; without a store, a clock or ids.
+//! Reads what other programs wrote, as lines for an import, and writes `.mem` bundles; without a store, a clock
+//! or ids.
 //!
 //! Nothing here knows memories or agents: [`recognise`] says what a path looks like, and [`open`] yields its
 //! rows in order, one file after the other. A row is a JSON object with the field names that an import
@@ -20,6 +21,7 @@ mod lines;
 mod markdown;
 mod mcp_memory;
 mod mem0;
+mod mem_bundle;
 mod note;
 mod obsidian;
 mod recognise;
@@ -36,6 +38,9 @@ use files::SourceFile;
 pub use files::{MARKDOWN_BYTES_MAX, SOURCE_FILES_MAX};
 pub use json_members::MEMBER_BYTES_MAX;
 pub use lines::LINE_BYTES_MAX;
+pub use mem_bundle::{
+    BUNDLE_FILE_BYTES_MAX, FillFile, MemBundleWriter, is_mem_bundle, is_replaceable_bundle,
+};
 pub use recognise::{Recognition, recognise};
 pub use row::{Omission, RefusedRow, RowOutcome, SourceRow};
 pub use transcript::SESSION_ROWS_MAX;
@@ -43,6 +48,8 @@ pub use transcript::SESSION_ROWS_MAX;
 /// A format of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SourceFormat {
+    /// A `.mem` bundle of Portable Memory, of any program.
+    MemBundle,
     /// The file of the official MCP memory server.
     McpMemory,
     /// A folder of basic-memory.
@@ -77,7 +84,8 @@ pub enum SourceFormat {
 
 impl SourceFormat {
     /// Every format, in the order in which they are recognised.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
+        Self::MemBundle,
         Self::McpMemory,
         Self::BasicMemory,
         Self::Obsidian,
@@ -99,6 +107,7 @@ impl SourceFormat {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::MemBundle => "mem",
             Self::McpMemory => "mcp-memory",
             Self::BasicMemory => "basic-memory",
             Self::Obsidian => "obsidian",
@@ -121,6 +130,7 @@ impl SourceFormat {
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
+            Self::MemBundle => "a .mem bundle of Portable Memory",
             Self::McpMemory => "a file of the MCP memory server",
             Self::BasicMemory => "a basic-memory folder",
             Self::Obsidian => "an Obsidian vault or a folder of notes",
@@ -151,6 +161,7 @@ impl SourceFormat {
     /// Whether the format reads this file of the opened folder.
     fn reads(self, folder: &Path, file: &str) -> bool {
         match self {
+            Self::MemBundle => mem_bundle::reads(file),
             Self::McpMemory => files::has_ending(file, &["jsonl", "json"]),
             Self::BasicMemory | Self::Obsidian => files::has_ending(file, &["md"]),
             Self::Engram => engram::reads(file),
@@ -168,6 +179,7 @@ impl SourceFormat {
 
     fn rows(self, file: &SourceFile, folder: &Path, progress: &Progress) -> RowIterator {
         match self {
+            Self::MemBundle => mem_bundle::rows(folder, progress),
             Self::McpMemory => mcp_memory::rows(file, progress),
             Self::BasicMemory => basic_memory::rows(file, progress),
             Self::Obsidian => obsidian::rows(file, progress),
@@ -239,7 +251,13 @@ pub fn open(format: SourceFormat, path: &Path) -> io::Result<SourceRows> {
     if path.is_dir() {
         files.retain(|file| format.reads(path, &file.name));
     }
-    let bytes_total = files.iter().map(|file| file.bytes).sum();
-    let (files, progress) = (files.into_iter(), Progress::default());
-    Ok(SourceRows { format, folder, files, current: None, progress, bytes_total })
+    let mut bytes_total = files.iter().map(|file| file.bytes).sum();
+    let (mut current, progress) = (None, Progress::default());
+    if format == SourceFormat::MemBundle {
+        // A bundle is checked and read as one, not file by file.
+        bytes_total *= mem_bundle::READ_PASSES;
+        current = Some(mem_bundle::rows(&folder, &progress));
+        files.clear();
+    }
+    Ok(SourceRows { format, folder, files: files.into_iter(), current, progress, bytes_total })
 }

@@ -10,7 +10,7 @@ use crate::files::{SourceFile, has_ending, source_files};
 use crate::json_members::DocumentMembers;
 use crate::{
     SourceFormat, chatgpt, claude_ai, claude_memory, claude_mpm, engram, frontmatter, instructions,
-    mcp_memory, mem0, transcript, zep,
+    mcp_memory, mem_bundle, mem0, transcript, zep,
 };
 
 /// Bytes of a file that are read to recognise it; a larger first value is not recognised.
@@ -51,7 +51,10 @@ pub fn recognise(path: &Path) -> io::Result<Option<Recognition>> {
         let format = files.first().and_then(|file| format_of_file(path, file));
         return Ok(format.map(|format| Recognition { format, files: 1, others: Vec::new() }));
     }
-    let mut formats = formats_of_folder(path, &files);
+    let mut formats = match mem_bundle::is_mem_bundle(path) {
+        true => vec![SourceFormat::MemBundle],
+        false => formats_of_folder(path, &files),
+    };
     if formats.is_empty() {
         return Ok(None);
     }
@@ -64,6 +67,9 @@ fn format_of_file(path: &Path, file: &SourceFile) -> Option<SourceFormat> {
     let is_in = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
     if instructions::reads(&file.name) {
         return Some(SourceFormat::Instructions);
+    }
+    if file.name == "manifest.json" && mem_bundle::is_manifest(&file.path) {
+        return Some(SourceFormat::MemBundle);
     }
     if has_ending(&file.name, &["md", "markdown"]) {
         if claude_mpm::has_own_name(&file.name) || (is_in(".claude-mpm") && is_in("memories")) {

@@ -1,5 +1,7 @@
 //! `export`: all that the caller may read, one JSON object a line, as `import` reads it, or such lines in an archive.
 
+mod bundle;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -25,13 +27,15 @@ pub(crate) enum ExportFormat {
     Jsonl,
     /// One file with these lines, counted and with checksums; encrypted, if you say for whom.
     Archive,
+    /// A .mem bundle of Portable Memory, for other programs: a folder with memories only.
+    Mem,
 }
 
 /// Exports all that you may read of the workspace, as lines that `commonbook import` reads: memories with
 /// their earlier revisions, cases, sessions, entities, relations, decisions, handoffs and checkpoints.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
-    /// Format of the file
+    /// Format of the export
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
     #[command(flatten)]
@@ -48,7 +52,8 @@ pub(crate) struct ExportCommand {
     /// Export the standing memory files of the home too
     #[arg(long)]
     standing: bool,
-    /// File to write, with mode 0600 and only if the export completes; - or none writes standard output
+    /// File to write, with mode 0600 and only if the export completes; - or none writes standard output. For mem
+    /// a folder
     file: Option<PathBuf>,
 }
 
@@ -63,11 +68,11 @@ enum ExportDestination {
 }
 
 impl ExportCommand {
-    /// Writes the lines that `page_of` returns, page by page.
+    /// Writes what `page_of` returns, page by page.
     ///
     /// # Errors
-    /// `invalid` if the file is inside the home, an archive would go to a terminal, or an option of its encryption
-    /// is not valid; `unavailable` if it cannot be written; the error of `page_of`.
+    /// `invalid` if the file is inside the home, an archive would go to a terminal, or an option does not fit the
+    /// format; `unavailable` if it cannot be written; the error of `page_of`.
     pub(crate) fn run(
         &self,
         page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
@@ -75,6 +80,22 @@ impl ExportCommand {
         home: &Path,
     ) -> Result<()> {
         let encryption = self.read_encryption()?;
+        match self.format {
+            ExportFormat::Mem => self.run_bundle(page_of, caller, home),
+            ExportFormat::Jsonl | ExportFormat::Archive => {
+                self.run_file(page_of, caller, home, encryption.as_ref())
+            }
+        }
+    }
+
+    /// Writes lines, or an archive of them.
+    fn run_file(
+        &self,
+        page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
+        caller: &Caller,
+        home: &Path,
+        encryption: Option<&Encryption>,
+    ) -> Result<()> {
         let mut destination = match &self.file {
             None => ExportDestination::Stdout,
             Some(path) if path == Path::new("-") => ExportDestination::Stdout,
@@ -98,12 +119,9 @@ impl ExportCommand {
             limit: Some(limits::PAGE_MAX),
             ..ExportWorkspace::default()
         };
-        let written = match self.format {
-            ExportFormat::Jsonl => write_lines(&page_of, request, &mut destination, &progress),
-            ExportFormat::Archive => {
-                let encryption = encryption.as_ref();
-                write_archive(&page_of, request, &mut destination, encryption, &progress)
-            }
+        let written = match self.format == ExportFormat::Archive {
+            false => write_lines(&page_of, request, &mut destination, &progress),
+            true => write_archive(&page_of, request, &mut destination, encryption, &progress),
         };
         progress.finish_and_clear();
         match written {

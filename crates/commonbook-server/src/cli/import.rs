@@ -145,7 +145,11 @@ impl ImportCommand {
             true => tally.print_as_json(&source),
             false => tally.print_in_words(),
         }
-        bad_lines_error(tally.bad(), "all other lines can be imported")
+        let others = match tally.lines() {
+            0 => "nothing can be imported",
+            _ => "all other lines can be imported",
+        };
+        bad_lines_error(tally.bad(), others)
     }
 
     /// The owner of lines without one.
@@ -201,7 +205,10 @@ impl ImportTally {
             true => self.print_as_json(source.format_name()),
             false => self.print_in_words(),
         }
-        bad_lines_error(self.bad.len(), "all other lines were imported")
+        let is_nothing = self.created + self.repeated + self.restored + self.present == 0;
+        let others =
+            if is_nothing { "nothing was imported" } else { "all other lines were imported" };
+        bad_lines_error(self.bad.len(), others)
     }
 
     fn print_as_json(&self, format: Option<&str>) {

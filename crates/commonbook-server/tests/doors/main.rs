@@ -6,6 +6,10 @@
 #[expect(dead_code, reason = "each test binary uses its own part of the world")]
 mod world;
 
+#[path = "../../../commonbook-formats/tests/mem_bundle/sample.rs"]
+#[expect(dead_code, reason = "each test binary uses its own part of the samples")]
+mod sample;
+
 mod about;
 mod archives;
 mod audit;
@@ -34,6 +38,7 @@ mod mcp;
 mod mcp_changes;
 mod mcp_resources;
 mod mcp_sessions;
+mod mem_bundle;
 #[cfg(unix)]
 mod metrics;
 #[cfg(unix)]

@@ -140,6 +140,11 @@ impl PreviewTally {
         ));
     }
 
+    /// The lines that would be imported.
+    pub(super) const fn lines(&self) -> u64 {
+        self.lines
+    }
+
     /// The lines that would not be imported.
     pub(super) const fn bad(&self) -> usize {
         self.bad.len()
