@@ -4,7 +4,7 @@ use super::Commonbook;
 use super::ops::heirs::hide_heirs;
 use super::ops::past::memory_then;
 use crate::base::error::Result;
-use crate::base::page::{Page, PageSize};
+use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::memory::{DiffMemories, ListOrder, Memory, MemoryDifference};
@@ -36,7 +36,7 @@ impl Commonbook {
             ..MemoryFilter::default()
         };
         let size = PageSize::of(request.limit)?;
-        let from = request.cursor.as_ref().map(|cursor| cursor.position()).transpose()?;
+        let from = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         self.store.read(|tx| {
             let rows = tx.memories(&sight, &filter, ListOrder::Newest, from, size.rows())?;
             let Page { items, next } = size.page_by_position(rows);
