@@ -30,6 +30,7 @@ mod lineage;
 mod loss;
 mod notifying;
 mod session;
+mod sql;
 pub mod sqlite;
 mod standing;
 mod usage;

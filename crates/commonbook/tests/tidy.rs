@@ -612,7 +612,7 @@ fn every_event_is_documented() {
 
 #[test]
 fn a_join_of_memories_names_its_order() {
-    let engines = |source: &&Source| source.is_in(&["crates/commonbook/src/store/sqlite/"]);
+    let engines = |source: &&Source| source.is_in(&["crates/commonbook/src/store/sql/"]);
     for source in sources().iter().filter(engines) {
         for (number, line) in source.code().filter(|(_, line)| line.contains("JOIN memory ")) {
             assert!(

@@ -3,59 +3,27 @@
 //! One thread writes (see `sqlite/writer.rs`). Reads run on a small pool of read-only connections,
 //! each in its own transaction, so that a read is a snapshot.
 
-mod access;
-mod agent;
-mod answer;
 pub mod backup;
-mod briefing;
-mod bulk;
-mod case;
-mod case_digest;
 mod chain;
-mod checkpoint;
-mod consolidation;
-mod context;
-mod contradiction;
-mod cursor;
 mod digest;
-mod entity;
-mod event;
-mod export;
+mod engine;
 mod file;
-mod filter;
-mod follower;
-mod forgetting;
-mod handoff;
 mod holder;
-mod knowledge;
-mod lineage;
 mod mark;
-mod memory;
-mod mention;
-mod name;
 mod open;
-mod relation;
-mod row;
-mod rows;
-mod session;
-mod standing;
-mod token;
-mod usage;
-mod webhook;
-mod workspace;
 mod writer;
 
-use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rusqlite::Connection;
 use rusqlite::ffi::ErrorCode;
-use rusqlite::{Connection, Statement, StatementStatus};
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::model::event::EventOrigin;
-use crate::store::{EngineWork, Store, StoreLoss, StoreRead, StoreWrite, WorkRows};
-use access::AudienceCache;
+use crate::store::sql::SqlTransaction;
+use crate::store::sql::driver::store_failed;
+use crate::store::{Store, StoreLoss, StoreRead, StoreWrite};
+use engine::SqliteEngine;
 use mark::MarkFile;
 use writer::StoreWriter;
 
@@ -101,7 +69,7 @@ impl SqliteStore {
     }
 
     fn of(path: &Path, mut first: Connection) -> Result<Arc<Self>> {
-        rows::guard_reads(&mut first)?;
+        engine::guard_reads(&mut first)?;
         Ok(Arc::new(Self {
             path: path.to_owned(),
             readers: Mutex::new(vec![first]),
@@ -132,7 +100,7 @@ impl SqliteStore {
             return Ok(writer);
         }
         let mut connection = open::writing_connection(&self.path)?;
-        rows::guard_reads(&mut connection)?;
+        engine::guard_reads(&mut connection)?;
         let writer = StoreWriter::start(connection, &self.path)?;
         Ok(self.writer.get_or_init(|| writer))
     }
@@ -143,7 +111,7 @@ impl SqliteStore {
             Some(connection) => connection,
             None => {
                 let mut connection = open::reading_connection(&self.path)?;
-                rows::guard_reads(&mut connection)?;
+                engine::guard_reads(&mut connection)?;
                 connection
             }
         };
@@ -164,7 +132,7 @@ impl Store for SqliteStore {
     fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
         self.with_reader(|connection| {
             let snapshot = connection.unchecked_transaction()?;
-            read(&SqliteTransaction::new(&snapshot))
+            read(&SqlTransaction::new(&SqliteEngine::new(&snapshot)))
         })
     }
 
@@ -216,46 +184,6 @@ impl Store for SqliteStore {
     }
 }
 
-/// The rows of one SQLite file, in a transaction that the caller of this type ends.
-pub(crate) struct SqliteTransaction<'c> {
-    connection: &'c Connection,
-    /// The events appended here: their workspaces and positions.
-    appended: Vec<(String, u64)>,
-    /// From where the caller of this write called.
-    origin: Option<EventOrigin>,
-    audiences: RefCell<AudienceCache>,
-    work: Cell<EngineWork>,
-}
-
-impl<'c> SqliteTransaction<'c> {
-    fn new(connection: &'c Connection) -> Self {
-        Self {
-            connection,
-            appended: Vec::new(),
-            origin: None,
-            audiences: RefCell::default(),
-            work: Cell::default(),
-        }
-    }
-
-    /// Adds the cost of a statement to the cost of the transaction.
-    fn count_work(&self, statement: &Statement<'_>) {
-        let of = |status| u64::from(statement.reset_status(status).unsigned_abs());
-        let cost = EngineWork {
-            steps: of(StatementStatus::VmStep),
-            scanned_rows: of(StatementStatus::FullscanStep),
-            sorts: of(StatementStatus::Sort),
-        };
-        self.work.set(self.work.get() + cost);
-    }
-}
-
-impl WorkRows for SqliteTransaction<'_> {
-    fn work(&self) -> Option<EngineWork> {
-        Some(self.work.get())
-    }
-}
-
 /// The engine's error in terms of the domain. Nothing was written when it occurs.
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
@@ -286,11 +214,7 @@ impl From<rusqlite::Error> for Error {
                 format!("the store cannot be used: {error}"),
                 Some("Check the permissions and disk of the home folder; run `commonbook doctor`."),
             ),
-            _ => (
-                ErrorKind::Internal,
-                "the store failed".to_owned(),
-                Some("Nothing was written. Run `commonbook doctor`; the log names the cause."),
-            ),
+            _ => return store_failed(error),
         };
         let mapped = Self::new(kind, message).with_cause(error);
         match hint {

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 
+use super::engine::unseen;
 use super::file::{refused_store, sibling_path, unusable_file};
-use super::rows::unseen;
 use super::{chain, digest, open};
 use crate::base::error::{Error, ErrorKind, Result};
 

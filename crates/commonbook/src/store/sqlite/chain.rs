@@ -12,9 +12,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 use sha2::{Digest, Sha256};
 
-use super::SqliteTransaction;
 use super::digest::{SALT_BYTES, hash_column, salted_hash};
-use super::rows::unseen;
+use super::engine::unseen;
 use crate::base::error::Result;
 
 /// The hash of an event.
@@ -160,51 +159,49 @@ pub(super) fn hash_at(
     Ok(statement.query_row((workspace, sequence), |row| row.get(0)).optional()?)
 }
 
-impl SqliteTransaction<'_> {
-    /// Gives each event of this write its hash, once all rows are final; returns the heads of their
-    /// journals.
-    pub(super) fn seal(&self) -> Result<Vec<(String, JournalHead)>> {
-        let mut heads: Vec<(String, JournalHead)> = Vec::new();
-        for (workspace, sequence) in &self.appended {
-            let known_head = heads.iter_mut().find(|(name, _)| name == workspace);
-            let previous = match &known_head {
-                Some((_, head)) => head.hash,
-                None => self.hash_before(workspace, *sequence)?,
-            };
-            let coverage = SubjectCoverage::AsItIs;
-            let Some(hash) =
-                seal_event(self.connection, workspace, *sequence, &previous, coverage)?
-            else {
-                continue;
-            };
-            let head = JournalHead { sequence: *sequence, hash };
-            match known_head {
-                Some((_, last)) => *last = head,
-                None => heads.push((workspace.clone(), head)),
-            }
+/// Gives each event that a write appended its hash, once all rows are final; returns the heads of their
+/// journals.
+pub(super) fn seal(
+    connection: &Connection,
+    appended: &[(String, u64)],
+) -> Result<Vec<(String, JournalHead)>> {
+    let mut heads: Vec<(String, JournalHead)> = Vec::new();
+    for (workspace, sequence) in appended {
+        let known_head = heads.iter_mut().find(|(name, _)| name == workspace);
+        let previous = match &known_head {
+            Some((_, head)) => head.hash,
+            None => hash_before(connection, workspace, *sequence)?,
+        };
+        let coverage = SubjectCoverage::AsItIs;
+        let Some(hash) = seal_event(connection, workspace, *sequence, &previous, coverage)? else {
+            continue;
+        };
+        let head = JournalHead { sequence: *sequence, hash };
+        match known_head {
+            Some((_, last)) => *last = head,
+            None => heads.push((workspace.clone(), head)),
         }
-        Ok(heads)
     }
+    Ok(heads)
+}
 
-    /// The hash of the event before this one. A process of an older version may have appended
-    /// events without a hash: they get one now.
-    fn hash_before(&self, workspace: &str, sequence: u64) -> Result<EventHash> {
-        let mut sealed = sequence - 1;
-        let mut hash = NO_HASH;
-        while sealed > 0 {
-            hash = hash_at(self.connection, workspace, sealed)?.unwrap_or(NO_HASH);
-            if hash != NO_HASH {
-                break;
-            }
-            sealed -= 1;
+/// The hash of the event before this one. A process of an older version may have appended
+/// events without a hash: they get one now.
+fn hash_before(connection: &Connection, workspace: &str, sequence: u64) -> Result<EventHash> {
+    let mut sealed = sequence - 1;
+    let mut hash = NO_HASH;
+    while sealed > 0 {
+        hash = hash_at(connection, workspace, sealed)?.unwrap_or(NO_HASH);
+        if hash != NO_HASH {
+            break;
         }
-        for missing in sealed + 1..sequence {
-            let coverage = SubjectCoverage::Unknown;
-            hash =
-                seal_event(self.connection, workspace, missing, &hash, coverage)?.unwrap_or(hash);
-        }
-        Ok(hash)
+        sealed -= 1;
     }
+    for missing in sealed + 1..sequence {
+        let coverage = SubjectCoverage::Unknown;
+        hash = seal_event(connection, workspace, missing, &hash, coverage)?.unwrap_or(hash);
+    }
+    Ok(hash)
 }
 
 /// Gives every event without a hash its hash, as after a migration.

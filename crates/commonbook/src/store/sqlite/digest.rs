@@ -14,7 +14,7 @@ use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error as EngineError};
 use sha2::{Digest, Sha256};
 
-use super::rows::unseen;
+use super::engine::unseen;
 use crate::base::error::Result;
 
 /// Bytes of the salt at the beginning of a digest.

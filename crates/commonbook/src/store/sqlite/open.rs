@@ -296,7 +296,10 @@ mod tests {
 
     use rusqlite::StatementStatus;
 
+    use super::super::engine::SqliteEngine;
     use super::*;
+    use crate::store::CaseRows;
+    use crate::store::sql::SqlTransaction;
 
     #[test]
     fn the_newest_version_is_that_of_the_last_migration() {
@@ -630,9 +633,9 @@ mod tests {
         before.execute_batch(rows).unwrap();
         before.close().unwrap();
         let now = open_prepared(&path).unwrap();
-        let case = now
-            .query_row("SELECT * FROM case_log", [], crate::store::sqlite::case::from_row)
-            .unwrap();
+        let engine = SqliteEngine::new(&now);
+        let (workspace, key) = ("w".parse().unwrap(), "k".parse().unwrap());
+        let case = SqlTransaction::new(&engine).case(&workspace, &key).unwrap().unwrap();
         assert_eq!((case.revision, case.version, case.branched_at()), (1, 3, 0));
         assert_eq!((case.labels, case.lead, case.branch), (Vec::new(), None, None));
         let follower = "SELECT sequence FROM follower WHERE name = 'digests' AND workspace = 'w'";

@@ -12,10 +12,12 @@ use rusqlite::Connection;
 use rusqlite::ffi::ErrorCode;
 
 use super::chain::JournalHead;
+use super::engine::SqliteEngine;
 use super::mark::MarkFile;
-use super::{SqliteTransaction, holder};
+use super::{chain, holder};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::StoreWrite;
+use crate::store::sql::SqlTransaction;
 
 /// Writes that share one sync at most; more would only delay the first one.
 const GROUP_WRITES_MAX: usize = 256;
@@ -167,10 +169,11 @@ impl WriterThread {
 
     /// Runs one job, and seals the events that it appended.
     fn run(&self, job: &mut WriteJob) -> Result<Vec<(String, JournalHead)>> {
-        let mut tx = SqliteTransaction::new(&self.connection);
+        let engine = SqliteEngine::new(&self.connection);
+        let mut tx = SqlTransaction::new(&engine);
         catch_unwind(AssertUnwindSafe(|| {
             (job.write)(&mut tx)?;
-            tx.seal()
+            chain::seal(&self.connection, tx.appended())
         }))
         .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")))
     }

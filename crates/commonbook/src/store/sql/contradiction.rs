@@ -1,0 +1,458 @@
+//! The SQL of contradictions.
+
+use std::collections::BTreeMap;
+
+use super::SqlTransaction;
+use super::driver::ToSql;
+use super::memory::{self, MEMORY_COLUMNS};
+use super::row::{encode_json, json, text};
+use super::rows::VisibleRows;
+use crate::base::error::Result;
+use crate::base::id::{ContradictionId, MemoryId};
+use crate::model::access::Sight;
+use crate::model::agent::Agent;
+use crate::model::contradiction::{
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, texts_sha256,
+};
+use crate::model::memory::Memory;
+use crate::model::search::MemoryRef;
+use crate::model::workspace::Workspace;
+use crate::store::{ContradictionFilter, ContradictionRows, MemoryRows};
+
+/// The follower whose position is that of the contradictions.
+const CONTRADICTION_FOLLOWER: &str = "contradictions";
+
+/// Why the comparison reads memories in no sight.
+const FOLLOWER_READS: &str = "a follower of the journal shows nothing but in a sight";
+
+/// The index of contradictions by the audiences of both memories.
+pub(super) const CONTRADICTION_INDEX: &str = "contradiction_order";
+
+/// Whether a row `c` between `m` and `q` is visible: both are at the compared revisions and, while
+/// it is open, both are current.
+const SHOWN_CONDITION: &str = "\
+    c.older_revision = m.revision AND c.newer_revision = q.revision \
+    AND m.deleted_at IS NULL AND q.deleted_at IS NULL AND (c.resolved OR ( \
+        m.superseded_by IS NULL AND q.superseded_by IS NULL \
+        AND m.archived_at IS NULL AND q.archived_at IS NULL \
+        AND m.retraction IS NULL AND q.retraction IS NULL \
+        AND m.trust <> 'quarantined' AND q.trust <> 'quarantined'))";
+
+/// The visible rows `c`, with `m` and `q`, and the permission rule on both, found by this index. It
+/// begins with the audiences of both memories, or with one memory and the audience of the other.
+pub(super) fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
+    let (seen_m, seen_q) = (seen.of("m"), seen.of("q"));
+    let (older, newer) = (seen.among("c.older_audience"), seen.among("c.newer_audience"));
+    format!(
+        "contradiction c INDEXED BY {index} \
+         CROSS JOIN memory q ON q.workspace = c.workspace AND q.id = c.newer AND {seen_q} \
+         CROSS JOIN memory m ON m.workspace = c.workspace AND m.id = c.older AND {seen_m} \
+         AND {older} AND {newer} AND {SHOWN_CONDITION}"
+    )
+}
+
+/// The row of a pair: the workspace, both ids in order, and the hash of both texts.
+fn judged_row<'m>(a: &'m Memory, b: &Memory) -> (&'m str, String, String, String) {
+    let workspace = a.workspace.as_str();
+    let (first, second) = if a.id <= b.id { (a, b) } else { (b, a) };
+    let texts = texts_sha256(first, second).concat();
+    (workspace, first.id.to_string(), second.id.to_string(), texts)
+}
+
+impl SqlTransaction<'_> {
+    /// The positions of the newest memories of a workspace with one of these claims, newest first.
+    pub(super) fn places_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        limit: u32,
+    ) -> Result<Vec<u64>> {
+        // The newest of each key by its index: the work does not grow with the store.
+        let newest = "SELECT sequence FROM claim INDEXED BY claim_key \
+             WHERE workspace = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT ?3";
+        let mut places: Vec<u64> = Vec::new();
+        for key in keys {
+            let params = (workspace.as_str(), key, limit);
+            places.extend(self.query_all(newest, params, |row| row.get::<_, u64>(0))?);
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        places.dedup();
+        places.truncate(limit as usize);
+        Ok(places)
+    }
+
+    /// Removes the contradictions of a memory.
+    pub(super) fn forget_contradictions(&self, memory: &Memory) -> Result<()> {
+        self.execute(
+            "DELETE FROM contradiction WHERE workspace = ?1 AND (older = ?2 OR newer = ?2)",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        self.execute(
+            "DELETE FROM judged_pair WHERE workspace = ?1 AND (first = ?2 OR second = ?2)",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        Ok(())
+    }
+
+    /// Removes the keys of a memory's claims.
+    pub(super) fn forget_claims(&self, memory: &Memory) -> Result<()> {
+        let unseen = self.unseen("a verb has judged the memory whose claims it forgets");
+        unseen.execute(
+            "DELETE FROM claim WHERE workspace = ?1 AND sequence = \
+             (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2)",
+            (memory.workspace.as_str(), memory.id.to_string()),
+        )?;
+        Ok(())
+    }
+
+    /// Moves the contradictions of a memory to its new audience.
+    pub(super) fn move_contradictions(&self, memory: &Memory, audience: i64) -> Result<()> {
+        for side in ["older", "newer"] {
+            let sql = format!(
+                "UPDATE contradiction SET {side}_audience = ?3 WHERE workspace = ?1 AND {side} = ?2"
+            );
+            self.execute(&sql, (memory.workspace.as_str(), memory.id.to_string(), audience))?;
+        }
+        Ok(())
+    }
+
+    /// These contradictions with their memories, if both are in sight.
+    fn with_both_memories(
+        &self,
+        sight: &Sight,
+        kept: Vec<(u64, ContradictionRecord)>,
+    ) -> Result<Vec<(u64, ContradictionRecord, Memory, Memory)>> {
+        let place = |kept: &ContradictionRecord, id: MemoryId| (kept.workspace.clone(), id);
+        let places: Vec<MemoryRef> = kept
+            .iter()
+            .flat_map(|(_, record)| record.memories.map(|(id, _)| place(record, id)))
+            .collect();
+        let memories = self.memories_of(sight, &places)?;
+        let by_place: BTreeMap<MemoryRef, Memory> = memories
+            .into_iter()
+            .map(|memory| ((memory.workspace.clone(), memory.id), memory))
+            .collect();
+        let whole = kept.into_iter().filter_map(|(sequence, kept)| {
+            let [older, newer] = kept.memories.map(|(id, _)| by_place.get(&place(&kept, id)));
+            Some((sequence, kept.clone(), older?.clone(), newer?.clone()))
+        });
+        Ok(whole.collect())
+    }
+}
+
+impl ContradictionRows for SqlTransaction<'_> {
+    fn contradictions(
+        &self,
+        sight: &Sight,
+        wanted: &ContradictionFilter,
+        limit: u32,
+    ) -> Result<Vec<(u64, Contradiction)>> {
+        let about = |row: &str| {
+            format!(
+                "EXISTS (SELECT 1 FROM json_each({row}.topics) t \
+                 WHERE commonbook_lower(t.value) IN (SELECT value FROM json_each(:topics)))"
+            )
+        };
+        let seen = self.seen(sight)?;
+        let sql = format!(
+            "SELECT c.sequence, c.contradiction FROM {} \
+             WHERE (:status IS NULL OR c.resolved = :status) \
+             AND (:memory IS NULL OR :memory IN (c.older, c.newer)) \
+             AND (:topics IS NULL OR {} OR {}) \
+             AND c.sequence < :before ORDER BY c.sequence DESC LIMIT :limit",
+            shown_rows(&seen, CONTRADICTION_INDEX),
+            about("m"),
+            about("q"),
+        );
+        let status = wanted.status.map(|status| status == ContradictionStatus::Resolved);
+        let memory = wanted.memory.map(|id| id.to_string());
+        let topics =
+            (!wanted.topics.is_empty()).then(|| encode_json(&wanted.topics)).transpose()?;
+        let before =
+            wanted.before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
+        let more: [(&str, &dyn ToSql); 5] = [
+            (":status", &status),
+            (":memory", &memory),
+            (":topics", &topics),
+            (":before", &before),
+            (":limit", &limit),
+        ];
+        let kept = seen.all(&sql, &more, |row| Ok((row.get(0)?, json(row, 1)?)))?;
+        let visible = self.with_both_memories(sight, kept)?.into_iter();
+        Ok(visible
+            .map(|(sequence, kept, older, newer)| {
+                (sequence, kept.into_contradiction(&older, &newer))
+            })
+            .collect())
+    }
+
+    fn contradiction_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<ContradictionId>> {
+        let seen = self.seen(sight)?;
+        let sql = format!(
+            "SELECT c.id FROM {} WHERE substr(c.id, -length(:ending)) = :ending \
+             ORDER BY c.id LIMIT :limit",
+            shown_rows(&seen, CONTRADICTION_INDEX)
+        );
+        seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
+    }
+
+    fn contradiction(
+        &self,
+        sight: &Sight,
+        id: ContradictionId,
+    ) -> Result<Option<(ContradictionRecord, Memory, Memory)>> {
+        let seen = self.seen(sight)?;
+        let sql = format!(
+            "SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id",
+            shown_rows(&seen, CONTRADICTION_INDEX)
+        );
+        let id = id.to_string();
+        let kept = seen.all(&sql, &[(":id", &id)], |row| Ok((row.get(0)?, json(row, 1)?)))?;
+        let visible = self.with_both_memories(sight, kept)?.into_iter().next();
+        Ok(visible.map(|(_, kept, older, newer)| (kept, older, newer)))
+    }
+
+    fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
+        let seen = self.seen(sight)?;
+        let sql = format!(
+            "SELECT count(*) FROM {} WHERE NOT c.resolved",
+            shown_rows(&seen, CONTRADICTION_INDEX)
+        );
+        let count = seen.first(&sql, &[], |row| row.get(0))?;
+        Ok(count.unwrap_or(0))
+    }
+
+    fn contradicting_pairs(
+        &self,
+        sight: &Sight,
+        among: &[MemoryRef],
+    ) -> Result<Vec<(MemoryId, MemoryId)>> {
+        let seen = self.seen(sight)?;
+        // From the memories to their contradictions, not through all contradictions.
+        let sql = format!(
+            "SELECT c.older, c.newer FROM json_each(:among) w CROSS JOIN {} \
+             WHERE c.workspace = w.value ->> 0 AND c.older = w.value ->> 1 AND NOT c.resolved \
+             AND EXISTS (SELECT 1 FROM json_each(:among) o \
+                 WHERE o.value ->> 0 = c.workspace AND o.value ->> 1 = c.newer)",
+            shown_rows(&seen, "contradiction_older")
+        );
+        let among = encode_json(&among)?;
+        seen.all(&sql, &[(":among", &among)], |row| Ok((text(row, 0)?, text(row, 1)?)))
+    }
+
+    fn contradiction_marks(
+        &self,
+        sight: &Sight,
+        among: &[MemoryRef],
+    ) -> Result<Vec<ContradictionMark>> {
+        let seen = self.seen(sight)?;
+        let among = encode_json(&among)?;
+        let mut marks: Vec<(u64, ContradictionMark)> = Vec::new();
+        // From the memories to their contradictions, not through all contradictions.
+        for (side, other, index) in [
+            ("older", "q.owner", "contradiction_older"),
+            ("newer", "m.owner", "contradiction_newer_seen"),
+        ] {
+            let sql = format!(
+                "SELECT c.contradiction, {other}, c.sequence FROM json_each(:among) w \
+                 CROSS JOIN {} WHERE c.workspace = w.value ->> 0 AND c.{side} = w.value ->> 1 \
+                 AND (NOT c.resolved \
+                     OR c.contradiction ->> '$.resolved.resolution' = 'keep_both')",
+                shown_rows(&seen, index)
+            );
+            let found = seen.all(&sql, &[(":among", &among)], |row| {
+                Ok((json::<ContradictionRecord>(row, 0)?, text(row, 1)?, row.get(2)?))
+            })?;
+            marks.extend(found.into_iter().map(|(record, owner, sequence)| {
+                let [older, newer] = record.memories.map(|(id, _)| id);
+                let (memory, other) = if side == "older" { (older, newer) } else { (newer, older) };
+                let (contradiction, status) = (record.id, record.status());
+                let found_by = record.found.found_by;
+                let context = record.resolved.and_then(|resolved| resolved.context);
+                let mark = ContradictionMark {
+                    contradiction,
+                    memory,
+                    other,
+                    owner,
+                    status,
+                    found_by,
+                    context,
+                };
+                (sequence, mark)
+            }));
+        }
+        marks.sort_by_key(|(sequence, _)| std::cmp::Reverse(*sequence));
+        Ok(marks.into_iter().map(|(_, mark)| mark).collect())
+    }
+
+    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>> {
+        // Left to itself SQLite reads every contradiction of the workspace, in the order of the key.
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS}, c.contradiction FROM \
+             (SELECT * FROM contradiction INDEXED BY contradiction_of \
+                  WHERE workspace = ?1 AND older = ?2 \
+              UNION SELECT * FROM contradiction INDEXED BY contradiction_newer \
+                  WHERE workspace = ?1 AND newer = ?2) c \
+             CROSS JOIN memory m ON m.workspace = c.workspace AND m.id IN (c.older, c.newer) \
+             WHERE m.id <> ?2 ORDER BY c.id"
+        );
+        let params = (memory.workspace.as_str(), memory.id.to_string());
+        self.unseen(FOLLOWER_READS).all(&sql, params, |row| {
+            Ok((json(row, memory::MEMORY_COLUMN_COUNT)?, memory::from_row(row)?))
+        })
+    }
+
+    fn put_claims(&mut self, memory: &Memory, keys: &[i64]) -> Result<()> {
+        if memory.revision > 1 {
+            self.forget_claims(memory)?;
+        }
+        let unseen = self.unseen("what is derived from a memory shows no caller what it finds");
+        unseen.execute(
+            "INSERT OR IGNORE INTO claim (workspace, sequence, key) \
+             SELECT m.workspace, m.sequence, k.value FROM memory m CROSS JOIN json_each(?3) k \
+             WHERE m.workspace = ?1 AND m.id = ?2",
+            (memory.workspace.as_str(), memory.id.to_string(), encode_json(&keys)?),
+        )?;
+        Ok(())
+    }
+
+    fn has_claims(&self, memory: &Memory) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM claim WHERE workspace = ?1 AND sequence = \
+             (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2))";
+        let params = (memory.workspace.as_str(), memory.id.to_string());
+        let found = self.unseen(FOLLOWER_READS).first(sql, params, |row| row.get(0))?;
+        Ok(found.unwrap_or(false))
+    }
+
+    fn memories_claiming(
+        &self,
+        workspace: &Workspace,
+        keys: &[i64],
+        owner: Option<&Agent>,
+        limit: u32,
+    ) -> Result<Vec<Memory>> {
+        let places = self.places_claiming(workspace, keys, limit)?;
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
+             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
+             WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
+             AND m.retraction IS NULL AND m.trust <> 'quarantined' \
+             AND (?3 IS NULL OR m.owner = ?3) ORDER BY w.key"
+        );
+        let owner = owner.map(ToString::to_string);
+        let params = (workspace.as_str(), encode_json(&places)?, owner);
+        self.unseen(FOLLOWER_READS).all(&sql, params, memory::from_row)
+    }
+
+    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {
+        // The index leads from one owner to the next and to the newest memory of each, not through
+        // all.
+        let next = "SELECT min(m.owner) FROM memory m INDEXED BY memory_profile \
+             WHERE m.workspace = ?1 AND m.memory_type = ?2 \
+             AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner > ?4";
+        let newest = format!(
+            "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_profile \
+             WHERE m.workspace = ?1 AND m.memory_type = ?2 \
+             AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS ?3 AND m.owner = ?4 \
+             AND m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
+             AND m.retraction IS NULL \
+             AND m.trust <> 'quarantined' \
+             ORDER BY m.revised_at DESC, m.sequence DESC LIMIT 1"
+        );
+        let (workspace, kind) = (memory.workspace.as_str(), memory.memory_type.as_str());
+        let unseen = self.unseen(FOLLOWER_READS);
+        let mut owner = String::new();
+        let mut others = Vec::new();
+        for _ in 0..=limit {
+            let params = (workspace, kind, &memory.user_id, &owner);
+            let found: Option<Option<String>> = unseen.first(next, params, |row| row.get(0))?;
+            let Some(found) = found.flatten() else { break };
+            owner = found;
+            if owner != memory.owner.as_str() {
+                let params = (workspace, kind, &memory.user_id, &owner);
+                others.extend(unseen.first(&newest, params, memory::from_row)?);
+            }
+        }
+        others.truncate(limit as usize);
+        Ok(others)
+    }
+
+    fn put_contradiction(&mut self, kept: &ContradictionRecord, sequence: u64) -> Result<bool> {
+        let [(older, older_revision), (newer, newer_revision)] = kept.memories;
+        let reason = "a contradiction is kept only while its memories are as they were compared";
+        let kept_rows = self.unseen(reason).execute(
+            "INSERT INTO contradiction (workspace, id, sequence, older, older_revision, newer, \
+             newer_revision, resolved, contradiction, older_audience, newer_audience) \
+             SELECT ?1, ?2, ?3, o.id, o.revision, n.id, n.revision, ?8, ?9, o.audience, n.audience \
+             FROM memory o CROSS JOIN memory n ON n.workspace = o.workspace \
+             WHERE o.workspace = ?1 AND o.id = ?4 AND o.revision = ?5 \
+             AND n.id = ?6 AND n.revision = ?7 \
+             ON CONFLICT (workspace, id) DO UPDATE SET older = excluded.older, \
+             older_revision = excluded.older_revision, newer = excluded.newer, \
+             newer_revision = excluded.newer_revision, resolved = excluded.resolved, \
+             contradiction = excluded.contradiction, older_audience = excluded.older_audience, \
+             newer_audience = excluded.newer_audience",
+            (
+                kept.workspace.as_str(),
+                kept.id.to_string(),
+                sequence,
+                older.to_string(),
+                older_revision,
+                newer.to_string(),
+                newer_revision,
+                kept.status() == ContradictionStatus::Resolved,
+                encode_json(kept)?,
+            ),
+        )?;
+        Ok(kept_rows > 0)
+    }
+
+    fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()> {
+        let sql = "DELETE FROM contradiction WHERE workspace = ?1 AND id = ?2";
+        self.execute(sql, (workspace.as_str(), id.to_string()))?;
+        Ok(())
+    }
+
+    fn is_judged(&self, a: &Memory, b: &Memory) -> Result<bool> {
+        let (workspace, first, second, texts) = judged_row(a, b);
+        let sql = "SELECT EXISTS (SELECT 1 FROM judged_pair \
+             WHERE workspace = ?1 AND first = ?2 AND second = ?3 AND texts = ?4)";
+        let found = self.query_all(sql, (workspace, first, second, texts), |row| row.get(0))?;
+        Ok(found.first().copied().unwrap_or(false))
+    }
+
+    fn put_judged(&mut self, a: &Memory, b: &Memory) -> Result<()> {
+        let sql = "INSERT INTO judged_pair (workspace, first, second, texts) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts";
+        self.execute(sql, judged_row(a, b))?;
+        Ok(())
+    }
+
+    fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
+        self.follower_position(CONTRADICTION_FOLLOWER, workspace, rules)
+    }
+
+    fn contradictions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64)>> {
+        let sql = "SELECT w.name, ifnull(f.sequence, 0) FROM workspace w \
+             LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
+             WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
+        self.query_all(sql, (CONTRADICTION_FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?)))
+    }
+
+    fn set_contradictions_position(
+        &mut self,
+        workspace: &Workspace,
+        rules: u32,
+        place: u64,
+    ) -> Result<()> {
+        self.set_follower_position(CONTRADICTION_FOLLOWER, workspace, rules, place)
+    }
+}

@@ -1,0 +1,317 @@
+//! The SQL of lineage: what was derived from which memory, and what sessions received.
+
+use jiff::Timestamp;
+
+use super::SqlTransaction;
+use super::driver::SqlRow;
+use super::handoff;
+use super::memory::{self, MEMORY_COLUMNS};
+use super::row::{encode_json, json, optional_text, text, time};
+use crate::base::error::Result;
+use crate::base::id::{HandoffId, MemoryId};
+use crate::model::access::ItemKind;
+use crate::model::agent::Agent;
+use crate::model::handoff::Handoff;
+use crate::model::lineage::{
+    Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory, day_session,
+};
+use crate::model::memory::Memory;
+use crate::model::workspace::Workspace;
+use crate::prompt::context::ContextRecord;
+use crate::store::LineageRows;
+
+/// Why lineage reads rows of memories in no sight.
+const LINEAGE_READS: &str = "lineage reads ids and revisions, and a verb shows a memory in a sight";
+
+impl LineageRows for SqlTransaction<'_> {
+    fn add_basis(&mut self, basis: &[Basis]) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO basis \
+                   (workspace, derived, origin, memory, revision, context, recorded_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        for row in basis {
+            self.execute(
+                sql,
+                (
+                    row.workspace.as_str(),
+                    row.derived.to_string(),
+                    row.origin.as_str(),
+                    row.memory.to_string(),
+                    row.revision,
+                    row.context.map(|id| id.to_string()),
+                    row.recorded_at.as_millisecond(),
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn basis_of(&self, workspace: &Workspace, derived: DerivedId) -> Result<Vec<Basis>> {
+        let sql =
+            "SELECT * FROM basis WHERE workspace = ?1 AND derived = ?2 ORDER BY origin, memory";
+        self.query_all(sql, (workspace.as_str(), derived.to_string()), basis_from_row)
+    }
+
+    fn derived_from(&self, origin: &Workspace, memory: MemoryId, limit: u32) -> Result<Vec<Basis>> {
+        let sql = "SELECT * FROM basis INDEXED BY basis_memory WHERE origin = ?1 AND memory = ?2 \
+                   ORDER BY workspace, derived LIMIT ?3";
+        self.query_all(sql, (origin.as_str(), memory.to_string(), limit), basis_from_row)
+    }
+
+    fn note_told(&mut self, receipt: &ContextRecord) -> Result<()> {
+        let session = receipt.receipt.session.clone();
+        let session = session.unwrap_or_else(|| day_session(receipt.at));
+        let told = receipt.receipt.included().filter_map(|candidate| {
+            let ItemKind::Memory(id) = ItemKind::of(&candidate.id) else { return None };
+            Some((id.to_string(), candidate.revision))
+        });
+        let told: Vec<(String, Option<u64>)> = told.collect();
+        // A memory of `global` learns in every workspace.
+        let origins = receipt.workspace.with_global();
+        let sql = "\
+            INSERT INTO told_memory \
+                (workspace, agent, session, origin, memory, revision, context, sequence, at) \
+            SELECT ?1, ?2, ?3, m.workspace, m.id, coalesce(w.value ->> 1, m.revision), ?4, ?5, ?6 \
+            FROM json_each(?7) w CROSS JOIN json_each(?8) o \
+            CROSS JOIN memory m ON m.workspace = o.value AND m.id = w.value ->> 0 WHERE true \
+            ON CONFLICT (workspace, agent, session, origin, memory) DO UPDATE SET \
+                revision = max(revision, excluded.revision), context = excluded.context, \
+                sequence = max(sequence, excluded.sequence), at = max(at, excluded.at)";
+        let unseen = self.unseen(LINEAGE_READS);
+        unseen.execute(
+            sql,
+            (
+                receipt.workspace.as_str(),
+                receipt.agent.as_str(),
+                session,
+                receipt.id.to_string(),
+                receipt.sequence,
+                receipt.at.as_millisecond(),
+                encode_json(&told)?,
+                encode_json(&origins)?,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>> {
+        let contradicted = |index: &str, side: &str, revision: &str| {
+            format!(
+                "EXISTS (SELECT 1 FROM contradiction c INDEXED BY {index} \
+                 WHERE c.workspace = t.origin AND c.{side} = t.memory AND c.resolved = 0 \
+                     AND c.{revision} = m.revision AND c.sequence > t.sequence)"
+            )
+        };
+        let sql = format!(
+            "SELECT t.origin, t.memory, t.revision, m.revision AS current, t.context, \
+                 coalesce(m.title || char(10), '') || m.text AS text, {} OR {} AS contradicted \
+             FROM json_each(?3) s CROSS JOIN told_memory t ON t.workspace = ?1 AND t.agent = ?2 \
+                 AND t.session = s.value \
+             CROSS JOIN memory m ON m.workspace = t.origin AND m.id = t.memory \
+             ORDER BY t.origin, t.memory, t.revision DESC",
+            contradicted("contradiction_of", "older", "older_revision"),
+            contradicted("contradiction_newer", "newer", "newer_revision"),
+        );
+        let params = (key.workspace.as_str(), key.agent.as_str(), encode_json(&key.sessions)?);
+        let mut told: Vec<ToldMemory> = self.unseen(LINEAGE_READS).all(&sql, params, |row| {
+            Ok(ToldMemory {
+                origin: text(row, "origin")?,
+                memory: text(row, "memory")?,
+                revision: row.get("revision")?,
+                current: row.get("current")?,
+                context: optional_text(row, "context")?,
+                is_contradicted: row.get("contradicted")?,
+                text: row.get("text")?,
+            })
+        })?;
+        // Of two ids of one session the one that knows more counts.
+        told.dedup_by(|second, first| {
+            let same = second.origin == first.origin && second.memory == first.memory;
+            first.is_contradicted &= !same || second.is_contradicted;
+            same
+        });
+        Ok(told)
+    }
+
+    fn note_known(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+        sequence: u64,
+    ) -> Result<()> {
+        let sql = "\
+            UPDATE told_memory SET sequence = max(sequence, ?6), revision = coalesce( \
+                (SELECT m.revision FROM memory m WHERE m.workspace = ?4 AND m.id = ?5), revision) \
+            WHERE workspace = ?1 AND agent = ?2 AND session = ?3 AND origin = ?4 AND memory = ?5";
+        let unseen = self.unseen(LINEAGE_READS);
+        for session in &key.sessions {
+            for (origin, memory) in memories {
+                unseen.execute(
+                    sql,
+                    (
+                        key.workspace.as_str(),
+                        key.agent.as_str(),
+                        session,
+                        origin.as_str(),
+                        memory.to_string(),
+                        sequence,
+                    ),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_heard(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+        sequence: u64,
+        at: Timestamp,
+    ) -> Result<()> {
+        let Some(session) = key.sessions.first() else { return Ok(()) };
+        let sql = "\
+            INSERT INTO told_memory (workspace, agent, session, origin, memory, revision, sequence, at) \
+            SELECT ?1, ?2, ?3, m.workspace, m.id, m.revision, ?6, ?7 FROM memory m \
+            WHERE m.workspace = ?4 AND m.id = ?5 \
+            ON CONFLICT (workspace, agent, session, origin, memory) DO UPDATE SET \
+                revision = excluded.revision, sequence = excluded.sequence, at = excluded.at";
+        let unseen = self.unseen(LINEAGE_READS);
+        for (origin, memory) in memories {
+            unseen.execute(
+                sql,
+                (
+                    key.workspace.as_str(),
+                    key.agent.as_str(),
+                    session,
+                    origin.as_str(),
+                    memory.to_string(),
+                    sequence,
+                    at.as_millisecond(),
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn agents_told(
+        &self,
+        workspace: &Workspace,
+        origin: &Workspace,
+        memory: MemoryId,
+    ) -> Result<Vec<Agent>> {
+        let sql = "SELECT DISTINCT agent FROM told_memory INDEXED BY told_memory_memory \
+                   WHERE origin = ?2 AND memory = ?3 AND workspace = ?1 ORDER BY agent";
+        let params = (workspace.as_str(), origin.as_str(), memory.to_string());
+        self.query_all(sql, params, |row| text(row, 0))
+    }
+
+    fn put_outdated(&mut self, record: &OutdatedRecord, sequence: u64) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO outdated \
+                   (workspace, derived, owner, origin, memory, sequence, mark) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        self.execute(
+            sql,
+            (
+                record.workspace.as_str(),
+                record.derived.to_string(),
+                record.owner.as_str(),
+                record.origin.as_str(),
+                record.memory.to_string(),
+                sequence,
+                encode_json(&record.mark)?,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn outdated(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, OutdatedRecord)>> {
+        let sql = "SELECT * FROM outdated INDEXED BY outdated_owner \
+                   WHERE workspace = ?1 AND owner = ?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4";
+        let params = (workspace.as_str(), owner.as_str(), after, limit);
+        self.query_all(sql, params, |row| {
+            let record = OutdatedRecord {
+                workspace: text(row, "workspace")?,
+                derived: text(row, "derived")?,
+                owner: text(row, "owner")?,
+                origin: text(row, "origin")?,
+                memory: text(row, "memory")?,
+                mark: json(row, "mark")?,
+            };
+            Ok((row.get("sequence")?, record))
+        })
+    }
+
+    fn outdated_ending(
+        &self,
+        workspace: &Workspace,
+        owner: &Agent,
+        ending: &str,
+    ) -> Result<Vec<DerivedId>> {
+        let sql = "SELECT DISTINCT derived FROM outdated INDEXED BY outdated_owner \
+                   WHERE workspace = ?1 AND owner = ?2 AND substr(derived, -length(?3)) = ?3";
+        self.query_all(sql, (workspace.as_str(), owner.as_str(), ending), |row| text(row, 0))
+    }
+
+    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>> {
+        let sql =
+            format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.id = ?2");
+        let unseen = self.unseen("a mark of a memory is for its owner");
+        unseen.first(&sql, (workspace.as_str(), id.to_string()), memory::from_row)
+    }
+
+    fn derived_handoff(&self, workspace: &Workspace, id: HandoffId) -> Result<Option<Handoff>> {
+        let sql = "SELECT * FROM handoff WHERE workspace = ?1 AND id = ?2";
+        self.query_one(sql, (workspace.as_str(), id.to_string()), handoff::from_row)
+    }
+
+    fn drop_outdated(&mut self, workspace: &Workspace, derived: DerivedId) -> Result<u64> {
+        let sql = "DELETE FROM outdated WHERE workspace = ?1 AND derived = ?2";
+        Ok(self.execute(sql, (workspace.as_str(), derived.to_string()))? as u64)
+    }
+
+    fn drop_outdated_by(&mut self, origin: &Workspace, memory: MemoryId) -> Result<()> {
+        let sql = "DELETE FROM outdated WHERE origin = ?1 AND memory = ?2";
+        self.execute(sql, (origin.as_str(), memory.to_string()))?;
+        Ok(())
+    }
+
+    fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64> {
+        let sql = "DELETE FROM told_memory WHERE (workspace, agent, session, origin, memory) IN \
+                   (SELECT workspace, agent, session, origin, memory FROM told_memory \
+                    INDEXED BY told_memory_at WHERE at < ?1 LIMIT ?2)";
+        Ok(self.execute(sql, (before.as_millisecond(), limit))? as u64)
+    }
+}
+
+impl SqlTransaction<'_> {
+    /// Removes a memory from all lineage.
+    pub(super) fn forget_lineage(&self, workspace: &Workspace, memory: &str) -> Result<()> {
+        for table in ["basis", "outdated"] {
+            let of = format!("DELETE FROM {table} WHERE workspace = ?1 AND derived = ?2");
+            self.execute(&of, (workspace.as_str(), memory))?;
+        }
+        for table in ["basis", "outdated", "told_memory"] {
+            let from = format!("DELETE FROM {table} WHERE origin = ?1 AND memory = ?2");
+            self.execute(&from, (workspace.as_str(), memory))?;
+        }
+        Ok(())
+    }
+}
+
+fn basis_from_row(row: &SqlRow<'_>) -> Result<Basis> {
+    Ok(Basis {
+        workspace: text(row, "workspace")?,
+        derived: text(row, "derived")?,
+        origin: text(row, "origin")?,
+        memory: text(row, "memory")?,
+        revision: row.get("revision")?,
+        context: optional_text(row, "context")?,
+        recorded_at: time(row.get("recorded_at")?),
+    })
+}

@@ -1,0 +1,80 @@
+//! The SQL of the versions of standing memory files.
+
+use super::SqlTransaction;
+use super::driver::SqlRow;
+use super::row::{optional_text, text, time};
+use crate::base::error::Result;
+use crate::model::agent::Agent;
+use crate::model::standing::{StandingKey, StandingVersion};
+use crate::store::StandingRows;
+
+impl StandingRows for SqlTransaction<'_> {
+    fn standing_versions(&self, key: &StandingKey, limit: u32) -> Result<Vec<StandingVersion>> {
+        let sql = "SELECT version, at, agent, action, bytes, sha256 FROM standing_version \
+                   WHERE project = ?1 AND role = ?2 ORDER BY version DESC LIMIT ?3";
+        self.query_all(sql, (&key.project, &key.role, limit), from_row)
+    }
+
+    fn standing_projects(&self) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT project FROM standing_version WHERE project <> '' \
+                   ORDER BY project";
+        self.query_all(sql, (), |row| row.get(0))
+    }
+
+    fn standing_text(&self, key: &StandingKey, version: u64) -> Result<Option<String>> {
+        let sql = "SELECT text FROM standing_version \
+                   WHERE project = ?1 AND role = ?2 AND version = ?3";
+        self.query_one(sql, (&key.project, &key.role, version), |row| row.get(0))
+    }
+
+    fn put_standing_version(
+        &mut self,
+        key: &StandingKey,
+        version: &StandingVersion,
+        text: &str,
+        kept: u32,
+        bytes: u64,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO standing_version (project, role, version, at, agent, action, bytes, \
+             sha256, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            (
+                &key.project,
+                &key.role,
+                version.version,
+                version.at.as_millisecond(),
+                version.by.as_ref().map(Agent::as_str),
+                version.action.name(),
+                version.bytes,
+                &version.sha256,
+                text,
+            ),
+        )?;
+        let old = "DELETE FROM standing_version WHERE project = ?1 AND role = ?2 AND version IN \
+                   (SELECT version FROM (SELECT version, \
+                        row_number() OVER newest AS place, sum(bytes) OVER newest AS total \
+                    FROM standing_version WHERE project = ?1 AND role = ?2 \
+                    WINDOW newest AS (ORDER BY version DESC)) \
+                    WHERE place > 1 AND (place > ?3 OR total > ?4))";
+        self.execute(old, (&key.project, &key.role, kept, bytes))?;
+        Ok(())
+    }
+
+    fn remove_standing_version(&mut self, key: &StandingKey, version: u64) -> Result<()> {
+        let sql = "DELETE FROM standing_version \
+                   WHERE project = ?1 AND role = ?2 AND version = ?3";
+        self.execute(sql, (&key.project, &key.role, version))?;
+        Ok(())
+    }
+}
+
+fn from_row(row: &SqlRow<'_>) -> Result<StandingVersion> {
+    Ok(StandingVersion {
+        version: row.get("version")?,
+        at: time(row.get("at")?),
+        by: optional_text(row, "agent")?,
+        action: text(row, "action")?,
+        bytes: row.get("bytes")?,
+        sha256: row.get("sha256")?,
+    })
+}

@@ -1,0 +1,23 @@
+//! The SQL of workspaces.
+
+use super::SqlTransaction;
+use super::row::text;
+use crate::base::error::Result;
+use crate::model::workspace::Workspace;
+use crate::store::WorkspaceRows;
+
+impl WorkspaceRows for SqlTransaction<'_> {
+    fn workspaces(&self) -> Result<Vec<Workspace>> {
+        self.query_all("SELECT name FROM workspace ORDER BY name", (), |row| text(row, "name"))
+    }
+
+    fn journals(&self) -> Result<Vec<(Workspace, u64)>> {
+        let sql = "SELECT name, sequence FROM workspace ORDER BY name";
+        self.query_all(sql, (), |row| Ok((text(row, "name")?, row.get("sequence")?)))
+    }
+
+    fn journal_end(&self, workspace: &Workspace) -> Result<u64> {
+        let sql = "SELECT sequence FROM workspace WHERE name = ?1";
+        Ok(self.query_one(sql, [workspace.as_str()], |row| row.get(0))?.unwrap_or(0))
+    }
+}
