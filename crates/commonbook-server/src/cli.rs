@@ -525,9 +525,7 @@ impl VerbCommand {
         let lookup =
             ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         self.show(matches, response, &lookup, page);
-        if let Some(workspace) = forgotten {
-            vault::sync_after_forgetting(&workspace, &caller, config, &open)?;
-        }
+        vault::sync_after_forgetting(forgotten.as_ref(), &caller, config, &open)?;
         // After the response, which does not depend on it.
         if let Some(book) = book {
             self.follow_briefly(&book);
@@ -580,10 +578,7 @@ impl VerbCommand {
             ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         let forgotten = forgotten_workspace(&response);
         self.show(matches, response, &lookup, page);
-        match forgotten {
-            Some(workspace) => vault::sync_after_forgetting(&workspace, &caller, config, open),
-            None => Ok(()),
-        }
+        vault::sync_after_forgetting(forgotten.as_ref(), &caller, config, open)
     }
 
     /// Prints a response. A terminal would break a long cursor, so that people read on by the number of

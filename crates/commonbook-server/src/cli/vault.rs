@@ -252,14 +252,15 @@ impl<'p> VaultPlace<'p> {
     }
 }
 
-/// Runs a pass of each vault of a workspace that this home has written: what was just forgotten goes there
-/// too. Where that fails, a note names the command that does it.
+/// Runs a pass of each vault that this home has written of the workspace in which something was forgotten, if
+/// something was: it goes there too. Where that fails, a note names the command that does it.
 pub(crate) fn sync_after_forgetting(
-    workspace: &Workspace,
+    forgotten: Option<&Workspace>,
     caller: &Caller,
     config: &Config,
     open: impl Fn() -> Result<Commonbook>,
 ) -> Result<()> {
+    let Some(workspace) = forgotten else { return Ok(()) };
     let vaults = VaultRegistry::read(config.home()?).vaults.into_iter();
     for (root, _) in vaults.filter(|(root, of)| of == workspace && is_vault(root)) {
         let place = VaultPlace::open(Some(&root), caller.clone(), config, &open);
