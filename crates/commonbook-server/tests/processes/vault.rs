@@ -50,7 +50,7 @@ fn quoting_files(folder: &Path, text: &str) -> Vec<PathBuf> {
         match entry.path() {
             path if path.is_dir() => found.extend(quoting_files(&path, text)),
             path if String::from_utf8_lossy(&fs::read(&path).unwrap()).contains(text) => {
-                found.push(path)
+                found.push(path);
             }
             _ => {}
         }
