@@ -83,6 +83,7 @@ impl SchemaComponents {
         for (extension, base) in EXTENSIONS {
             extend_base(&mut schemas, extension, base);
         }
+        refer_to_equal(&mut schemas, "ForgetMemory", "ForgetMemories");
         name_next_cursor(&mut schemas);
         schemas.insert("Id".to_owned(), id_type());
         schemas.extend(HANDLE_TYPES.map(|(name, kind)| handle_type(name, kind)));
@@ -117,6 +118,14 @@ fn extend_base(schemas: &mut Map<String, Value>, extension: &str, base: &str) {
     let reference = json!({"$ref": format!("#{SCHEMAS_PATH}/{base}")});
     let extended = json!({"description": schema["description"], "allOf": [reference, extra]});
     schemas.insert(extension.to_owned(), extended);
+}
+
+/// Makes a type that is the same as another one a reference to it.
+fn refer_to_equal(schemas: &mut Map<String, Value>, name: &str, other: &str) {
+    if schemas.contains_key(name) && schemas.get(name) == schemas.get(other) {
+        let reference = json!({"$ref": format!("#{SCHEMAS_PATH}/{other}")});
+        schemas.insert(name.to_owned(), reference);
+    }
 }
 
 /// Makes the field that every page has a type of its own.

@@ -44,7 +44,6 @@ pub(super) fn request(name: &str) -> Option<Value> {
 /// An example response of the route of this name.
 pub(super) fn answer(name: &str) -> Option<Value> {
     Some(match name {
-        "save_memory" => json!({"memory": memory(), "outcome": "created"}),
         "search_memory" => json!({
             "hits": [{
                 "memory": memory(), "score": 1.75, "relevance": 0.83, "matched": ["words"],

@@ -57,7 +57,7 @@ pub struct WhoKnows {
     pub state: Option<KnowledgeState>,
     /// As of a date or an age (`7d`). Or `yesterday`, or RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub at: Option<String>,
     /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -75,15 +75,15 @@ pub struct SearchMemory {
     /// 3339, a month, a year, `today`; the units of an age are `h`, `d`, `w`, `m`, `y`. Times are
     /// in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub since: Option<String>,
     /// Only memories that hold up to then. A date means its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub until: Option<String>,
     /// What held at this time, in the words of then. It may be superseded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub at: Option<String>,
     /// Also finds these. Your own private memories and those of `global` are always found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -18,7 +18,7 @@ use crate::model::search::period;
 #[serde(deny_unknown_fields)]
 pub struct DiffMemories {
     /// The time. Of a day, its beginning.
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub since: String,
     /// Only memories of this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct DiffMemories {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
-    /// Memories per page that are compared; 20 by default. From 1 to 100.
+    /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     pub limit: Option<u32>,

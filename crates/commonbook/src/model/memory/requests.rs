@@ -69,7 +69,7 @@ pub struct ListMemories {
     pub deleted: bool,
     /// What held at this time, in the words of then. It may be superseded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub at: Option<String>,
     /// Sort order by time.
     #[serde(default)]

@@ -10,10 +10,8 @@ pub(super) const ACCEPTED_TIMES: &str = "a time such as 2026-11-01T09:30:00Z, a 
      (2026-11), a year, today, yesterday, or an age (12h, 7d, 3w, 2m months, 1y)";
 
 /// The forms of a time in a JSON Schema, as far as a pattern can express them.
-pub(crate) fn time_schema() -> serde_json::Value {
-    let short = "^(today|yesterday|[0-9]{4}(-[0-9]{2}){0,2}|[0-9]+[hdwmy]|[-+]?[0-9].*:.*)$";
-    serde_json::json!([{"format": "date-time"}, {"pattern": short}])
-}
+pub(crate) const TIME_PATTERN: &str =
+    "^(today|yesterday|[0-9]{4}(-[0-9]{2}){0,2}|[0-9]+[hdwmy]|[-+]?[0-9].*:.*)$";
 
 /// The end of a day, a month or a year that a field means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

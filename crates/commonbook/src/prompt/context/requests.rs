@@ -49,7 +49,7 @@ pub struct GetContext {
     pub user_id: Option<String>,
     /// A look back: only what held at this time, in the words of then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub at: Option<String>,
 }
 
@@ -189,7 +189,7 @@ pub struct ListContexts {
     pub session: Option<String>,
     /// Only those since this time: RFC 3339, a date, `yesterday`, or an age such as `7d`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = period::time_schema()))]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub since: Option<String>,
     /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
