@@ -12,6 +12,8 @@ mod handoffs;
 mod journal;
 mod lineage;
 mod memories;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod rebuilding;
 mod receipts;
 mod registry;
@@ -65,6 +67,11 @@ impl Fresh for Sqlite {
 macro_rules! laws {
     ($($module:ident :: $law:ident,)+) => {
         mod on_sqlite { $(#[test] fn $law() { crate::$module::$law(&crate::Sqlite::new()); })+ }
+
+        #[cfg(feature = "postgres")]
+        mod on_postgres {
+            $(#[test] fn $law() { crate::$module::$law(&crate::postgres::Postgres::new()); })+
+        }
     };
 }
 
