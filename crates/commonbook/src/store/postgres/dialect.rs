@@ -95,8 +95,8 @@ impl SqlToken<'_> {
     }
 }
 
-/// The statement in the words of PostgreSQL.
-pub(super) fn translate(statement: &str) -> Result<Translation> {
+/// The statement in the words of PostgreSQL; `lower` is the collation that lower-cases text.
+pub(super) fn translate(statement: &str, lower: &str) -> Result<Translation> {
     let mut text = statement.to_owned();
     for (ours, theirs) in FRAGMENTS {
         if text.contains(ours) {
@@ -104,7 +104,7 @@ pub(super) fn translate(statement: &str) -> Result<Translation> {
         }
     }
     let tokens = tokens_of(&text);
-    let mut output = Output::default();
+    let mut output = Output { sql: String::new(), parameters: Vec::new(), lower };
     let replaced = output.begin(&tokens).ok_or_else(|| untranslatable(statement))?;
     output.extend(&tokens).ok_or_else(|| untranslatable(statement))?;
     output.sql.push_str(&replaced);
@@ -144,13 +144,13 @@ fn tokens_of(text: &str) -> Vec<SqlToken<'_>> {
 }
 
 /// The statement as far as it is translated.
-#[derive(Default)]
-struct Output {
+struct Output<'l> {
     sql: String,
     parameters: Vec<ParameterName>,
+    lower: &'l str,
 }
 
-impl Output {
+impl Output<'_> {
     /// The clause that ends a statement that begins with `INSERT OR …`.
     fn begin(&self, tokens: &[SqlToken<'_>]) -> Option<String> {
         let [insert, or, verb, into, table, rest @ ..] = tokens else { return Some(String::new()) };
@@ -276,7 +276,7 @@ impl Output {
                 format!("right({text}, {})", self.part(&arguments[1][1..])?)
             }
             ("commonbook_lower", 1) => {
-                format!("lower(({}) COLLATE \"und-x-icu\")", self.part(arguments[0])?)
+                format!("lower(({}) COLLATE \"{}\")", self.part(arguments[0])?, self.lower)
             }
             ("json_array_length", 1) => {
                 format!("jsonb_array_length(({})::jsonb)", self.part(arguments[0])?)

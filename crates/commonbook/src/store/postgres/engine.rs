@@ -24,11 +24,22 @@ const PREPARED_STATEMENTS_MAX: usize = 512;
 /// Locks the journal of a workspace until the end of the transaction.
 const LOCK_JOURNAL: &str = "SELECT 1 FROM workspace WHERE name = ?1 FOR UPDATE";
 
+/// How each connection works: joins in the order of the statements, as `CROSS JOIN` fixes it in
+/// SQLite; no compilation of plans, which costs more than our statements; and a limit for locks.
+const SETTINGS: &str = "SET client_min_messages = warning; SET join_collapse_limit = 1; \
+    SET jit = off; SET lock_timeout = '10s'";
+
+/// Collations that lower-case all of Unicode, the best first: that of ICU, those of PostgreSQL 18 and
+/// 17, and that of the system's library.
+const LOWER_COLLATIONS: [&str; 4] = ["und-x-icu", "pg_unicode_fast", "pg_c_utf8", "C.utf8"];
+
 /// A connection with its prepared statements.
 pub(super) struct PostgresSession {
     client: Client,
     prepared: HashMap<String, PreparedStatement>,
     in_transaction: bool,
+    /// The collation that lower-cases text.
+    lower: String,
 }
 
 struct PreparedStatement {
@@ -38,8 +49,16 @@ struct PreparedStatement {
 }
 
 impl PostgresSession {
-    pub(super) fn new(client: Client) -> Self {
-        Self { client, prepared: HashMap::new(), in_transaction: false }
+    /// Prepares a new connection for the statements of the store.
+    pub(super) fn start(mut client: Client) -> Result<Self> {
+        client.batch_execute(SETTINGS)?;
+        let sql = "SELECT collname::text FROM pg_collation WHERE collname = ANY ($1::text[]) \
+             AND collencoding IN (-1, 6) ORDER BY array_position($1::text[], collname::text) LIMIT 1";
+        let found = client.query_opt(sql, &[&LOWER_COLLATIONS.as_slice()])?.ok_or_else(|| {
+            unusable_server("PostgreSQL has no collation that lower-cases all letters")
+        })?;
+        let lower = found.try_get(0)?;
+        Ok(Self { client, prepared: HashMap::new(), in_transaction: false, lower })
     }
 
     /// The connection, for what is no statement of the store.
@@ -82,7 +101,7 @@ impl PostgresSession {
                 return Ok((known.statement.clone(), values));
             }
         }
-        let Translation { sql: text, parameters: names } = translate(sql)?;
+        let Translation { sql: text, parameters: names } = translate(sql, &self.lower)?;
         let values = bind(&names, parameters)?;
         let kinds: Vec<ValueKind> = values.iter().map(BoundValue::kind).collect();
         let types: Vec<Type> = kinds.iter().copied().map(type_of).collect();

@@ -18,11 +18,6 @@ const CONNECTIONS_MAX: usize = 16;
 /// Idle connections that stay open.
 const IDLE_CONNECTIONS_MAX: usize = 8;
 
-/// How each connection works: joins in the order of the statements, as `CROSS JOIN` fixes it in
-/// SQLite; no compilation of plans, which costs more than our statements; and a limit for locks.
-const SETTINGS: &str = "SET client_min_messages = warning; SET join_collapse_limit = 1; \
-    SET jit = off; SET lock_timeout = '10s'";
-
 /// The connections of one process to one database.
 pub(super) struct SessionPool {
     config: Config,
@@ -117,12 +112,11 @@ impl SessionPool {
     }
 
     fn connect(&self) -> Result<PostgresSession> {
-        let mut client = self.config.connect(NoTls).map_err(|error| match error.code() {
+        let client = self.config.connect(NoTls).map_err(|error| match error.code() {
             Some(_) => server_error(error),
             None => unusable_server("PostgreSQL cannot be reached").with_cause(error),
         })?;
-        client.batch_execute(SETTINGS)?;
-        Ok(PostgresSession::new(client))
+        PostgresSession::start(client)
     }
 }
 

@@ -39,19 +39,16 @@ pub(super) fn prepare(session: &mut PostgresSession) -> Result<()> {
 /// Refuses a server on which answered writes could be lost or statements mean something else.
 fn check_server(client: &mut Client) -> Result<()> {
     let sql = "SELECT current_setting('server_version_num')::int4, current_setting('fsync'), \
-         current_setting('server_encoding'), \
-         EXISTS (SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu')";
+         current_setting('server_encoding')";
     let row = client.query_one(sql, &[])?;
-    let (number, fsync, encoding, has_icu): (i32, String, String, bool) =
-        (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+    let (number, fsync, encoding): (i32, String, String) =
+        (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let refusal = if number < SERVER_VERSION_MIN {
         format!("PostgreSQL {} is older than 14", number / 10_000)
     } else if fsync != "on" {
         "PostgreSQL runs with `fsync = off`: it would lose answered writes".to_owned()
     } else if encoding != "UTF8" {
         format!("the database has the encoding {encoding}, and UTF8 is needed")
-    } else if !has_icu {
-        "PostgreSQL was built without ICU, which lower-cases text".to_owned()
     } else {
         return Ok(());
     };
