@@ -8,12 +8,17 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Barrier, OnceLock};
 
+use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::id::RandomIds;
+use commonbook::model::access::Sight;
 use commonbook::store::Store;
 use commonbook::store::postgres::PostgresStore;
 
-use crate::Fresh;
+use postgres::{Client, NoTls};
+
+use crate::{Fresh, caller, journal, keep, memory};
 
 /// The folder of the programs to use, such as those of another version.
 const PROGRAMS_VARIABLE: &str = "COMMONBOOK_TEST_POSTGRES";
@@ -23,7 +28,7 @@ const SERVER_USER: u32 = 65_534;
 
 /// Starts the server, says so, and stops it when its input ends, that is when the tests end.
 const UNTIL_TESTS_END: &str = "\"$1/pg_ctl\" -D \"$2/data\" -l \"$2/log\" -w -s start \
-    -o \"-k $2 -c listen_addresses='' -c max_connections=200\" && echo ready; cat >/dev/null; \
+    -o \"-k $2 -c listen_addresses='' -c max_connections=200 $3\" && echo ready; cat >/dev/null; \
     \"$1/pg_ctl\" -D \"$2/data\" -m immediate -s stop; rm -rf \"$2\"";
 
 /// A fresh database.
@@ -36,10 +41,23 @@ impl Postgres {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let server = Server::running();
         let name = format!("law_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let mut client =
-            postgres::Client::connect(&server.to("postgres"), postgres::NoTls).unwrap();
+        let mut client = Client::connect(&server.to("postgres"), NoTls).unwrap();
         client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
         Self { connection: server.to(&name) }
+    }
+}
+
+impl Postgres {
+    /// A connection beside those of the stores.
+    fn client(&self) -> Client {
+        Client::connect(&self.connection, NoTls).unwrap()
+    }
+
+    /// Closes all other connections to the database, as a server that starts again does.
+    fn close_connections(&self) {
+        let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        self.client().batch_execute(sql).unwrap();
     }
 }
 
@@ -59,10 +77,11 @@ impl Server {
     /// The server of this process.
     fn running() -> &'static Self {
         static SERVER: OnceLock<Server> = OnceLock::new();
-        SERVER.get_or_init(Self::start)
+        SERVER.get_or_init(|| Self::start(""))
     }
 
-    fn start() -> Self {
+    /// Starts a server with these options.
+    fn start(options: &str) -> Self {
         let programs = programs();
         let folder = tempfile::Builder::new()
             .prefix("commonbook-postgres-")
@@ -97,6 +116,7 @@ impl Server {
         let mut running = command(Path::new("/bin/sh"))
             .args(["-c", UNTIL_TESTS_END, "server"])
             .args([&programs, &folder])
+            .arg(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -131,4 +151,120 @@ fn programs() -> PathBuf {
              of `initdb` and `postgres` in {PROGRAMS_VARIABLE}"
         )
     })
+}
+
+/// The refusal of a database.
+fn refused(connection: &str, kind: ErrorKind, reason: &str) {
+    let error = PostgresStore::open(connection).err().expect(reason);
+    assert_eq!(error.kind, kind);
+    assert!(error.message.contains(reason), "{}", error.message);
+    assert!(error.hint.is_some());
+}
+
+/// Saves a text, and returns how it went.
+fn save(store: &dyn Store, text: &str) -> Result<()> {
+    let given = memory(&RandomIds::default(), "ann", "x", text);
+    store.write(move |tx| keep(tx, &given))
+}
+
+fn saved_count(store: &dyn Store) -> u64 {
+    let sight = Sight::of(&caller("ann", "x"));
+    store.read(|tx| tx.event_count(&sight, &journal("x"))).unwrap()
+}
+
+#[test]
+fn what_cannot_be_used_is_refused() {
+    refused("no connection string", ErrorKind::Invalid, "no connection string");
+    refused("host=/nowhere user=x", ErrorKind::Unavailable, "cannot be reached");
+    refused("host=/nowhere user=x sslmode=require", ErrorKind::Invalid, "TLS");
+    let unsafe_server = Server::start("-c fsync=off");
+    refused(&unsafe_server.to("postgres"), ErrorKind::Unavailable, "fsync = off");
+}
+
+#[test]
+fn tables_of_a_newer_version_are_refused() {
+    let fresh = Postgres::new();
+    save(&*fresh.open(), "tea").unwrap();
+    fresh.client().batch_execute("UPDATE schema_version SET version = 99").unwrap();
+    refused(&fresh.connection, ErrorKind::Unavailable, "version 99");
+}
+
+#[test]
+fn many_processes_can_open_a_fresh_database_at_once() {
+    let fresh = Postgres::new();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let fresh = &fresh;
+            scope.spawn(move || save(&*fresh.open(), &format!("number {number}")).unwrap());
+        }
+    });
+    let store = fresh.open();
+    assert_eq!((saved_count(&*store), store.schema_version().unwrap()), (8, 1));
+}
+
+#[test]
+fn a_connection_that_was_closed_while_idle_is_replaced() {
+    let fresh = Postgres::new();
+    let store = fresh.open();
+    save(&*store, "tea").unwrap();
+    fresh.close_connections();
+    save(&*store, "milk").unwrap();
+    fresh.close_connections();
+    assert_eq!(saved_count(&*store), 2);
+}
+
+#[test]
+fn a_write_whose_connection_is_lost_leaves_nothing() {
+    let fresh = Arc::new(Postgres::new());
+    let store = fresh.open();
+    let (given, server) = (memory(&RandomIds::default(), "ann", "x", "tea"), Arc::clone(&fresh));
+    let lost = store.write(move |tx| {
+        keep(tx, &given)?;
+        server.close_connections();
+        tx.journal_end(&given.workspace).map(drop)
+    });
+    assert_eq!(lost.unwrap_err().kind, ErrorKind::Unavailable);
+    assert_eq!(saved_count(&*store), 0);
+    save(&*store, "milk").unwrap();
+    assert_eq!(saved_count(&*store), 1);
+}
+
+#[test]
+fn a_journal_with_a_missing_event_is_found_by_the_check() {
+    let fresh = Postgres::new();
+    let store = fresh.open();
+    save(&*store, "tea").unwrap();
+    save(&*store, "milk").unwrap();
+    assert_eq!(store.check_rows().unwrap(), Vec::<String>::new());
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+    fresh.client().batch_execute("DELETE FROM event WHERE sequence = 1").unwrap();
+    let findings = store.check_rows().unwrap();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    store.scrub().unwrap();
+}
+
+#[test]
+fn writes_of_many_workspaces_run_beside_each_other() {
+    let fresh = Postgres::new();
+    let store = fresh.open();
+    // Each write waits inside of its transaction until both are in one.
+    let (barrier, second) = (Arc::new(Barrier::new(2)), fresh.open());
+    std::thread::scope(|scope| {
+        for (store, workspace) in [(&store, "x"), (&second, "y")] {
+            let barrier = Arc::clone(&barrier);
+            let given = memory(&RandomIds::default(), "ann", workspace, "tea");
+            scope.spawn(move || {
+                let mut has_waited = false;
+                let written = store.write(move |tx| {
+                    keep(tx, &given)?;
+                    if !std::mem::replace(&mut has_waited, true) {
+                        barrier.wait();
+                    }
+                    Ok(())
+                });
+                written.unwrap();
+            });
+        }
+    });
+    assert_eq!(saved_count(&*store), 1);
 }

@@ -381,3 +381,84 @@ fn json_path(text: &str) -> Option<String> {
     let path = text.strip_prefix("'$.")?.strip_suffix('\'')?;
     Some(format!("'{{{}}}'", path.replace('.', ",")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A statement of SQLite, and the same in PostgreSQL.
+    const STATEMENTS: [(&str, &str); 22] = [
+        ("SELECT a FROM t WHERE b = ?2 AND c = ?1", "SELECT a FROM t WHERE b = $1 AND c = $2"),
+        ("SELECT a FROM t WHERE :b = b OR c = :b", "SELECT a FROM t WHERE $1 = b OR c = $1"),
+        ("UPDATE t SET a = ?, b = ? WHERE c = ?", "UPDATE t SET a = $1, b = $2 WHERE c = $3"),
+        ("SELECT '?1 :a ->> IS' FROM t", "SELECT '?1 :a ->> IS' FROM t"),
+        ("SELECT a FROM t INDEXED BY t_a WHERE a = 1", "SELECT a FROM t WHERE a = 1"),
+        (
+            "SELECT a FROM t WHERE a IS NULL AND b IS NOT NULL",
+            "SELECT a FROM t WHERE a IS NULL AND b IS NOT NULL",
+        ),
+        ("SELECT a FROM t WHERE a IS ?1", "SELECT a FROM t WHERE a IS NOT DISTINCT FROM $1"),
+        ("SELECT a FROM t WHERE a IS NOT 1", "SELECT a FROM t WHERE a IS DISTINCT FROM 1"),
+        ("SELECT a FROM t WHERE +a = 1 ORDER BY +b", "SELECT a FROM t WHERE a = 1 ORDER BY b"),
+        ("SELECT 1 + ifnull(max(a), 0) FROM t", "SELECT 1 + coalesce(max(a), 0) FROM t"),
+        ("SELECT max(a, min(b, ?1)) FROM t", "SELECT greatest(a, least(b, $1)) FROM t"),
+        ("SELECT sum(a), sum(b) OVER w FROM t", "SELECT (sum(a))::bigint, sum(b) OVER w FROM t"),
+        (
+            "SELECT substr(a, -length(:e)), substr(a, 1, 4) FROM t",
+            "SELECT right(a, length($1)), substr(a, 1, 4) FROM t",
+        ),
+        ("SELECT instr(a, 'x') > 0, char(10) FROM t", "SELECT strpos(a, 'x') > 0, chr(10) FROM t"),
+        ("SELECT commonbook_lower(a) FROM t", "SELECT lower((a) COLLATE \"fine\") FROM t"),
+        (
+            "SELECT a ->> '$.b.c', (:w ->> 0) FROM t",
+            "SELECT a::jsonb #>> '{b,c}', ($1::jsonb ->> 0) FROM t",
+        ),
+        (
+            "SELECT json_type(a, '$.b') FROM t WHERE json_array_length(?1) = 0",
+            "SELECT ((a)::jsonb #> '{b}') FROM t WHERE jsonb_array_length(($1)::jsonb) = 0",
+        ),
+        (
+            "SELECT a FROM t CROSS JOIN u INDEXED BY u_a ON u.a = t.a CROSS JOIN v WHERE a",
+            "SELECT a FROM t JOIN u ON u.a = t.a CROSS JOIN v WHERE a",
+        ),
+        (
+            "INSERT OR IGNORE INTO t (a) SELECT a FROM u",
+            "INSERT INTO t (a) SELECT a FROM u ON CONFLICT DO NOTHING",
+        ),
+        (
+            "INSERT OR REPLACE INTO token (id, agent, scopes) VALUES (?1, ?2, ?3)",
+            "INSERT INTO token (id, agent, scopes) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, scopes = excluded.scopes",
+        ),
+        (
+            "SELECT w.value FROM json_each(?1) w JOIN t ON t.a = w.key",
+            "SELECT w.value FROM LATERAL (SELECT j.value COLLATE \"C\" AS value, j.place - 1 AS key \
+             FROM jsonb_array_elements_text(($1)::jsonb) WITH ORDINALITY AS j (value, place)) w JOIN t ON t.a = w.key",
+        ),
+        (
+            "SELECT a FROM t WHERE a IN (SELECT value FROM json_each(b, '$.c'))",
+            "SELECT a FROM t WHERE a IN (SELECT value FROM LATERAL (SELECT j.value COLLATE \"C\" AS value, \
+             j.place - 1 AS key FROM jsonb_array_elements_text((b)::jsonb #> '{c}') WITH ORDINALITY AS \
+             j (value, place)) json_items)",
+        ),
+    ];
+
+    #[test]
+    fn a_statement_is_said_in_the_words_of_postgresql() {
+        for (ours, theirs) in STATEMENTS {
+            assert_eq!(translate(ours, "fine").unwrap().sql, theirs);
+        }
+    }
+
+    #[test]
+    fn a_parameter_has_one_number_wherever_it_stands() {
+        let found = translate("SELECT ?2 WHERE ?1 = ?2", "fine").unwrap().parameters;
+        assert_eq!(found, [ParameterName::Position(1), ParameterName::Position(0)]);
+        let found = translate("SELECT :b WHERE :a = :b", "fine").unwrap().parameters;
+        assert_eq!(found, [":b", ":a"].map(|name| ParameterName::Name(name.to_owned())));
+    }
+
+    #[test]
+    fn a_row_replaces_another_only_in_a_table_with_a_known_key() {
+        assert!(translate("INSERT OR REPLACE INTO unknown (a) VALUES (?1)", "fine").is_err());
+    }
+}

@@ -402,7 +402,7 @@ impl From<postgres::Error> for Error {
 pub(super) fn server_error(error: postgres::Error) -> Error {
     let unavailable = |message: &str| Error::new(ErrorKind::Unavailable, message);
     let Some(code) = error.code().cloned() else {
-        return match error.is_closed() || error.as_db_error().is_none() && is_io(&error) {
+        return match error.is_closed() || is_io(&error) {
             true => unusable_server("the connection to PostgreSQL is lost").with_cause(error),
             false => store_failed(error),
         };
@@ -433,5 +433,5 @@ pub(super) fn server_error(error: postgres::Error) -> Error {
 
 /// Whether an error comes from the connection itself.
 fn is_io(error: &postgres::Error) -> bool {
-    error.source().is_some_and(|cause| cause.is::<std::io::Error>())
+    error.source().is_some_and(<dyn StdError>::is::<std::io::Error>)
 }
