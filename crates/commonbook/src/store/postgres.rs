@@ -26,9 +26,9 @@ use pool::SessionPool;
 /// committed.
 const WRITE_RUNS_MAX: usize = 256;
 
-/// Runs of a write that finds a row with its key before that is an error: another write may have
-/// made it a moment ago, and the next run sees it.
-const KEY_RUNS_MAX: usize = 3;
+/// Runs of a write that finds a row with its key, or loses its connection, before that is an error:
+/// another write may have made the row a moment ago, and the next run sees it.
+const OTHER_RUNS_MAX: usize = 3;
 
 /// A store in a PostgreSQL database.
 pub struct PostgresStore {
@@ -71,7 +71,9 @@ impl PostgresStore {
             };
             // After a conflict the server refuses all else, whatever the closure made of it.
             if let Some(conflict) = conflict {
-                session.end("ROLLBACK")?;
+                if conflict != WriteConflict::Connection {
+                    session.end("ROLLBACK")?;
+                }
                 let error = result.err().unwrap_or_else(busy_rows);
                 return Ok(WriteRun::Conflicted(conflict, error));
             }
@@ -81,9 +83,11 @@ impl PostgresStore {
             }
             let Err(error) = session.end("COMMIT") else { return Ok(WriteRun::Ended(Ok(()))) };
             Ok(match WriteConflict::of(&error) {
+                Some(WriteConflict::Connection) => {
+                    WriteRun::Ended(Err(unknown_commit().with_cause(error)))
+                }
                 Some(conflict) => WriteRun::Conflicted(conflict, error.into()),
-                None if error.as_db_error().is_some() => WriteRun::Ended(Err(error.into())),
-                None => WriteRun::Ended(Err(unknown_commit().with_cause(error))),
+                None => WriteRun::Ended(Err(error.into())),
             })
         })
     }
@@ -97,13 +101,13 @@ impl PostgresStore {
             WriteRun::Ended(result) => return result,
             WriteRun::Conflicted(..) => self.turns.write().unwrap_or_else(PoisonError::into_inner),
         };
-        let (mut runs, mut key_runs) = (1, 0);
+        let (mut runs, mut other_runs) = (1, 0);
         loop {
             match run {
                 WriteRun::Ended(result) => return result,
                 WriteRun::Conflicted(conflict, error) => {
-                    key_runs += usize::from(conflict == WriteConflict::Key);
-                    if runs >= WRITE_RUNS_MAX || key_runs >= KEY_RUNS_MAX {
+                    other_runs += usize::from(conflict != WriteConflict::Order);
+                    if runs >= WRITE_RUNS_MAX || other_runs >= OTHER_RUNS_MAX {
                         return Err(error);
                     }
                 }

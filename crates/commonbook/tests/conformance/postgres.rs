@@ -214,19 +214,26 @@ fn a_connection_that_was_closed_while_idle_is_replaced() {
 }
 
 #[test]
-fn a_write_whose_connection_is_lost_leaves_nothing() {
+fn a_write_whose_connection_is_lost_runs_again_and_at_last_leaves_nothing() {
     let fresh = Arc::new(Postgres::new());
     let store = fresh.open();
-    let (given, server) = (memory(&RandomIds::default(), "ann", "x", "tea"), Arc::clone(&fresh));
-    let lost = store.write(move |tx| {
-        keep(tx, &given)?;
-        server.close_connections();
-        tx.journal_end(&given.workspace).map(drop)
-    });
-    assert_eq!(lost.unwrap_err().kind, ErrorKind::Unavailable);
-    assert_eq!(saved_count(&*store), 0);
-    save(&*store, "milk").unwrap();
+    let write = |losses: u32| {
+        let (given, server) =
+            (memory(&RandomIds::default(), "ann", "x", "tea"), Arc::clone(&fresh));
+        let mut runs = 0;
+        store.write(move |tx| {
+            keep(tx, &given)?;
+            runs += 1;
+            if runs <= losses {
+                server.close_connections();
+            }
+            tx.journal_end(&given.workspace)
+        })
+    };
+    assert_eq!(write(1).unwrap(), 1);
+    assert_eq!(write(u32::MAX).unwrap_err().kind, ErrorKind::Unavailable);
     assert_eq!(saved_count(&*store), 1);
+    assert_eq!(write(0).unwrap(), 2);
 }
 
 #[test]

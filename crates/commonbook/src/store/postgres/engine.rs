@@ -66,10 +66,6 @@ impl PostgresSession {
         &mut self.client
     }
 
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
-    }
-
     /// Whether another transaction may begin on it.
     pub(super) fn is_usable(&self) -> bool {
         !self.in_transaction && !self.client.is_closed()
@@ -211,15 +207,21 @@ pub(super) enum WriteConflict {
     Order,
     /// A row with the same key was there already, perhaps since a moment ago.
     Key,
+    /// The connection was lost before the commit.
+    Connection,
 }
 
 impl WriteConflict {
     /// The conflict that an error of the server stands for.
     pub(super) fn of(error: &postgres::Error) -> Option<Self> {
-        match error.code()? {
+        let Some(code) = error.code() else {
+            return is_lost(error).then_some(Self::Connection);
+        };
+        match code {
             code if *code == SqlState::T_R_SERIALIZATION_FAILURE => Some(Self::Order),
             code if *code == SqlState::T_R_DEADLOCK_DETECTED => Some(Self::Order),
             code if *code == SqlState::UNIQUE_VIOLATION => Some(Self::Key),
+            code if *code == SqlState::ADMIN_SHUTDOWN => Some(Self::Connection),
             _ => None,
         }
     }
@@ -402,7 +404,7 @@ impl From<postgres::Error> for Error {
 pub(super) fn server_error(error: postgres::Error) -> Error {
     let unavailable = |message: &str| Error::new(ErrorKind::Unavailable, message);
     let Some(code) = error.code().cloned() else {
-        return match error.is_closed() || is_io(&error) {
+        return match is_lost(&error) {
             true => unusable_server("the connection to PostgreSQL is lost").with_cause(error),
             false => store_failed(error),
         };
@@ -432,6 +434,6 @@ pub(super) fn server_error(error: postgres::Error) -> Error {
 }
 
 /// Whether an error comes from the connection itself.
-fn is_io(error: &postgres::Error) -> bool {
-    error.source().is_some_and(<dyn StdError>::is::<std::io::Error>)
+fn is_lost(error: &postgres::Error) -> bool {
+    error.is_closed() || error.source().is_some_and(<dyn StdError>::is::<std::io::Error>)
 }

@@ -81,7 +81,7 @@ impl SessionPool {
                 None => self.connect()?,
             };
             match session.begin(begin) {
-                Err(_) if was_idle && session.is_closed() => {}
+                Err(_) if was_idle => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => {
                     let result = act(&mut session);
