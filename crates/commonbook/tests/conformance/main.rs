@@ -18,6 +18,9 @@ mod rebuilding;
 mod receipts;
 mod registry;
 mod search;
+#[cfg(feature = "postgres")]
+#[path = "../postgres/server.rs"]
+mod server;
 mod sessions;
 mod sight;
 mod sqlite;

@@ -1,35 +1,18 @@
-//! A PostgreSQL server for the laws: started once for each test process, with a database for each
-//! law, and stopped with the process.
+//! The stores in PostgreSQL: a fresh database for each law, and what no other store has.
 
-use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::{Arc, Barrier};
 
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::base::id::RandomIds;
 use commonbook::model::access::Sight;
 use commonbook::store::Store;
 use commonbook::store::postgres::PostgresStore;
-
 use postgres::{Client, NoTls};
 
-use crate::{Fresh, caller, journal, keep, memory};
-
-/// The folder of the programs to use, such as those of another version.
-const PROGRAMS_VARIABLE: &str = "COMMONBOOK_TEST_POSTGRES";
-
-/// A user that runs the server if the tests run as root, which PostgreSQL refuses: `nobody`.
-const SERVER_USER: u32 = 65_534;
-
-/// Starts the server, says so, and stops it when its input ends, that is when the tests end.
-const UNTIL_TESTS_END: &str = "\"$1/pg_ctl\" -D \"$2/data\" -l \"$2/log\" -w -s start \
-    -o \"-k $2 -c listen_addresses='' -c max_connections=200 $3\" && echo ready; cat >/dev/null; \
-    \"$1/pg_ctl\" -D \"$2/data\" -m immediate -s stop; rm -rf \"$2\"";
+use crate::server::Server;
+use crate::{Fresh, Sqlite, caller, journal, keep, memory};
 
 /// A fresh database.
 pub(crate) struct Postgres {
@@ -39,11 +22,8 @@ pub(crate) struct Postgres {
 impl Postgres {
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let server = Server::running();
         let name = format!("law_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let mut client = Client::connect(&server.to("postgres"), NoTls).unwrap();
-        client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
-        Self { connection: server.to(&name) }
+        Self { connection: Server::running().create(&name) }
     }
 }
 
@@ -65,92 +45,6 @@ impl Fresh for Postgres {
     fn open(&self) -> Arc<dyn Store> {
         PostgresStore::open(&self.connection).unwrap()
     }
-}
-
-struct Server {
-    folder: PathBuf,
-    /// Its input ends with this process.
-    _running: Child,
-}
-
-impl Server {
-    /// The server of this process.
-    fn running() -> &'static Self {
-        static SERVER: OnceLock<Server> = OnceLock::new();
-        SERVER.get_or_init(|| Self::start(""))
-    }
-
-    /// Starts a server with these options.
-    fn start(options: &str) -> Self {
-        let programs = programs();
-        let folder = tempfile::Builder::new()
-            .prefix("commonbook-postgres-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir()
-            .unwrap()
-            .keep();
-        let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-        if is_root {
-            chown(&folder, Some(SERVER_USER), Some(SERVER_USER)).unwrap();
-        }
-        let command = |program: &Path| {
-            let mut command = Command::new(program);
-            command.current_dir(&folder).stderr(Stdio::inherit());
-            if is_root {
-                command.uid(SERVER_USER).gid(SERVER_USER);
-            }
-            command
-        };
-        // Another order of text than ours if the server knows one: the tables do not depend on it.
-        let made = ["--locale-provider=icu --icu-locale=en", ""].iter().any(|order| {
-            let status = command(&programs.join("initdb"))
-                .args(["--username=commonbook", "--auth=trust", "--encoding=UTF8", "--no-sync"])
-                .args(["--locale=C", "--pgdata"])
-                .arg(folder.join("data"))
-                .args(order.split_whitespace())
-                .stdout(Stdio::null())
-                .status();
-            status.unwrap().success()
-        });
-        assert!(made, "initdb failed");
-        let mut running = command(Path::new("/bin/sh"))
-            .args(["-c", UNTIL_TESTS_END, "server"])
-            .args([&programs, &folder])
-            .arg(options)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = String::new();
-        BufReader::new(running.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
-        let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
-        assert_eq!(said.trim(), "ready", "the server did not start:\n{log}");
-        Self { folder, _running: running }
-    }
-
-    fn to(&self, database: &str) -> String {
-        format!("host={} user=commonbook dbname={database}", self.folder.display())
-    }
-}
-
-/// The folder with `initdb` and `postgres`: the one that was named, or the newest of Debian.
-#[expect(clippy::disallowed_methods, reason = "only the tests are told where the server is")]
-fn programs() -> PathBuf {
-    if let Some(folder) = std::env::var_os(PROGRAMS_VARIABLE) {
-        return folder.into();
-    }
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let number = |folder: &PathBuf| {
-        folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok()).unwrap_or(0)
-    };
-    let newest = versions.map(|version| version.path()).max_by_key(number);
-    let programs = newest.map(|version| version.join("bin"));
-    programs.filter(|folder| folder.join("initdb").is_file()).unwrap_or_else(|| {
-        panic!(
-            "no PostgreSQL server is installed: `apt-get install postgresql`, or name the folder \
-             of `initdb` and `postgres` in {PROGRAMS_VARIABLE}"
-        )
-    })
 }
 
 /// The refusal of a database.
@@ -274,4 +168,57 @@ fn writes_of_many_workspaces_run_beside_each_other() {
         }
     });
     assert_eq!(saved_count(&*store), 1);
+}
+
+/// The names that a statement returns in its first column.
+fn names_in(fresh: &Postgres, sql: &str) -> BTreeSet<String> {
+    fresh.client().query(sql, &[]).unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+/// What only SQLite has: digests, the state of its migrations, and its own tables.
+const SQLITE_COLUMNS: [&str; 4] = ["digest", "hash", "topics_hash", "subject_hash"];
+
+/// What only PostgreSQL has.
+const POSTGRES_NAMES: [&str; 3] =
+    ["schema_version.version", "audience_of_nobody", "audience_of_user"];
+
+#[test]
+fn both_engines_have_the_same_tables_columns_and_indexes() {
+    let home = Sqlite::new();
+    drop(home.open());
+    let sqlite = rusqlite::Connection::open(home.folder().join("home/commonbook.db")).unwrap();
+    let all = |sql: &str| -> BTreeSet<String> {
+        let mut statement = sqlite.prepare(sql).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(rusqlite::Result::unwrap).collect()
+    };
+    let columns =
+        all("SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
+         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'refinery_%' \
+         AND t.name <> 'home'");
+    let indexes = all("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL");
+    let is_own =
+        |name: &String| SQLITE_COLUMNS.iter().any(|column| name.ends_with(&format!(".{column}")));
+    let ours: BTreeSet<String> =
+        columns.into_iter().filter(|name| !is_own(name)).chain(indexes).collect();
+    let fresh = Postgres::new();
+    drop(fresh.open());
+    let columns = names_in(
+        &fresh,
+        "SELECT table_name || '.' || column_name \
+         FROM information_schema.columns WHERE table_schema = 'public'",
+    );
+    let indexes = names_in(
+        &fresh,
+        "SELECT i.indexname::text FROM pg_indexes i \
+         WHERE i.schemaname = 'public' AND NOT EXISTS \
+             (SELECT 1 FROM pg_constraint c WHERE c.conname = i.indexname)",
+    );
+    let theirs: BTreeSet<String> = columns
+        .into_iter()
+        .chain(indexes)
+        .filter(|name| !POSTGRES_NAMES.contains(&name.as_str()))
+        .collect();
+    assert!(ours.len() > 300, "{} names", ours.len());
+    assert_eq!(ours.difference(&theirs).collect::<Vec<_>>(), Vec::<&String>::new(), "missing");
+    assert_eq!(theirs.difference(&ours).collect::<Vec<_>>(), Vec::<&String>::new(), "unknown");
 }

@@ -47,6 +47,9 @@ mod retractions;
 mod save;
 mod search_cost;
 mod searching;
+#[cfg(feature = "postgres")]
+#[path = "../postgres/server.rs"]
+mod server;
 mod sessions;
 mod stale;
 mod standing;
@@ -70,6 +73,8 @@ use commonbook::base::id::CountingIds;
 use commonbook::model::event::{EventKind, ListEvents};
 use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
 use commonbook::model::search::{SearchMemory, SearchResponse};
+use commonbook::store::Store;
+#[cfg(not(feature = "postgres"))]
 use commonbook::store::sqlite::SqliteStore;
 
 /// A Commonbook with a home of its own, and its clock.
@@ -79,10 +84,32 @@ pub(crate) struct World {
     home: tempfile::TempDir,
 }
 
+/// The store of a home, opened as by another process.
+#[cfg(not(feature = "postgres"))]
+pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
+    SqliteStore::open(&home.join("commonbook.db")).unwrap()
+}
+
+/// The store of a home, which has a database of its own in PostgreSQL.
+#[cfg(feature = "postgres")]
+pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
+    use std::collections::HashMap;
+    use std::path::PathBuf;
+    use std::sync::Mutex;
+
+    static DATABASES: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
+    let mut databases = DATABASES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let databases = databases.get_or_insert_default();
+    let name = format!("home_{}", databases.len());
+    let server = server::Server::running();
+    let database = databases.entry(home.to_owned()).or_insert_with(|| server.create(&name));
+    commonbook::store::postgres::PostgresStore::open(database).unwrap()
+}
+
 impl World {
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
+        let store = open_store(home.path());
         let clock = Arc::new(FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
         Self {

@@ -104,7 +104,7 @@ pub(super) fn translate(statement: &str, lower: &str) -> Result<Translation> {
         }
     }
     let tokens = tokens_of(&text);
-    let mut output = Output { sql: String::new(), parameters: Vec::new(), lower };
+    let mut output = StatementText { sql: String::new(), parameters: Vec::new(), lower };
     let replaced = output.begin(&tokens).ok_or_else(|| untranslatable(statement))?;
     output.extend(&tokens).ok_or_else(|| untranslatable(statement))?;
     output.sql.push_str(&replaced);
@@ -144,13 +144,13 @@ fn tokens_of(text: &str) -> Vec<SqlToken<'_>> {
 }
 
 /// The statement as far as it is translated.
-struct Output<'l> {
+struct StatementText<'l> {
     sql: String,
     parameters: Vec<ParameterName>,
     lower: &'l str,
 }
 
-impl Output<'_> {
+impl StatementText<'_> {
     /// The clause that ends a statement that begins with `INSERT OR …`.
     fn begin(&self, tokens: &[SqlToken<'_>]) -> Option<String> {
         let [insert, or, verb, into, table, rest @ ..] = tokens else { return Some(String::new()) };

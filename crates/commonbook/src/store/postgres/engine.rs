@@ -157,7 +157,7 @@ impl BoundValue<'_> {
     }
 }
 
-/// The type that the server is told of a parameter.
+/// The type that the server uses for a parameter of this kind.
 fn type_of(kind: ValueKind) -> Type {
     match kind {
         ValueKind::Boolean => Type::BOOL,

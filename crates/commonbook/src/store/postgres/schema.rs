@@ -1,4 +1,4 @@
-//! The tables: created in one transaction, whoever comes first.
+//! The tables, which the first process creates in one transaction.
 
 use postgres::Client;
 use postgres::error::SqlState;
