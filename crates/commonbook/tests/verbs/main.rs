@@ -93,17 +93,42 @@ pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
 /// The store of a home, which has a database of its own in PostgreSQL.
 #[cfg(feature = "postgres")]
 pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
-    use std::collections::HashMap;
-    use std::path::PathBuf;
-    use std::sync::Mutex;
+    commonbook::store::postgres::PostgresStore::open(&database(home)).unwrap()
+}
 
-    static DATABASES: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
-    let mut databases = DATABASES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let databases = databases.get_or_insert_default();
+/// The way to the database of a home.
+#[cfg(feature = "postgres")]
+fn database(home: &Path) -> String {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::sync::{Mutex, PoisonError};
+
+    static DATABASES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
     let name = format!("home_{}", databases.len());
-    let server = server::Server::running();
-    let database = databases.entry(home.to_owned()).or_insert_with(|| server.create(&name));
-    commonbook::store::postgres::PostgresStore::open(database).unwrap()
+    let known = databases.entry(home.to_owned());
+    known.or_insert_with(|| server::Server::running().create(&name)).clone()
+}
+
+/// All that the store of a home holds, as bytes: the file.
+#[cfg(not(feature = "postgres"))]
+pub(crate) fn stored_bytes(home: &Path) -> Vec<u8> {
+    std::fs::read(home.join("commonbook.db")).unwrap()
+}
+
+/// All that the store of a home holds, as bytes: every row of every table.
+#[cfg(feature = "postgres")]
+pub(crate) fn stored_bytes(home: &Path) -> Vec<u8> {
+    let mut client = postgres::Client::connect(&database(home), postgres::NoTls).unwrap();
+    let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
+    let mut bytes = Vec::new();
+    for table in client.query(tables, &[]).unwrap() {
+        let sql = format!("SELECT t::text FROM {} t", table.get::<_, String>(0));
+        for row in client.query(&sql, &[]).unwrap() {
+            bytes.extend_from_slice(row.get::<_, String>(0).as_bytes());
+        }
+    }
+    bytes
 }
 
 impl World {

@@ -6,6 +6,7 @@ use postgres::error::SqlState;
 use super::engine::PostgresSession;
 use super::unusable_server;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::home_key::HomeKey;
 
 /// The tables of this version.
 const TABLES: &str = include_str!("schema.sql");
@@ -64,10 +65,13 @@ fn version(client: &mut Client) -> Result<Option<i64>> {
     Ok(client.query_one("SELECT max(version) FROM schema_version", &[])?.try_get(0)?)
 }
 
-/// Creates the tables. If another process creates them now, it waits for that one and does nothing.
+/// Creates the tables, with the key of forgotten phrases. If another process creates them now, it waits for that one and does nothing.
 fn create(client: &mut Client) -> Result<()> {
+    // Hexadecimal digits need no escape.
+    let key = HomeKey::random_hex()?;
     let created = client.batch_execute(&format!(
-        "BEGIN; {TABLES} INSERT INTO schema_version (version) VALUES ({SCHEMA_VERSION}); COMMIT;"
+        "BEGIN; {TABLES} INSERT INTO schema_version (version) VALUES ({SCHEMA_VERSION}); \
+         INSERT INTO tombstone_key (number, key) VALUES (1, '{key}'); COMMIT;"
     ));
     let Err(error) = created else { return Ok(()) };
     client.batch_execute("ROLLBACK")?;
