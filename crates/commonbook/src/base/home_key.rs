@@ -48,8 +48,7 @@ impl HomeKey {
     ///
     /// # Errors
     /// `unavailable` if the machine has no random bits.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn random_hex() -> Result<String> {
+    pub fn random_hex() -> Result<String> {
         Ok(hex(&random_bytes()?))
     }
 

@@ -20,7 +20,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
 use crate::store::{Store, StoreRead, StoreWrite};
 use engine::{PostgresEngine, WriteConflict};
-use pool::SessionPool;
+use pool::ConnectionPool;
 
 /// Runs of a write that others changed the rows of before it gives up. Each time one of them was
 /// committed.
@@ -32,7 +32,7 @@ const OTHER_RUNS_MAX: usize = 3;
 
 /// A store in a PostgreSQL database.
 pub struct PostgresStore {
-    pool: SessionPool,
+    pool: ConnectionPool,
     /// The first run of a write goes beside others; one that has to run again goes alone in this
     /// process.
     turns: RwLock<()>,
@@ -54,7 +54,7 @@ impl PostgresStore {
     /// `invalid` if the text is no connection string; `unavailable` if the server cannot be reached,
     /// is older than version 14, runs without `fsync`, or holds tables of a newer version.
     pub fn open(connection: &str) -> Result<Arc<Self>> {
-        let pool = SessionPool::new(connection)?;
+        let pool = ConnectionPool::new(connection)?;
         pool.with(schema::prepare)?;
         Ok(Arc::new(Self { pool, turns: RwLock::new(()), queued: AtomicUsize::new(0) }))
     }

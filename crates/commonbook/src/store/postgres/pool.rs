@@ -19,7 +19,7 @@ const CONNECTIONS_MAX: usize = 16;
 const IDLE_CONNECTIONS_MAX: usize = 8;
 
 /// The connections of one process to one database.
-pub(super) struct SessionPool {
+pub(super) struct ConnectionPool {
     config: Config,
     state: Mutex<PoolState>,
     freed: Condvar,
@@ -31,7 +31,7 @@ struct PoolState {
     in_use: usize,
 }
 
-impl SessionPool {
+impl ConnectionPool {
     /// A pool for this connection string; it opens nothing yet.
     pub(super) fn new(connection: &str) -> Result<Self> {
         let mut config = Config::from_str(connection).map_err(|error| {
@@ -121,7 +121,7 @@ impl SessionPool {
 }
 
 /// The place of a connection in use; dropping it makes room for another.
-struct SessionSlot<'p>(&'p SessionPool);
+struct SessionSlot<'p>(&'p ConnectionPool);
 
 impl SessionSlot<'_> {
     /// Returns the connection to the pool, unless it is closed or in a transaction.
