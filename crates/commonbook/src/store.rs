@@ -29,6 +29,8 @@ mod knowledge;
 mod lineage;
 mod loss;
 mod notifying;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod session;
 mod sql;
 pub mod sqlite;

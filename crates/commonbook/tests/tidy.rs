@@ -214,11 +214,16 @@ fn the_library_imports_downwards() {
 #[test]
 fn only_a_store_knows_its_engine() {
     let others = folder(&["base", "model", "prompt", "index", "verbs"]);
-    nowhere(others, &["rusqlite", "sqlite"], "Use the contract of store.rs, not an engine.");
+    nowhere(
+        others,
+        &["rusqlite", "sqlite", "postgres"],
+        "Use the contract of store.rs, not an engine.",
+    );
     let contract = |source: &Source| {
-        folder(&["store"])(source) && !source.path.starts_with("crates/commonbook/src/store/sqlite")
+        let engines = ["store/sqlite", "store/postgres"].map(|name| format!("{LIBRARY}{name}"));
+        folder(&["store"])(source) && !engines.iter().any(|name| source.path.starts_with(name))
     };
-    nowhere(contract, &["rusqlite", "sqlite::"], "The contract names no engine.");
+    nowhere(contract, &["rusqlite", "sqlite::", "postgres::"], "The contract names no engine.");
 }
 
 #[test]

@@ -44,6 +44,14 @@ impl HomeKey {
         random_bytes().map(Self::of)
     }
 
+    /// The hexadecimal digits of a new key, for a store that keeps one.
+    ///
+    /// # Errors
+    /// `unavailable` if the machine has no random bits.
+    pub fn random_hex() -> Result<String> {
+        Ok(hex(&random_bytes()?))
+    }
+
     fn of(bytes: [u8; HOME_KEY_BYTES]) -> Self {
         Self(Hmac::<Sha256>::new_from_slice(&bytes).expect("HMAC takes a key of any length"))
     }

@@ -12,10 +12,15 @@ mod handoffs;
 mod journal;
 mod lineage;
 mod memories;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod rebuilding;
 mod receipts;
 mod registry;
 mod search;
+#[cfg(feature = "postgres")]
+#[path = "../postgres/server.rs"]
+mod server;
 mod sessions;
 mod sight;
 mod sqlite;
@@ -65,6 +70,11 @@ impl Fresh for Sqlite {
 macro_rules! laws {
     ($($module:ident :: $law:ident,)+) => {
         mod on_sqlite { $(#[test] fn $law() { crate::$module::$law(&crate::Sqlite::new()); })+ }
+
+        #[cfg(feature = "postgres")]
+        mod on_postgres {
+            $(#[test] fn $law() { crate::$module::$law(&crate::postgres::Postgres::new()); })+
+        }
     };
 }
 

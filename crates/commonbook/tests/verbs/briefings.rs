@@ -6,7 +6,6 @@ use commonbook::model::caller::Caller;
 use commonbook::model::cursor::ChangesSince;
 use commonbook::prompt::briefing::{Briefing, GetBriefing};
 use commonbook::prompt::context::choose::ContextSource;
-use commonbook::store::sqlite::SqliteStore;
 use commonbook_text::tokens;
 use serde_json::{Value, json};
 
@@ -211,9 +210,8 @@ fn processes_that_brief_one_session_at_once_tell_each_item_once() {
             .kept("codex", json!({"text": format!("Pier {number} is open"), "importance": "high"}));
     }
     world.begin("ann", "s1");
-    let path = world.home().join("commonbook.db");
     let books: Vec<_> =
-        (0..4).map(|_| commonbook::Commonbook::new(SqliteStore::open(&path).unwrap())).collect();
+        (0..4).map(|_| commonbook::Commonbook::new(crate::open_store(world.home()))).collect();
     for round in 0..3 {
         let barrier = Barrier::new(books.len());
         let texts: Vec<String> = std::thread::scope(|scope| {

@@ -13,7 +13,6 @@ use commonbook::index::{Index, SearchBudget};
 use commonbook::model::access::Sight;
 use commonbook::model::memory::SaveMemory;
 use commonbook::model::search::SearchMemory;
-use commonbook::store::sqlite::SqliteStore;
 use serde_json::json;
 
 use crate::{at, caller, request};
@@ -33,7 +32,7 @@ impl Clock for SlowClock {
 
 /// A home with forty memories about the incident, their words written out.
 fn home(clock: Arc<dyn Clock>, folder: &tempfile::TempDir) -> Commonbook {
-    let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
+    let store = crate::open_store(folder.path());
     let index = Arc::new(Index::in_folder(folder.path().join("index")));
     let book = Commonbook::with_clock_and_ids(store, clock, Arc::new(CountingIds::default()))
         .with_index(index);
@@ -82,7 +81,7 @@ fn a_search_that_takes_too_long_is_refused() {
     let asked: SearchMemory = request(json!({"query": "incident review"}));
     assert_eq!(book.search_memory(&caller("bob"), &asked).unwrap().total, 40);
     let slow = Arc::new(SlowClock { now: AtomicI64::new(0), look_millis: 2_600 });
-    let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
+    let store = crate::open_store(folder.path());
     let index = Arc::new(Index::in_folder(folder.path().join("index")));
     let book = Commonbook::with_clock_and_ids(store, slow, Arc::new(CountingIds::default()))
         .with_index(index);

@@ -232,7 +232,7 @@ fn a_purge_removes_names() {
     let purge = PurgeMemory { id, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     assert!(names(&world, "ann").is_empty());
-    let file = std::fs::read(world.home().join("commonbook.db")).unwrap();
+    let file = crate::stored_bytes(world.home());
     for name in ["secret_plan", "first_plan"] {
         assert!(!file.windows(name.len()).any(|window| window == name.as_bytes()), "{name}");
     }

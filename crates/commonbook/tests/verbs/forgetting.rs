@@ -30,11 +30,20 @@ fn forgotten(world: &World, agent: &str, id: MemoryId) -> ForgetResult {
 }
 
 /// The files below this folder whose bytes contain this text, whatever its case.
-fn files_with(folder: &Path, text: &str) -> Vec<String> {
+fn files_with(home: &Path, text: &str) -> Vec<String> {
+    let mut found = files_below(home, text);
+    let (stored, text) = (crate::stored_bytes(home).to_ascii_lowercase(), text.to_lowercase());
+    if stored.windows(text.len()).any(|window| window == text.as_bytes()) {
+        found.push("the store".to_owned());
+    }
+    found
+}
+
+fn files_below(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         if entry.file_type().unwrap().is_dir() {
-            found.extend(files_with(&entry.path(), text));
+            found.extend(files_below(&entry.path(), text));
             continue;
         }
         let bytes = fs::read(entry.path()).unwrap().to_ascii_lowercase();

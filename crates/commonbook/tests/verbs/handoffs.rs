@@ -178,7 +178,7 @@ fn memories_hidden_or_purged_since_are_left_out() {
     for gone in ["red", "green", "blue"] {
         assert!(!taken.text.contains(gone), "{}", taken.text);
     }
-    let file = std::fs::read(world.home().join("commonbook.db")).unwrap();
+    let file = crate::stored_bytes(world.home());
     assert!(!file.windows(13).any(|part| part == b"The blue gate"), "purged for good");
 }
 

@@ -14,7 +14,6 @@ use commonbook::model::memory::{
 use commonbook::model::search::{SearchMemory, SearchScope};
 use commonbook::model::token::TokenScope;
 use commonbook::store::Store;
-use commonbook::store::sqlite::SqliteStore;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
@@ -163,7 +162,7 @@ fn kept_before(world: &World, memory_type: &str) -> Memory {
     let id: MemoryId = "mem_01m7y9c4dpeqkspxh7a865d434".parse().unwrap();
     let before = Memory { memory_type, id, ..memory };
     let kept = before.clone();
-    let store: Arc<dyn Store> = SqliteStore::open(&world.home().join("commonbook.db")).unwrap();
+    let store: Arc<dyn Store> = crate::open_store(world.home());
     store.write(move |tx| tx.insert_memory(&kept, 1_000)).unwrap();
     before
 }

@@ -48,6 +48,9 @@ mod retractions;
 mod save;
 mod search_cost;
 mod searching;
+#[cfg(feature = "postgres")]
+#[path = "../postgres/server.rs"]
+mod server;
 mod sessions;
 mod stale;
 mod standing;
@@ -71,6 +74,8 @@ use commonbook::base::id::CountingIds;
 use commonbook::model::event::{EventKind, ListEvents};
 use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
 use commonbook::model::search::{SearchMemory, SearchResponse};
+use commonbook::store::Store;
+#[cfg(not(feature = "postgres"))]
 use commonbook::store::sqlite::SqliteStore;
 
 /// A Commonbook with a home of its own, and its clock.
@@ -80,10 +85,57 @@ pub(crate) struct World {
     home: tempfile::TempDir,
 }
 
+/// The store of a home, opened as by another process.
+#[cfg(not(feature = "postgres"))]
+pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
+    SqliteStore::open(&home.join("commonbook.db")).unwrap()
+}
+
+/// The store of a home, which has a database of its own in PostgreSQL.
+#[cfg(feature = "postgres")]
+pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
+    commonbook::store::postgres::PostgresStore::open(&database(home)).unwrap()
+}
+
+/// The way to the database of a home.
+#[cfg(feature = "postgres")]
+fn database(home: &Path) -> String {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::sync::{Mutex, PoisonError};
+
+    static DATABASES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = format!("home_{}", databases.len());
+    let known = databases.entry(home.to_owned());
+    known.or_insert_with(|| server::Server::running().create(&name)).clone()
+}
+
+/// All that the store of a home holds, as bytes: the file.
+#[cfg(not(feature = "postgres"))]
+pub(crate) fn stored_bytes(home: &Path) -> Vec<u8> {
+    std::fs::read(home.join("commonbook.db")).unwrap()
+}
+
+/// All that the store of a home holds, as bytes: every row of every table.
+#[cfg(feature = "postgres")]
+pub(crate) fn stored_bytes(home: &Path) -> Vec<u8> {
+    let mut client = postgres::Client::connect(&database(home), postgres::NoTls).unwrap();
+    let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
+    let mut bytes = Vec::new();
+    for table in client.query(tables, &[]).unwrap() {
+        let sql = format!("SELECT t::text FROM {} t", table.get::<_, String>(0));
+        for row in client.query(&sql, &[]).unwrap() {
+            bytes.extend_from_slice(row.get::<_, String>(0).as_bytes());
+        }
+    }
+    bytes
+}
+
 impl World {
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
+        let store = open_store(home.path());
         let clock = Arc::new(FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
         Self {

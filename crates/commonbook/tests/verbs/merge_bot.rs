@@ -7,7 +7,6 @@ use commonbook::model::case::digest::MergeBotSettings;
 use commonbook::model::case::{CaseEntry, EntryKind};
 use commonbook::model::event::EventKind;
 use commonbook::model::import;
-use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, Transaction};
 use serde_json::{Value, json};
 
@@ -88,7 +87,7 @@ fn write_rows<T: Send + 'static>(
     world: &World,
     mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
 ) -> T {
-    let store = SqliteStore::open(&world.home().join("commonbook.db")).unwrap();
+    let store = crate::open_store(world.home());
     let store: &dyn Store = &*store;
     store.write(move |tx| act(tx)).unwrap()
 }
@@ -215,7 +214,7 @@ fn of_several_processes_one_runs_it_and_a_crash_frees_the_lease() {
     world.work("retries", &[("ann", json!({"text": FACT}))]);
     let books: Vec<_> = (0..4)
         .map(|_| {
-            let store = SqliteStore::open(&world.home().join("commonbook.db")).unwrap();
+            let store = crate::open_store(world.home());
             let ids = std::sync::Arc::new(commonbook::base::id::RandomIds::default());
             commonbook::Commonbook::with_clock_and_ids(store, world.clock.clone(), ids)
         })

@@ -233,8 +233,7 @@ fn a_memory_counts_how_often_it_was_found_told_and_used() {
     assert_eq!(shown.unwrap().usage, Some(expected));
     // A process that ends before it counts leaves the receipt, which another counts.
     world.context_for("ann", TASK);
-    let store = commonbook::store::sqlite::SqliteStore::open(&world.home().join("commonbook.db"));
-    commonbook::Commonbook::new(store.unwrap()).record_usage(|| true).unwrap();
+    commonbook::Commonbook::new(crate::open_store(world.home())).record_usage(|| true).unwrap();
     assert_eq!(world.counted("qa", &memory).told, 2);
 }
 

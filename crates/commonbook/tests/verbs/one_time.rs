@@ -10,7 +10,6 @@ use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventKind, ListEvents};
 use commonbook::model::import;
 use commonbook::model::memory::{GetMemory, ListMemories, SaveMemory};
-use commonbook::store::sqlite::SqliteStore;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -35,7 +34,7 @@ struct TickingWorld {
 impl TickingWorld {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
+        let store = crate::open_store(home.path());
         let clock = Arc::new(TickingClock(AtomicI64::new(at(0).as_millisecond())));
         let ids = Arc::new(CountingIds::default());
         Self { book: Commonbook::with_clock_and_ids(store, clock, ids), _home: home }

@@ -10,7 +10,6 @@ use commonbook::base::id::CountingIds;
 use commonbook::index::{Index, SearchWork};
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchMemory;
-use commonbook::store::sqlite::SqliteStore;
 use commonbook_embed::word_hash::WordHashEmbedder;
 use serde_json::{Value, json};
 
@@ -38,7 +37,7 @@ struct Home {
 impl Home {
     fn new(hides: bool, stage: Stage) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&folder.path().join("commonbook.db")).unwrap();
+        let store = crate::open_store(folder.path());
         let clock = Arc::new(commonbook::base::clock::FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
         let book = Commonbook::with_clock_and_ids(store, Arc::clone(&clock) as _, ids);

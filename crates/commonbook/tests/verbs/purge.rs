@@ -17,6 +17,13 @@ fn files_with(world: &World, word: &str) -> Vec<String> {
         let bytes = fs::read(path).unwrap().to_ascii_lowercase();
         bytes.windows(word.len()).any(|window| window == word.as_bytes())
     };
+    if crate::stored_bytes(world.home())
+        .to_ascii_lowercase()
+        .windows(word.len())
+        .any(|part| part == word.as_bytes())
+    {
+        return vec!["the store".to_owned()];
+    }
     let paths = fs::read_dir(world.home()).unwrap().map(|entry| entry.unwrap().path());
     paths.filter(|path| holds(path)).map(|path| path.display().to_string()).collect()
 }

@@ -10,7 +10,6 @@ use commonbook::model::collaboration::{CollaborationSettings, CreateHandoffResul
 use commonbook::model::event::{Event, EventKind, ListEvents};
 use commonbook::model::handoff::{Handoff, HandoffStatus};
 use commonbook::prompt::context::choose::ContextSource;
-use commonbook::store::sqlite::SqliteStore;
 use serde_json::{Value, json};
 
 use crate::handoffs::Answer;
@@ -184,7 +183,7 @@ fn of_two_that_accept_at_once_in_two_stores_exactly_one_has_it() {
         let id = world.hands("analyst", "developer", &task).id;
         let start = Barrier::new(2);
         let accept = |agent: &'static str| {
-            let store = SqliteStore::open(&world.home().join("commonbook.db")).unwrap();
+            let store = crate::open_store(world.home());
             let (clock, ids) = (Arc::clone(&world.clock), Arc::new(CountingIds::default()));
             let book = Commonbook::with_clock_and_ids(store, clock as _, ids);
             start.wait();

@@ -14,7 +14,6 @@ use commonbook::model::session::{
     GetSession, Session, SessionStatus, SessionUse, StartSession, TouchSession,
 };
 use commonbook::model::token::TokenScope;
-use commonbook::store::sqlite::SqliteStore;
 use commonbook::verbs::was_begun_meanwhile;
 use serde_json::json;
 
@@ -163,7 +162,7 @@ fn parallel_first_calls_begin_one_session() {
 #[test]
 fn of_two_processes_that_begin_a_session_at_once_one_joins_the_other() {
     let world = World::new();
-    let store = SqliteStore::open(&world.home().join("commonbook.db")).unwrap();
+    let store = crate::open_store(world.home());
     let ids = Arc::new(RandomIds::default());
     let other = Commonbook::with_clock_and_ids(store, Arc::clone(&world.clock) as _, ids);
     let ann = caller("ann");

@@ -18,9 +18,9 @@ impl AgentRows for SqlTransaction<'_> {
             "INSERT INTO agent (workspace, name, first_seen, last_seen, device, client) \
              VALUES (?1, ?2, ?3, ?3, ?4, ?5) \
              ON CONFLICT (workspace, name) DO UPDATE SET \
-                 last_seen = max(last_seen, excluded.last_seen), \
-                 device = coalesce(excluded.device, device), \
-                 client = coalesce(excluded.client, client)",
+                 last_seen = max(agent.last_seen, excluded.last_seen), \
+                 device = coalesce(excluded.device, agent.device), \
+                 client = coalesce(excluded.client, agent.client)",
             (caller.workspace.as_str(), caller.agent.as_str(), at, &caller.device, &caller.client),
         )?;
         Ok(())

@@ -40,7 +40,8 @@ impl BriefingRows for SqlTransaction<'_> {
         self.execute(
             "INSERT INTO briefing (workspace, agent, session, position, at) \
              VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (workspace, agent, session) DO UPDATE SET \
-                 position = max(coalesce(excluded.position, position), coalesce(position, excluded.position)), \
+                 position = max(coalesce(excluded.position, briefing.position), \
+                     coalesce(briefing.position, excluded.position)), \
                  at = excluded.at",
             (workspace, agent, session, position, at.as_millisecond()),
         )?;
@@ -106,7 +107,7 @@ impl BriefingRows for SqlTransaction<'_> {
             let room = (most + 1).saturating_sub(memories);
             let sql = format!(
                 "SELECT count(*) FROM (SELECT 1 FROM memory m INDEXED BY memory_important \
-                 WHERE {of_m} AND {CURRENT} LIMIT :room)"
+                 WHERE {of_m} AND {CURRENT} LIMIT :room) found"
             );
             let more: [(&str, &dyn ToSql); 1] = [(":room", &room)];
             memories += seen.first(&sql, &more, |row| row.get::<_, u64>(0))?.unwrap_or(0);

@@ -51,7 +51,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
             unseen.first(&last, (workspace.as_str(), after, limit), |row| row.get(0))?;
         let Some(last) = last.flatten() else { return Ok(None) };
         let sql = format!(
-            "SELECT s.case_key, sum(n.kind = 'memory.saved'), sum(n.kind = 'session.ended') \
+            "SELECT s.case_key, count(*) FILTER (WHERE n.kind = 'memory.saved'), \
+                 count(*) FILTER (WHERE n.kind = 'session.ended') \
              FROM ({next}) n \
              LEFT JOIN memory m ON n.kind = 'memory.saved' AND m.workspace = ?1 \
                  AND m.id = n.subject AND m.case_key IS NULL \
@@ -74,7 +75,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         self.execute(
             "INSERT INTO case_activity (workspace, case_key, memories, ended, leased_until) \
              VALUES (?1, ?2, ?3, ?4, 0) ON CONFLICT (workspace, case_key) DO UPDATE \
-             SET memories = memories + excluded.memories, ended = ended + excluded.ended",
+             SET memories = case_activity.memories + excluded.memories, \
+                 ended = case_activity.ended + excluded.ended",
             (
                 activity.workspace.as_str(),
                 activity.case.as_str(),

@@ -22,10 +22,10 @@ impl ConsolidationRows for SqlTransaction<'_> {
             "INSERT INTO consolidation \
              (workspace, token, agent, operation, leased_until, finished_at) \
              VALUES (?1, 1, ?2, ?3, ?5, 0) ON CONFLICT (workspace) DO UPDATE \
-             SET token = token + 1, agent = excluded.agent, leased_until = excluded.leased_until, \
-             operation = CASE WHEN leased_until > 0 AND agent = excluded.agent \
-                 THEN operation ELSE excluded.operation END \
-             WHERE leased_until <= ?4",
+             SET token = consolidation.token + 1, agent = excluded.agent, leased_until = excluded.leased_until, \
+             operation = CASE WHEN consolidation.leased_until > 0 AND consolidation.agent = excluded.agent \
+                 THEN consolidation.operation ELSE excluded.operation END \
+             WHERE consolidation.leased_until <= ?4",
             (
                 workspace,
                 agent,

@@ -176,7 +176,7 @@ impl ContextRows for SqlTransaction<'_> {
                 &context.nonce,
                 context.standing.as_ref().map(encode_json).transpose()?,
                 encode_json(&context.receipt)?,
-                context.is_bound.then_some(false),
+                context.is_bound.then_some(0_i64),
             ),
         )?;
         self.record_told(context)
@@ -188,7 +188,7 @@ impl ContextRows for SqlTransaction<'_> {
         let dropped = self.execute(old, (before.as_millisecond(), limit))?;
         let many = "DELETE FROM context WHERE (workspace, id) IN \
                     (SELECT workspace, id FROM (SELECT workspace, id, row_number() OVER \
-                         (PARTITION BY workspace, agent ORDER BY id DESC) AS place FROM context) \
+                         (PARTITION BY workspace, agent ORDER BY id DESC) AS place FROM context) c \
                      WHERE place > ?1 LIMIT ?2)";
         Ok((dropped + self.execute(many, (kept, limit))?) as u64)
     }

@@ -314,7 +314,7 @@ impl ContradictionRows for SqlTransaction<'_> {
         let unseen = self.unseen("what is derived from a memory shows no caller what it finds");
         unseen.execute(
             "INSERT OR IGNORE INTO claim (workspace, sequence, key) \
-             SELECT m.workspace, m.sequence, k.value FROM memory m CROSS JOIN json_each(?3) k \
+             SELECT m.workspace, m.sequence, CAST(k.value AS BIGINT) FROM memory m CROSS JOIN json_each(?3) k \
              WHERE m.workspace = ?1 AND m.id = ?2",
             (memory.workspace.as_str(), memory.id.to_string(), encode_json(&keys)?),
         )?;
@@ -342,7 +342,7 @@ impl ContradictionRows for SqlTransaction<'_> {
         }
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
-             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
+             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = CAST(w.value AS BIGINT) \
              WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
              AND m.retraction IS NULL AND m.trust <> 'quarantined' \
              AND (?3 IS NULL OR m.owner = ?3) ORDER BY w.key"

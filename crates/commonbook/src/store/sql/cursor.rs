@@ -29,7 +29,7 @@ impl CursorRows for SqlTransaction<'_> {
             "INSERT INTO cursor (workspace, agent, case_key, position, at) \
              VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (workspace, agent, case_key) DO UPDATE SET \
                  position = excluded.position, at = excluded.at \
-             WHERE excluded.position > position",
+             WHERE excluded.position > cursor.position",
             (workspace.as_str(), agent.as_str(), case_column(case), position, at.as_millisecond()),
         )?;
         Ok(())

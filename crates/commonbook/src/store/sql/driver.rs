@@ -305,6 +305,11 @@ impl ColumnIndex for &str {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ColumnValue<'r> {
     Null,
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "SQLite has integers in its place")
+    )]
+    Boolean(bool),
     Integer(i64),
     Real(f64),
     Text(&'r str),
@@ -324,6 +329,7 @@ impl<'r> ColumnValue<'r> {
     pub(crate) fn to_value(self, kind: ValueKind) -> SqlValue {
         match self {
             Self::Null => SqlValue::Null(kind),
+            Self::Boolean(flag) => SqlValue::Boolean(flag),
             Self::Integer(number) => SqlValue::Integer(number),
             Self::Real(number) => SqlValue::Real(number),
             Self::Text(text) => SqlValue::Text(text.to_owned()),
@@ -372,6 +378,7 @@ impl<T: FromSql> FromSql for Option<T> {
 impl FromSql for bool {
     fn from_sql(value: ColumnValue<'_>) -> Result<Self, UnreadableValue> {
         match value {
+            ColumnValue::Boolean(flag) => Ok(flag),
             ColumnValue::Integer(number) => Ok(number != 0),
             _ => Err(UnreadableValue::OtherType),
         }

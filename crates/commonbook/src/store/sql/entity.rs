@@ -65,7 +65,7 @@ impl EntityRows for SqlTransaction<'_> {
         self.execute("DELETE FROM entity WHERE workspace = ?1 AND id = ?2", key)?;
         let everybody = self.everybody_audience(workspace)?;
         self.execute(
-            "UPDATE entity_name SET stated = 0 WHERE workspace = ?1 AND id = ?2 AND audience = ?3",
+            "UPDATE entity_name SET stated = FALSE WHERE workspace = ?1 AND id = ?2 AND audience = ?3",
             (workspace.as_str(), id.to_string(), everybody),
         )?;
         self.forget_name(workspace, id, everybody)
@@ -124,8 +124,8 @@ impl EntityRows for SqlTransaction<'_> {
 
     fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool> {
         let (workspace, id) = (name.workspace.as_str(), name.id.to_string());
-        let sql = "UPDATE entity_name SET filed = 1 \
-             WHERE workspace = ?1 AND id = ?2 AND audience = ?3 AND filed = 0";
+        let sql = "UPDATE entity_name SET filed = TRUE \
+             WHERE workspace = ?1 AND id = ?2 AND audience = ?3 AND filed = FALSE";
         if self.execute(sql, (workspace, &id, self.everybody_audience(&name.workspace)?))? == 0 {
             return Ok(false);
         }
@@ -140,7 +140,7 @@ impl EntityRows for SqlTransaction<'_> {
 
     fn unfile_name(&mut self, workspace: &Workspace, name: EntityId) -> Result<()> {
         let key = (workspace.as_str(), name.to_string());
-        let sql = "UPDATE entity_name SET filed = 0 \
+        let sql = "UPDATE entity_name SET filed = FALSE \
              WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
         self.execute(sql, (key.0, &key.1, self.everybody_audience(workspace)?))?;
         self.execute("DELETE FROM entity_key WHERE workspace = ?1 AND name = ?2", key)?;

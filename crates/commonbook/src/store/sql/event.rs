@@ -64,7 +64,7 @@ impl EventRows for SqlTransaction<'_> {
         let sequence = self
             .query_one(
                 "INSERT INTO workspace (name, sequence) VALUES (?1, 1) \
-                 ON CONFLICT (name) DO UPDATE SET sequence = sequence + 1 RETURNING sequence",
+                 ON CONFLICT (name) DO UPDATE SET sequence = workspace.sequence + 1 RETURNING sequence",
                 [workspace],
                 |row| row.get(0),
             )?
@@ -180,8 +180,8 @@ impl EventRows for SqlTransaction<'_> {
         let kinds = unseen.all(sql, (name, after, end), |row| Ok((text(row, 0)?, row.get(1)?)))?;
         // Events of earlier versions list no items.
         let sql = "SELECT ifnull(e.details ->> '$.source', 'context'), json_array_length(e.details, '$.items'), \
-                 ifnull(e.details ->> '$.candidate_count', 0), \
-                 (SELECT ifnull(sum(i.value ->> '$.tokens'), 0) FROM json_each(e.details, '$.items') i) \
+                 ifnull(CAST(e.details ->> '$.candidate_count' AS BIGINT), 0), \
+                 (SELECT ifnull(sum(CAST(i.value ->> '$.tokens' AS BIGINT)), 0) FROM json_each(e.details, '$.items') i) \
              FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 AND e.sequence <= ?3 \
                  AND e.kind = 'context.built' AND json_type(e.details, '$.items') IS NOT NULL \
              ORDER BY e.sequence";

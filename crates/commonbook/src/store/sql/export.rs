@@ -101,7 +101,7 @@ impl ExportRows for SqlTransaction<'_> {
     fn stated_names(&self, workspace: &Workspace, names: &[EntityId]) -> Result<Vec<EntityName>> {
         let sql = "SELECT e.* FROM json_each(?3) w CROSS JOIN entity_name e \
                    ON e.audience = ?2 AND e.id = w.value \
-                   WHERE e.workspace = ?1 AND e.stated = 1 ORDER BY e.id";
+                   WHERE e.workspace = ?1 AND e.stated ORDER BY e.id";
         let everybody = self.find_audience(&Audience::Workspace(workspace.clone()))?;
         let params = (workspace.as_str(), everybody, encode_json(&names)?);
         self.query_all(sql, params, name_from_row)
@@ -236,13 +236,13 @@ impl ExportRows for SqlTransaction<'_> {
             "INSERT INTO agent (workspace, name, first_seen, last_seen, device, client) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
              ON CONFLICT (workspace, name) DO UPDATE SET \
-                 first_seen = min(first_seen, excluded.first_seen), \
-                 last_seen = max(last_seen, excluded.last_seen), \
-                 device = coalesce(device, excluded.device), \
-                 client = coalesce(client, excluded.client) \
-             WHERE excluded.first_seen < first_seen OR excluded.last_seen > last_seen \
-                 OR (device IS NULL AND excluded.device IS NOT NULL) \
-                 OR (client IS NULL AND excluded.client IS NOT NULL)",
+                 first_seen = min(agent.first_seen, excluded.first_seen), \
+                 last_seen = max(agent.last_seen, excluded.last_seen), \
+                 device = coalesce(agent.device, excluded.device), \
+                 client = coalesce(agent.client, excluded.client) \
+             WHERE excluded.first_seen < agent.first_seen OR excluded.last_seen > agent.last_seen \
+                 OR (agent.device IS NULL AND excluded.device IS NOT NULL) \
+                 OR (agent.client IS NULL AND excluded.client IS NOT NULL)",
             (
                 workspace.as_str(),
                 agent.agent.as_str(),

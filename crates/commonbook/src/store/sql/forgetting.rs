@@ -60,7 +60,11 @@ impl ForgettingRows for SqlTransaction<'_> {
     }
 
     fn add_phrase_key(&mut self, key: &str) -> Result<()> {
-        self.execute("INSERT OR IGNORE INTO tombstone_key (key) VALUES (?1)", [key])?;
+        self.execute(
+            "INSERT OR IGNORE INTO tombstone_key (number, key) \
+             SELECT 1 + ifnull(max(number), 0), ?1 FROM tombstone_key",
+            [key],
+        )?;
         Ok(())
     }
 
@@ -94,7 +98,8 @@ impl ForgettingRows for SqlTransaction<'_> {
         let wanted: Vec<(usize, i64)> =
             phrases.iter().map(|phrase| (phrase.words, phrase.digest)).collect();
         let sql = "SELECT t.* FROM json_each(?2) w CROSS JOIN tombstone t \
-                   ON t.workspace = ?1 AND t.words = w.value ->> 0 AND t.phrase = w.value ->> 1";
+                   ON t.workspace = ?1 AND t.words = CAST(w.value ->> 0 AS BIGINT) \
+                       AND t.phrase = CAST(w.value ->> 1 AS BIGINT)";
         self.query_all(sql, (workspace.as_str(), encode_json(&wanted)?), tombstone_from_row)
     }
 
@@ -310,9 +315,10 @@ impl SqlTransaction<'_> {
         for version in &mut found[start..] {
             let Some(SqlValue::Text(text)) = version.values.first_mut() else { continue };
             *text = without_empty_items(text);
-            let (bytes, hash) = (text.len(), sha256(text));
-            let sets = format!("SET bytes = {bytes}, sha256 = '{hash}', text = ?");
-            version.statement = version.statement.replacen("SET text = ?", &sets, 1);
+            let (bytes, hash) = (i64::try_from(text.len()).unwrap_or(i64::MAX), sha256(text));
+            let sets = "SET bytes = ?, sha256 = ?, text = ?";
+            version.statement = version.statement.replacen("SET text = ?", sets, 1);
+            version.values.splice(0..0, [bytes.into(), hash.into()]);
         }
         Ok(found)
     }

@@ -160,7 +160,7 @@ impl KnowledgeRows for SqlTransaction<'_> {
         let places = self.places_claiming(workspace, keys, limit)?;
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
-             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = w.value \
+             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = CAST(w.value AS BIGINT) \
              WHERE m.retraction IS NOT NULL AND m.deleted_at IS NULL ORDER BY w.key"
         );
         let unseen = self.unseen("a save looks for what was retracted, and shows it in a sight");
@@ -186,7 +186,7 @@ impl SqlTransaction<'_> {
         unseen.execute(
             "INSERT OR IGNORE INTO knowledge \
                  (memory, workspace, agent, revision, user_id, at, origin, context) \
-             SELECT m.id, ?1, ?2, coalesce(w.value ->> 1, m.revision), ?3, ?4, ?5, ?6 \
+             SELECT m.id, ?1, ?2, coalesce(CAST(w.value ->> 1 AS BIGINT), m.revision), ?3, ?4, ?5, ?6 \
              FROM json_each(?7) w CROSS JOIN memory m \
                  ON m.workspace IN (?1, 'global') AND m.id = w.value ->> 0",
             (

@@ -70,12 +70,13 @@ impl LineageRows for SqlTransaction<'_> {
         let sql = "\
             INSERT INTO told_memory \
                 (workspace, agent, session, origin, memory, revision, context, sequence, at) \
-            SELECT ?1, ?2, ?3, m.workspace, m.id, coalesce(w.value ->> 1, m.revision), ?4, ?5, ?6 \
+            SELECT ?1, ?2, ?3, m.workspace, m.id, coalesce(CAST(w.value ->> 1 AS BIGINT), m.revision), ?4, ?5, ?6 \
             FROM json_each(?7) w CROSS JOIN json_each(?8) o \
             CROSS JOIN memory m ON m.workspace = o.value AND m.id = w.value ->> 0 WHERE true \
             ON CONFLICT (workspace, agent, session, origin, memory) DO UPDATE SET \
-                revision = max(revision, excluded.revision), context = excluded.context, \
-                sequence = max(sequence, excluded.sequence), at = max(at, excluded.at)";
+                revision = max(told_memory.revision, excluded.revision), context = excluded.context, \
+                sequence = max(told_memory.sequence, excluded.sequence), \
+                at = max(told_memory.at, excluded.at)";
         let unseen = self.unseen(LINEAGE_READS);
         unseen.execute(
             sql,
@@ -97,7 +98,7 @@ impl LineageRows for SqlTransaction<'_> {
         let contradicted = |index: &str, side: &str, revision: &str| {
             format!(
                 "EXISTS (SELECT 1 FROM contradiction c INDEXED BY {index} \
-                 WHERE c.workspace = t.origin AND c.{side} = t.memory AND c.resolved = 0 \
+                 WHERE c.workspace = t.origin AND c.{side} = t.memory AND NOT c.resolved \
                      AND c.{revision} = m.revision AND c.sequence > t.sequence)"
             )
         };

@@ -327,7 +327,7 @@ impl MemoryRows for SqlTransaction<'_> {
         self.execute(sql, (workspace, &id))?;
         // An answer is stored in the workspace of its caller, which differs for a memory of
         // `global`.
-        self.execute("DELETE FROM answer WHERE instr(answer, ?1)", [&id])?;
+        self.execute("DELETE FROM answer WHERE instr(answer, ?1) > 0", [&id])?;
         // The event that saved it named its topics and its user.
         unseen.execute(
             "UPDATE event SET topics = '[]', topics_salt = NULL, user_id = NULL \

@@ -58,7 +58,7 @@ impl SqlTransaction<'_> {
         unseen.execute(
             "INSERT OR IGNORE INTO entity_name \
              (workspace, id, audience, session, entity_type, value, normalised, stated) \
-             SELECT e.workspace, e.id, ?4, e.session, e.entity_type, n.value, e.normalised, 0 \
+             SELECT e.workspace, e.id, ?4, e.session, e.entity_type, n.value, e.normalised, FALSE \
              FROM mention n INDEXED BY mention_memory CROSS JOIN entity_name e \
                  ON e.workspace = n.workspace AND e.id = n.name AND e.audience = ?3 \
              WHERE n.workspace = ?1 AND n.sequence = ?2",
@@ -82,11 +82,14 @@ impl SqlTransaction<'_> {
     ) -> Result<FxHashMap<String, (EntityId, EntityType)>> {
         let sql = "SELECT e.id, ifnull(s.entity, e.id), e.entity_type FROM json_each(?2) w \
              CROSS JOIN entity_name e \
-                 ON e.workspace = ?1 AND e.id = w.key AND e.audience = w.value \
+                 ON e.workspace = ?1 AND e.id = w.value ->> 0 \
+                 AND e.audience = CAST(w.value ->> 1 AS BIGINT) \
              LEFT JOIN entity_same s ON s.workspace = ?1 AND s.name = e.id";
-        let found = self.query_all(sql, (workspace.as_str(), encode_json(names)?), |row| {
-            Ok((row.get(0)?, (text(row, 1)?, text(row, 2)?)))
-        })?;
+        let found = self.query_all(
+            sql,
+            (workspace.as_str(), encode_json(&names.iter().collect::<Vec<_>>())?),
+            |row| Ok((row.get(0)?, (text(row, 1)?, text(row, 2)?))),
+        )?;
         Ok(found.into_iter().collect())
     }
 }
@@ -299,7 +302,7 @@ impl MentionRows for SqlTransaction<'_> {
         after: u64,
         limit: u32,
     ) -> Result<(bool, u32, u64)> {
-        let sql = "SELECT ifnull(max(f.kind LIKE 'memory.%'), 0), count(*), \
+        let sql = "SELECT count(*) FILTER (WHERE f.kind LIKE 'memory.%') > 0, count(*), \
                  ifnull(max(f.sequence), ?2) FROM \
              (SELECT e.kind, e.sequence FROM event e WHERE e.workspace = ?1 AND e.sequence > ?2 \
               ORDER BY e.sequence LIMIT ?3) f";

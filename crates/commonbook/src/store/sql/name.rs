@@ -16,8 +16,8 @@ impl SqlTransaction<'_> {
         self.execute(
             "INSERT INTO entity_name (workspace, id, audience, session, entity_type, value, \
              normalised, stated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
-             ON CONFLICT (audience, id) DO UPDATE SET stated = 1 \
-             WHERE excluded.stated > stated",
+             ON CONFLICT (audience, id) DO UPDATE SET stated = TRUE \
+             WHERE excluded.stated > entity_name.stated",
             (
                 name.workspace.as_str(),
                 name.id.to_string(),
@@ -44,7 +44,7 @@ impl SqlTransaction<'_> {
         let unseen = self.unseen("whether any memory of the audience mentions the name");
         let gone = unseen.execute(
             "DELETE FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3 \
-             AND stated = 0 AND NOT EXISTS \
+             AND stated = FALSE AND NOT EXISTS \
                  (SELECT 1 FROM mention WHERE +workspace = ?1 AND name = ?2 AND audience = ?3)",
             (key[0], key[1], audience),
         )?;

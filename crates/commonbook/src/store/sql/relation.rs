@@ -136,8 +136,10 @@ impl SqlTransaction<'_> {
             let Some(other) = self.audience_of(&memory.workspace, other)? else { continue };
             let audience = Audience::of_both(&own, &other, &relation.author);
             // If that audience has the same relation already, both stay.
-            let sql =
-                "UPDATE OR IGNORE relation SET audience = ?3 WHERE workspace = ?1 AND id = ?2";
+            let sql = "UPDATE relation SET audience = ?3 WHERE workspace = ?1 AND id = ?2 \
+                 AND NOT EXISTS (SELECT 1 FROM relation o WHERE o.audience = ?3 \
+                     AND o.origin = relation.origin AND o.relation_type = relation.relation_type \
+                     AND o.target = relation.target)";
             let number = self.audience_number(&audience)?;
             self.execute(sql, (workspace, relation.id.to_string(), number))?;
         }
@@ -257,7 +259,7 @@ impl SqlTransaction<'_> {
              AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
                  AND k.id = n.name AND k.audience = n.audience AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
              AND m.recorded_at <= :at AND m.deleted_at IS NULL \
-             GROUP BY n.sequence, 2 ORDER BY n.sequence DESC LIMIT {MENTION_LINKS_MAX}"
+             GROUP BY n.sequence, m.id, 2 ORDER BY n.sequence DESC LIMIT {MENTION_LINKS_MAX}"
         );
         let (at, id) = (along.at.as_millisecond(), node.to_string());
         let types = (!along.types.is_empty()).then(|| encode_json(&along.types)).transpose()?;

@@ -26,7 +26,7 @@ const UNSUMMARISED_CONDITION: &str = "\
     s.status = 'completed' AND s.summary IS NULL \
     AND (SELECT count(*) FROM (SELECT 1 FROM memory \
         WHERE workspace = s.workspace AND session = s.id AND sharing = 'shared' \
-            AND trust <> 'quarantined' AND user_id IS s.user_id AND deleted_at IS NULL LIMIT 2)) > 1 \
+            AND trust <> 'quarantined' AND user_id IS s.user_id AND deleted_at IS NULL LIMIT 2) found) > 1 \
     AND NOT EXISTS (SELECT 1 FROM memory WHERE workspace = s.workspace AND session = s.id \
         AND case_key IS NOT NULL)";
 

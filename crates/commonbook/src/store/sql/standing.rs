@@ -54,7 +54,7 @@ impl StandingRows for SqlTransaction<'_> {
                    (SELECT version FROM (SELECT version, \
                         row_number() OVER newest AS place, sum(bytes) OVER newest AS total \
                     FROM standing_version WHERE project = ?1 AND role = ?2 \
-                    WINDOW newest AS (ORDER BY version DESC)) \
+                    WINDOW newest AS (ORDER BY version DESC)) v \
                     WHERE place > 1 AND (place > ?3 OR total > ?4))";
         self.execute(old, (&key.project, &key.role, kept, bytes))?;
         Ok(())

@@ -87,10 +87,10 @@ impl UsageRows for SqlTransaction<'_> {
             SELECT m.workspace, m.id, m.audience, m.sequence, ?3, ?4, ?5, ?6 FROM memory m \
             WHERE m.workspace = ?1 AND m.id = ?2 \
             ON CONFLICT (workspace, memory) DO UPDATE SET \
-                found = found + excluded.found, told = told + excluded.told, \
-                used = used + excluded.used, \
-                last_told_at = max(coalesce(last_told_at, excluded.last_told_at), \
-                                   coalesce(excluded.last_told_at, last_told_at))";
+                found = usage.found + excluded.found, told = usage.told + excluded.told, \
+                used = usage.used + excluded.used, \
+                last_told_at = max(coalesce(usage.last_told_at, excluded.last_told_at), \
+                                   coalesce(excluded.last_told_at, usage.last_told_at))";
         let unseen = self.unseen("counts are added to memories, and shown to no caller here");
         for ((workspace, id), count) in &counts.0 {
             let last_told_at = count.last_told_at.map(Timestamp::as_millisecond);

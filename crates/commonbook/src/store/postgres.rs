@@ -1,0 +1,219 @@
+//! The store in a PostgreSQL server: one memory for the processes of many machines.
+//!
+//! Each write is a serializable transaction of its own; if another one changed what it read, the
+//! whole closure runs again. Reads run on snapshots. The statements are those of every store; the
+//! dialect turns their text into PostgreSQL's. Rows have no digests here: a server that others can
+//! write to has roles for that.
+
+mod dialect;
+mod engine;
+mod pool;
+mod schema;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use postgres::error::SqlState;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::store::sql::SqlTransaction;
+use crate::store::{Store, StoreRead, StoreWrite};
+use engine::{PostgresEngine, WriteConflict};
+use pool::ConnectionPool;
+
+/// Runs of a write that others changed the rows of before it gives up. Each time one of them was
+/// committed.
+const WRITE_RUNS_MAX: usize = 256;
+
+/// Runs of a write that finds a row with its key, or loses its connection, before that is an error:
+/// another write may have made the row a moment ago, and the next run sees it.
+const OTHER_RUNS_MAX: usize = 3;
+
+/// A store in a PostgreSQL database.
+pub struct PostgresStore {
+    pool: ConnectionPool,
+    /// The first run of a write goes beside others; one that has to run again goes alone in this
+    /// process.
+    turns: RwLock<()>,
+    /// Writes that are not answered yet.
+    queued: AtomicUsize,
+}
+
+/// How a run of a write ended.
+enum WriteRun {
+    Ended(Result<()>),
+    /// It has to run again; the error counts if it may not.
+    Conflicted(WriteConflict, Error),
+}
+
+impl PostgresStore {
+    /// Connects to a database, and creates the tables if they are missing.
+    ///
+    /// # Errors
+    /// `invalid` if the text is no connection string; `unavailable` if the server cannot be reached,
+    /// is older than version 14, runs without `fsync`, or holds tables of a newer version.
+    pub fn open(connection: &str) -> Result<Arc<Self>> {
+        let pool = ConnectionPool::new(connection)?;
+        pool.with(schema::prepare)?;
+        Ok(Arc::new(Self { pool, turns: RwLock::new(()), queued: AtomicUsize::new(0) }))
+    }
+
+    /// Runs a write once.
+    fn run_once(&self, write: &mut StoreWrite) -> Result<WriteRun> {
+        self.pool.with_begun("BEGIN ISOLATION LEVEL SERIALIZABLE", |session| {
+            let (result, conflict) = {
+                let engine = PostgresEngine::new(session);
+                let mut tx = SqlTransaction::new(&engine);
+                let result = catch_unwind(AssertUnwindSafe(|| write(&mut tx)))
+                    .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")));
+                (result, engine.conflict())
+            };
+            // After a conflict the server refuses all else, whatever the closure made of it.
+            if let Some(conflict) = conflict {
+                if conflict != WriteConflict::Connection {
+                    session.end("ROLLBACK")?;
+                }
+                let error = result.err().unwrap_or_else(busy_rows);
+                return Ok(WriteRun::Conflicted(conflict, error));
+            }
+            if let Err(error) = result {
+                session.end("ROLLBACK")?;
+                return Ok(WriteRun::Ended(Err(error)));
+            }
+            let Err(error) = session.end("COMMIT") else { return Ok(WriteRun::Ended(Ok(()))) };
+            Ok(match WriteConflict::of(&error) {
+                Some(WriteConflict::Connection) => {
+                    WriteRun::Ended(Err(unknown_commit().with_cause(error)))
+                }
+                Some(conflict) => WriteRun::Conflicted(conflict, error.into()),
+                None => WriteRun::Ended(Err(error.into())),
+            })
+        })
+    }
+
+    fn run_until_settled(&self, write: &mut StoreWrite) -> Result<()> {
+        let mut run = {
+            let _beside_others = self.turns.read().unwrap_or_else(PoisonError::into_inner);
+            self.run_once(write)?
+        };
+        let _alone = match run {
+            WriteRun::Ended(result) => return result,
+            WriteRun::Conflicted(..) => self.turns.write().unwrap_or_else(PoisonError::into_inner),
+        };
+        let (mut runs, mut other_runs) = (1, 0);
+        loop {
+            match run {
+                WriteRun::Ended(result) => return result,
+                WriteRun::Conflicted(conflict, error) => {
+                    other_runs += usize::from(conflict != WriteConflict::Order);
+                    if runs >= WRITE_RUNS_MAX || other_runs >= OTHER_RUNS_MAX {
+                        return Err(error);
+                    }
+                }
+            }
+            runs += 1;
+            run = self.run_once(write)?;
+        }
+    }
+
+    /// Runs one statement without parameters, and reads the first column of its first row.
+    fn number(&self, sql: &str) -> Result<i64> {
+        self.pool.with(|session| Ok(session.client().query_one(sql, &[])?.try_get(0)?))
+    }
+}
+
+impl Store for PostgresStore {
+    fn run_write(&self, mut write: StoreWrite) -> Result<()> {
+        self.queued.fetch_add(1, Ordering::Relaxed);
+        let result = self.run_until_settled(&mut write);
+        self.queued.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+
+    fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
+        self.pool.with_begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", |session| {
+            let result = read(&SqlTransaction::new(&PostgresEngine::new(session)));
+            session.end("ROLLBACK")?;
+            result
+        })
+    }
+
+    /// Reads every row, so that the server compares the checksums of its pages if it has any.
+    fn check(&self) -> Result<Vec<String>> {
+        let tables = "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'r' \
+             AND c.relnamespace = (SELECT relnamespace FROM pg_class \
+                 WHERE oid = to_regclass('schema_version')) ORDER BY 1";
+        self.pool.with(|session| {
+            let mut findings = Vec::new();
+            for row in session.client().query(tables, &[])? {
+                let table: String = row.try_get(0)?;
+                let read = session.client().batch_execute(&format!("SELECT count(*) FROM {table}"));
+                match read {
+                    Err(error) if error.code() == Some(&SqlState::DATA_CORRUPTED) => {
+                        findings.push(format!("table {table}: {error}"));
+                    }
+                    read => read?,
+                }
+            }
+            Ok(findings)
+        })
+    }
+
+    /// Compares each journal with the number of its events: rows have no digests here.
+    fn check_rows(&self) -> Result<Vec<String>> {
+        let sql = "SELECT w.name, w.sequence, count(e.sequence) FROM workspace w \
+             LEFT JOIN event e ON e.workspace = w.name GROUP BY w.name, w.sequence \
+             HAVING count(e.sequence) <> w.sequence OR coalesce(max(e.sequence), 0) <> w.sequence \
+             ORDER BY w.name";
+        self.pool.with(|session| {
+            let mut findings = Vec::new();
+            for row in session.client().query(sql, &[])? {
+                let (name, end, count): (String, i64, i64) =
+                    (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+                findings.push(format!(
+                    "workspace '{name}': its journal ends at event {end}, and {count} events exist"
+                ));
+            }
+            Ok(findings)
+        })
+    }
+
+    fn disk_bytes(&self) -> Result<u64> {
+        let bytes = self.number("SELECT pg_database_size(current_database())")?;
+        Ok(u64::try_from(bytes).unwrap_or_default())
+    }
+
+    fn schema_version(&self) -> Result<u32> {
+        let version = self.number("SELECT max(version) FROM schema_version")?;
+        Ok(u32::try_from(version).unwrap_or_default())
+    }
+
+    fn queued_writes(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
+    }
+
+    /// Removes dead rows from the tables. The write-ahead log and its archive, standbys and backups
+    /// keep what they have until they are rotated.
+    fn scrub(&self) -> Result<()> {
+        self.pool.with(|session| Ok(session.client().batch_execute("VACUUM")?))
+    }
+}
+
+/// The error of a server that cannot be used.
+fn unusable_server(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Unavailable, message)
+        .hint("Nothing was written. Check the PostgreSQL server and the connection string.")
+}
+
+/// The error of a write that others keep from its rows.
+fn busy_rows() -> Error {
+    Error::new(ErrorKind::Unavailable, "other writes keep the same rows of PostgreSQL busy")
+        .hint("Nothing was written. Try again in a moment.")
+}
+
+/// The error of a commit whose answer was lost.
+fn unknown_commit() -> Error {
+    Error::new(ErrorKind::Unavailable, "the connection to PostgreSQL was lost during a commit")
+        .hint("Whether it was written is unknown. Repeat it with the same idempotency key.")
+}

@@ -1,0 +1,439 @@
+//! A connection to PostgreSQL as the driver of statements.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::error::Error as StdError;
+
+use postgres::error::SqlState;
+use postgres::types::private::BytesMut;
+use postgres::types::{IsNull, ToSql as EngineParameter, Type, to_sql_checked};
+use postgres::{Client, Row, Statement};
+
+use super::dialect::{ParameterName, Translation, translate};
+use super::unusable_server;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::store::EngineWork;
+use crate::store::sql::driver::{
+    ColumnValue, ParameterValue, Parameters, ReadAccess, RowColumns, SqlConnection, SqlRow,
+    ValueKind, store_failed,
+};
+
+/// Statements that a connection keeps prepared; then it begins anew.
+const PREPARED_STATEMENTS_MAX: usize = 512;
+
+/// Locks the journal of a workspace until the end of the transaction.
+const LOCK_JOURNAL: &str = "SELECT 1 FROM workspace WHERE name = ?1 FOR UPDATE";
+
+/// How each connection works: joins in the order of the statements, as `CROSS JOIN` fixes it in
+/// SQLite; no compilation of plans, which costs more than our statements; and a limit for locks.
+const SETTINGS: &str = "SET client_min_messages = warning; SET join_collapse_limit = 1; \
+    SET jit = off; SET lock_timeout = '10s'";
+
+/// Collations that lower-case all of Unicode, the best first: that of ICU, those of PostgreSQL 18 and
+/// 17, and that of the system's library.
+const LOWER_COLLATIONS: [&str; 4] = ["und-x-icu", "pg_unicode_fast", "pg_c_utf8", "C.utf8"];
+
+/// A connection with its prepared statements.
+pub(super) struct PostgresSession {
+    client: Client,
+    prepared: HashMap<String, PreparedStatement>,
+    in_transaction: bool,
+    /// The collation that lower-cases text.
+    lower: String,
+}
+
+struct PreparedStatement {
+    statement: Statement,
+    parameters: Vec<ParameterName>,
+    kinds: Vec<ValueKind>,
+}
+
+impl PostgresSession {
+    /// Prepares a new connection for the statements of the store.
+    pub(super) fn start(mut client: Client) -> Result<Self> {
+        client.batch_execute(SETTINGS)?;
+        let sql = "SELECT collname::text FROM pg_collation WHERE collname = ANY ($1::text[]) \
+             AND collencoding IN (-1, 6) ORDER BY array_position($1::text[], collname::text) LIMIT 1";
+        let found = client.query_opt(sql, &[&LOWER_COLLATIONS.as_slice()])?.ok_or_else(|| {
+            unusable_server("PostgreSQL has no collation that lower-cases all letters")
+        })?;
+        let lower = found.try_get(0)?;
+        Ok(Self { client, prepared: HashMap::new(), in_transaction: false, lower })
+    }
+
+    /// The connection, for what is no statement of the store.
+    pub(super) fn client(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    /// Whether another transaction may begin on it.
+    pub(super) fn is_usable(&self) -> bool {
+        !self.in_transaction && !self.client.is_closed()
+    }
+
+    /// Begins a transaction.
+    pub(super) fn begin(&mut self, begin: &str) -> Result<(), postgres::Error> {
+        self.in_transaction = true;
+        self.client.batch_execute(begin)
+    }
+
+    /// Ends the transaction by `COMMIT` or `ROLLBACK`.
+    pub(super) fn end(&mut self, end: &str) -> Result<(), postgres::Error> {
+        self.client.batch_execute(end)?;
+        self.in_transaction = false;
+        Ok(())
+    }
+
+    /// Prepares a statement once for each text and the kinds of its parameters; returns it with the
+    /// values to bind.
+    fn prepare<'v>(
+        &mut self,
+        sql: &str,
+        parameters: Parameters<'_, 'v>,
+    ) -> Result<(Statement, Vec<BoundValue<'v>>), StatementError> {
+        if let Some(known) = self.prepared.get(sql) {
+            let values = bind(&known.parameters, parameters)?;
+            if values.iter().map(BoundValue::kind).eq(known.kinds.iter().copied()) {
+                return Ok((known.statement.clone(), values));
+            }
+        }
+        let Translation { sql: text, parameters: names } = translate(sql, &self.lower)?;
+        let values = bind(&names, parameters)?;
+        let kinds: Vec<ValueKind> = values.iter().map(BoundValue::kind).collect();
+        let types: Vec<Type> = kinds.iter().copied().map(type_of).collect();
+        let statement = self.client.prepare_typed(&text, &types)?;
+        if self.prepared.len() >= PREPARED_STATEMENTS_MAX {
+            self.prepared.clear();
+        }
+        let known = PreparedStatement { statement: statement.clone(), parameters: names, kinds };
+        self.prepared.insert(sql.to_owned(), known);
+        Ok((statement, values))
+    }
+}
+
+/// The values of a statement's parameters, in the order of their numbers. A name that was not given
+/// is NULL, as in SQLite.
+fn bind<'v>(
+    names: &[ParameterName],
+    parameters: Parameters<'_, 'v>,
+) -> Result<Vec<BoundValue<'v>>> {
+    let value = |name: &ParameterName| match (name, parameters) {
+        (ParameterName::Position(place), Parameters::Positional(values)) => {
+            values.get(*place).copied().ok_or_else(|| store_failed(MissingParameter(*place + 1)))
+        }
+        (ParameterName::Name(name), Parameters::Named(values)) => {
+            let found = values.iter().find(|(given, _)| given == name);
+            Ok(found.map_or(ParameterValue::Null(ValueKind::Text), |(_, value)| *value))
+        }
+        (ParameterName::Position(place), Parameters::Named(_)) => {
+            Err(store_failed(MissingParameter(*place + 1)))
+        }
+        (ParameterName::Name(_), Parameters::Positional(_)) => {
+            Err(store_failed(MissingParameter(0)))
+        }
+    };
+    names.iter().map(|name| value(name).map(BoundValue)).collect()
+}
+
+/// A statement has a parameter without a value.
+#[derive(Debug, thiserror::Error)]
+#[error("parameter {0} of a statement has no value")]
+struct MissingParameter(usize);
+
+/// A value on its way to the server.
+#[derive(Debug)]
+struct BoundValue<'v>(ParameterValue<'v>);
+
+impl BoundValue<'_> {
+    fn kind(&self) -> ValueKind {
+        match self.0 {
+            ParameterValue::Null(kind) => kind,
+            ParameterValue::Boolean(_) => ValueKind::Boolean,
+            ParameterValue::Integer(_) => ValueKind::Integer,
+            ParameterValue::Real(_) => ValueKind::Real,
+            ParameterValue::Text(_) => ValueKind::Text,
+            ParameterValue::Blob(_) => ValueKind::Blob,
+        }
+    }
+}
+
+/// The type that the server uses for a parameter of this kind.
+fn type_of(kind: ValueKind) -> Type {
+    match kind {
+        ValueKind::Boolean => Type::BOOL,
+        ValueKind::Integer => Type::INT8,
+        ValueKind::Real => Type::FLOAT8,
+        ValueKind::Text => Type::TEXT,
+        ValueKind::Blob => Type::BYTEA,
+    }
+}
+
+impl EngineParameter for BoundValue<'_> {
+    fn to_sql(
+        &self,
+        engine_type: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn StdError + Sync + Send>> {
+        match self.0 {
+            ParameterValue::Null(_) => Ok(IsNull::Yes),
+            ParameterValue::Boolean(flag) => flag.to_sql(engine_type, out),
+            ParameterValue::Integer(number) => number.to_sql(engine_type, out),
+            ParameterValue::Real(number) => number.to_sql(engine_type, out),
+            ParameterValue::Text(text) => text.to_sql(engine_type, out),
+            ParameterValue::Blob(bytes) => bytes.to_sql(engine_type, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// A transaction on a connection that somebody else ends.
+pub(super) struct PostgresEngine<'c> {
+    session: RefCell<&'c mut PostgresSession>,
+    /// Why the whole transaction has to run again.
+    conflict: Cell<Option<WriteConflict>>,
+    /// Whether the transaction has changed anything.
+    has_written: Cell<bool>,
+}
+
+/// Why a transaction cannot be committed, and may succeed if it runs again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WriteConflict {
+    /// Another transaction changed what this one read or wrote.
+    Order,
+    /// A row with the same key was there already, perhaps since a moment ago.
+    Key,
+    /// The connection was lost before the commit.
+    Connection,
+}
+
+impl WriteConflict {
+    /// The conflict that an error of the server stands for.
+    pub(super) fn of(error: &postgres::Error) -> Option<Self> {
+        let Some(code) = error.code() else {
+            return is_lost(error).then_some(Self::Connection);
+        };
+        match code {
+            code if *code == SqlState::T_R_SERIALIZATION_FAILURE => Some(Self::Order),
+            code if *code == SqlState::T_R_DEADLOCK_DETECTED => Some(Self::Order),
+            code if *code == SqlState::UNIQUE_VIOLATION => Some(Self::Key),
+            code if *code == SqlState::ADMIN_SHUTDOWN => Some(Self::Connection),
+            _ => None,
+        }
+    }
+}
+
+/// Why a statement failed: before it reached the server, or there.
+enum StatementError {
+    Unsent(Error),
+    Server(postgres::Error),
+}
+
+impl From<Error> for StatementError {
+    fn from(error: Error) -> Self {
+        Self::Unsent(error)
+    }
+}
+
+impl From<postgres::Error> for StatementError {
+    fn from(error: postgres::Error) -> Self {
+        Self::Server(error)
+    }
+}
+
+impl<'c> PostgresEngine<'c> {
+    pub(super) fn new(session: &'c mut PostgresSession) -> Self {
+        Self {
+            session: RefCell::new(session),
+            conflict: Cell::new(None),
+            has_written: Cell::new(false),
+        }
+    }
+
+    /// Why the transaction has to run again, whatever its closure returned.
+    pub(super) fn conflict(&self) -> Option<WriteConflict> {
+        self.conflict.get()
+    }
+
+    /// Prepares a statement, and runs it. Before the first change it locks the journal of the
+    /// workspace, which is the first parameter of nearly every change: two writes of one workspace
+    /// would otherwise lock their rows in two orders, and wait a second for the server to notice.
+    fn run<T>(
+        &self,
+        sql: &str,
+        parameters: Parameters<'_, '_>,
+        act: impl FnOnce(
+            &mut Client,
+            &Statement,
+            &[&(dyn EngineParameter + Sync)],
+        ) -> Result<T, postgres::Error>,
+    ) -> Result<T> {
+        let changes = ["INSERT", "UPDATE", "DELETE"].iter().any(|verb| sql.starts_with(verb));
+        if changes && !self.has_written.replace(true) {
+            let first = match parameters {
+                Parameters::Positional(values) => values.first().copied(),
+                Parameters::Named(values) => {
+                    values.iter().find(|(name, _)| *name == ":workspace").map(|(_, value)| *value)
+                }
+            };
+            if let Some(workspace @ ParameterValue::Text(_)) = first {
+                let parameters = Parameters::Positional(&[workspace]);
+                self.send(LOCK_JOURNAL, parameters, |client, statement, values| {
+                    client.execute(statement, values)
+                })?;
+            }
+        }
+        self.send(sql, parameters, act)
+    }
+
+    fn send<T>(
+        &self,
+        sql: &str,
+        parameters: Parameters<'_, '_>,
+        act: impl FnOnce(
+            &mut Client,
+            &Statement,
+            &[&(dyn EngineParameter + Sync)],
+        ) -> Result<T, postgres::Error>,
+    ) -> Result<T> {
+        let mut session = self.session.borrow_mut();
+        let result = session.prepare(sql, parameters).and_then(|(statement, values)| {
+            let values: Vec<&(dyn EngineParameter + Sync)> =
+                values.iter().map(|value| value as &(dyn EngineParameter + Sync)).collect();
+            Ok(act(&mut session.client, &statement, &values)?)
+        });
+        result.map_err(|error| match error {
+            StatementError::Unsent(error) => error,
+            StatementError::Server(error) => {
+                if let Some(conflict) = WriteConflict::of(&error) {
+                    self.conflict.set(Some(conflict));
+                }
+                server_error(error)
+            }
+        })
+    }
+}
+
+impl SqlConnection for PostgresEngine<'_> {
+    fn execute(&self, _: ReadAccess, sql: &str, parameters: Parameters<'_, '_>) -> Result<usize> {
+        let changed = self
+            .run(sql, parameters, |client, statement, values| client.execute(statement, values))?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    fn query(
+        &self,
+        _: ReadAccess,
+        sql: &str,
+        parameters: Parameters<'_, '_>,
+        each: &mut dyn FnMut(&SqlRow<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        let rows =
+            self.run(sql, parameters, |client, statement, values| client.query(statement, values))?;
+        for row in &rows {
+            if !each(&SqlRow::new(row))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn key_columns(&self, table: &str) -> Result<Vec<String>> {
+        let sql = "SELECT a.attname::text FROM pg_index i \
+             JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place) ON TRUE \
+             JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number \
+             WHERE i.indrelid = to_regclass(?1) AND i.indisprimary ORDER BY k.place";
+        let (mut names, table) = (Vec::new(), [ParameterValue::Text(table)]);
+        self.query(ReadAccess::Open, sql, Parameters::Positional(&table), &mut |row| {
+            names.push(row.get(0)?);
+            Ok(true)
+        })?;
+        Ok(names)
+    }
+
+    fn work(&self) -> Option<EngineWork> {
+        None
+    }
+}
+
+impl RowColumns for Row {
+    fn value(&self, index: usize) -> Result<ColumnValue<'_>> {
+        let Some(column) = self.columns().get(index) else {
+            return Err(store_failed(UnknownColumn(format!("{index}"))));
+        };
+        let value = match *column.type_() {
+            Type::INT8 => self.try_get::<_, Option<i64>>(index)?.map(ColumnValue::Integer),
+            Type::INT4 => self
+                .try_get::<_, Option<i32>>(index)?
+                .map(|number| ColumnValue::Integer(number.into())),
+            Type::BOOL => self.try_get::<_, Option<bool>>(index)?.map(ColumnValue::Boolean),
+            Type::FLOAT8 => self.try_get::<_, Option<f64>>(index)?.map(ColumnValue::Real),
+            Type::TEXT | Type::VARCHAR | Type::NAME => {
+                self.try_get::<_, Option<&str>>(index)?.map(ColumnValue::Text)
+            }
+            Type::BYTEA => self.try_get::<_, Option<&[u8]>>(index)?.map(ColumnValue::Blob),
+            _ => {
+                let (name, its_type) = (column.name(), column.type_());
+                return Err(store_failed(UnknownColumn(format!("{name} of type {its_type}"))));
+            }
+        };
+        Ok(value.unwrap_or(ColumnValue::Null))
+    }
+
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.columns().iter().position(|column| column.name() == name)
+    }
+}
+
+/// A statement returned a column that no noun is read from.
+#[derive(Debug, thiserror::Error)]
+#[error("a row has no readable column {0}")]
+struct UnknownColumn(String);
+
+impl From<postgres::Error> for Error {
+    fn from(error: postgres::Error) -> Self {
+        server_error(error)
+    }
+}
+
+/// The server's error in terms of the domain. Nothing was written when it occurs before a commit.
+pub(super) fn server_error(error: postgres::Error) -> Error {
+    let unavailable = |message: &str| Error::new(ErrorKind::Unavailable, message);
+    let Some(code) = error.code().cloned() else {
+        return match is_lost(&error) {
+            true => unusable_server("the connection to PostgreSQL is lost").with_cause(error),
+            false => store_failed(error),
+        };
+    };
+    match code {
+        SqlState::T_R_SERIALIZATION_FAILURE
+        | SqlState::T_R_DEADLOCK_DETECTED
+        | SqlState::LOCK_NOT_AVAILABLE => {
+            unavailable("other writes keep the same rows of PostgreSQL busy")
+                .hint("Nothing was written. Try again in a moment.")
+        }
+        SqlState::DISK_FULL => unavailable("the disk of PostgreSQL is full")
+            .hint("Nothing was written. Make room on the server."),
+        SqlState::INSUFFICIENT_PRIVILEGE => {
+            unusable_server("PostgreSQL refuses what the role of Commonbook needs")
+        }
+        SqlState::TOO_MANY_CONNECTIONS
+        | SqlState::ADMIN_SHUTDOWN
+        | SqlState::CRASH_SHUTDOWN
+        | SqlState::CANNOT_CONNECT_NOW => unusable_server("PostgreSQL accepts no connection now"),
+        SqlState::READ_ONLY_SQL_TRANSACTION => {
+            unusable_server("this PostgreSQL server is read-only, as a standby is")
+        }
+        _ => return store_failed(error),
+    }
+    .with_cause(error)
+}
+
+/// Whether an error comes from the connection itself.
+fn is_lost(error: &postgres::Error) -> bool {
+    error.is_closed() || error.source().is_some_and(<dyn StdError>::is::<std::io::Error>)
+}

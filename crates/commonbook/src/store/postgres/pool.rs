@@ -1,0 +1,141 @@
+//! The connections to the server: opened when needed, used by one transaction at a time.
+
+use std::str::FromStr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use postgres::config::SslMode;
+use postgres::{Config, NoTls};
+
+use super::engine::{PostgresSession, server_error};
+use super::unusable_server;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits;
+
+/// Connections of one process at most.
+const CONNECTIONS_MAX: usize = 16;
+
+/// Idle connections that stay open.
+const IDLE_CONNECTIONS_MAX: usize = 8;
+
+/// The connections of one process to one database.
+pub(super) struct ConnectionPool {
+    config: Config,
+    state: Mutex<PoolState>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct PoolState {
+    idle: Vec<PostgresSession>,
+    in_use: usize,
+}
+
+impl ConnectionPool {
+    /// A pool for this connection string; it opens nothing yet.
+    pub(super) fn new(connection: &str) -> Result<Self> {
+        let mut config = Config::from_str(connection).map_err(|error| {
+            Error::new(ErrorKind::Invalid, "this is no connection string of PostgreSQL")
+                .hint("Write it as `postgres://user@host/database`.")
+                .with_cause(error)
+        })?;
+        if config.get_ssl_mode() == SslMode::Require {
+            let message = "a connection to PostgreSQL with TLS is not supported yet";
+            return Err(Error::new(ErrorKind::Invalid, message).hint(
+                "Connect over a unix socket or a private network without `sslmode=require`.",
+            ));
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("commonbook");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS));
+        }
+        Ok(Self { config, state: Mutex::default(), freed: Condvar::new() })
+    }
+
+    /// Runs `act` on a connection outside of any transaction.
+    pub(super) fn with<T>(&self, act: impl FnOnce(&mut PostgresSession) -> Result<T>) -> Result<T> {
+        let (slot, idle) = self.take()?;
+        let mut session = match idle {
+            Some(idle) => idle,
+            None => self.connect()?,
+        };
+        let result = act(&mut session);
+        slot.give_back(session);
+        result
+    }
+
+    /// Runs `act` on a connection on which this statement has begun a transaction; `act` ends it. A
+    /// connection that was closed while it was idle is replaced: nothing was sent on it.
+    pub(super) fn with_begun<T>(
+        &self,
+        begin: &str,
+        act: impl FnOnce(&mut PostgresSession) -> Result<T>,
+    ) -> Result<T> {
+        loop {
+            let (slot, idle) = self.take()?;
+            let was_idle = idle.is_some();
+            let mut session = match idle {
+                Some(idle) => idle,
+                None => self.connect()?,
+            };
+            match session.begin(begin) {
+                Err(_) if was_idle => {}
+                Err(error) => return Err(error.into()),
+                Ok(()) => {
+                    let result = act(&mut session);
+                    slot.give_back(session);
+                    return result;
+                }
+            }
+        }
+    }
+
+    /// A place for a connection, and an idle one if there is any. Waits if all are in use.
+    fn take(&self) -> Result<(SessionSlot<'_>, Option<PostgresSession>)> {
+        let wait = Duration::from_secs(limits::WRITE_WAIT_SECONDS);
+        let is_full = |state: &mut PoolState| state.in_use >= CONNECTIONS_MAX;
+        let waited = self.freed.wait_timeout_while(self.state(), wait, is_full);
+        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            let message = format!("all {CONNECTIONS_MAX} connections to PostgreSQL are in use");
+            return Err(Error::new(ErrorKind::Unavailable, message)
+                .hint("Nothing was written. Try again in a moment."));
+        }
+        state.in_use += 1;
+        Ok((SessionSlot(self), state.idle.pop()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, PoolState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connect(&self) -> Result<PostgresSession> {
+        let client = self.config.connect(NoTls).map_err(|error| match error.code() {
+            Some(_) => server_error(error),
+            None => unusable_server("PostgreSQL cannot be reached").with_cause(error),
+        })?;
+        PostgresSession::start(client)
+    }
+}
+
+/// The place of a connection in use; dropping it makes room for another.
+struct SessionSlot<'p>(&'p ConnectionPool);
+
+impl SessionSlot<'_> {
+    /// Returns the connection to the pool, unless it is closed or in a transaction.
+    fn give_back(self, session: PostgresSession) {
+        let mut state = self.0.state();
+        if session.is_usable() && state.idle.len() < IDLE_CONNECTIONS_MAX {
+            state.idle.push(session);
+        }
+    }
+}
+
+impl Drop for SessionSlot<'_> {
+    fn drop(&mut self) {
+        self.0.state().in_use -= 1;
+        self.0.freed.notify_one();
+    }
+}
