@@ -41,7 +41,7 @@ pub struct WorkspaceStats {
 }
 
 /// The event streams of the server since it started: yours, or for the person all of the workspace.
-/// You see what became of events in your sight.
+/// Only events in sight count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BusStats {
     /// Events of the journal, through the last one that you may see.

@@ -12,8 +12,7 @@ use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::search::period;
 
-/// Lists the memories that are not what they were at a time: saved, changed, superseded or deleted
-/// since, the last saved first.
+/// Lists the memories that are not what they were at a time, the last saved first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffMemories {
@@ -49,7 +48,7 @@ pub struct DiffMemories {
 /// A memory that is not what it was at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryDifference {
-    /// As it was at that time; missing if it did not exist, or you could not see it.
+    /// As it was then; missing if it did not exist, or you could not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Memory>,
     /// As it is now; with `deleted_at` if it was deleted since.

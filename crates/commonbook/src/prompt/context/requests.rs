@@ -47,7 +47,7 @@ pub struct GetContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
-    /// A look back: only what held at this time, in the words of then.
+    /// Looks back: only what held then, in the words of then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub at: Option<String>,
