@@ -179,7 +179,7 @@ mod tests {
     use commonbook::model::agent::AgentList;
     use commonbook::model::contradiction::Contradiction;
     use commonbook::model::event::EventPage;
-    use commonbook::model::memory::{Memory, PurgeResult, SaveResult};
+    use commonbook::model::memory::{Memory, PurgeResult};
     use commonbook::model::search::SearchResponse;
     use commonbook::model::stats::WorkspaceStats;
     use commonbook::prompt::context::AgentContext;
@@ -197,7 +197,6 @@ mod tests {
     #[test]
     fn every_example_has_the_shape_of_its_response() {
         let of = |name| answer(name).expect(name);
-        check_example::<SaveResult>(&of("save_memory"));
         check_example::<Memory>(&memory());
         check_example::<SearchResponse>(&of("search_memory"));
         check_example::<AgentContext>(&of("get_context"));
