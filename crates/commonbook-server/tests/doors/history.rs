@@ -48,7 +48,7 @@ fn look_back(door: &dyn Door, name: &str) {
     assert_eq!(listed["items"][0]["text"], json!(blue), "{name}");
     let found =
         say("search_memory", json!({"query": format!("gate {name}"), "at": then, "owner": ann}));
-    assert_eq!(found["hits"][0]["text"], json!(blue), "{name}");
+    assert_eq!(found["hits"][0]["memory"]["text"], json!(blue), "{name}");
     let context = say("get_context", json!({"task": format!("paint the gate {name}"), "at": then}));
     let text = context["text"].as_str().unwrap_or_default();
     assert!(text.contains(&blue) && !text.contains("green"), "{name}: {text}");

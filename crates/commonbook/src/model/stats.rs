@@ -23,7 +23,7 @@ pub struct WorkspaceStats {
     pub memories: u64,
     /// Number of deleted memories that can be restored.
     pub deleted: u64,
-    /// Number of events in the journal, through the last one that you may see.
+    /// Number of events in the journal, through the last one in sight.
     pub events: u64,
     /// Number of sessions that have ended without a summary although several memories were saved in them.
     pub unsummarised: u64,
@@ -44,7 +44,7 @@ pub struct WorkspaceStats {
 /// Only events in sight count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BusStats {
-    /// Events of the journal, through the last one that you may see.
+    /// Events of the journal, through the last one in sight.
     pub published: u64,
     /// Events sent, for each follower.
     pub delivered: u64,

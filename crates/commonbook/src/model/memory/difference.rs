@@ -16,7 +16,7 @@ use crate::model::search::period;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffMemories {
-    /// The time. Of a day, its beginning.
+    /// Of a day, its beginning.
     #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub since: String,
     /// Only memories of this agent.
@@ -48,7 +48,7 @@ pub struct DiffMemories {
 /// A memory that is not what it was at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryDifference {
-    /// As it was then; missing if it did not exist, or you could not see it.
+    /// As it was then; missing if you could not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Memory>,
     /// As it is now; with `deleted_at` if it was deleted since.
