@@ -16,7 +16,7 @@ use crate::model::search::period;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffMemories {
-    /// Of a day, its beginning.
+    /// The time; of a day its beginning.
     #[schemars(extend("pattern" = period::TIME_PATTERN))]
     pub since: String,
     /// Only memories of this agent.
