@@ -61,7 +61,8 @@ fn quoting_files(folder: &Path, text: &str) -> Vec<PathBuf> {
 #[test]
 fn what_is_forgotten_at_the_command_line_leaves_the_vaults_at_once() {
     let home = Home::new();
-    let (vault, other) = (home.path().join("notes"), home.path().join("elsewhere"));
+    let folder = tempfile::tempdir().unwrap();
+    let (vault, other) = (folder.path().join("notes"), folder.path().join("elsewhere"));
     for text in ["Mrs Abernathy keeps the key under the third flowerpot.", "We deploy on Fridays."]
     {
         printed(&home.run(&["save", text]));

@@ -4,11 +4,12 @@
 //! both names, at positions that follow from the lengths of the names. An entity has a key for each
 //! pair of its pieces: 3 keys up to 11 letters, where one letter may differ, and 6 beyond, where two
 //! may. The probes of a name are the pairs that it would share with an entity of each possible
-//! length: at most 9 for short names and 42 for long ones. Together with the first two letters,
+//! length: at most 9 for short names and 42 for long ones; of a person whose name begins with an umlaut twice as many. Together with the first two letters,
 //! which are always equal, two pieces are at least half of a name, so that few other names share
 //! them. A store needs only an index on (workspace, key).
 
-use super::{ComparableName, EDITS_MAX, NAME_LETTERS_MAX};
+use super::{ComparableName, EDITS_MAX, NAME_LETTERS_MAX, without_umlauts};
+use crate::entities::EntityType;
 
 /// Minimum letters of a name in which one letter may differ.
 const ONE_EDIT_LETTERS_MIN: usize = 6;
@@ -26,9 +27,24 @@ pub fn keys(name: &ComparableName) -> Vec<String> {
     let pairs = (0..pieces).flat_map(|i| (i + 1..pieces).map(move |j| (i, j)));
     let piece =
         |index| &letters[piece_start(index, letters.len())..piece_start(index + 1, letters.len())];
-    pairs
-        .map(|(i, j)| piece_key(name, letters.len(), i, j, &letters[..2], piece(i), piece(j)))
-        .collect()
+    let beginnings = beginnings(name);
+    let keys = |(i, j)| {
+        let key = |beginning| piece_key(name, letters.len(), i, j, beginning, piece(i), piece(j));
+        beginnings.iter().map(|letters| key(letters)).collect::<Vec<_>>()
+    };
+    pairs.flat_map(keys).collect()
+}
+
+/// The first two letters, which nearly equal names share. Of a person also those without umlauts: `Özil` is
+/// written `Oezil` and `Ozil` too.
+fn beginnings(name: &ComparableName) -> Vec<Vec<char>> {
+    let first = |text: &str| text.chars().take(2).collect::<Vec<char>>();
+    let mut all = vec![first(&name.letters)];
+    if name.kind == EntityType::Person {
+        all.push(first(&without_umlauts(&name.letters)));
+        all.dedup();
+    }
+    all
 }
 
 /// Returns the keys that entities with nearly this name can have, each once.
@@ -40,6 +56,7 @@ pub fn probes(name: &ComparableName) -> Vec<String> {
     if !is_filed(name, length) {
         return probes;
     }
+    let beginnings = beginnings(name);
     let lengths = length.saturating_sub(EDITS_MAX).max(ONE_EDIT_LETTERS_MIN)..=length + EDITS_MAX;
     for entity_length in lengths {
         let allowed = allowed_edits(length.max(entity_length));
@@ -56,7 +73,10 @@ pub fn probes(name: &ComparableName) -> Vec<String> {
             let (Some(first), Some(second)) = (at(i, shifts.0), at(j, shifts.1)) else {
                 continue;
             };
-            probes.push(piece_key(name, entity_length, i, j, &letters[..2], first, second));
+            let key = |beginning: &Vec<char>| {
+                piece_key(name, entity_length, i, j, beginning, first, second)
+            };
+            probes.extend(beginnings.iter().map(key));
         }
     }
     probes.sort_unstable();
