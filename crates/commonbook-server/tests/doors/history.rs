@@ -62,15 +62,18 @@ fn what_held_at_a_time_is_shown_through_every_door() {
     through_every_door(look_back);
 }
 
+/// What a command prints to ann, its notes last.
+fn printed(home: &Home, arguments: &[&str]) -> String {
+    let whole = [arguments, &["--workspace", WORKSPACE, "--agent", "ann"]].concat();
+    let output = home.run(&whole);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
 #[test]
 fn the_command_line_tells_what_changed_since_a_time() {
     let home = Home::new();
-    let run = |arguments: &[&str]| {
-        let whole = [arguments, &["--workspace", WORKSPACE, "--agent", "ann"]].concat();
-        let output = home.run(&whole);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
-    };
+    let run = |arguments: &[&str]| printed(&home, arguments);
     let saved: Value = serde_json::from_str(&run(&["save", "The gate is blue", "--json"])).unwrap();
     let (id, then) = (saved["memory"]["id"].as_str().unwrap(), &saved["memory"]["recorded_at"]);
     run(&["update", id, "--text", "The gate is green"]);
@@ -87,12 +90,7 @@ fn the_command_line_tells_what_changed_since_a_time() {
 #[test]
 fn the_command_line_tells_a_history_by_the_words_that_differ() {
     let home = Home::new();
-    let run = |arguments: &[&str]| {
-        let whole = [arguments, &["--workspace", WORKSPACE, "--agent", "ann"]].concat();
-        let output = home.run(&whole);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
-    };
+    let run = |arguments: &[&str]| printed(&home, arguments);
     let saved: Value = serde_json::from_str(&run(&["save", "The gate is blue", "--json"])).unwrap();
     let id = saved["memory"]["id"].as_str().unwrap();
     run(&["update", id, "--text", "The gate is green", "--importance", "high"]);

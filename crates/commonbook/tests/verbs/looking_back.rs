@@ -235,3 +235,25 @@ fn changed_and_changed_back_is_no_difference() {
     }
     assert_eq!(differences(&world, "bob", json!({"since": Team::then()})), Vec::<String>::new());
 }
+
+#[test]
+fn what_was_retracted_since_is_told_in_no_context_and_marked_in_lists() {
+    let world = World::new();
+    let book = &world.book;
+    world.clock.set(at(1));
+    let saved = world.save("ann", "the gate code is 4711");
+    let entry =
+        json!({"key": "outage", "title": "Outage", "entries": [{"summary": "the gate fuse blew"}]});
+    let appended = book.append_entries(&caller("ann"), &request(entry)).unwrap();
+    world.clock.set(at(5));
+    for id in [json!(saved.id), json!(appended.entries[0].entry_id)] {
+        let retract = request(json!({"id": id, "reason": "It was a guess."}));
+        book.retract_memory(&caller("ann"), &retract).unwrap();
+    }
+    let ask = json!({"task": "open the gate", "case": "outage", "at": Team::then()});
+    let context = book.get_context(&caller("bob"), &request(ask)).unwrap();
+    assert!(!context.text.contains("4711") && !context.text.contains("fuse"), "{}", context.text);
+    let list = book.list_memories(&caller("bob"), &request(json!({"at": Team::then()}))).unwrap();
+    assert!(list.items.iter().all(|memory| memory.retraction.is_some()), "{:?}", list.items);
+    assert_eq!(list.items.len(), 2);
+}

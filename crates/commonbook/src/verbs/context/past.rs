@@ -44,6 +44,7 @@ impl Commonbook {
         let hits = self.task_hits(caller, sight, options, within, time.now)?;
         let places: Vec<MemoryRef> = hits.keys().cloned().collect();
         self.store.read(|tx| {
+            let about = |kind| self.past_memories_about(tx, caller, sight, kind, time.at);
             let found = tx.memories_of(sight, &places)?;
             let scored = then(tx, sight, found, time.at)?.into_iter().map(|memory| {
                 let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
@@ -51,14 +52,8 @@ impl Commonbook {
             });
             Ok(ContextMaterial {
                 relevant: scored.collect(),
-                profile: self.past_memories_about(tx, caller, sight, "profile", time.at)?,
-                task_context: self.past_memories_about(
-                    tx,
-                    caller,
-                    sight,
-                    "task_context",
-                    time.at,
-                )?,
+                profile: about("profile")?,
+                task_context: about("task_context")?,
                 entries: match case {
                     Some(key) => past_entries(tx, caller, sight, key, time.at)?,
                     None => Vec::new(),
@@ -139,7 +134,8 @@ fn past_entries(
     Ok(entries.map(|entry| (case.clone(), entry)).collect())
 }
 
-/// Memories in the words of a time, as this reader may see them.
+/// Memories in the words of a time, as this reader may see them; without those that are known to be
+/// wrong, or wait for a review.
 fn then(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -147,6 +143,7 @@ fn then(
     at: Timestamp,
 ) -> Result<Vec<Memory>> {
     let mut memories = in_words_of(tx, sight, memories, at)?;
+    memories.retain(|memory| memory.retraction.is_none() && !memory.is_quarantined());
     hide_heirs(tx, sight, &mut memories)?;
     Ok(memories)
 }

@@ -31,7 +31,8 @@ pub(in crate::verbs) fn memory_then(
 }
 
 /// These memories in the words of a time. One that was saved later, and tells of that time, stays as
-/// it is; one that was deleted then, or that this reader could not see, is left out.
+/// it is; one that was deleted then, or that this reader could not see, is left out. What has been
+/// judged of a memory since, such as that it is wrong, stays with it.
 pub(in crate::verbs) fn in_words_of(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -40,7 +41,11 @@ pub(in crate::verbs) fn in_words_of(
 ) -> Result<Vec<Memory>> {
     let then = memories.into_iter().filter_map(|memory| match memory.recorded_at > at {
         true => Some(Ok(memory)),
-        false => memory_then(tx, sight, &memory, at).transpose(),
+        false => {
+            let then = memory_then(tx, sight, &memory, at).transpose()?;
+            let (trust, retraction) = (memory.trust, memory.retraction);
+            Some(then.map(|then| Memory { trust, retraction, ..then }))
+        }
     });
     then.collect()
 }
