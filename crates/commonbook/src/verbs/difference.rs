@@ -11,6 +11,9 @@ use crate::model::memory::{DiffMemories, ListOrder, Memory, MemoryDifference};
 use crate::model::search::MemoryFilter;
 use crate::model::search::period::{PeriodBound, parse_period_bound};
 
+/// The time of a comparison that names none: a day ago.
+const SINCE_DEFAULT: &str = "1d";
+
 impl Commonbook {
     /// Lists the memories in the caller's workspace that are not what they were at a time. A page may
     /// hold fewer than its limit: a memory that was changed and changed back is no difference.
@@ -25,8 +28,8 @@ impl Commonbook {
     ) -> Result<Page<MemoryDifference>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let sight = Sight::reading_at_home(&caller)?;
-        let since =
-            parse_period_bound("since", &request.since, PeriodBound::First, self.clock.now())?;
+        let since = request.since.as_deref().unwrap_or(SINCE_DEFAULT);
+        let since = parse_period_bound("since", since, PeriodBound::First, self.clock.now())?;
         let filter = MemoryFilter {
             owner: MemoryFilter::owner(request.owner.as_deref())?,
             memory_type: request.memory_type.clone().map(Into::into),

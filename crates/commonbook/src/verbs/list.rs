@@ -28,8 +28,11 @@ impl Commonbook {
             .map(|at| period::parse_period_bound("at", at, PeriodBound::Last, self.clock.now()));
         let at = at.transpose()?;
         if at.is_some() && request.deleted {
-            return Err(Error::invalid("deleted", "what held at a time was not deleted")
-                .hint("Leave `deleted` or `at` out."));
+            return Err(Error::invalid(
+                "deleted",
+                "lists deleted memories, and `at` lists what held then",
+            )
+            .hint("Leave `deleted` or `at` out."));
         }
         let filter = MemoryFilter {
             owner: MemoryFilter::owner(request.owner.as_deref())?,

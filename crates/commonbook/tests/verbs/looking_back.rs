@@ -170,6 +170,15 @@ fn a_time_that_is_none_and_one_beside_deleted_are_refused() {
     assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("since")));
 }
 
+#[test]
+fn without_a_time_the_last_day_is_compared() {
+    let world = World::new();
+    world.save("ann", "the gate is blue");
+    world.clock.set(at(30));
+    world.save("ann", "the moat is deep");
+    assert_eq!(differences(&world, "bob", json!({})), ["+ the moat is deep"]);
+}
+
 /// The differences, each in a line.
 fn differences(world: &World, agent: &str, fields: Value) -> Vec<String> {
     let page = world.book.diff_memories(&caller(agent), &request(fields)).unwrap();

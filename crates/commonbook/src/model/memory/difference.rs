@@ -13,12 +13,13 @@ use crate::base::page::PageCursor;
 use crate::model::search::period;
 
 /// Lists the memories that are not what they were at a time, the last saved first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffMemories {
-    /// The time; of a day its beginning.
+    /// The time, of a day its beginning; 1d by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = period::TIME_PATTERN))]
-    pub since: String,
+    pub since: Option<String>,
     /// Only memories of this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
