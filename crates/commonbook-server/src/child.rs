@@ -35,7 +35,7 @@ pub fn program_command(home: &Path, arguments: &[&str]) -> Result<Command> {
     let program = std::env::current_exe()
         .map_err(|error| step_error("the path of this program is unknown", error))?;
     let mut command = Command::new(program);
-    for name in ["AGENT_ID", "WORKSPACE", "USER_ID", "URL", "TOKEN"] {
+    for name in ["AGENT_ID", "DATABASE", "WORKSPACE", "USER_ID", "URL", "TOKEN"] {
         command.env_remove(format!("COMMONBOOK_{name}"));
     }
     command.env_remove("COMMONBOOK");

@@ -12,10 +12,12 @@ use commonbook::model::entity::{EntitySettings, OwnTypes};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
 use commonbook_text::nearest::nearest_name;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::backups::{BackupSchedule, BackupSettings};
+use crate::database::{Database, DatabaseSettings};
 use crate::output;
 use crate::project::{self, Repository, git_root};
 use crate::verb::Verb;
@@ -24,7 +26,7 @@ use crate::verb::Verb;
 const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 10] = [
+const SETTINGS_SECTIONS: [&str; 11] = [
     "audit",
     "backup",
     "checkpoints",
@@ -32,6 +34,7 @@ const SETTINGS_SECTIONS: [&str; 10] = [
     "context",
     "collaboration",
     "contradictions",
+    "database",
     "digest",
     "entities",
     "folders",
@@ -50,6 +53,9 @@ pub struct Config {
     pub url: Option<String>,
     /// `COMMONBOOK_TOKEN`: the token for that server.
     pub token: Option<SecretString>,
+    /// `COMMONBOOK_DATABASE`: the PostgreSQL database with the memories, as a connection string, instead
+    /// of the file in the home.
+    pub database: Option<SecretString>,
     /// `COMMONBOOK_WORKSPACE`: the workspace, if the request does not name it.
     pub workspace: Option<String>,
     /// `COMMONBOOK_USER_ID`: the user that the caller works for.
@@ -92,7 +98,8 @@ pub struct Config {
 }
 
 /// A text that debug output hides.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
 pub struct SecretString(pub(crate) String);
 
 impl std::fmt::Debug for SecretString {
@@ -121,6 +128,7 @@ impl Config {
             agent: text("COMMONBOOK_AGENT_ID"),
             url: text("COMMONBOOK_URL"),
             token: text("COMMONBOOK_TOKEN").map(SecretString),
+            database: text("COMMONBOOK_DATABASE").map(SecretString),
             workspace: text("COMMONBOOK_WORKSPACE"),
             user: text("COMMONBOOK_USER_ID"),
             session: text("COMMONBOOK_SESSION"),
@@ -156,9 +164,40 @@ impl Config {
     /// The file of the store.
     ///
     /// # Errors
-    /// As [`Self::home`].
-    pub(crate) fn store_path(&self) -> Result<PathBuf> {
-        Ok(self.home()?.join("commonbook.db"))
+    /// As [`Self::home`] and [`Self::database`]; `invalid` if the memories are in a database.
+    pub(crate) fn store_file(&self) -> Result<PathBuf> {
+        match self.database()? {
+            Some(_) => Err(Error::new(
+                ErrorKind::Invalid,
+                "the memories are in PostgreSQL, not in a file of the home",
+            )
+            .hint(
+                "Back up and restore the database with the tools of PostgreSQL, or take \
+                 `commonbook export --format archive`.",
+            )),
+            None => Ok(self.home()?.join("commonbook.db")),
+        }
+    }
+
+    /// Whether there is a store to read: one in a database, or a file in the home.
+    ///
+    /// # Errors
+    /// As [`Self::home`] and [`Self::database`].
+    pub(crate) fn has_store(&self) -> Result<bool> {
+        Ok(self.database()?.is_some() || self.store_file()?.exists())
+    }
+
+    /// The database with the memories: `COMMONBOOK_DATABASE`, or the section `database` of config.json;
+    /// `None` if they are in the file of the home.
+    ///
+    /// # Errors
+    /// The error of config.json if it is ignored: its memories are not looked for in a file.
+    pub(crate) fn database(&self) -> Result<Option<Database>> {
+        if self.database.is_none() {
+            self.require_settings()?;
+        }
+        let settings = self.read_section("database", DatabaseSettings::check)?;
+        Ok(settings.database(self.database.as_ref()))
     }
 
     /// The home folder, if it is not the default.
@@ -350,6 +389,7 @@ impl Config {
         self.digest()?;
         self.audit()?;
         self.backup_schedule()?;
+        self.read_section("database", DatabaseSettings::check)?;
         self.own_types()?;
         self.contradictions()?;
         self.sandbox_folders().map(drop)

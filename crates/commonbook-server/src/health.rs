@@ -92,8 +92,7 @@ pub(crate) fn check_from_server(config: &Config, book: &Commonbook) -> Result<Ve
 /// `unavailable` if the store or the index cannot be read.
 pub(crate) fn check_files(config: &Config, book: &Commonbook) -> Result<Vec<HealthCheck>> {
     let (store, index) = (book.store(), book.index());
-    let path = config.store_path()?;
-    let size = format!("{} ({})", path.display(), HumanBytes(store.disk_bytes()?));
+    let size = format!("{} ({})", store.place(), HumanBytes(store.disk_bytes()?));
     let workspaces = store.read(|tx| tx.workspaces())?;
     let schema = format!("version {}", store.schema_version()?);
     let mut checks = vec![

@@ -3,6 +3,7 @@
 mod atomic;
 mod audit;
 mod backups;
+mod blocking_store;
 mod body;
 mod call;
 mod caller;
@@ -12,6 +13,7 @@ mod cli;
 pub mod config;
 mod connections;
 mod dashboard;
+mod database;
 mod demo;
 mod digest;
 pub mod follow;
@@ -63,6 +65,7 @@ use commonbook::base::{input, limits};
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
+use commonbook::store::postgres::PostgresStore;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, StoreLoss};
 use commonbook_text::nearest::nearest_name;
@@ -71,6 +74,7 @@ use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
+use crate::blocking_store::BlockingStore;
 use crate::caller::CallerClaims;
 use crate::cli::{ImportTarget, MonitorTarget};
 use crate::config::Config;
@@ -506,10 +510,20 @@ pub(crate) fn open_store_despite_loss(path: &Path) -> Result<Arc<dyn Store>> {
     Ok(SqliteStore::open_despite_loss(path)?)
 }
 
+/// The folder of the search index in the home, for memories in a file and for those in a database.
+const FILE_INDEX: &str = "index";
+const DATABASE_INDEX: &str = "index-of-database";
+
 fn open_commonbook(config: &Config) -> Result<Commonbook> {
-    let path = config.store_path()?;
-    let store = SqliteStore::open(&path)?;
-    let index = Index::in_folder(path.with_file_name("index"));
+    let (store, index): (Arc<dyn Store>, _) = match config.database()? {
+        Some(database) => {
+            let authorities = database.authorities.as_deref();
+            let store = PostgresStore::open(&database.url.0, authorities)?;
+            (BlockingStore::wrap(store), DATABASE_INDEX)
+        }
+        None => (SqliteStore::open(&config.store_file()?)?, FILE_INDEX),
+    };
+    let index = Index::in_folder(config.home()?.join(index));
     index.use_embedder(follow::embedder(config));
     let book = Commonbook::new(store).with_index(Arc::new(index)).with_policy(config.policy()?);
     let book =
@@ -532,7 +546,7 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
 
 /// Accepts that the store has lost data. Records the loss in the journal before it resets the mark.
 fn accept_loss(config: &Config, caller: &Caller) -> Result<StoreLoss> {
-    let path = config.store_path()?;
+    let path = config.store_file()?;
     let loss = SqliteStore::loss(&path)?.ok_or_else(|| {
         Error::conflict("the store has lost nothing")
             .hint("Run `commonbook doctor` without --accept-loss.")

@@ -84,7 +84,9 @@ impl FileSandbox {
             .map(|path| resolve_links(&path))
             .collect();
         writes.dedup();
-        Ok(Self { writes, reads: model_paths(config), missing })
+        let authorities = config.database()?.and_then(|database| database.authorities);
+        let reads = model_paths(config).into_iter().chain(authorities).collect();
+        Ok(Self { writes, reads, missing })
     }
 
     /// Whether a server in this sandbox may write to a path.

@@ -116,7 +116,7 @@ impl ServeCommand {
         ));
         tokio::spawn(follow::consolidate_in_background(book.clone(), stopping.clone()));
         if let Some(schedule) = config.backup_schedule()? {
-            let (home, store) = (config.home()?.to_owned(), config.store_path()?);
+            let (home, store) = (config.home()?.to_owned(), config.store_file()?);
             let stop = stopping.clone();
             tokio::spawn(backups::back_up_in_background(schedule, home, store, stop));
         }

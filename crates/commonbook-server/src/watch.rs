@@ -20,6 +20,10 @@ use crate::call::run_blocking;
 /// The shortest time between two polls for the writes of other processes.
 const POLL_INTERVAL_MIN: Duration = Duration::from_millis(25);
 
+/// The time between two polls where the store reports the writes of other processes: a report can get
+/// lost.
+const POLL_INTERVAL_REPORTED: Duration = Duration::from_secs(1);
+
 /// The pause after a poll as a multiple of its duration, which bounds the load of many workspaces.
 const PAUSE_FACTOR: u32 = 10;
 
@@ -31,6 +35,8 @@ const WATCH_RETRY_DELAY: Duration = Duration::from_secs(1);
 pub(crate) struct JournalWatch {
     book: Commonbook,
     watched: Arc<WatchedJournals>,
+    /// The shortest time between two polls.
+    interval: Duration,
 }
 
 /// The watched journals, and the signal for a poll.
@@ -54,7 +60,17 @@ pub(crate) fn watch_journals(
     if let Err(error) = book.begin_bus() {
         tracing::warn!(%error, "cannot read the journals; statistics lack the event streams");
     }
-    let watch = JournalWatch { book: book.clone(), watched };
+    let called = Arc::clone(&watched);
+    let reports = book.store().watch_others(Arc::new(move || called.called.notify_one()));
+    let interval = match reports {
+        Ok(true) => POLL_INTERVAL_REPORTED,
+        Ok(false) => POLL_INTERVAL_MIN,
+        Err(error) => {
+            tracing::warn!(%error, "the journals are polled");
+            POLL_INTERVAL_MIN
+        }
+    };
+    let watch = JournalWatch { book: book.clone(), watched, interval };
     tokio::spawn(watch.clone().run(stopping));
     (book, watch)
 }
@@ -83,7 +99,7 @@ impl JournalWatch {
             let workspaces = self.watched.workspaces();
             let pause = match (workspaces.is_empty(), failed) {
                 (true, _) => None,
-                (false, false) => Some(POLL_INTERVAL_MIN.max(took * PAUSE_FACTOR)),
+                (false, false) => Some(self.interval.max(took * PAUSE_FACTOR)),
                 (false, true) => Some(WATCH_RETRY_DELAY),
             };
             tokio::select! {

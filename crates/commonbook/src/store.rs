@@ -29,7 +29,6 @@ mod knowledge;
 mod lineage;
 mod loss;
 mod notifying;
-#[cfg(feature = "postgres")]
 pub mod postgres;
 mod session;
 mod sql;
@@ -88,8 +87,21 @@ pub type StoreWrite = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
 /// A read as a store runs it, on a snapshot.
 pub type StoreRead<'a> = Box<dyn FnMut(&dyn Transaction) -> Result<()> + 'a>;
 
+/// What a store calls after writes. It must not block: writes wait for it.
+pub type WriteCallback = dyn Fn() + Send + Sync;
+
 /// A store of memories.
 pub trait Store: Send + Sync + 'static {
+    /// Where the data is, in words and without secrets.
+    fn place(&self) -> String;
+
+    /// Calls `notify` soon after other processes have written, if the store can tell; returns
+    /// whether it can. A call can get lost, so that a reader looks by itself as well.
+    ///
+    /// # Errors
+    /// `unavailable` if it can, and this machine starts no thread for it.
+    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool>;
+
     /// Runs a write; returns when it is durable.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ impl BackupCommand {
     /// `not_found` if the home has no store; `invalid` if the file is inside the home; `conflict` if it
     /// exists and `--force` is missing; `unavailable` if it cannot be written or is not equal.
     pub(crate) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let (home, store) = (config.home()?, config.store_path()?);
+        let (home, store) = (config.home()?, config.store_file()?);
         if !store.exists() {
             return Err(Error::not_found(format!("{} does not exist", store.display()))
                 .hint("Name the home with --home."));
@@ -130,7 +130,7 @@ impl RestoreBackupCommand {
         open: impl FnOnce() -> Result<Commonbook>,
         as_json: bool,
     ) -> Result<()> {
-        let (home, store) = (config.home()?, config.store_path()?);
+        let (home, store) = (config.home()?, config.store_file()?);
         let progress = spinner("verifying the backup");
         let read = backup::read_backup(&self.file);
         progress.finish_and_clear();

@@ -88,9 +88,9 @@ fn check_store(
     open: impl FnOnce() -> Result<Commonbook>,
     deep: bool,
 ) -> Result<StoreHealth> {
-    let path = config.store_path()?;
     // A mark without a store means that the store is gone: opening it reports that.
-    if !path.exists() && !path.with_extension("db.mark").exists() {
+    if !config.has_store()? && !config.store_file()?.with_extension("db.mark").exists() {
+        let path = config.store_file()?;
         let note = format!("{} does not exist yet", path.display());
         let json = json!({"store": path, "findings": [], "note": note});
         let found = format!("{note}: the first save creates it");
@@ -121,7 +121,7 @@ fn check_store(
     }
     let damage = findings.len();
     let json = json!({
-        "store": path, "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
+        "store": book.store().place(), "disk_bytes": bytes, "workspaces": workspaces, "findings": findings,
         "index_findings": index_findings,
     });
     Ok(StoreHealth { json, checks, damage })

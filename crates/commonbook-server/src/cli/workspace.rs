@@ -58,7 +58,7 @@ impl WorkspaceCommand {
 fn list(config: &Config, open: impl FnOnce() -> Result<Commonbook>, as_json: bool) -> Result<()> {
     let home = config.home()?;
     let map = ProjectMap::read(home)?;
-    let used = match config.store_path()?.exists() {
+    let used = match config.has_store()? {
         true => open()?.store().read(|tx| tx.workspaces())?,
         false => Vec::new(),
     };
@@ -154,7 +154,7 @@ fn show_older_workspace(config: &Config, open: impl FnOnce() -> Result<Commonboo
     };
     let is_chosen = map.aliases.contains_key(&known.identity);
     if let Some(older) = repository.folder_workspace().filter(|_| !is_chosen)
-        && config.store_path()?.exists()
+        && config.has_store()?
         && open()?.store().read(|tx| tx.workspaces())?.contains(&older)
     {
         let workspace = &known.workspace;

@@ -17,19 +17,26 @@ pub(super) struct ServerGreeting {
     version: String,
     /// The size and modification time of the program: versions alone do not distinguish builds.
     program: (u64, i64, i64),
-    /// The device and the inode of the store: another file may have replaced it.
-    store: (u64, u64),
+    /// The device and the inode of the store, as another file may have replaced it; or the fingerprint of
+    /// the database.
+    store: String,
 }
 
 impl ServerGreeting {
     /// The greeting of this process.
     pub(super) fn of(config: &Config) -> Option<Self> {
         let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
-        let store = fs::metadata(config.store_path().ok()?).ok()?;
+        let store = match config.database().ok()? {
+            Some(database) => database.fingerprint(),
+            None => {
+                let file = fs::metadata(config.store_file().ok()?).ok()?;
+                format!("{}:{}", file.dev(), file.ino())
+            }
+        };
         Some(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: (program.size(), program.mtime(), program.mtime_nsec()),
-            store: (store.dev(), store.ino()),
+            store,
         })
     }
 }

@@ -254,8 +254,9 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
 }
 
 /// The variables that Codex forwards to the MCP server, which gets few others.
-const FORWARDED_VARIABLES: [&str; 7] = [
+const FORWARDED_VARIABLES: [&str; 8] = [
     "COMMONBOOK",
+    "COMMONBOOK_DATABASE",
     "COMMONBOOK_HOME",
     "COMMONBOOK_URL",
     "COMMONBOOK_TOKEN",

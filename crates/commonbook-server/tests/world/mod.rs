@@ -1,5 +1,8 @@
 //! The world of the tests: a home, the program, and its three doors behind one face.
 
+#[path = "../../../commonbook/tests/postgres/homes.rs"]
+mod homes;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -35,7 +38,21 @@ pub(crate) trait Door {
     fn call(&self, agent: &str, verb: &str, fields: &Value) -> Answer;
 }
 
-/// A home folder of its own.
+/// Variables of the program that a test sets itself, or not at all; without their prefix.
+const CLEARED_VARIABLES: [&str; 10] = [
+    "AGENT_ID",
+    "DATABASE",
+    "HOSTS",
+    "LOG",
+    "RATE",
+    "SANDBOX",
+    "TOKEN",
+    "URL",
+    "USER_ID",
+    "WORKSPACE",
+];
+
+/// A home folder of its own, and a database of its own if the tests use PostgreSQL.
 pub(crate) struct Home(TempDir);
 
 impl Home {
@@ -50,10 +67,11 @@ impl Home {
     /// The program on this home, without settings from the environment.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_commonbook"));
-        for name in
-            ["AGENT_ID", "WORKSPACE", "USER_ID", "LOG", "RATE", "HOSTS", "SANDBOX", "URL", "TOKEN"]
-        {
+        for name in CLEARED_VARIABLES {
             command.env_remove(format!("COMMONBOOK_{name}"));
+        }
+        if homes::is_wanted() {
+            command.env("COMMONBOOK_DATABASE", homes::database_of(self.path()));
         }
         command.env_remove("COMMONBOOK");
         // Vectors come in the background: with them, responses would depend on their time.

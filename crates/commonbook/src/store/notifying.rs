@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::error::Result;
-use crate::store::{Store, StoreRead, StoreWrite};
-
-/// Called after each durable write. It must not block: the writer waits for it.
-pub(crate) type WriteCallback = dyn Fn() + Send + Sync;
+use crate::store::{Store, StoreRead, StoreWrite, WriteCallback};
 
 /// A store with a callback after each write.
 pub(crate) struct NotifyingStore {
@@ -22,6 +19,14 @@ impl NotifyingStore {
 }
 
 impl Store for NotifyingStore {
+    fn place(&self) -> String {
+        self.store.place()
+    }
+
+    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
+        self.store.watch_others(notify)
+    }
+
     fn run_write(&self, write: StoreWrite) -> Result<()> {
         let written = self.store.run_write(write);
         if written.is_ok() {

@@ -5,12 +5,15 @@
 //! dialect turns their text into PostgreSQL's. Rows have no digests here: a server that others can
 //! write to has roles for that.
 
+mod address;
 mod dialect;
 mod engine;
 mod pool;
 mod schema;
+mod wake;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -18,9 +21,11 @@ use postgres::error::SqlState;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
-use crate::store::{Store, StoreRead, StoreWrite};
+use crate::store::{Store, StoreRead, StoreWrite, WriteCallback};
+use address::DatabaseAddress;
 use engine::{PostgresEngine, WriteConflict};
 use pool::ConnectionPool;
+use wake::NodeWaker;
 
 /// Runs of a write that others changed the rows of before it gives up. Each time one of them was
 /// committed.
@@ -38,6 +43,7 @@ pub struct PostgresStore {
     turns: RwLock<()>,
     /// Writes that are not answered yet.
     queued: AtomicUsize,
+    waker: NodeWaker,
 }
 
 /// How a run of a write ended.
@@ -48,15 +54,20 @@ enum WriteRun {
 }
 
 impl PostgresStore {
-    /// Connects to a database, and creates the tables if they are missing.
+    /// Connects to a database, and creates the tables if they are missing. A server on another
+    /// machine is reached with TLS unless the connection string says `sslmode=disable`; its
+    /// certificate is verified with the authorities of a file of PEM certificates, or with the
+    /// public ones.
     ///
     /// # Errors
-    /// `invalid` if the text is no connection string; `unavailable` if the server cannot be reached,
+    /// `invalid` if the text is no connection string or the file holds no certificate; `unavailable` if the server cannot be reached,
     /// is older than version 14, runs without `fsync`, or holds tables of a newer version.
-    pub fn open(connection: &str) -> Result<Arc<Self>> {
-        let pool = ConnectionPool::new(connection)?;
+    pub fn open(connection: &str, authorities: Option<&Path>) -> Result<Arc<Self>> {
+        let address = DatabaseAddress::parse(connection, authorities)?;
+        let waker = NodeWaker::new(address.clone());
+        let pool = ConnectionPool::new(address);
         pool.with(schema::prepare)?;
-        Ok(Arc::new(Self { pool, turns: RwLock::new(()), queued: AtomicUsize::new(0) }))
+        Ok(Arc::new(Self { pool, turns: RwLock::new(()), queued: AtomicUsize::new(0), waker }))
     }
 
     /// Runs a write once.
@@ -124,10 +135,22 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn place(&self) -> String {
+        format!("PostgreSQL, {}", self.pool.address().summary())
+    }
+
+    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
+        self.waker.listen(notify)?;
+        Ok(true)
+    }
+
     fn run_write(&self, mut write: StoreWrite) -> Result<()> {
         self.queued.fetch_add(1, Ordering::Relaxed);
         let result = self.run_until_settled(&mut write);
         self.queued.fetch_sub(1, Ordering::Relaxed);
+        if result.is_ok() {
+            self.waker.wake_others();
+        }
         result
     }
 

@@ -22,7 +22,7 @@ use rusqlite::ffi::ErrorCode;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
 use crate::store::sql::driver::store_failed;
-use crate::store::{Store, StoreLoss, StoreRead, StoreWrite};
+use crate::store::{Store, StoreLoss, StoreRead, StoreWrite, WriteCallback};
 use engine::SqliteEngine;
 use mark::MarkFile;
 use writer::StoreWriter;
@@ -125,6 +125,15 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// A file tells nobody.
+    fn watch_others(&self, _: Arc<WriteCallback>) -> Result<bool> {
+        Ok(false)
+    }
+
     fn run_write(&self, write: StoreWrite) -> Result<()> {
         self.writer()?.run(write)
     }

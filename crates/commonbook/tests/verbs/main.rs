@@ -29,6 +29,8 @@ mod handing_over;
 mod handles;
 mod handoffs;
 mod history;
+#[path = "../postgres/homes.rs"]
+mod homes;
 mod hygiene;
 mod idempotency;
 mod import;
@@ -48,9 +50,6 @@ mod retractions;
 mod save;
 mod search_cost;
 mod searching;
-#[cfg(feature = "postgres")]
-#[path = "../postgres/server.rs"]
-mod server;
 mod sessions;
 mod stale;
 mod standing;
@@ -75,7 +74,7 @@ use commonbook::model::event::{EventKind, ListEvents};
 use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
 use commonbook::model::search::{SearchMemory, SearchResponse};
 use commonbook::store::Store;
-#[cfg(not(feature = "postgres"))]
+use commonbook::store::postgres::PostgresStore;
 use commonbook::store::sqlite::SqliteStore;
 
 /// A Commonbook with a home of its own, and its clock.
@@ -85,42 +84,20 @@ pub(crate) struct World {
     home: tempfile::TempDir,
 }
 
-/// The store of a home, opened as by another process.
-#[cfg(not(feature = "postgres"))]
+/// The store of a home, opened as by another process: its file, or its database in PostgreSQL.
 pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
-    SqliteStore::open(&home.join("commonbook.db")).unwrap()
+    match homes::is_wanted() {
+        true => PostgresStore::open(&homes::database_of(home), None).unwrap(),
+        false => SqliteStore::open(&home.join("commonbook.db")).unwrap(),
+    }
 }
 
-/// The store of a home, which has a database of its own in PostgreSQL.
-#[cfg(feature = "postgres")]
-pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
-    commonbook::store::postgres::PostgresStore::open(&database(home)).unwrap()
-}
-
-/// The way to the database of a home.
-#[cfg(feature = "postgres")]
-fn database(home: &Path) -> String {
-    use std::collections::BTreeMap;
-    use std::path::PathBuf;
-    use std::sync::{Mutex, PoisonError};
-
-    static DATABASES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
-    let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
-    let name = format!("home_{}", databases.len());
-    let known = databases.entry(home.to_owned());
-    known.or_insert_with(|| server::Server::running().create(&name)).clone()
-}
-
-/// All that the store of a home holds, as bytes: the file.
-#[cfg(not(feature = "postgres"))]
+/// All that the store of a home holds, as bytes: the file, or every row of every table.
 pub(crate) fn stored_bytes(home: &Path) -> Vec<u8> {
-    std::fs::read(home.join("commonbook.db")).unwrap()
-}
-
-/// All that the store of a home holds, as bytes: every row of every table.
-#[cfg(feature = "postgres")]
-pub(crate) fn stored_bytes(home: &Path) -> Vec<u8> {
-    let mut client = postgres::Client::connect(&database(home), postgres::NoTls).unwrap();
+    if !homes::is_wanted() {
+        return std::fs::read(home.join("commonbook.db")).unwrap();
+    }
+    let mut client = postgres::Client::connect(&homes::database_of(home), postgres::NoTls).unwrap();
     let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
     let mut bytes = Vec::new();
     for table in client.query(tables, &[]).unwrap() {

@@ -10,7 +10,7 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook::store::{EngineWork, Store, StoreRead, StoreWrite};
+use commonbook::store::{EngineWork, Store, StoreRead, StoreWrite, WriteCallback};
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -37,6 +37,14 @@ impl Store for Counting {
             add(&self.sum, tx.work().unwrap());
             answer
         }))
+    }
+
+    fn place(&self) -> String {
+        self.store.place()
+    }
+
+    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
+        self.store.watch_others(notify)
     }
 
     fn check(&self) -> Result<Vec<String>> {

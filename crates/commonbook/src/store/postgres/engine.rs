@@ -24,10 +24,13 @@ const PREPARED_STATEMENTS_MAX: usize = 512;
 /// Locks the journal of a workspace until the end of the transaction.
 const LOCK_JOURNAL: &str = "SELECT 1 FROM workspace WHERE name = ?1 FOR UPDATE";
 
-/// How each connection works: joins in the order of the statements, as `CROSS JOIN` fixes it in
-/// SQLite; no compilation of plans, which costs more than our statements; and a limit for locks.
-const SETTINGS: &str = "SET client_min_messages = warning; SET join_collapse_limit = 1; \
-    SET jit = off; SET lock_timeout = '10s'";
+/// How each transaction works: joins in the order of the statements, as `CROSS JOIN` fixes it in
+/// SQLite; no compilation of plans, which costs more than our statements; limits for locks, for a
+/// statement, and for a process that stops in the middle. They are set with each beginning, in the
+/// same round trip: a pooler may give another connection to the next transaction.
+const SETTINGS: &str = "SET LOCAL client_min_messages = warning; \
+    SET LOCAL join_collapse_limit = 1; SET LOCAL jit = off; SET LOCAL lock_timeout = '10s'; \
+    SET LOCAL statement_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '60s'";
 
 /// Collations that lower-case all of Unicode, the best first: that of ICU, those of PostgreSQL 18 and
 /// 17, and that of the system's library.
@@ -51,7 +54,6 @@ struct PreparedStatement {
 impl PostgresSession {
     /// Prepares a new connection for the statements of the store.
     pub(super) fn start(mut client: Client) -> Result<Self> {
-        client.batch_execute(SETTINGS)?;
         let sql = "SELECT collname::text FROM pg_collation WHERE collname = ANY ($1::text[]) \
              AND collencoding IN (-1, 6) ORDER BY array_position($1::text[], collname::text) LIMIT 1";
         let found = client.query_opt(sql, &[&LOWER_COLLATIONS.as_slice()])?.ok_or_else(|| {
@@ -74,7 +76,7 @@ impl PostgresSession {
     /// Begins a transaction.
     pub(super) fn begin(&mut self, begin: &str) -> Result<(), postgres::Error> {
         self.in_transaction = true;
-        self.client.batch_execute(begin)
+        self.client.batch_execute(&format!("{begin}; {SETTINGS}"))
     }
 
     /// Ends the transaction by `COMMIT` or `ROLLBACK`.

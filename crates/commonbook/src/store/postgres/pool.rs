@@ -1,12 +1,10 @@
 //! The connections to the server: opened when needed, used by one transaction at a time.
 
-use std::str::FromStr;
+use std::error::Error as StdError;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use postgres::config::SslMode;
-use postgres::{Config, NoTls};
-
+use super::address::DatabaseAddress;
 use super::engine::{PostgresSession, server_error};
 use super::unusable_server;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -20,7 +18,7 @@ const IDLE_CONNECTIONS_MAX: usize = 8;
 
 /// The connections of one process to one database.
 pub(super) struct ConnectionPool {
-    config: Config,
+    address: DatabaseAddress,
     state: Mutex<PoolState>,
     freed: Condvar,
 }
@@ -32,26 +30,14 @@ struct PoolState {
 }
 
 impl ConnectionPool {
-    /// A pool for this connection string; it opens nothing yet.
-    pub(super) fn new(connection: &str) -> Result<Self> {
-        let mut config = Config::from_str(connection).map_err(|error| {
-            Error::new(ErrorKind::Invalid, "this is no connection string of PostgreSQL")
-                .hint("Write it as `postgres://user@host/database`.")
-                .with_cause(error)
-        })?;
-        if config.get_ssl_mode() == SslMode::Require {
-            let message = "a connection to PostgreSQL with TLS is not supported yet";
-            return Err(Error::new(ErrorKind::Invalid, message).hint(
-                "Connect over a unix socket or a private network without `sslmode=require`.",
-            ));
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("commonbook");
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS));
-        }
-        Ok(Self { config, state: Mutex::default(), freed: Condvar::new() })
+    /// A pool for this address; it opens nothing yet.
+    pub(super) fn new(address: DatabaseAddress) -> Self {
+        Self { address, state: Mutex::default(), freed: Condvar::new() }
+    }
+
+    /// The address of the server.
+    pub(super) fn address(&self) -> &DatabaseAddress {
+        &self.address
     }
 
     /// Runs `act` on a connection outside of any transaction.
@@ -112,12 +98,23 @@ impl ConnectionPool {
     }
 
     fn connect(&self) -> Result<PostgresSession> {
-        let client = self.config.connect(NoTls).map_err(|error| match error.code() {
+        let client = self.address.connect().map_err(|error| match error.code() {
             Some(_) => server_error(error),
-            None => unusable_server("PostgreSQL cannot be reached").with_cause(error),
+            None => unreachable_server(error),
         })?;
         PostgresSession::start(client)
     }
+}
+
+/// The error of a server to which no connection can be opened, with the reasons below it.
+fn unreachable_server(error: postgres::Error) -> Error {
+    let mut message = "PostgreSQL cannot be reached".to_owned();
+    let mut reason: Option<&dyn StdError> = Some(&error);
+    while let Some(found) = reason {
+        message = format!("{message}: {found}");
+        reason = found.source();
+    }
+    unusable_server(message).with_cause(error)
 }
 
 /// The place of a connection in use; dropping it makes room for another.

@@ -305,10 +305,6 @@ impl ColumnIndex for &str {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ColumnValue<'r> {
     Null,
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(dead_code, reason = "SQLite has integers in its place")
-    )]
     Boolean(bool),
     Integer(i64),
     Real(f64),

@@ -1,0 +1,77 @@
+//! A store whose calls may wait for another machine, also from tasks of the async runtime.
+//!
+//! The client of PostgreSQL waits on a small runtime of its own, which must not happen on a thread that
+//! drives tasks. Such a thread hands its tasks to another one first.
+
+use std::sync::Arc;
+
+use commonbook::base::error::Result;
+use commonbook::store::{Store, StoreRead, StoreWrite, WriteCallback};
+use tokio::task::block_in_place;
+
+/// A store that is called, and closed, where a thread may block.
+pub(crate) struct BlockingStore {
+    /// `None` only while it is dropped.
+    store: Option<Arc<dyn Store>>,
+}
+
+impl BlockingStore {
+    /// Wraps a store.
+    pub(crate) fn wrap(store: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self { store: Some(store) })
+    }
+
+    fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {
+        let store = self.store.as_deref().expect("a store is there until it is dropped");
+        block_in_place(|| act(store))
+    }
+}
+
+impl Drop for BlockingStore {
+    fn drop(&mut self) {
+        let store = self.store.take();
+        block_in_place(|| drop(store));
+    }
+}
+
+impl Store for BlockingStore {
+    fn place(&self) -> String {
+        self.call(Store::place)
+    }
+
+    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
+        self.call(|store| store.watch_others(notify))
+    }
+
+    fn run_write(&self, write: StoreWrite) -> Result<()> {
+        self.call(|store| store.run_write(write))
+    }
+
+    fn run_read(&self, read: StoreRead<'_>) -> Result<()> {
+        self.call(|store| store.run_read(read))
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        self.call(Store::check)
+    }
+
+    fn check_rows(&self) -> Result<Vec<String>> {
+        self.call(Store::check_rows)
+    }
+
+    fn disk_bytes(&self) -> Result<u64> {
+        self.call(Store::disk_bytes)
+    }
+
+    fn schema_version(&self) -> Result<u32> {
+        self.call(Store::schema_version)
+    }
+
+    fn queued_writes(&self) -> usize {
+        self.call(Store::queued_writes)
+    }
+
+    fn scrub(&self) -> Result<()> {
+        self.call(Store::scrub)
+    }
+}

@@ -1,0 +1,172 @@
+//! Where a PostgreSQL server is, and whether connections to it are encrypted.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use postgres::config::{Host, SslMode, TargetSessionAttrs};
+use postgres::{Client, Config, NoTls};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits;
+
+/// The address of a server, or of several of which one accepts writes.
+#[derive(Clone)]
+pub(super) struct DatabaseAddress {
+    config: Config,
+    /// What encrypts connections; `None` on this machine, and where the address says `sslmode=disable`.
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl DatabaseAddress {
+    /// Reads a connection string. A server on another machine is reached with TLS unless the string
+    /// says `sslmode=disable`; its certificate is verified with the authorities of `authorities`, a
+    /// file of PEM certificates, or with the public ones.
+    ///
+    /// # Errors
+    /// `invalid` if the text is no connection string, or the file holds no certificate.
+    pub(super) fn parse(connection: &str, authorities: Option<&Path>) -> Result<Self> {
+        let mut config = Config::from_str(connection).map_err(|error| {
+            Error::new(ErrorKind::Invalid, "this is no connection string of PostgreSQL")
+                .hint("Write it as `postgres://user@host/database`.")
+                .with_cause(error)
+        })?;
+        let is_encrypted = match config.get_ssl_mode() {
+            SslMode::Disable => false,
+            SslMode::Require => true,
+            _ => is_elsewhere(&config),
+        };
+        let mode = if is_encrypted { SslMode::Require } else { SslMode::Disable };
+        config.ssl_mode(mode);
+        if config.get_application_name().is_none() {
+            config.application_name("commonbook");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS));
+        }
+        if config.get_hosts().len() > 1 {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        let tls = is_encrypted.then(|| encryption(authorities)).transpose()?;
+        Ok(Self { config, tls })
+    }
+
+    /// Opens a connection.
+    pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
+        match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        }
+    }
+
+    /// The address in words, without user and password.
+    pub(super) fn summary(&self) -> String {
+        let hosts = self.config.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(folder) => folder.display().to_string(),
+        });
+        let hosts = hosts.collect::<Vec<_>>().join(", ");
+        let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or("postgres");
+        format!("database {database} on {hosts}")
+    }
+}
+
+/// Whether any of the servers is on another machine.
+fn is_elsewhere(config: &Config) -> bool {
+    let is_far = |host: &Host| match host {
+        Host::Tcp(name) => {
+            let is_loopback =
+                name.parse::<IpAddr>().map_or(name == "localhost", |ip| ip.is_loopback());
+            !is_loopback
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => false,
+    };
+    match config.get_hostaddrs() {
+        [] => config.get_hosts().iter().any(is_far),
+        addresses => addresses.iter().any(|address| !address.is_loopback()),
+    }
+}
+
+/// TLS with these authorities, or with the public ones.
+fn encryption(authorities: Option<&Path>) -> Result<MakeRustlsConnect> {
+    let mut roots = RootCertStore::empty();
+    match authorities {
+        Some(file) => {
+            let unusable = |reason: String| {
+                let message = format!("{} cannot be used: {reason}", file.display());
+                Error::new(ErrorKind::Invalid, message)
+                    .hint("Name a file with the PEM certificate of the authority.")
+            };
+            let found = CertificateDer::pem_file_iter(file)
+                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                .map_err(|error| unusable(error.to_string()))?;
+            for certificate in found {
+                roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
+            }
+            if roots.is_empty() {
+                return Err(unusable("it holds no certificate".to_owned()));
+            }
+        }
+        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| {
+            Error::new(ErrorKind::Internal, "TLS cannot be set up").with_cause(error)
+        })?;
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_encrypted(connection: &str) -> bool {
+        DatabaseAddress::parse(connection, None).unwrap().tls.is_some()
+    }
+
+    #[test]
+    fn a_server_on_another_machine_is_reached_with_tls_unless_the_address_says_otherwise() {
+        assert!(is_encrypted("postgres://ann@db.example.com/memory"));
+        assert!(is_encrypted("postgres://ann@10.0.0.7/memory"));
+        assert!(is_encrypted("host=localhost,db2 user=ann"));
+        assert!(is_encrypted("host=localhost hostaddr=10.0.0.7 user=ann"));
+        assert!(is_encrypted("postgres://ann@localhost/memory?sslmode=require"));
+        assert!(!is_encrypted("postgres://ann@localhost/memory"));
+        assert!(!is_encrypted("postgres://ann@127.0.0.1/memory"));
+        assert!(!is_encrypted("postgres://ann@[::1]/memory"));
+        assert!(!is_encrypted("host=/var/run/postgresql user=ann"));
+        assert!(!is_encrypted("postgres://ann@db.example.com/memory?sslmode=disable"));
+    }
+
+    #[test]
+    fn a_summary_names_the_database_and_no_secret() {
+        let address = DatabaseAddress::parse("postgres://ann:secret@one,two/memory", None).unwrap();
+        assert_eq!(address.summary(), "database memory on one, two");
+    }
+
+    #[test]
+    fn a_file_without_a_certificate_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("authority.pem");
+        std::fs::write(&file, "no certificate").unwrap();
+        let address = "postgres://ann@db/memory";
+        for (file, reason) in
+            [(file.clone(), "no certificate"), (folder.path().join("x"), "cannot be used")]
+        {
+            let error = DatabaseAddress::parse(address, Some(&file)).err().unwrap();
+            assert_eq!(error.kind, ErrorKind::Invalid);
+            assert!(error.message.contains(reason), "{}", error.message);
+        }
+    }
+}

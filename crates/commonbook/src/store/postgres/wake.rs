@@ -1,0 +1,134 @@
+//! Waking the other nodes after a write, by NOTIFY: a hint that comes early, and never the only way.
+//!
+//! A NOTIFY inside a writing transaction holds a lock of the whole server through its commit, so it is
+//! sent apart, on a connection of its own, once for all writes of a moment.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use postgres::Client;
+use postgres::fallible_iterator::FallibleIterator;
+
+use super::address::DatabaseAddress;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::store::WriteCallback;
+
+/// The shortest time between two notifications of one node.
+const NOTIFY_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The delay before a lost connection is opened again.
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
+
+/// How long a thread waits before it looks whether its store is still open.
+const STOP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The commit of a notification loses nothing with the server, so that it need not wait for the disk.
+const NOTIFIER_SETTINGS: &str = "SET synchronous_commit = off";
+
+/// What wakes the other nodes.
+pub(super) struct NodeWaker {
+    address: DatabaseAddress,
+    /// The way to the thread that notifies; the first write starts it.
+    notifier: OnceLock<SyncSender<()>>,
+    /// Lives as long as the store, so that its threads end with it.
+    alive: Arc<()>,
+}
+
+impl NodeWaker {
+    pub(super) fn new(address: DatabaseAddress) -> Self {
+        Self { address, notifier: OnceLock::new(), alive: Arc::new(()) }
+    }
+
+    /// Tells the other nodes soon that something was written. Never waits.
+    pub(super) fn wake_others(&self) {
+        let notifier = self.notifier.get_or_init(|| {
+            let (sender, receiver) = sync_channel(1);
+            let address = self.address.clone();
+            let thread = thread::Builder::new().name("notify".to_owned());
+            if let Err(error) = thread.spawn(move || notify_until_closed(&address, &receiver)) {
+                tracing::warn!(%error, "other nodes are not woken; they read each second");
+            }
+            sender
+        });
+        match notifier.try_send(()) {
+            // One that waits already covers this write.
+            Ok(()) | Err(TrySendError::Full(())) => {}
+            Err(TrySendError::Disconnected(())) => {
+                tracing::debug!("the thread that wakes other nodes has ended");
+            }
+        }
+    }
+
+    /// Calls `notify` whenever another node has written, until the store is closed.
+    ///
+    /// # Errors
+    /// `unavailable` if no thread can be started.
+    pub(super) fn listen(&self, notify: Arc<WriteCallback>) -> Result<()> {
+        let (address, alive) = (self.address.clone(), Arc::downgrade(&self.alive));
+        let thread = thread::Builder::new().name("listen".to_owned());
+        thread.spawn(move || listen_while_alive(&address, &alive, &*notify)).map_err(|error| {
+            Error::new(
+                ErrorKind::Unavailable,
+                "cannot start the thread that listens to other nodes",
+            )
+            .with_cause(error)
+        })?;
+        Ok(())
+    }
+}
+
+/// Sends a notification for the writes of each moment, until the store is closed.
+fn notify_until_closed(address: &DatabaseAddress, writes: &Receiver<()>) {
+    let mut connection: Option<Client> = None;
+    while writes.recv().is_ok() {
+        let begun = Instant::now();
+        let sent = match &mut connection {
+            Some(client) => client.batch_execute("NOTIFY commonbook"),
+            None => address.connect().and_then(|mut client| {
+                client.batch_execute(NOTIFIER_SETTINGS)?;
+                client.batch_execute("NOTIFY commonbook")?;
+                connection = Some(client);
+                Ok(())
+            }),
+        };
+        if let Err(error) = sent {
+            tracing::debug!(%error, "other nodes were not woken; they read each second");
+            connection = None;
+            thread::sleep(RECONNECT_DELAY);
+        }
+        thread::sleep(NOTIFY_INTERVAL.saturating_sub(begun.elapsed()));
+    }
+}
+
+/// Waits for notifications, and connects again when the connection is lost.
+fn listen_while_alive(address: &DatabaseAddress, alive: &Weak<()>, notify: &WriteCallback) {
+    while alive.strong_count() > 0 {
+        let listened = address.connect().and_then(|mut client| {
+            client.batch_execute("LISTEN commonbook")?;
+            // What was written while nobody listened.
+            notify();
+            while alive.strong_count() > 0 {
+                if hears(&mut client)? {
+                    notify();
+                } else {
+                    client.is_valid(STOP_INTERVAL)?;
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = listened {
+            tracing::debug!(%error, "the connection that listens to other nodes was lost");
+            thread::sleep(RECONNECT_DELAY);
+        }
+    }
+}
+
+/// Waits a moment for a notification; those that came with it are the same news.
+fn hears(client: &mut Client) -> Result<bool, postgres::Error> {
+    let mut notifications = client.notifications();
+    let is_first = notifications.timeout_iter(STOP_INTERVAL).next()?.is_some();
+    while notifications.iter().next()?.is_some() {}
+    Ok(is_first)
+}

@@ -1,0 +1,32 @@
+//! The database of each home, if the tests use PostgreSQL in place of the files of their homes.
+
+#[path = "server.rs"]
+mod server;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use server::Server;
+
+/// `postgres` if the tests use it in place of the files of their homes.
+const STORE_VARIABLE: &str = "COMMONBOOK_TEST_STORE";
+
+/// Whether the tests use PostgreSQL in place of the files of their homes.
+#[expect(clippy::disallowed_methods, reason = "the tests alone take the store from a variable")]
+pub(crate) fn is_wanted() -> bool {
+    match std::env::var(STORE_VARIABLE) {
+        Ok(store) if store == "postgres" => true,
+        Ok(store) => panic!("{STORE_VARIABLE} is `{store}`; expected postgres"),
+        Err(_) => false,
+    }
+}
+
+/// The way to the database of a home, which is created when it is asked for first.
+pub(crate) fn database_of(home: &Path) -> String {
+    static DATABASES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = format!("home_{}", databases.len());
+    let known = databases.entry(home.to_owned());
+    known.or_insert_with(|| Server::running().create(&name)).clone()
+}
