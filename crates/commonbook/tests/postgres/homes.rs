@@ -28,5 +28,7 @@ pub(crate) fn database_of(home: &Path) -> String {
     let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
     let name = format!("home_{}", databases.len());
     let known = databases.entry(home.to_owned());
-    known.or_insert_with(|| Server::running().create(&name)).clone()
+    // The client must not wait on a thread that drives the tasks of a test.
+    let create = || std::thread::spawn(move || Server::running().create(&name)).join().unwrap();
+    known.or_insert_with(create).clone()
 }
