@@ -76,8 +76,9 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::blocking_store::BlockingStore;
 use crate::caller::CallerClaims;
-use crate::cli::{ImportTarget, MonitorTarget};
+use crate::cli::{ImportTarget, MonitorTarget, StoreOpeners};
 use crate::config::Config;
+use crate::database::Database;
 use crate::local::RpcListener;
 use crate::mcp::McpDoor;
 use crate::remote::bridge::McpBridge;
@@ -114,6 +115,8 @@ enum ProgramCommand {
     Backup(cli::BackupCommand),
     /// Restores a backup into this home; what was forgotten since stays forgotten
     RestoreBackup(cli::RestoreBackupCommand),
+    /// Moves everything from a home into a PostgreSQL database, or back, and compares every row
+    Migrate(cli::MigrateCommand),
     /// Shows who did what, when and from where: the journal, filtered
     Audit(cli::AuditCommand),
     /// Follows the journal: panes on a terminal, else one line for each event, until Ctrl-C
@@ -367,6 +370,11 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             cli::require_person(own, &config)?;
             restore.run(&config, open, as_json)
         }
+        ProgramCommand::Migrate(migrate) => {
+            cli::require_person(own, &config)?;
+            let open = StoreOpeners { file: &open_store, database: &open_database };
+            migrate.run(&config, &open, as_json)
+        }
         ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
@@ -510,17 +518,22 @@ pub(crate) fn open_store_despite_loss(path: &Path) -> Result<Arc<dyn Store>> {
     Ok(SqliteStore::open_despite_loss(path)?)
 }
 
+/// Opens the store in this database, and creates its tables if needed.
+///
+/// # Errors
+/// As [`PostgresStore::open`].
+fn open_database(database: &Database) -> Result<Arc<dyn Store>> {
+    let authorities = database.authorities.as_deref();
+    Ok(BlockingStore::wrap(PostgresStore::open(&database.url.0, authorities)?))
+}
+
 /// The folder of the search index in the home, for memories in a file and for those in a database.
 const FILE_INDEX: &str = "index";
 const DATABASE_INDEX: &str = "index-of-database";
 
 fn open_commonbook(config: &Config) -> Result<Commonbook> {
     let (store, index): (Arc<dyn Store>, _) = match config.database()? {
-        Some(database) => {
-            let authorities = database.authorities.as_deref();
-            let store = PostgresStore::open(&database.url.0, authorities)?;
-            (BlockingStore::wrap(store), DATABASE_INDEX)
-        }
+        Some(database) => (open_database(&database)?, DATABASE_INDEX),
         None => (SqliteStore::open(&config.store_file()?)?, FILE_INDEX),
     };
     let index = Index::in_folder(config.home()?.join(index));

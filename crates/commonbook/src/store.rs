@@ -19,6 +19,7 @@ mod checkpoint;
 mod consolidation;
 mod context;
 mod contradiction;
+mod copy;
 mod cursor;
 mod entity;
 mod export;
@@ -34,6 +35,7 @@ mod session;
 mod sql;
 pub mod sqlite;
 mod standing;
+mod transfer;
 mod usage;
 mod webhook;
 mod work;
@@ -65,6 +67,7 @@ pub use checkpoint::CheckpointRows;
 pub use consolidation::ConsolidationRows;
 pub use context::ContextRows;
 pub use contradiction::{ContradictionFilter, ContradictionRows};
+pub use copy::{CopyRows, StoredRow, TableColumns};
 pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
@@ -77,6 +80,7 @@ pub use loss::{JournalLoss, StoreLoss};
 pub(crate) use notifying::NotifyingStore;
 pub use session::SessionRows;
 pub use standing::StandingRows;
+pub use transfer::{TRANSFER_TABLES, TransferStep, TransferSummary, transfer};
 pub use usage::{UsageCount, UsageCounts, UsageRows};
 pub use webhook::WebhookRows;
 pub use work::{EngineWork, WorkRows};
@@ -245,6 +249,7 @@ transaction!(
     ExportRows,
     LineageRows,
     ForgettingRows,
+    CopyRows,
 );
 
 /// The rows of memories.

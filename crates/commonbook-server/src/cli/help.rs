@@ -104,6 +104,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "consolidate",
             "backup",
             "restore-backup",
+            "migrate",
             "reindex",
             "doctor",
             "completions",

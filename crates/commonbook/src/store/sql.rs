@@ -16,6 +16,7 @@ mod checkpoint;
 mod consolidation;
 mod context;
 mod contradiction;
+mod copy;
 mod cursor;
 pub(crate) mod driver;
 mod entity;

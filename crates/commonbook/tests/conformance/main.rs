@@ -23,6 +23,7 @@ mod sessions;
 mod sight;
 mod sqlite;
 mod standing;
+mod transfers;
 mod vectors;
 mod webhooks;
 mod writes;
@@ -170,6 +171,9 @@ laws! {
     vectors::damaged_vectors_are_embedded_again_with_the_same_results,
     vectors::a_flipped_bit_in_the_vectors_is_found_by_a_check,
     vectors::the_vector_files_contain_nothing_purged,
+    transfers::a_copy_has_every_row_and_a_second_run_only_compares,
+    transfers::a_copy_that_was_cut_goes_on,
+    transfers::a_store_with_other_memories_is_not_copied_to,
     vectors::equal_texts_share_a_vector_and_a_long_text_has_several,
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Barrier};
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::base::id::RandomIds;
 use commonbook::model::access::Sight;
-use commonbook::store::Store;
 use commonbook::store::postgres::PostgresStore;
+use commonbook::store::{Store, TRANSFER_TABLES};
 use postgres::{Client, NoTls};
 
 use crate::server::Server;
@@ -228,4 +228,18 @@ fn both_engines_have_the_same_tables_columns_and_indexes() {
     assert!(ours.len() > 300, "{} names", ours.len());
     assert_eq!(ours.difference(&theirs).collect::<Vec<_>>(), Vec::<&String>::new(), "missing");
     assert_eq!(theirs.difference(&ours).collect::<Vec<_>>(), Vec::<&String>::new(), "unknown");
+}
+
+#[test]
+#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
+fn every_table_is_copied() {
+    let fresh = Postgres::new();
+    drop(fresh.open());
+    let sql = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' \
+         AND tablename <> 'schema_version' ORDER BY 1";
+    let rows = fresh.client().query(sql, &[]).unwrap();
+    let names: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    let mut copied = TRANSFER_TABLES.map(str::to_owned).to_vec();
+    copied.sort_unstable();
+    assert_eq!(copied, names);
 }

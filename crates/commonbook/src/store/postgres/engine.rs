@@ -15,7 +15,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::EngineWork;
 use crate::store::sql::driver::{
     ColumnValue, ParameterValue, Parameters, ReadAccess, RowColumns, SqlConnection, SqlRow,
-    ValueKind, store_failed,
+    TableColumn, ValueKind, store_failed,
 };
 
 /// Statements that a connection keeps prepared; then it begins anew.
@@ -355,6 +355,24 @@ impl SqlConnection for PostgresEngine<'_> {
             Ok(true)
         })?;
         Ok(names)
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<TableColumn>> {
+        let sql = "SELECT attname::text, format_type(atttypid, NULL) FROM pg_attribute \
+             WHERE attrelid = to_regclass(?1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
+        let (mut columns, table) = (Vec::new(), [ParameterValue::Text(table)]);
+        self.query(ReadAccess::Open, sql, Parameters::Positional(&table), &mut |row| {
+            let kind = match row.get_ref(1)?.as_str()? {
+                "boolean" => ValueKind::Boolean,
+                "double precision" => ValueKind::Real,
+                "text" => ValueKind::Text,
+                "bytea" => ValueKind::Blob,
+                _ => ValueKind::Integer,
+            };
+            columns.push(TableColumn { name: row.get(0)?, kind });
+            Ok(true)
+        })?;
+        Ok(columns)
     }
 
     fn work(&self) -> Option<EngineWork> {

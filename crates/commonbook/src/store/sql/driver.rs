@@ -44,8 +44,18 @@ pub(crate) trait SqlConnection {
     /// The columns of a table's primary key, in their order.
     fn key_columns(&self, table: &str) -> Result<Vec<String>>;
 
+    /// The columns of a table, without those that the engine fills by itself.
+    fn columns(&self, table: &str) -> Result<Vec<TableColumn>>;
+
     /// The cost of the transaction so far, if the engine counts it.
     fn work(&self) -> Option<EngineWork>;
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableColumn {
+    pub(crate) name: String,
+    pub(crate) kind: ValueKind,
 }
 
 /// The parameters of a statement: those of `?1`, `?2` … in order, or those of `:name` with their

@@ -9,12 +9,13 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSql as EngineParameter, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row, StatementStatus};
 
+use super::chain;
 use crate::base::error::Result;
 use crate::store::EngineWork;
 use crate::store::sql::PROTECTED_TABLES;
 use crate::store::sql::driver::{
     ColumnValue, ParameterValue, Parameters, ReadAccess, RowColumns, SqlConnection, SqlRow,
-    store_failed,
+    TableColumn, ValueKind, store_failed,
 };
 
 thread_local! {
@@ -194,6 +195,23 @@ impl SqlConnection for SqliteEngine<'_> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let names = statement.query_map([table], |row| row.get(0))?;
         Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<TableColumn>> {
+        let sql = "SELECT name, type FROM pragma_table_info(?1) WHERE name <> 'digest' \
+             AND (?1 <> 'event' OR name NOT IN (SELECT value FROM json_each(?2)))";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let seals = serde_json::json!(chain::SEAL_COLUMNS).to_string();
+        let columns = statement.query_map([table, &seals], |row| {
+            let kind = match row.get::<_, String>(1)?.as_str() {
+                "TEXT" => ValueKind::Text,
+                "REAL" => ValueKind::Real,
+                "BLOB" => ValueKind::Blob,
+                _ => ValueKind::Integer,
+            };
+            Ok(TableColumn { name: row.get(0)?, kind })
+        })?;
+        Ok(columns.collect::<rusqlite::Result<_>>()?)
     }
 
     fn work(&self) -> Option<EngineWork> {
