@@ -16,9 +16,13 @@ pub(crate) struct BlockingStore {
 }
 
 impl BlockingStore {
-    /// Wraps a store.
-    pub(crate) fn wrap(store: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { store: Some(store) })
+    /// Opens a store, and wraps it.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub(crate) fn open<S: Store>(open: impl FnOnce() -> Result<Arc<S>>) -> Result<Arc<Self>> {
+        let store: Arc<dyn Store> = block_in_place(open)?;
+        Ok(Arc::new(Self { store: Some(store) }))
     }
 
     fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {

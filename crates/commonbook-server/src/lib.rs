@@ -524,7 +524,7 @@ pub(crate) fn open_store_despite_loss(path: &Path) -> Result<Arc<dyn Store>> {
 /// As [`PostgresStore::open`].
 fn open_database(database: &Database) -> Result<Arc<dyn Store>> {
     let authorities = database.authorities.as_deref();
-    Ok(BlockingStore::wrap(PostgresStore::open(&database.url.0, authorities)?))
+    Ok(BlockingStore::open(|| PostgresStore::open(&database.url.0, authorities))?)
 }
 
 /// The folder of the search index in the home, for memories in a file and for those in a database.
@@ -551,8 +551,12 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
     let digest = config.digest()?;
     let book = book.with_merge_bot(digest.merge_bot());
     let book = book.with_digest_writer(digest.writer(key, config.home.clone())?);
-    Ok(match &config.home {
+    let book = match &config.home {
         Some(home) => book.with_home(home.clone()),
+        None => book,
+    };
+    Ok(match config.database()? {
+        Some(_) => book.sharing_standing(),
         None => book,
     })
 }

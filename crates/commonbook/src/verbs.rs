@@ -104,6 +104,8 @@ pub struct Commonbook {
     preferences: Arc<ContextPreferences>,
     templates: Arc<TemplateSet>,
     files: Arc<StandingFileCache>,
+    /// Whether the home is one of several on the store.
+    shares_standing: bool,
     /// The key that fences are derived with, once it was needed.
     fence_key: Arc<OnceLock<HomeKey>>,
     writer: Option<DigestWriterHandle>,
@@ -149,6 +151,7 @@ impl Commonbook {
             preferences: Arc::default(),
             templates: Arc::default(),
             files: Arc::default(),
+            shares_standing: false,
             fence_key: Arc::default(),
             writer: None,
             merge_bot: MergeBotSettings::default(),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::store::{Store, TransferStep, transfer};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -59,7 +60,12 @@ impl MigrateCommand {
             let message = format!("{} has no memories", home.display());
             return Err(Error::not_found(message).with_field("from").hint("Name another home."));
         }
+        let homes = [from.home(), to.home()].map(|home| home.map(Path::to_owned));
         let (from, to) = (from.open(config, open)?, to.open(config, open)?);
+        let [from_home, to_home] = homes;
+        if let Some(home) = from_home {
+            Commonbook::new(Arc::clone(&from)).with_home(home).store_standing_files()?;
+        }
         let bar = progress_bar();
         let summary = transfer(&*from, &*to, &mut |step: TransferStep| {
             let verb = if step.is_comparison { "comparing" } else { "copying" };
@@ -68,6 +74,10 @@ impl MigrateCommand {
         });
         bar.finish_and_clear();
         let summary = summary?;
+        if let Some(home) = to_home {
+            let book = Commonbook::new(Arc::clone(&to)).with_home(home).sharing_standing();
+            book.write_standing_files()?;
+        }
         if as_json {
             print_json(&json!({
                 "from": from.place(), "to": to.place(),
@@ -100,6 +110,13 @@ impl MigrateCommand {
 const STORE_FILE: &str = "commonbook.db";
 
 impl MigrationPlace {
+    fn home(&self) -> Option<&Path> {
+        match self {
+            Self::Home(home) => Some(home),
+            Self::Database(_) => None,
+        }
+    }
+
     fn open(&self, config: &Config, open: &StoreOpeners<'_>) -> Result<Arc<dyn Store>> {
         match self {
             Self::Database(database) => (open.database)(database),

@@ -8,6 +8,9 @@ pub trait StandingRows {
     /// At most `limit` versions of a file, newest first.
     fn standing_versions(&self, key: &StandingKey, limit: u32) -> Result<Vec<StandingVersion>>;
 
+    /// The newest version of each file of a project, or of the home if it is empty, by role.
+    fn newest_standing_versions(&self, project: &str) -> Result<Vec<(String, StandingVersion)>>;
+
     /// The folders of the projects whose files have versions.
     fn standing_projects(&self) -> Result<Vec<String>>;
 

@@ -428,3 +428,116 @@ fn a_folder_that_does_not_exist_is_private_in_the_home() {
         }
     }
 }
+
+/// A node of a team: a home of its own on the store that all share.
+struct Node {
+    world: World,
+    folder: tempfile::TempDir,
+}
+
+impl Node {
+    fn of(world: &World) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let book = world.book.clone().with_home(folder.path().to_owned()).sharing_standing();
+        Self { world: World { book, ..World::new() }, folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("memories/qa.md")
+    }
+
+    fn text(&self) -> String {
+        let text = self.world.text_of("qa");
+        assert_eq!(fs::read_to_string(self.path()).unwrap(), text, "the file is what is read");
+        text
+    }
+
+    fn items(&self) -> Vec<String> {
+        let text = self.text();
+        let items = text.lines().filter_map(|line| line.strip_prefix("- "));
+        items.map(str::to_owned).collect()
+    }
+
+    fn add(&self, text: &str) {
+        self.world.add(&person(), "qa", text).unwrap();
+    }
+
+    fn edit(&self, from: &str, to: &str) {
+        fs::write(self.path(), self.text().replace(from, to)).unwrap();
+    }
+}
+
+#[test]
+fn the_files_of_all_homes_of_a_store_follow_each_other() {
+    let world = World::new();
+    let (one, two) = (Node::of(&world), Node::of(&world));
+    one.add("Ports are listed in the wiki");
+    assert_eq!(two.items(), ["Ports are listed in the wiki"], "a file that is missing is made");
+    two.add("Gates open at nine");
+    one.add("Tests run before a push");
+    let all = ["Ports are listed in the wiki", "Gates open at nine", "Tests run before a push"];
+    assert_eq!(
+        (one.items(), two.items()),
+        (all.map(Into::into).to_vec(), all.map(Into::into).to_vec())
+    );
+    // An editor's change on one node is the newest version on all.
+    two.edit("nine", "ten");
+    assert!(two.text().contains("Gates open at ten"));
+    assert!(one.text().contains("Gates open at ten"));
+    // A file that was removed comes back.
+    fs::remove_file(one.path()).unwrap();
+    assert!(one.text().contains("Gates open at ten"));
+}
+
+#[test]
+fn a_home_that_joins_with_a_file_of_its_own_keeps_it_in_the_history_alone() {
+    let world = World::new();
+    let (one, two) = (Node::of(&world), Node::of(&world));
+    one.add("Ports are listed in the wiki");
+    fs::create_dir_all(two.path().parent().unwrap()).unwrap();
+    fs::write(two.path(), "# qa\n\n## Rules\n\n- An old rule of another home\n").unwrap();
+    assert_eq!(two.items(), ["Ports are listed in the wiki"]);
+    assert_eq!(one.items(), two.items());
+    let history = one.world.history("qa");
+    assert_eq!(history.len(), 3, "{history:?}");
+    let read = json!({"role": "qa", "version": 2});
+    let old = one.world.book.read_standing(&person(), &request(read)).unwrap().text;
+    assert!(old.contains("An old rule of another home"));
+}
+
+#[test]
+fn changes_of_two_nodes_at_once_are_both_kept() {
+    let world = World::new();
+    let nodes = [Node::of(&world), Node::of(&world), Node::of(&world)];
+    std::thread::scope(|scope| {
+        for (number, node) in nodes.iter().enumerate() {
+            let book = node.world.book.clone();
+            scope.spawn(move || {
+                for turn in 0..4 {
+                    let text = format!("Rule {turn} of node {number}");
+                    let add = json!({"role": "qa", "text": text});
+                    book.add_standing(&person(), &request(add)).unwrap();
+                }
+            });
+        }
+    });
+    let items = nodes[0].items();
+    assert_eq!(items.len(), 12, "{items:?}");
+    assert_eq!((nodes[1].items(), nodes[2].items()), (items.clone(), items));
+}
+
+#[test]
+fn what_is_forgotten_leaves_the_files_of_every_home() {
+    let world = World::new();
+    let (one, two) = (Node::of(&world), Node::of(&world));
+    let secret = "Mrs Abernathy keeps the violet walrus key under the third flowerpot.";
+    let saved = json!({"text": secret});
+    let id = one.world.book.save_memory(&person(), &request(saved)).unwrap().memory.id;
+    one.add(secret);
+    assert!(two.text().contains("violet walrus"));
+    let forget = json!({"id": id, "confirm": true});
+    assert!(one.world.book.forget_memory(&person(), &request(forget)).unwrap().forgotten);
+    assert!(!one.text().contains("violet walrus"));
+    assert!(!two.text().contains("violet walrus"));
+    assert!(!fs::read_to_string(two.path()).unwrap().contains("violet walrus"));
+}

@@ -15,6 +15,13 @@ impl StandingRows for SqlTransaction<'_> {
         self.query_all(sql, (&key.project, &key.role, limit), from_row)
     }
 
+    fn newest_standing_versions(&self, project: &str) -> Result<Vec<(String, StandingVersion)>> {
+        let sql = "SELECT role, version, at, agent, action, bytes, sha256 FROM standing_version v \
+                   WHERE project = ?1 AND version = (SELECT max(version) FROM standing_version w \
+                        WHERE w.project = v.project AND w.role = v.role) ORDER BY role";
+        self.query_all(sql, [project], |row| Ok((row.get("role")?, from_row(row)?)))
+    }
+
     fn standing_projects(&self) -> Result<Vec<String>> {
         let sql = "SELECT DISTINCT project FROM standing_version WHERE project <> '' \
                    ORDER BY project";

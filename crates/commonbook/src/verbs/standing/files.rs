@@ -466,7 +466,7 @@ fn open_like(_: &Path, _: &Path, _: u32) -> io::Result<()> {
 }
 
 /// Writes a text to a new file beside this path, and syncs it; a failure leaves nothing behind.
-fn stage(path: &Path, location: StandingLocation, text: &str) -> io::Result<PathBuf> {
+pub(super) fn stage(path: &Path, location: StandingLocation, text: &str) -> io::Result<PathBuf> {
     let new = hidden_sibling(path, ".new");
     // A killed process may have left it. A link there is never followed.
     drop(fs::remove_file(&new));

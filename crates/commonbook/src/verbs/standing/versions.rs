@@ -10,7 +10,9 @@ use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
 use crate::base::limits;
 use crate::model::agent::Agent;
-use crate::model::standing::{StandingAction, StandingDocument, StandingKey, StandingVersion};
+use crate::model::standing::{
+    StandingAction, StandingDocument, StandingKey, StandingLocation, StandingVersion,
+};
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::standing_without_forgotten;
@@ -59,6 +61,7 @@ impl Commonbook {
         target.make_folder().map_err(unusable)?;
         let _lock = self.files.lock(target).map_err(unusable)?;
         for _ in 0..CHANGE_ATTEMPTS_MAX {
+            self.mirror_locked(target)?;
             let before = target.text()?;
             let (document, answer) = change(before.as_deref().map(StandingDocument::parse))?;
             let after = document.render();
@@ -70,13 +73,19 @@ impl Commonbook {
             let staged = target.stage(&after).map_err(unusable)?;
             let discard = || drop(fs::remove_file(&staged));
             let stored = self.record_change(target, before.as_deref(), &after, cause);
-            let version = stored.inspect_err(|_| discard())?;
+            let Some(version) = stored.inspect_err(|_| discard())? else {
+                discard();
+                continue;
+            };
             let replaced = match target.text()? == before {
                 true => target.replace(&staged).map(|()| true),
                 false => Ok(false),
             };
             match replaced {
-                Ok(true) => return Ok(StandingResult { answer, before, after, version }),
+                Ok(true) => {
+                    self.note_mirrored(target, version)?;
+                    return Ok(StandingResult { answer, before, after, version });
+                }
                 Ok(false) => {
                     discard();
                     self.forget_version(target, version)?;
@@ -128,21 +137,26 @@ impl Commonbook {
         self.store.write(move |tx| put_edit(tx, &key, &text, at))
     }
 
-    /// Stores the change of an editor, if there was one, and this change.
+    /// Stores the change of an editor, if there was one, and this change; `None` if another home of
+    /// the store has changed the file meanwhile.
     fn record_change(
         &self,
         target: &StandingTarget,
         before: Option<&str>,
         after: &str,
         cause: &StandingCause,
-    ) -> Result<u64> {
+    ) -> Result<Option<u64>> {
         let (key, cause, at) = (target.key.clone(), cause.clone(), target.changed_at());
         let (before, after) = (before.map(str::to_owned), after.to_owned());
+        let is_mirror = self.shares_standing && target.location == StandingLocation::Home;
         self.store.write(move |tx| {
+            if is_mirror && was_changed_elsewhere(tx, &key, before.as_deref())? {
+                return Ok(None);
+            }
             if let Some(before) = &before {
                 put_edit(tx, &key, before, at)?;
             }
-            put_version(tx, &key, &after, cause.clone())
+            put_version(tx, &key, &after, cause.clone()).map(Some)
         })
     }
 
@@ -152,8 +166,26 @@ impl Commonbook {
     }
 }
 
+/// Whether the newest version of a file is not this text, which was the newest one a moment ago.
+fn was_changed_elsewhere(
+    tx: &dyn Transaction,
+    key: &StandingKey,
+    text: Option<&str>,
+) -> Result<bool> {
+    let newest = tx.standing_versions(key, 1)?.into_iter().next();
+    let Some(text) = text else { return Ok(newest.is_some()) };
+    let cut = standing_without_forgotten(tx, None, text)?;
+    let hash = sha256(cut.as_deref().unwrap_or(text));
+    Ok(newest.is_none_or(|newest| newest.sha256 != hash))
+}
+
 /// Stores a text as the version of an editor, unless it is that of the newest version.
-fn put_edit(tx: &mut dyn Transaction, key: &StandingKey, text: &str, at: Timestamp) -> Result<u64> {
+pub(super) fn put_edit(
+    tx: &mut dyn Transaction,
+    key: &StandingKey,
+    text: &str,
+    at: Timestamp,
+) -> Result<u64> {
     let cut = standing_without_forgotten(&*tx, None, text)?;
     let text = cut.as_deref().unwrap_or(text);
     match tx.standing_versions(key, 1)?.into_iter().next() {
@@ -165,7 +197,7 @@ fn put_edit(tx: &mut dyn Transaction, key: &StandingKey, text: &str, at: Timesta
     }
 }
 
-fn put_version(
+pub(super) fn put_version(
     tx: &mut dyn Transaction,
     key: &StandingKey,
     text: &str,
