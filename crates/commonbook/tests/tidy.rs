@@ -282,8 +282,10 @@ fn the_library_is_synchronous_and_knows_no_door() {
     ];
     for library in libraries {
         let manifest = read(&format!("crates/{library}/Cargo.toml"));
+        let dependencies: Vec<&str> =
+            manifest.lines().filter_map(|line| line.split(['.', ' ']).next()).collect();
         for name in ["axum", "rmcp", "clap", "tokio", "hyper"] {
-            assert!(!manifest.contains(name), "crates/{library}/Cargo.toml names {name}");
+            assert!(!dependencies.contains(&name), "crates/{library}/Cargo.toml names {name}");
         }
     }
     nowhere(

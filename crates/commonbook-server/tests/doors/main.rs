@@ -26,6 +26,7 @@ mod dashboard;
 mod dashboard_health;
 mod dashboard_walk;
 mod dashboard_work;
+mod database;
 mod digests;
 mod export;
 mod forgetting;
