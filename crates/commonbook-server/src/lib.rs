@@ -555,10 +555,10 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
         Some(home) => book.with_home(home.clone()),
         None => book,
     };
-    Ok(match config.database()? {
-        Some(_) => book.sharing_standing(),
-        None => book,
-    })
+    match config.database()? {
+        Some(_) => book.as_node(),
+        None => Ok(book),
+    }
 }
 
 /// Accepts that the store has lost data. Records the loss in the journal before it resets the mark.

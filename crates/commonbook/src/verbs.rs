@@ -73,6 +73,7 @@ use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
 pub use follow::sweep::SweepResult;
 pub use follow::webhook::DeliveryStep;
+use ops::node::NodeIdentity;
 use ops::presence::PresenceLog;
 pub use ops::working_session::was_begun_meanwhile;
 use ops::write_once::WriteStep;
@@ -104,8 +105,8 @@ pub struct Commonbook {
     preferences: Arc<ContextPreferences>,
     templates: Arc<TemplateSet>,
     files: Arc<StandingFileCache>,
-    /// Whether the home is one of several on the store.
-    shares_standing: bool,
+    /// This process, if it is one of several nodes on the store.
+    node: Option<Arc<NodeIdentity>>,
     /// The key that fences are derived with, once it was needed.
     fence_key: Arc<OnceLock<HomeKey>>,
     writer: Option<DigestWriterHandle>,
@@ -151,7 +152,7 @@ impl Commonbook {
             preferences: Arc::default(),
             templates: Arc::default(),
             files: Arc::default(),
-            shares_standing: false,
+            node: None,
             fence_key: Arc::default(),
             writer: None,
             merge_bot: MergeBotSettings::default(),
@@ -208,6 +209,16 @@ impl Commonbook {
     pub fn with_home(self, home: PathBuf) -> Self {
         let files = Arc::new(StandingFileCache::of(home));
         Self { files, fence_key: Arc::default(), ..self }
+    }
+
+    /// The same Commonbook as a node: one of several on one store, each with a home of its own. The
+    /// standing memory files of their homes follow each other (those of projects belong to the
+    /// project), and one node at a time delivers to a webhook.
+    ///
+    /// # Errors
+    /// `unavailable` if the machine has no random bits.
+    pub fn as_node(self) -> Result<Self> {
+        Ok(Self { node: Some(Arc::new(NodeIdentity::new()?)), ..self })
     }
 
     /// The preferences for contexts.

@@ -75,7 +75,7 @@ impl MigrateCommand {
         bar.finish_and_clear();
         let summary = summary?;
         if let Some(home) = to_home {
-            let book = Commonbook::new(Arc::clone(&to)).with_home(home).sharing_standing();
+            let book = Commonbook::new(Arc::clone(&to)).with_home(home).as_node()?;
             book.write_standing_files()?;
         }
         if as_json {

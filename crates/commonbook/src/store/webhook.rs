@@ -28,6 +28,16 @@ pub trait WebhookRows {
     /// Replaces the progress of a webhook.
     fn put_delivery_progress(&mut self, id: WebhookId, progress: &DeliveryProgress) -> Result<()>;
 
+    /// Lets this node deliver to a webhook until then, unless another one holds it at this time;
+    /// returns whether it may.
+    fn lease_webhook(
+        &mut self,
+        id: WebhookId,
+        holder: &str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool>;
+
     /// At most `limit` dead letters of a webhook, the oldest event first.
     fn dead_letters(&self, id: WebhookId, limit: u32) -> Result<Vec<DeadLetter>>;
 

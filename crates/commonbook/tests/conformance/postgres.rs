@@ -236,7 +236,7 @@ fn every_table_is_copied() {
     let fresh = Postgres::new();
     drop(fresh.open());
     let sql = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' \
-         AND tablename <> 'schema_version' ORDER BY 1";
+         AND tablename NOT IN ('schema_version', 'webhook_lease') ORDER BY 1";
     let rows = fresh.client().query(sql, &[]).unwrap();
     let names: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     let mut copied = TRANSFER_TABLES.map(str::to_owned).to_vec();

@@ -438,7 +438,7 @@ struct Node {
 impl Node {
     fn of(world: &World) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let book = world.book.clone().with_home(folder.path().to_owned()).sharing_standing();
+        let book = world.book.clone().with_home(folder.path().to_owned()).as_node().unwrap();
         Self { world: World { book, ..World::new() }, folder }
     }
 

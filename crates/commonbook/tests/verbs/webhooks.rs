@@ -567,3 +567,27 @@ fn without_a_sender_nothing_is_lost() {
     let test = TestWebhook { webhook_id: new.webhook.id };
     assert_eq!(kind(world.book.test_webhook(&rook, &test)), Some(ErrorKind::Unavailable));
 }
+
+#[test]
+fn one_node_at_a_time_delivers_and_another_follows_when_its_lease_has_ended() {
+    let (world, receiver) = world();
+    let id = add(&world, &caller("ann"), json!({})).webhook.id;
+    let second = |seconds| at(0) + jiff::SignedDuration::from_secs(seconds);
+    let [one, two] = [(); 2].map(|()| world.book.clone().as_node().unwrap());
+    world.save("ann", "tea at four");
+    world.save("ann", "milk at five");
+    assert_eq!(one.deliver_next(id).unwrap(), DeliveryStep::Moved);
+    assert_eq!(two.deliver_next(id).unwrap(), DeliveryStep::Idle);
+    let first = receiver.sequences();
+    assert_eq!(first.len(), 1);
+    // Half a minute later the first node renews its lease; the second waits for its end.
+    world.clock.set(second(40));
+    assert_eq!(one.deliver_next(id).unwrap(), DeliveryStep::Moved);
+    world.save("ann", "bread at six");
+    world.clock.set(second(90));
+    assert_eq!(two.deliver_next(id).unwrap(), DeliveryStep::Idle);
+    world.clock.set(second(101));
+    assert_eq!(two.deliver_next(id).unwrap(), DeliveryStep::Moved);
+    assert_eq!(one.deliver_next(id).unwrap(), DeliveryStep::Idle);
+    assert_eq!(receiver.sequences().len(), 2);
+}

@@ -586,6 +586,13 @@ CREATE TABLE webhook (
     PRIMARY KEY (id)
 );
 
+CREATE TABLE webhook_lease (
+    webhook text COLLATE "C" NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    held_until bigint NOT NULL,
+    PRIMARY KEY (webhook)
+);
+
 CREATE TABLE webhook_progress (
     webhook text COLLATE "C" NOT NULL,
     through bigint NOT NULL,

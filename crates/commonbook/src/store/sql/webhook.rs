@@ -60,6 +60,7 @@ impl WebhookRows for SqlTransaction<'_> {
     fn remove_webhook(&mut self, id: WebhookId) -> Result<()> {
         self.execute("DELETE FROM dead_letter WHERE webhook = ?1", [id.to_string()])?;
         self.execute("DELETE FROM webhook_progress WHERE webhook = ?1", [id.to_string()])?;
+        self.execute("DELETE FROM webhook_lease WHERE webhook = ?1", [id.to_string()])?;
         self.execute("DELETE FROM webhook WHERE id = ?1", [id.to_string()])?;
         Ok(())
     }
@@ -89,6 +90,29 @@ impl WebhookRows for SqlTransaction<'_> {
             ),
         )?;
         Ok(())
+    }
+
+    fn lease_webhook(
+        &mut self,
+        id: WebhookId,
+        holder: &str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool> {
+        let sql = "SELECT 1 FROM webhook_lease \
+             WHERE webhook = ?1 AND holder <> ?2 AND held_until > ?3";
+        let is_taken = self
+            .query_one(sql, (id.to_string(), holder, now.as_millisecond()), |_| Ok(()))?
+            .is_some();
+        if is_taken {
+            return Ok(false);
+        }
+        self.execute(
+            "INSERT OR REPLACE INTO webhook_lease (webhook, holder, held_until) \
+             VALUES (?1, ?2, ?3)",
+            (id.to_string(), holder, until.as_millisecond()),
+        )?;
+        Ok(true)
     }
 
     fn dead_letters(&self, id: WebhookId, limit: u32) -> Result<Vec<DeadLetter>> {

@@ -46,7 +46,7 @@ impl Commonbook {
         };
         let progress = &record.webhook.progress;
         let waits = progress.waits_until().is_some_and(|time| time > self.clock.now());
-        if progress.stopped.is_some() || waits {
+        if progress.stopped.is_some() || waits || !self.holds_webhook(id)? {
             return Ok(DeliveryStep::Idle);
         }
         let read = match self.next_events(&record) {

@@ -29,13 +29,6 @@ struct MirrorRecord {
 }
 
 impl Commonbook {
-    /// The same Commonbook, whose home is one of several on one store: the standing memory files of the
-    /// homes follow each other. Those of projects belong to the project, and do not.
-    #[must_use]
-    pub fn sharing_standing(self) -> Self {
-        Self { shares_standing: true, ..self }
-    }
-
     /// Stores the texts of the home's standing memory files as versions, where an editor changed them:
     /// before the store is moved without its home.
     ///
@@ -66,7 +59,7 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` if the store or a file cannot be read or written.
     pub(in crate::verbs) fn mirror_standing(&self, role: Option<&str>) -> Result<()> {
-        if !self.shares_standing || self.files.home().is_none() {
+        if self.node.is_none() || self.files.home().is_none() {
             return Ok(());
         }
         let newest = self.store.read(|tx| tx.newest_standing_versions(""))?;
@@ -149,7 +142,7 @@ impl Commonbook {
 
     /// Records that a file of the home has this version. The file is locked.
     pub(super) fn note_mirrored(&self, target: &StandingTarget, version: u64) -> Result<()> {
-        if !self.shares_standing || target.location != StandingLocation::Home {
+        if self.node.is_none() || target.location != StandingLocation::Home {
             return Ok(());
         }
         let (Some(text), stored) = (target.text()?, self.stored_text(&target.key, version)?) else {
@@ -166,7 +159,7 @@ impl Commonbook {
 
     /// Brings a file up to date that the caller has locked.
     pub(super) fn mirror_locked(&self, target: &StandingTarget) -> Result<()> {
-        if !self.shares_standing || target.location != StandingLocation::Home {
+        if self.node.is_none() || target.location != StandingLocation::Home {
             return Ok(());
         }
         let newest = self.newest_version(&target.key)?;

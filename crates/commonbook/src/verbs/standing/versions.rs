@@ -20,6 +20,9 @@ use crate::verbs::ops::forgotten::standing_without_forgotten;
 /// How often a change starts again because an editor saved the file meanwhile.
 const CHANGE_ATTEMPTS_MAX: usize = 5;
 
+/// The same on a node, where each further attempt means that another node has changed the file.
+const NODE_CHANGE_ATTEMPTS_MAX: usize = 64;
+
 /// Who changes a file, how and when.
 #[derive(Debug, Clone)]
 pub(in crate::verbs) struct StandingCause {
@@ -60,7 +63,11 @@ impl Commonbook {
         }
         target.make_folder().map_err(unusable)?;
         let _lock = self.files.lock(target).map_err(unusable)?;
-        for _ in 0..CHANGE_ATTEMPTS_MAX {
+        let attempts_max = match self.node {
+            Some(_) => NODE_CHANGE_ATTEMPTS_MAX,
+            None => CHANGE_ATTEMPTS_MAX,
+        };
+        for _ in 0..attempts_max {
             self.mirror_locked(target)?;
             let before = target.text()?;
             let (document, answer) = change(before.as_deref().map(StandingDocument::parse))?;
@@ -148,7 +155,7 @@ impl Commonbook {
     ) -> Result<Option<u64>> {
         let (key, cause, at) = (target.key.clone(), cause.clone(), target.changed_at());
         let (before, after) = (before.map(str::to_owned), after.to_owned());
-        let is_mirror = self.shares_standing && target.location == StandingLocation::Home;
+        let is_mirror = self.node.is_some() && target.location == StandingLocation::Home;
         self.store.write(move |tx| {
             if is_mirror && was_changed_elsewhere(tx, &key, before.as_deref())? {
                 return Ok(None);
