@@ -370,11 +370,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             cli::require_person(own, &config)?;
             restore.run(&config, open, as_json)
         }
-        ProgramCommand::Migrate(migrate) => {
-            cli::require_person(own, &config)?;
-            let open = StoreOpeners { file: &open_store, database: &open_database };
-            migrate.run(&config, &open, as_json)
-        }
+        ProgramCommand::Migrate(migrate) => run_migrate(&migrate, own, &config),
         ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
@@ -394,6 +390,16 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             Ok(())
         }
     }
+}
+
+fn run_migrate(
+    migrate: &cli::MigrateCommand,
+    own: &clap::ArgMatches,
+    config: &Config,
+) -> Result<()> {
+    cli::require_person(own, config)?;
+    let open = StoreOpeners { file: &open_store, database: &open_database };
+    migrate.run(config, &open, own.get_flag("json"))
 }
 
 fn run_import(

@@ -23,7 +23,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
 use crate::store::{Store, StoreRead, StoreWrite, WriteCallback};
 use address::DatabaseAddress;
-use engine::{PostgresEngine, WriteConflict};
+use engine::{BEGIN_ALONE, BEGIN_BESIDE_OTHERS, PostgresEngine, WriteConflict};
 use pool::ConnectionPool;
 use wake::NodeWaker;
 
@@ -38,12 +38,22 @@ const OTHER_RUNS_MAX: usize = 3;
 /// A store in a PostgreSQL database.
 pub struct PostgresStore {
     pool: ConnectionPool,
-    /// The first run of a write goes beside others; one that has to run again goes alone in this
-    /// process.
+    /// The first run of a write goes beside others; one that has to run again goes alone, in this
+    /// process by this lock and on all nodes by one in the server. Otherwise a write that reads for
+    /// some time would never end beside short ones: its snapshot is older than each of them.
     turns: RwLock<()>,
     /// Writes that are not answered yet.
     queued: AtomicUsize,
     waker: NodeWaker,
+}
+
+/// Where a run of a write stands among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WritePlace {
+    /// Beside the first runs of others.
+    BesideOthers,
+    /// Alone, in the turn of this process.
+    InTurn,
 }
 
 /// How a run of a write ended.
@@ -70,9 +80,17 @@ impl PostgresStore {
         Ok(Arc::new(Self { pool, turns: RwLock::new(()), queued: AtomicUsize::new(0), waker }))
     }
 
-    /// Runs a write once.
-    fn run_once(&self, write: &mut StoreWrite) -> Result<WriteRun> {
-        self.pool.with_begun("BEGIN ISOLATION LEVEL SERIALIZABLE", |session| {
+    /// Runs a write once, beside others or in a turn that this process has.
+    fn run_once(&self, write: &mut StoreWrite, place: WritePlace) -> Result<WriteRun> {
+        let begin = match place {
+            WritePlace::BesideOthers => BEGIN_BESIDE_OTHERS,
+            WritePlace::InTurn => BEGIN_ALONE,
+        };
+        self.pool.with_begun(begin, |session| {
+            if place == WritePlace::BesideOthers && !session.shares_turn() {
+                session.end("ROLLBACK")?;
+                return Ok(WriteRun::Conflicted(WriteConflict::Order, busy_rows()));
+            }
             let (result, conflict) = {
                 let engine = PostgresEngine::new(session);
                 let mut tx = SqlTransaction::new(&engine);
@@ -104,15 +122,35 @@ impl PostgresStore {
     }
 
     fn run_until_settled(&self, write: &mut StoreWrite) -> Result<()> {
-        let mut run = {
+        let run = {
             let _beside_others = self.turns.read().unwrap_or_else(PoisonError::into_inner);
-            self.run_once(write)?
+            self.run_once(write, WritePlace::BesideOthers)?
         };
-        let _alone = match run {
-            WriteRun::Ended(result) => return result,
-            WriteRun::Conflicted(..) => self.turns.write().unwrap_or_else(PoisonError::into_inner),
-        };
-        let (mut runs, mut other_runs) = (1, 0);
+        match run {
+            WriteRun::Ended(result) => result,
+            WriteRun::Conflicted(conflict, error) => {
+                let _alone = self.turns.write().unwrap_or_else(PoisonError::into_inner);
+                // Another node may have the turn: the queue for it is in the server, and its lock ends
+                // with this transaction, whatever becomes of this process.
+                self.pool.with_begun("BEGIN", |turn| {
+                    turn.take_turn()?;
+                    let result = self.run_in_turn(write, conflict, error);
+                    turn.end("ROLLBACK")?;
+                    result
+                })
+            }
+        }
+    }
+
+    /// Runs a write again until it ends. No other write begins meanwhile; those that had begun may
+    /// still be in its way.
+    fn run_in_turn(
+        &self,
+        write: &mut StoreWrite,
+        conflict: WriteConflict,
+        error: Error,
+    ) -> Result<()> {
+        let (mut run, mut runs, mut other_runs) = (WriteRun::Conflicted(conflict, error), 1, 0);
         loop {
             match run {
                 WriteRun::Ended(result) => return result,
@@ -124,7 +162,7 @@ impl PostgresStore {
                 }
             }
             runs += 1;
-            run = self.run_once(write)?;
+            run = self.run_once(write, WritePlace::InTurn)?;
         }
     }
 

@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use postgres::error::SqlState;
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql as EngineParameter, Type, to_sql_checked};
-use postgres::{Client, Row, Statement};
+use postgres::{Client, Row, SimpleQueryMessage, Statement};
 
 use super::dialect::{ParameterName, Translation, translate};
 use super::unusable_server;
@@ -23,6 +23,17 @@ const PREPARED_STATEMENTS_MAX: usize = 512;
 
 /// Locks the journal of a workspace until the end of the transaction.
 const LOCK_JOURNAL: &str = "SELECT 1 FROM workspace WHERE name = ?1 FOR UPDATE";
+
+/// Begins a write that runs alone.
+pub(super) const BEGIN_ALONE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+
+/// Begins a write beside others: it shares, until its end, the lock that [`TAKE_TURN`] takes alone. The
+/// number is Commonbook's own.
+pub(super) const BEGIN_BESIDE_OTHERS: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE; \
+    SELECT pg_try_advisory_xact_lock_shared(2026112623)";
+
+/// Takes the turn of writes that run again, until the end of the transaction.
+const TAKE_TURN: &str = "SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(2026112623)";
 
 /// How each transaction works: joins in the order of the statements, as `CROSS JOIN` fixes it in
 /// SQLite; no compilation of plans, which costs more than our statements; limits for locks, for a
@@ -41,6 +52,7 @@ pub(super) struct PostgresSession {
     client: Client,
     prepared: HashMap<String, PreparedStatement>,
     in_transaction: bool,
+    shares_turn: bool,
     /// The collation that lower-cases text.
     lower: String,
 }
@@ -60,7 +72,13 @@ impl PostgresSession {
             unusable_server("PostgreSQL has no collation that lower-cases all letters")
         })?;
         let lower = found.try_get(0)?;
-        Ok(Self { client, prepared: HashMap::new(), in_transaction: false, lower })
+        Ok(Self {
+            client,
+            prepared: HashMap::new(),
+            in_transaction: false,
+            shares_turn: false,
+            lower,
+        })
     }
 
     /// The connection, for what is no statement of the store.
@@ -76,7 +94,12 @@ impl PostgresSession {
     /// Begins a transaction.
     pub(super) fn begin(&mut self, begin: &str) -> Result<(), postgres::Error> {
         self.in_transaction = true;
-        self.client.batch_execute(&format!("{begin}; {SETTINGS}"))
+        let answers = self.client.simple_query(&format!("{begin}; {SETTINGS}"))?;
+        self.shares_turn = answers.iter().any(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0) == Some("t"),
+            _ => false,
+        });
+        Ok(())
     }
 
     /// Ends the transaction by `COMMIT` or `ROLLBACK`.
@@ -84,6 +107,17 @@ impl PostgresSession {
         self.client.batch_execute(end)?;
         self.in_transaction = false;
         Ok(())
+    }
+
+    /// Whether the transaction, which [`BEGIN_BESIDE_OTHERS`] began, shares the turn: no write has it
+    /// alone or waits for it.
+    pub(super) fn shares_turn(&self) -> bool {
+        self.shares_turn
+    }
+
+    /// Waits for the turn, and has it until the end of the transaction.
+    pub(super) fn take_turn(&mut self) -> Result<()> {
+        Ok(self.client.batch_execute(TAKE_TURN)?)
     }
 
     /// Prepares a statement once for each text and the kinds of its parameters; returns it with the

@@ -4,7 +4,7 @@
 //! sent apart, on a connection of its own, once for all writes of a moment.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const NOTIFY_INTERVAL: Duration = Duration::from_millis(10);
 /// The delay before a lost connection is opened again.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
-/// How long a thread waits before it looks whether its store is still open.
+/// How long the listener waits before it looks whether its store and its connection are still open.
 const STOP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The commit of a notification loses nothing with the server, so that it need not wait for the disk.
@@ -32,22 +32,50 @@ pub(super) struct NodeWaker {
     address: DatabaseAddress,
     /// The way to the thread that notifies; the first write starts it.
     notifier: OnceLock<SyncSender<()>>,
-    /// Lives as long as the store, so that its threads end with it.
-    alive: Arc<()>,
+    /// Ends the threads.
+    closing: Arc<ClosingSignal>,
+}
+
+/// Says that the store is closed.
+#[derive(Default)]
+struct ClosingSignal {
+    is_closed: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl ClosingSignal {
+    fn close(&self) {
+        *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits this long, or until the store is closed; returns whether it is.
+    fn wait(&self, time: Duration) -> bool {
+        let is_closed = self.is_closed.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(is_closed, time, |is_closed| !*is_closed);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Drop for NodeWaker {
+    fn drop(&mut self) {
+        self.closing.close();
+    }
 }
 
 impl NodeWaker {
     pub(super) fn new(address: DatabaseAddress) -> Self {
-        Self { address, notifier: OnceLock::new(), alive: Arc::new(()) }
+        Self { address, notifier: OnceLock::new(), closing: Arc::default() }
     }
 
     /// Tells the other nodes soon that something was written. Never waits.
     pub(super) fn wake_others(&self) {
         let notifier = self.notifier.get_or_init(|| {
             let (sender, receiver) = sync_channel(1);
-            let address = self.address.clone();
+            let (address, closing) = (self.address.clone(), Arc::clone(&self.closing));
             let thread = thread::Builder::new().name("notify".to_owned());
-            if let Err(error) = thread.spawn(move || notify_until_closed(&address, &receiver)) {
+            let notify = move || notify_until_closed(&address, &receiver, &closing);
+            if let Err(error) = thread.spawn(notify) {
                 tracing::warn!(%error, "other nodes are not woken; they read each second");
             }
             sender
@@ -66,21 +94,23 @@ impl NodeWaker {
     /// # Errors
     /// `unavailable` if no thread can be started.
     pub(super) fn listen(&self, notify: Arc<WriteCallback>) -> Result<()> {
-        let (address, alive) = (self.address.clone(), Arc::downgrade(&self.alive));
+        let (address, closing) = (self.address.clone(), Arc::clone(&self.closing));
         let thread = thread::Builder::new().name("listen".to_owned());
-        thread.spawn(move || listen_while_alive(&address, &alive, &*notify)).map_err(|error| {
-            Error::new(
-                ErrorKind::Unavailable,
-                "cannot start the thread that listens to other nodes",
-            )
-            .with_cause(error)
-        })?;
+        thread.spawn(move || listen_until_closed(&address, &closing, &*notify)).map_err(
+            |error| {
+                Error::new(
+                    ErrorKind::Unavailable,
+                    "cannot start the thread that listens to other nodes",
+                )
+                .with_cause(error)
+            },
+        )?;
         Ok(())
     }
 }
 
 /// Sends a notification for the writes of each moment, until the store is closed.
-fn notify_until_closed(address: &DatabaseAddress, writes: &Receiver<()>) {
+fn notify_until_closed(address: &DatabaseAddress, writes: &Receiver<()>, closing: &ClosingSignal) {
     let mut connection: Option<Client> = None;
     while writes.recv().is_ok() {
         let begun = Instant::now();
@@ -96,31 +126,34 @@ fn notify_until_closed(address: &DatabaseAddress, writes: &Receiver<()>) {
         if let Err(error) = sent {
             tracing::debug!(%error, "other nodes were not woken; they read each second");
             connection = None;
-            thread::sleep(RECONNECT_DELAY);
+            closing.wait(RECONNECT_DELAY);
         }
-        thread::sleep(NOTIFY_INTERVAL.saturating_sub(begun.elapsed()));
+        if closing.wait(NOTIFY_INTERVAL.saturating_sub(begun.elapsed())) {
+            return;
+        }
     }
 }
 
 /// Waits for notifications, and connects again when the connection is lost.
-fn listen_while_alive(address: &DatabaseAddress, alive: &Weak<()>, notify: &WriteCallback) {
-    while alive.strong_count() > 0 {
+fn listen_until_closed(address: &DatabaseAddress, closing: &ClosingSignal, notify: &WriteCallback) {
+    loop {
         let listened = address.connect().and_then(|mut client| {
             client.batch_execute("LISTEN commonbook")?;
             // What was written while nobody listened.
             notify();
-            while alive.strong_count() > 0 {
-                if hears(&mut client)? {
-                    notify();
-                } else {
-                    client.is_valid(STOP_INTERVAL)?;
+            while !closing.wait(Duration::ZERO) {
+                match hears(&mut client)? {
+                    true => notify(),
+                    false => client.is_valid(STOP_INTERVAL)?,
                 }
             }
             Ok(())
         });
         if let Err(error) = listened {
             tracing::debug!(%error, "the connection that listens to other nodes was lost");
-            thread::sleep(RECONNECT_DELAY);
+        }
+        if closing.wait(RECONNECT_DELAY) {
+            return;
         }
     }
 }
