@@ -112,15 +112,20 @@ impl Commonbook {
         })
     }
 
-    /// Brings the mentions of the caller's workspace up to the end of its journal.
+    /// Brings the mentions of the caller's workspace up to the end that its journal has now. What
+    /// others write meanwhile is left to the next call.
     pub(in crate::verbs) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
         let (workspace, rules) = (&caller.workspace, self.mention_rules());
+        let end = self.store.read(|tx| tx.journal_end(workspace))?;
         loop {
             let seen = self.passed.of(workspace);
             let (place, (memories, others, last)) = self.store.read(|tx| {
                 let place = tx.mentions_position(workspace, rules)?;
                 Ok((place, tx.next_events(workspace, place.max(seen), MENTION_EVENTS_MAX)?))
             })?;
+            if place >= end {
+                return Ok(());
+            }
             if !memories && others < MENTION_EVENTS_MAX {
                 self.passed.set(workspace, last);
                 return Ok(());
