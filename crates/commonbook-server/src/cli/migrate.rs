@@ -76,7 +76,7 @@ impl MigrateCommand {
         let summary = summary?;
         if let Some(home) = to_home {
             let book = Commonbook::new(Arc::clone(&to)).with_home(home).as_node()?;
-            book.write_standing_files()?;
+            book.mirror_standing_files()?;
         }
         if as_json {
             print_json(&json!({

@@ -27,8 +27,8 @@ use engine::{BEGIN_ALONE, BEGIN_BESIDE_OTHERS, PostgresEngine, WriteConflict};
 use pool::ConnectionPool;
 use wake::NodeWaker;
 
-/// Runs of a write that others changed the rows of before it gives up. Each time one of them was
-/// committed.
+/// Runs of a write that others changed the rows of before it gives up. In its turn nobody does, unless
+/// the connection that holds the turn is lost.
 const WRITE_RUNS_MAX: usize = 256;
 
 /// Runs of a write that finds a row with its key, or loses its connection, before that is an error:
@@ -70,8 +70,9 @@ impl PostgresStore {
     /// public ones.
     ///
     /// # Errors
-    /// `invalid` if the text is no connection string or the file holds no certificate; `unavailable` if the server cannot be reached,
-    /// is older than version 14, runs without `fsync`, or holds tables of a newer version.
+    /// `invalid` if the text is no connection string or the file holds no certificate; `unavailable`
+    /// if the server cannot be reached, is older than version 14, runs without `fsync`, or holds tables
+    /// of a newer version.
     pub fn open(connection: &str, authorities: Option<&Path>) -> Result<Arc<Self>> {
         let address = DatabaseAddress::parse(connection, authorities)?;
         let waker = NodeWaker::new(address.clone());
@@ -135,15 +136,18 @@ impl PostgresStore {
                 self.pool.with_begun("BEGIN", |turn| {
                     turn.take_turn()?;
                     let result = self.run_in_turn(write, conflict, error);
-                    turn.end("ROLLBACK")?;
+                    // The write has ended, whatever becomes of the turn.
+                    if let Err(error) = turn.end("ROLLBACK") {
+                        tracing::debug!(%error, "the connection with the turn was lost");
+                    }
                     result
                 })
             }
         }
     }
 
-    /// Runs a write again until it ends. No other write begins meanwhile; those that had begun may
-    /// still be in its way.
+    /// Runs a write again until it ends. The turn was given when the first runs of all others had
+    /// ended, and none begins meanwhile.
     fn run_in_turn(
         &self,
         write: &mut StoreWrite,

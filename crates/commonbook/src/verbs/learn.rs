@@ -70,7 +70,7 @@ impl Commonbook {
             fit_key(request.idempotency_key.as_deref())?;
             return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
-        self.mirror_standing(Some(caller.agent.role()))?;
+        self.follow_other_homes(Some(caller.agent.role()));
         let file = self.files.read(&caller, now);
         let items = file.as_ref().map(|file| standing_items(&file.text)).unwrap_or_default();
         let (templates, wanted) = (self.templates.clone(), drafts.clone());

@@ -62,7 +62,7 @@ impl Commonbook {
     ) -> Result<RetractionResult> {
         let now = self.clock.now();
         let id = request.id;
-        self.mirror_standing(None)?;
+        self.follow_other_homes(None);
         let files = self.files.texts(caller.project.as_deref());
         if request.dry_run {
             let sight = Sight::writing(caller)?;

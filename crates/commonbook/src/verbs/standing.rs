@@ -338,7 +338,7 @@ impl Commonbook {
         caller: &Caller,
         now: Timestamp,
     ) -> Result<Option<StandingFile>> {
-        self.mirror_standing(Some(caller.agent.role()))?;
+        self.follow_other_homes(Some(caller.agent.role()));
         let Some(file) = self.files.read(caller, now) else { return Ok(None) };
         let cut = |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
         let text = self.store.read(cut)?;
@@ -350,7 +350,7 @@ impl Commonbook {
 
     /// The files that are in use, by role.
     fn standing_targets(&self, caller: &Caller, everywhere: bool) -> Result<Vec<StandingTarget>> {
-        self.mirror_standing(None)?;
+        self.follow_other_homes(None);
         let roles = self.files.roles(project_of(caller, everywhere)).map_err(no_folder)?;
         let roles = roles.iter().filter(|role| may_use(caller, role).is_ok());
         let targets = roles.map(|role| self.target(caller, role, everywhere));
@@ -361,7 +361,7 @@ impl Commonbook {
     fn target(&self, caller: &Caller, role: &str, everywhere: bool) -> Result<StandingTarget> {
         let role = Agent::with_any_name(role).map_err(|error| error.with_field("role"))?;
         may_use(caller, role.role())?;
-        self.mirror_standing(Some(role.role()))?;
+        self.follow_other_homes(Some(role.role()));
         let places = self.files.places(project_of(caller, everywhere), role.role());
         let places = places.map_err(no_folder)?;
         let found = places.iter().find(|target| target.exists).or(places.first()).cloned();

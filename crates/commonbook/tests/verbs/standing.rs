@@ -541,3 +541,16 @@ fn what_is_forgotten_leaves_the_files_of_every_home() {
     assert!(!two.text().contains("violet walrus"));
     assert!(!fs::read_to_string(two.path()).unwrap().contains("violet walrus"));
 }
+
+#[test]
+fn a_file_that_cannot_be_read_stops_no_context_of_a_node() {
+    let world = World::new();
+    let (one, two) = (Node::of(&world), Node::of(&world));
+    one.add("Ports are listed in the wiki");
+    fs::create_dir_all(two.path().parent().unwrap()).unwrap();
+    fs::write(two.path(), b"# qa\n\n- broken \xff byte\n").unwrap();
+    let ask = json!({"task": "which ports are open"});
+    let context = two.world.book.get_context(&agent("qa"), &request(ask)).unwrap();
+    assert!(context.text.contains("broken"), "{}", context.text);
+    assert!(one.text().contains("wiki"));
+}

@@ -45,34 +45,42 @@ impl Commonbook {
         Ok(())
     }
 
-    /// Writes the standing memory files of the home from their newest versions.
-    ///
-    /// # Errors
-    /// As [`Self::list_standing`].
-    pub fn write_standing_files(&self) -> Result<()> {
-        self.mirror_standing(None)
-    }
-
-    /// Brings the files of the home up to date with the other homes of the store: the file of this
-    /// role, or all. A file that a writer has locked is left to that writer.
+    /// Brings the standing memory files of the home up to date with the other homes of the store.
     ///
     /// # Errors
     /// `unavailable` if the store or a file cannot be read or written.
-    pub(in crate::verbs) fn mirror_standing(&self, role: Option<&str>) -> Result<()> {
-        if self.node.is_none() || self.files.home().is_none() {
-            return Ok(());
-        }
+    pub fn mirror_standing_files(&self) -> Result<()> {
         let newest = self.store.read(|tx| tx.newest_standing_versions(""))?;
-        let mut roles: BTreeSet<String> = newest.iter().map(|(role, _)| role.clone()).collect();
+        let mut roles: BTreeSet<String> = newest.into_iter().map(|(role, _)| role).collect();
         roles.extend(self.files.roles(None).map_err(super::no_folder)?);
-        for known in roles.into_iter().filter(|known| role.is_none_or(|role| role == known)) {
-            let version = newest.iter().find(|(role, _)| *role == known);
-            for target in self.files.places(None, &known).map_err(super::no_folder)? {
-                let unusable = |error| target.unusable(error);
-                target.make_folder().map_err(unusable)?;
-                if let Some(_lock) = self.files.try_lock(&target).map_err(unusable)? {
-                    self.mirror_file(&target, version.map(|(_, version)| version))?;
-                }
+        roles.iter().try_for_each(|role| self.mirror_role(role))
+    }
+
+    /// The same before files are used, of this role or of all: a file that cannot be brought up to date
+    /// is used as it is.
+    pub(in crate::verbs) fn follow_other_homes(&self, role: Option<&str>) {
+        if self.node.is_none() || self.files.home().is_none() {
+            return;
+        }
+        let followed = match role {
+            Some(role) => self.mirror_role(role),
+            None => self.mirror_standing_files(),
+        };
+        if let Err(error) = followed {
+            tracing::warn!(%error, "a standing memory file does not follow the other homes");
+        }
+    }
+
+    /// Brings the file of a role up to date. One that a writer has locked is left to that writer.
+    fn mirror_role(&self, role: &str) -> Result<()> {
+        for target in self.files.places(None, role).map_err(super::no_folder)? {
+            let unusable = |error| target.unusable(error);
+            if !target.exists && self.newest_version(&target.key)?.is_none() {
+                continue;
+            }
+            target.make_folder().map_err(unusable)?;
+            if let Some(_lock) = self.files.try_lock(&target).map_err(unusable)? {
+                self.mirror_locked(&target)?;
             }
         }
         Ok(())
