@@ -71,7 +71,7 @@ impl Home {
             command.env_remove(format!("COMMONBOOK_{name}"));
         }
         if homes::is_wanted() {
-            command.env("COMMONBOOK_DATABASE", homes::database_of(self.path()));
+            command.env("COMMONBOOK_DATABASE", homes::way_of_store(self.path()));
         }
         command.env_remove("COMMONBOOK");
         // Vectors come in the background: with them, responses would depend on their time.

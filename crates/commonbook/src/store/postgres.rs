@@ -172,7 +172,7 @@ impl PostgresStore {
 
     /// Runs one statement without parameters, and reads the first column of its first row.
     fn number(&self, sql: &str) -> Result<i64> {
-        self.pool.with(|session| Ok(session.client().query_one(sql, &[])?.try_get(0)?))
+        self.pool.with(|session| Ok(session.client().query_typed_one(sql, &[])?.try_get(0)?))
     }
 }
 
@@ -211,7 +211,7 @@ impl Store for PostgresStore {
                  WHERE oid = to_regclass('schema_version')) ORDER BY 1";
         self.pool.with(|session| {
             let mut findings = Vec::new();
-            for row in session.client().query(tables, &[])? {
+            for row in session.client().query_typed(tables, &[])? {
                 let table: String = row.try_get(0)?;
                 let read = session.client().batch_execute(&format!("SELECT count(*) FROM {table}"));
                 match read {
@@ -233,7 +233,7 @@ impl Store for PostgresStore {
              ORDER BY w.name";
         self.pool.with(|session| {
             let mut findings = Vec::new();
-            for row in session.client().query(sql, &[])? {
+            for row in session.client().query_typed(sql, &[])? {
                 let (name, end, count): (String, i64, i64) =
                     (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
                 findings.push(format!(

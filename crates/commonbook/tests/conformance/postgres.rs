@@ -17,13 +17,16 @@ use crate::{Fresh, Sqlite, caller, journal, keep, memory};
 /// A fresh database.
 pub(crate) struct Postgres {
     connection: String,
+    /// The way of the stores.
+    way: String,
 }
 
 impl Postgres {
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("law_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        Self { connection: Server::running().create(&name) }
+        let server = Server::running();
+        Self { connection: server.create(&name), way: server.way_of_store(&name) }
     }
 }
 
@@ -43,7 +46,7 @@ impl Postgres {
 
 impl Fresh for Postgres {
     fn open(&self) -> Arc<dyn Store> {
-        PostgresStore::open(&self.connection, None).unwrap()
+        PostgresStore::open(&self.way, None).unwrap()
     }
 }
 

@@ -22,13 +22,27 @@ pub(crate) fn is_wanted() -> bool {
     }
 }
 
-/// The way to the database of a home, which is created when it is asked for first.
-pub(crate) fn database_of(home: &Path) -> String {
+/// The way of a store to the database of a home.
+pub(crate) fn way_of_store(home: &Path) -> String {
+    Server::running().way_of_store(&database_of(home))
+}
+
+/// The way of a test to the database of a home.
+pub(crate) fn way_of_test(home: &Path) -> String {
+    Server::running().to(&database_of(home))
+}
+
+/// The database of a home, which is created when it is asked for first.
+fn database_of(home: &Path) -> String {
     static DATABASES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
     let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
     let name = format!("home_{}", databases.len());
     let known = databases.entry(home.to_owned());
-    // The client must not wait on a thread that drives the tasks of a test.
-    let create = || std::thread::spawn(move || Server::running().create(&name)).join().unwrap();
+    let create = || {
+        // The client must not wait on a thread that drives the tasks of a test.
+        let database = name.clone();
+        std::thread::spawn(move || Server::running().create(&database)).join().unwrap();
+        name
+    };
     known.or_insert_with(create).clone()
 }

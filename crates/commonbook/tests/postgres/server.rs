@@ -14,13 +14,17 @@ use postgres::{Client, NoTls};
 /// The folder of the programs to use, such as those of another version.
 const PROGRAMS_VARIABLE: &str = "COMMONBOOK_TEST_POSTGRES";
 
+/// The program of PgBouncer, if the stores reach the server through it.
+const POOLER_VARIABLE: &str = "COMMONBOOK_TEST_POOLER";
+
 /// A user that runs the server if the tests run as root, which PostgreSQL refuses: `nobody`.
 const SERVER_USER: u32 = 65_534;
 
 /// Starts the server, says so, and stops it when its input ends, that is when the tests end.
 const UNTIL_TESTS_END: &str = "\"$1/pg_ctl\" -D \"$2/data\" -l \"$2/log\" -w -s start \
-    -o \"-k $2 -c listen_addresses='' -c max_connections=200 $3\" && echo ready; cat >/dev/null; \
-    \"$1/pg_ctl\" -D \"$2/data\" -m immediate -s stop; rm -rf \"$2\"";
+    -o \"-k $2 -c listen_addresses='' -c max_connections=200 $3\" && \
+    { [ -z \"$4\" ] || \"$4\" -q -d \"$2/pooler.ini\"; } && echo ready; cat >/dev/null; \
+    [ -z \"$4\" ] || kill \"$(cat \"$2/pooler.pid\")\"; \"$1/pg_ctl\" -D \"$2/data\" -m immediate -s stop; rm -rf \"$2\"";
 
 pub(crate) struct Server {
     folder: PathBuf,
@@ -68,10 +72,14 @@ impl Server {
             status.unwrap().success()
         });
         assert!(made, "initdb failed");
+        if pooler().is_some() {
+            fs::write(folder.join("pooler.ini"), pooler_settings(&folder)).unwrap();
+        }
         let mut running = command(Path::new("/bin/sh"))
             .args(["-c", UNTIL_TESTS_END, "server"])
             .args([&programs, &folder])
             .arg(options)
+            .arg(pooler().unwrap_or_default())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -90,10 +98,35 @@ impl Server {
         self.to(name)
     }
 
+    /// The way of a store to a database: through the pooler, if there is one.
+    pub(crate) fn way_of_store(&self, database: &str) -> String {
+        match pooler() {
+            Some(_) => format!("{} port=6432 pgbouncer=true", self.to(database)),
+            None => self.to(database),
+        }
+    }
+
     /// The way to a database.
     pub(crate) fn to(&self, database: &str) -> String {
         format!("host={} user=commonbook dbname={database}", self.folder.display())
     }
+}
+
+/// The program of the pooler, if the stores use one.
+#[expect(clippy::disallowed_methods, reason = "the tests alone take the pooler from a variable")]
+fn pooler() -> Option<PathBuf> {
+    std::env::var_os(POOLER_VARIABLE).map(PathBuf::from)
+}
+
+/// The settings of a pooler in transaction mode: the next transaction has any of its connections.
+fn pooler_settings(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "[databases]\n* = host={folder} user=commonbook\n[pgbouncer]\nlisten_addr =\n\
+         listen_port = 6432\nunix_socket_dir = {folder}\nauth_type = any\n\
+         pool_mode = transaction\ndefault_pool_size = 8\nmax_client_conn = 1000\n\
+         server_idle_timeout = 2\nlogfile = {folder}/pooler.log\npidfile = {folder}/pooler.pid\n"
+    )
 }
 
 /// The folder with `initdb` and `postgres`: the one that was named, or the newest of Debian.

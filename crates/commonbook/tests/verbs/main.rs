@@ -87,7 +87,7 @@ pub(crate) struct World {
 /// The store of a home, opened as by another process: its file, or its database in PostgreSQL.
 pub(crate) fn open_store(home: &Path) -> Arc<dyn Store> {
     match homes::is_wanted() {
-        true => PostgresStore::open(&homes::database_of(home), None).unwrap(),
+        true => PostgresStore::open(&homes::way_of_store(home), None).unwrap(),
         false => SqliteStore::open(&home.join("commonbook.db")).unwrap(),
     }
 }
@@ -97,7 +97,7 @@ pub(crate) fn stored_bytes(home: &Path) -> Vec<u8> {
     if !homes::is_wanted() {
         return std::fs::read(home.join("commonbook.db")).unwrap();
     }
-    let mut client = postgres::Client::connect(&homes::database_of(home), postgres::NoTls).unwrap();
+    let mut client = postgres::Client::connect(&homes::way_of_test(home), postgres::NoTls).unwrap();
     let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
     let mut bytes = Vec::new();
     for table in client.query(tables, &[]).unwrap() {

@@ -22,7 +22,12 @@ pub(super) struct DatabaseAddress {
     config: Config,
     /// What encrypts connections; `None` on this machine, and where the address says `sslmode=disable`.
     tls: Option<MakeRustlsConnect>,
+    /// Whether a pooler is in between, which gives each transaction any of its connections.
+    is_pooled: bool,
 }
+
+/// Says in a connection string that a pooler in transaction mode, such as PgBouncer, is in between.
+const POOLER_FLAG: &str = "pgbouncer=true";
 
 impl DatabaseAddress {
     /// Reads a connection string. A server on another machine is reached with TLS unless the string
@@ -32,7 +37,8 @@ impl DatabaseAddress {
     /// # Errors
     /// `invalid` if the text is no connection string, or the file holds no certificate.
     pub(super) fn parse(connection: &str, authorities: Option<&Path>) -> Result<Self> {
-        let mut config = Config::from_str(connection).map_err(|error| {
+        let (connection, is_pooled) = without_pooler_flag(connection);
+        let mut config = Config::from_str(&connection).map_err(|error| {
             Error::new(ErrorKind::Invalid, "this is no connection string of PostgreSQL")
                 .hint("Write it as `postgres://user@host/database`.")
                 .with_cause(error)
@@ -54,7 +60,7 @@ impl DatabaseAddress {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         let tls = is_encrypted.then(|| encryption(authorities)).transpose()?;
-        Ok(Self { config, tls })
+        Ok(Self { config, tls, is_pooled })
     }
 
     /// Opens a connection.
@@ -63,6 +69,11 @@ impl DatabaseAddress {
             Some(tls) => self.config.connect(tls.clone()),
             None => self.config.connect(NoTls),
         }
+    }
+
+    /// Whether a pooler is in between.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.is_pooled
     }
 
     /// The address in words, without user and password.
@@ -76,6 +87,20 @@ impl DatabaseAddress {
         let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or("postgres");
         format!("database {database} on {hosts}")
     }
+}
+
+/// A connection string without the flag for a pooler, and whether it had the flag.
+fn without_pooler_flag(connection: &str) -> (String, bool) {
+    let (start, words, separator) = match connection.split_once('?') {
+        Some((start, words)) => (format!("{start}?"), words, '&'),
+        None => (String::new(), connection, ' '),
+    };
+    if !words.split(separator).any(|word| word == POOLER_FLAG) {
+        return (connection.to_owned(), false);
+    }
+    let others = words.split(separator).filter(|word| *word != POOLER_FLAG);
+    let others = others.collect::<Vec<_>>().join(separator.encode_utf8(&mut [0; 4]));
+    (start + &others, true)
 }
 
 /// Whether any of the servers is on another machine.
@@ -147,6 +172,23 @@ mod tests {
         assert!(!is_encrypted("postgres://ann@[::1]/memory"));
         assert!(!is_encrypted("host=/var/run/postgresql user=ann"));
         assert!(!is_encrypted("postgres://ann@db.example.com/memory?sslmode=disable"));
+    }
+
+    #[test]
+    fn a_flag_says_that_a_pooler_is_in_between() {
+        let strings = [
+            "postgres://ann@localhost/memory?pgbouncer=true",
+            "postgres://ann@localhost/memory?sslmode=disable&pgbouncer=true",
+            "host=localhost pgbouncer=true user=ann dbname=memory",
+        ];
+        for connection in strings {
+            let address = DatabaseAddress::parse(connection, None).unwrap();
+            assert!(address.is_pooled(), "{connection}");
+            assert_eq!(address.summary(), "database memory on localhost");
+        }
+        assert!(
+            !DatabaseAddress::parse("postgres://ann@localhost/memory", None).unwrap().is_pooled()
+        );
     }
 
     #[test]

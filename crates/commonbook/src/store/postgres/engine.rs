@@ -50,6 +50,9 @@ const LOWER_COLLATIONS: [&str; 4] = ["und-x-icu", "pg_unicode_fast", "pg_c_utf8"
 /// A connection with its prepared statements.
 pub(super) struct PostgresSession {
     client: Client,
+    /// Whether a pooler may give the next transaction another connection: then no statement is
+    /// prepared for longer than its run.
+    is_pooled: bool,
     prepared: HashMap<String, PreparedStatement>,
     in_transaction: bool,
     shares_turn: bool,
@@ -65,15 +68,18 @@ struct PreparedStatement {
 
 impl PostgresSession {
     /// Prepares a new connection for the statements of the store.
-    pub(super) fn start(mut client: Client) -> Result<Self> {
+    pub(super) fn start(mut client: Client, is_pooled: bool) -> Result<Self> {
         let sql = "SELECT collname::text FROM pg_collation WHERE collname = ANY ($1::text[]) \
              AND collencoding IN (-1, 6) ORDER BY array_position($1::text[], collname::text) LIMIT 1";
-        let found = client.query_opt(sql, &[&LOWER_COLLATIONS.as_slice()])?.ok_or_else(|| {
+        let names: &(dyn EngineParameter + Sync) = &LOWER_COLLATIONS.as_slice();
+        let found = client.query_typed_opt(sql, &[(names, Type::TEXT_ARRAY)])?;
+        let found = found.ok_or_else(|| {
             unusable_server("PostgreSQL has no collation that lower-cases all letters")
         })?;
         let lower = found.try_get(0)?;
         Ok(Self {
             client,
+            is_pooled,
             prepared: HashMap::new(),
             in_transaction: false,
             shares_turn: false,
@@ -118,6 +124,40 @@ impl PostgresSession {
     /// Waits for the turn, and has it until the end of the transaction.
     pub(super) fn take_turn(&mut self) -> Result<()> {
         Ok(self.client.batch_execute(TAKE_TURN)?)
+    }
+
+    /// Runs a statement that changes rows; returns their number.
+    fn execute(&mut self, sql: &str, given: Parameters<'_, '_>) -> Result<u64, StatementError> {
+        if self.is_pooled {
+            let (text, values) = self.translate(sql, given)?;
+            let typed: Vec<_> = values.iter().map(BoundValue::typed).collect();
+            return Ok(self.client.execute_typed(&text, &typed)?);
+        }
+        let (statement, values) = self.prepare(sql, given)?;
+        let values: Vec<_> = values.iter().map(BoundValue::untyped).collect();
+        Ok(self.client.execute(&statement, &values)?)
+    }
+
+    /// Runs a statement, and returns its rows.
+    fn query(&mut self, sql: &str, given: Parameters<'_, '_>) -> Result<Vec<Row>, StatementError> {
+        if self.is_pooled {
+            let (text, values) = self.translate(sql, given)?;
+            let typed: Vec<_> = values.iter().map(BoundValue::typed).collect();
+            return Ok(self.client.query_typed(&text, &typed)?);
+        }
+        let (statement, values) = self.prepare(sql, given)?;
+        let values: Vec<_> = values.iter().map(BoundValue::untyped).collect();
+        Ok(self.client.query(&statement, &values)?)
+    }
+
+    /// A statement in the server's words, with the values to bind.
+    fn translate<'v>(
+        &self,
+        sql: &str,
+        given: Parameters<'_, 'v>,
+    ) -> Result<(String, Vec<BoundValue<'v>>), StatementError> {
+        let Translation { sql: text, parameters: names } = translate(sql, &self.lower)?;
+        Ok((text, bind(&names, given)?))
     }
 
     /// Prepares a statement once for each text and the kinds of its parameters; returns it with the
@@ -181,6 +221,14 @@ struct MissingParameter(usize);
 struct BoundValue<'v>(ParameterValue<'v>);
 
 impl BoundValue<'_> {
+    fn untyped(&self) -> &(dyn EngineParameter + Sync) {
+        self
+    }
+
+    fn typed(&self) -> (&(dyn EngineParameter + Sync), Type) {
+        (self, type_of(self.kind()))
+    }
+
     fn kind(&self) -> ValueKind {
         match self.0 {
             ParameterValue::Null(kind) => kind,
@@ -295,53 +343,32 @@ impl<'c> PostgresEngine<'c> {
         self.conflict.get()
     }
 
-    /// Prepares a statement, and runs it. Before the first change it locks the journal of the
-    /// workspace, which is the first parameter of nearly every change: two writes of one workspace
-    /// would otherwise lock their rows in two orders, and wait a second for the server to notice.
-    fn run<T>(
-        &self,
-        sql: &str,
-        parameters: Parameters<'_, '_>,
-        act: impl FnOnce(
-            &mut Client,
-            &Statement,
-            &[&(dyn EngineParameter + Sync)],
-        ) -> Result<T, postgres::Error>,
-    ) -> Result<T> {
+    /// Before the first change, locks the journal of the workspace, which is the first parameter of
+    /// nearly every change: two writes of one workspace would otherwise lock their rows in two orders,
+    /// and wait a second for the server to notice.
+    fn lock_journal(&self, sql: &str, parameters: Parameters<'_, '_>) -> Result<()> {
         let changes = ["INSERT", "UPDATE", "DELETE"].iter().any(|verb| sql.starts_with(verb));
-        if changes && !self.has_written.replace(true) {
-            let first = match parameters {
-                Parameters::Positional(values) => values.first().copied(),
-                Parameters::Named(values) => {
-                    values.iter().find(|(name, _)| *name == ":workspace").map(|(_, value)| *value)
-                }
-            };
-            if let Some(workspace @ ParameterValue::Text(_)) = first {
-                let parameters = Parameters::Positional(&[workspace]);
-                self.send(LOCK_JOURNAL, parameters, |client, statement, values| {
-                    client.execute(statement, values)
-                })?;
-            }
+        if !changes || self.has_written.replace(true) {
+            return Ok(());
         }
-        self.send(sql, parameters, act)
+        let first = match parameters {
+            Parameters::Positional(values) => values.first().copied(),
+            Parameters::Named(values) => {
+                values.iter().find(|(name, _)| *name == ":workspace").map(|(_, value)| *value)
+            }
+        };
+        if let Some(workspace @ ParameterValue::Text(_)) = first {
+            let locked = self
+                .session
+                .borrow_mut()
+                .execute(LOCK_JOURNAL, Parameters::Positional(&[workspace]));
+            self.settle(locked)?;
+        }
+        Ok(())
     }
 
-    fn send<T>(
-        &self,
-        sql: &str,
-        parameters: Parameters<'_, '_>,
-        act: impl FnOnce(
-            &mut Client,
-            &Statement,
-            &[&(dyn EngineParameter + Sync)],
-        ) -> Result<T, postgres::Error>,
-    ) -> Result<T> {
-        let mut session = self.session.borrow_mut();
-        let result = session.prepare(sql, parameters).and_then(|(statement, values)| {
-            let values: Vec<&(dyn EngineParameter + Sync)> =
-                values.iter().map(|value| value as &(dyn EngineParameter + Sync)).collect();
-            Ok(act(&mut session.client, &statement, &values)?)
-        });
+    /// The result of a statement; notes a conflict, after which the transaction has to run again.
+    fn settle<T>(&self, result: Result<T, StatementError>) -> Result<T> {
         result.map_err(|error| match error {
             StatementError::Unsent(error) => error,
             StatementError::Server(error) => {
@@ -356,9 +383,9 @@ impl<'c> PostgresEngine<'c> {
 
 impl SqlConnection for PostgresEngine<'_> {
     fn execute(&self, _: ReadAccess, sql: &str, parameters: Parameters<'_, '_>) -> Result<usize> {
-        let changed = self
-            .run(sql, parameters, |client, statement, values| client.execute(statement, values))?;
-        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+        self.lock_journal(sql, parameters)?;
+        let changed = self.session.borrow_mut().execute(sql, parameters);
+        Ok(usize::try_from(self.settle(changed)?).unwrap_or(usize::MAX))
     }
 
     fn query(
@@ -368,9 +395,9 @@ impl SqlConnection for PostgresEngine<'_> {
         parameters: Parameters<'_, '_>,
         each: &mut dyn FnMut(&SqlRow<'_>) -> Result<bool>,
     ) -> Result<()> {
-        let rows =
-            self.run(sql, parameters, |client, statement, values| client.query(statement, values))?;
-        for row in &rows {
+        self.lock_journal(sql, parameters)?;
+        let rows = self.session.borrow_mut().query(sql, parameters);
+        for row in &self.settle(rows)? {
             if !each(&SqlRow::new(row))? {
                 break;
             }

@@ -102,7 +102,7 @@ impl ConnectionPool {
             Some(_) => server_error(error),
             None => unreachable_server(error),
         })?;
-        PostgresSession::start(client)
+        PostgresSession::start(client, self.address.is_pooled())
     }
 }
 

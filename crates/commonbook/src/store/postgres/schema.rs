@@ -41,7 +41,7 @@ pub(super) fn prepare(session: &mut PostgresSession) -> Result<()> {
 fn check_server(client: &mut Client) -> Result<()> {
     let sql = "SELECT current_setting('server_version_num')::int4, current_setting('fsync'), \
          current_setting('server_encoding')";
-    let row = client.query_one(sql, &[])?;
+    let row = client.query_typed_one(sql, &[])?;
     let (number, fsync, encoding): (i32, String, String) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let refusal = if number < SERVER_VERSION_MIN {
@@ -58,11 +58,11 @@ fn check_server(client: &mut Client) -> Result<()> {
 
 /// The version of the tables; `None` if there are none.
 fn version(client: &mut Client) -> Result<Option<i64>> {
-    let known = client.query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[])?;
+    let known = client.query_typed_one("SELECT to_regclass('schema_version') IS NOT NULL", &[])?;
     if !known.try_get::<_, bool>(0)? {
         return Ok(None);
     }
-    Ok(client.query_one("SELECT max(version) FROM schema_version", &[])?.try_get(0)?)
+    Ok(client.query_typed_one("SELECT max(version) FROM schema_version", &[])?.try_get(0)?)
 }
 
 /// Creates the tables, with the key of forgotten phrases. If another process creates them now, it waits for that one and does nothing.

@@ -24,8 +24,9 @@ const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 /// How long the listener waits before it looks whether its store and its connection are still open.
 const STOP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The commit of a notification loses nothing with the server, so that it need not wait for the disk.
-const NOTIFIER_SETTINGS: &str = "SET synchronous_commit = off";
+/// A notification. Its commit need not wait for the disk, as it loses nothing with the server; the
+/// setting ends with the transaction, for the connection may be that of a pooler.
+const NOTIFICATION: &str = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY commonbook; COMMIT";
 
 /// What wakes the other nodes.
 pub(super) struct NodeWaker {
@@ -115,10 +116,9 @@ fn notify_until_closed(address: &DatabaseAddress, writes: &Receiver<()>, closing
     while writes.recv().is_ok() {
         let begun = Instant::now();
         let sent = match &mut connection {
-            Some(client) => client.batch_execute("NOTIFY commonbook"),
+            Some(client) => client.batch_execute(NOTIFICATION),
             None => address.connect().and_then(|mut client| {
-                client.batch_execute(NOTIFIER_SETTINGS)?;
-                client.batch_execute("NOTIFY commonbook")?;
+                client.batch_execute(NOTIFICATION)?;
                 connection = Some(client);
                 Ok(())
             }),
