@@ -25,9 +25,6 @@ pub(super) const NO_HASH: EventHash = [0; 32];
 /// The topics of an event that names none, or whose topics were erased.
 const NO_TOPICS: &str = "[]";
 
-/// Columns of an event that [`seal`] fills.
-pub(super) const SEAL_COLUMNS: [&str; 4] = ["hash", "subject_hash", "topics_hash", "topics_salt"];
-
 /// Columns that the hash does not cover, or covers as a digest only: a purge erases the topics and
 /// the user.
 const UNHASHED_COLUMNS: [&str; 7] =

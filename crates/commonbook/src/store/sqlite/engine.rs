@@ -9,7 +9,6 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSql as EngineParameter, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row, StatementStatus};
 
-use super::chain;
 use crate::base::error::Result;
 use crate::store::EngineWork;
 use crate::store::sql::PROTECTED_TABLES;
@@ -17,6 +16,9 @@ use crate::store::sql::driver::{
     ColumnValue, ParameterValue, Parameters, ReadAccess, RowColumns, SqlConnection, SqlRow,
     TableColumn, ValueKind, store_failed,
 };
+
+/// Columns of an event that the chain fills.
+const SEAL_COLUMNS: [&str; 4] = ["hash", "subject_hash", "topics_hash", "topics_salt"];
 
 thread_local! {
     /// The access by which this thread's statement reads protected tables.
@@ -201,7 +203,7 @@ impl SqlConnection for SqliteEngine<'_> {
         let sql = "SELECT name, type FROM pragma_table_info(?1) WHERE name <> 'digest' \
              AND (?1 <> 'event' OR name NOT IN (SELECT value FROM json_each(?2)))";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let seals = serde_json::json!(chain::SEAL_COLUMNS).to_string();
+        let seals = serde_json::json!(SEAL_COLUMNS).to_string();
         let columns = statement.query_map([table, &seals], |row| {
             let kind = match row.get::<_, String>(1)?.as_str() {
                 "TEXT" => ValueKind::Text,
