@@ -1,11 +1,17 @@
 //! The bytes of the lines, in blocks that are the same in the second reading as in the first.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
+use flate2::bufread::GzDecoder;
 use sha2::{Digest, Sha256};
+
+use crate::encryption::Payload;
 
 /// Bytes that are read, and compared, at once.
 const BLOCK_BYTES: u64 = 1 << 20;
+
+/// The tar file inside an archive.
+pub(crate) type ArchiveStream<R> = GzDecoder<BufReader<Payload<R>>>;
 
 /// The SHA-256 of all bytes up to the end of each block.
 pub(crate) type BlockDigests = Vec<[u8; 32]>;
@@ -95,7 +101,7 @@ impl<S: Read> Read for DigestReader<S> {
 /// The lines of an archive that was compared with its manifest.
 ///
 /// A read fails if the file has changed since.
-pub struct ArchiveLines<R>(pub(crate) DigestReader<crate::read::ArchiveStream<R>>)
+pub struct ArchiveLines<R>(pub(crate) DigestReader<ArchiveStream<R>>)
 where
     R: Read + io::Seek;
 

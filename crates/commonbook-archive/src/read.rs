@@ -14,9 +14,6 @@ use crate::{ArchiveError, LINE_BYTES_MAX};
 /// The first bytes of a gzip file.
 const GZIP_START: &[u8] = &[0x1f, 0x8b];
 
-/// The tar file inside an archive.
-pub(crate) type ArchiveStream<R> = GzDecoder<BufReader<Payload<R>>>;
-
 /// An archive that was read to its end, and is what its manifest says.
 pub struct Archive<R: Read + Seek> {
     payload: Payload<R>,

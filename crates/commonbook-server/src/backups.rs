@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::run_blocking;
-use crate::cli;
+use crate::home_backup;
 
 /// Hours between two backups by default, and at most: a year.
 const EVERY_HOURS: u32 = 24;
@@ -127,7 +127,7 @@ impl BackupSchedule {
         }
         self.remove_leftovers(now)?;
         let file = self.folder.join(now.strftime(NAME_FORMAT).to_string());
-        cli::write_home_backup(home, store, &file, false)?;
+        home_backup::write_home_backup(home, store, &file, false)?;
         let backups = self.backups()?;
         let beyond = backups.len().saturating_sub(self.keep);
         for (_, path) in backups.iter().take(beyond).filter(|(_, path)| *path != file) {
@@ -140,7 +140,8 @@ impl BackupSchedule {
     fn remove_leftovers(&self, now: Timestamp) -> Result<()> {
         let entries = fs::read_dir(&self.folder).map_err(|error| self.unusable(error))?;
         for entry in entries.flatten() {
-            let is_staging = entry.file_name().to_string_lossy().starts_with(cli::STAGING_PREFIX);
+            let is_staging =
+                entry.file_name().to_string_lossy().starts_with(home_backup::STAGING_PREFIX);
             let modified = entry.metadata().ok().filter(|found| is_staging && found.is_dir());
             let modified =
                 modified.and_then(|found| Timestamp::try_from(found.modified().ok()?).ok());
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_goes_after_a_day() {
         let home = ScheduledHome::new(1, 7);
-        let left = home.folder().join(format!("{}x", cli::STAGING_PREFIX));
+        let left = home.folder().join(format!("{}x", home_backup::STAGING_PREFIX));
         fs::create_dir(&left).unwrap();
         let now = SystemClock.now();
         home.run_at(now + SignedDuration::from_hours(23));

@@ -64,7 +64,7 @@ use crate::verb::{self, Follower, Verb, VerbCommandName};
 use crate::{follow, output};
 
 pub(crate) use audit::AuditCommand;
-pub(crate) use backup::{BackupCommand, RestoreBackupCommand, STAGING_PREFIX, write_home_backup};
+pub(crate) use backup::{BackupCommand, RestoreBackupCommand};
 pub(crate) use completions::{CompletionsCommand, ManCommand};
 pub(crate) use doctor::DoctorCommand;
 pub(crate) use export::ExportCommand;

@@ -12,7 +12,6 @@ use commonbook::model::entity::{EntitySettings, OwnTypes};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
 use commonbook_text::nearest::nearest_name;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -20,6 +19,7 @@ use crate::backups::{BackupSchedule, BackupSettings};
 use crate::database::{Database, DatabaseSettings};
 use crate::output;
 use crate::project::{self, Repository, git_root};
+use crate::secret_string::SecretString;
 use crate::verb::Verb;
 
 /// The settings file in the home folder.
@@ -95,17 +95,6 @@ pub struct Config {
     /// The error of a config.json that this process ignores: it reads with the default settings, and
     /// writes nothing.
     pub settings_error: Option<Error>,
-}
-
-/// A text that debug output hides.
-#[derive(Clone, Deserialize)]
-#[serde(transparent)]
-pub struct SecretString(pub(crate) String);
-
-impl std::fmt::Debug for SecretString {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SecretString")
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]

@@ -6,7 +6,7 @@ use commonbook::base::error::{Error, Result};
 use commonbook::base::hash::sha256;
 use serde::Deserialize;
 
-use crate::config::SecretString;
+use crate::secret_string::SecretString;
 
 /// The section `database` of config.json.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -1,28 +1,19 @@
 //! `backup` and `restore-backup`: the whole home in one file, and back.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use commonbook::Commonbook;
-use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::store::sqlite::backup::{self, BackupSummary, HomeFile};
 use indicatif::HumanBytes;
 use serde_json::json;
 
+use crate::atomic;
 use crate::config::Config;
+use crate::home_backup::{unwritable, write_home_backup, write_home_file};
 use crate::local::RpcClient;
 use crate::output::{count_text, print_json, print_line, print_note, spinner};
-
-/// Files of the home that go along, besides the store and standing memory: settings, the map of
-/// projects, and the key by which this home knows what it signed.
-const HOME_FILES: [&str; 3] = ["config.json", "projects.json", "hook.key"];
-
-/// How the folder begins in which a backup is written before it has its name.
-pub(crate) const STAGING_PREFIX: &str = ".commonbook-backup-";
-
-/// The folder of standing memory.
-const STANDING_FOLDER: &str = "memories";
 
 /// Backs up the whole home into one file while others go on writing, and reads it back: the store,
 /// standing memory, settings and the key of the home. The search index is not in it.
@@ -73,51 +64,6 @@ impl BackupCommand {
     }
 }
 
-/// Writes a backup of a home into a file, reads it back, and gives it its name then.
-///
-/// # Errors
-/// `invalid` if the file is inside the home; `conflict` if it exists and is not to be replaced;
-/// `unavailable` if it cannot be written or is not equal.
-pub(crate) fn write_home_backup(
-    home: &Path,
-    store: &Path,
-    file: &Path,
-    replace: bool,
-) -> Result<BackupSummary> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
-    if fs::canonicalize(home).is_ok_and(|home| folder.starts_with(home)) {
-        let message = format!("{} is inside the home folder", file.display());
-        return Err(Error::invalid("file", message).hint("Name a file outside the home folder."));
-    }
-    if !replace && file.symlink_metadata().is_ok() {
-        return Err(existing_file(file));
-    }
-    // A file of its own, in a folder of its own: it replaces the target when it is verified.
-    let staging = tempfile::Builder::new().prefix(STAGING_PREFIX).tempdir_in(&folder);
-    let staging = staging.map_err(unwritable)?;
-    let staged = staging.path().join("backup");
-    let summary = backup::write_backup(store, &home_files(home)?, &staged, SystemClock.now())?;
-    make_private(&staged).map_err(unwritable)?;
-    if replace {
-        fs::rename(&staged, file).map_err(unwritable)?;
-    } else {
-        // Another process may have written the file meanwhile.
-        let staged = tempfile::TempPath::try_from_path(&staged).map_err(unwritable)?;
-        staged.persist_noclobber(file).map_err(|failed| match failed.error.kind() {
-            std::io::ErrorKind::AlreadyExists => existing_file(file),
-            _ => unwritable(failed.error),
-        })?;
-    }
-    drop(fs::File::open(&folder).and_then(|folder| folder.sync_all()));
-    Ok(summary)
-}
-
-fn existing_file(file: &Path) -> Error {
-    Error::conflict(format!("{} exists", file.display()))
-        .hint("Name another file, or add --force to replace it.")
-}
-
 impl RestoreBackupCommand {
     /// Restores the backup, and prints what it held. `open` opens the restored home.
     ///
@@ -145,7 +91,7 @@ impl RestoreBackupCommand {
             return Err(Error::new(ErrorKind::Unavailable, "a server has the store open")
                 .hint("Stop the server and every client of this home, then restore again."));
         }
-        make_folder(home)?;
+        atomic::create_folders(home)?;
         let staged = backup::stage_backup(&self.file, &store)?;
         let forgotten = restore_staged(&staged, &store).inspect_err(|_| {
             backup::discard_staged(&staged);
@@ -196,66 +142,6 @@ fn restore_staged(staged: &Path, store: &Path) -> Result<u64> {
     Ok(forgotten)
 }
 
-/// The files of the home that go along.
-fn home_files(home: &Path) -> Result<Vec<HomeFile>> {
-    let mut files = Vec::new();
-    for name in HOME_FILES {
-        if let Some(bytes) = read_if_any(&home.join(name))? {
-            files.push(HomeFile { name: name.to_owned(), bytes });
-        }
-    }
-    let Ok(standing) = fs::read_dir(home.join(STANDING_FOLDER)) else { return Ok(files) };
-    for entry in standing {
-        let entry = entry.map_err(unreadable)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if !name.starts_with('.')
-            && entry.path().is_file()
-            && let Some(bytes) = read_if_any(&entry.path())?
-        {
-            files.push(HomeFile { name: format!("{STANDING_FOLDER}/{name}"), bytes });
-        }
-    }
-    Ok(files)
-}
-
-fn read_if_any(path: &Path) -> Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        read => read.map(Some).map_err(unreadable),
-    }
-}
-
-/// Writes a file of the home beside its place, and renames it. A name that leads elsewhere is refused.
-fn write_home_file(home: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    let path = Path::new(name);
-    let is_known = HOME_FILES.contains(&name) || path.parent() == Some(Path::new(STANDING_FOLDER));
-    if !is_known || !path.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(Error::invalid("file", format!("the backup holds a file named {name:?}"))
-            .hint("Use a backup that `commonbook backup` wrote."));
-    }
-    let path = home.join(path);
-    let folder = path.parent().unwrap_or(home);
-    make_folder(folder)?;
-    let staged = tempfile::Builder::new().prefix(".commonbook-").tempfile_in(folder);
-    let mut staged = staged.map_err(unwritable)?;
-    std::io::Write::write_all(&mut staged, bytes).map_err(unwritable)?;
-    staged.as_file().sync_all().map_err(unwritable)?;
-    staged.persist(&path).map(drop).map_err(|error| unwritable(error.error))
-}
-
-fn make_folder(folder: &Path) -> Result<()> {
-    crate::atomic::create_folders(folder).map(drop)
-}
-
-fn make_private(path: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(())
-}
-
 fn describe(summary: &BackupSummary) -> String {
     format!(
         "{}, {} and {} of {} ({})",
@@ -265,16 +151,4 @@ fn describe(summary: &BackupSummary) -> String {
         count_text(summary.workspaces, "workspace", "workspaces"),
         HumanBytes(summary.bytes)
     )
-}
-
-fn unwritable(error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("the files cannot be written: {error}"))
-        .hint("Check the permissions of the folder and the free disk space.")
-        .with_cause(error)
-}
-
-fn unreadable(error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, format!("a file of the home cannot be read: {error}"))
-        .hint("Check its permissions.")
-        .with_cause(error)
 }

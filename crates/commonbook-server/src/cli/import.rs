@@ -1,6 +1,7 @@
 //! `import`: lines of JSON, or the files of another program, each saved once; reports bad lines by their place.
 
 mod archive;
+mod format;
 mod preview;
 mod source;
 
@@ -23,8 +24,9 @@ use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
 use crate::remote::RestClient;
 use crate::{follow, output};
+use format::ImportFormat;
 use preview::PreviewTally;
-use source::{ImportFormat, ImportSource, LinePlace, SourceLine};
+use source::{ImportSource, LinePlace, SourceLine};
 
 /// Lines that share one transaction.
 const IMPORT_CHUNK_LINES: usize = 500;

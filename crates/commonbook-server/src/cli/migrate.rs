@@ -10,10 +10,11 @@ use commonbook::store::{Store, TransferStep, transfer};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::config::{Config, SecretString};
+use crate::config::Config;
 use crate::database::Database;
 use crate::local::RpcClient;
 use crate::output::{print_json, print_line, print_note};
+use crate::secret_string::SecretString;
 
 /// Copies everything from a home into a PostgreSQL database, or back, and compares every row. Stop all
 /// servers and clients first. A run that was cut is continued by the next one; the source stays as it is.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use ureq::http::{HeaderName, HeaderValue, Uri};
 
 use crate::atomic::{self, StagedFile};
-use crate::config::{Config, SecretString};
+use crate::config::Config;
+use crate::secret_string::SecretString;
 
 /// The header of a token.
 const AUTHORIZATION: &str = "authorization";

@@ -7,7 +7,7 @@ use std::path::Path;
 use commonbook::base::error::{Error, Result};
 use commonbook_archive::{Archive, Manifest, begins_like_archive, spool};
 
-use super::source::{ImportFormat, read_error};
+use super::format::{ImportFormat, read_error};
 use crate::cli::archive::{ArchiveKeyOptions, archive_error};
 use crate::output;
 
