@@ -29,7 +29,7 @@ pub(crate) struct Database {
 }
 
 impl DatabaseSettings {
-    /// Succeeds if the path is absolute and there is a connection string to use it with.
+    /// Succeeds if the path is absolute.
     ///
     /// # Errors
     /// `invalid` with the field.

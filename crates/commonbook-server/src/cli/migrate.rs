@@ -61,6 +61,7 @@ impl MigrateCommand {
             let message = format!("{} has no memories", home.display());
             return Err(Error::not_found(message).with_field("from").hint("Name another home."));
         }
+        let is_database = matches!(to, MigrationPlace::Database(_));
         let homes = [from.home(), to.home()].map(|home| home.map(Path::to_owned));
         let (from, to) = (from.open(config, open)?, to.open(config, open)?);
         let [from_home, to_home] = homes;
@@ -89,9 +90,11 @@ impl MigrateCommand {
         let (copied, compared) = (HumanCount(summary.copied), HumanCount(summary.compared));
         print_line(&format!("Copied {copied} rows to {}", to.place()));
         print_line(&format!("Compared {compared} rows, journals among them: all are equal"));
-        print_note(
-            "Set COMMONBOOK_DATABASE, or `database` in config.json, where this database is used.",
-        );
+        if is_database {
+            print_note(
+                "Set COMMONBOOK_DATABASE, or `database` in config.json, where this database is used.",
+            );
+        }
         Ok(())
     }
 
