@@ -180,13 +180,23 @@ impl Config {
     /// `None` if they are in the file of the home.
     ///
     /// # Errors
-    /// The error of config.json if it is ignored: its memories are not looked for in a file.
+    /// `invalid` if the section is not valid, or stands in a file that is not: the memories are not
+    /// looked for in the file of the home then, while other wrong settings let a person read.
     pub(crate) fn database(&self) -> Result<Option<Database>> {
-        if self.database.is_none() {
-            self.require_settings()?;
-        }
-        let settings = self.read_section("database", DatabaseSettings::check)?;
+        let settings = match self.sections() {
+            Err(error) if self.database.is_none() && self.settings_mention("database") => {
+                return Err(error);
+            }
+            Err(_) => DatabaseSettings::default(),
+            Ok(_) => self.section("database", DatabaseSettings::check)?,
+        };
         Ok(settings.database(self.database.as_ref()))
+    }
+
+    /// Whether a config.json that cannot be read as settings has this name in it.
+    fn settings_mention(&self, name: &str) -> bool {
+        let text = self.settings_path().and_then(|path| std::fs::read(path).ok());
+        text.is_some_and(|text| String::from_utf8_lossy(&text).contains(name))
     }
 
     /// The home folder, if it is not the default.
@@ -421,9 +431,18 @@ impl Config {
         name: &str,
         check: impl Fn(&T) -> Result<()>,
     ) -> Result<T> {
-        if self.settings_error.is_some() {
-            return Ok(T::default());
+        match self.settings_error {
+            Some(_) => Ok(T::default()),
+            None => self.section(name, check),
         }
+    }
+
+    /// The same, also if other sections are not valid.
+    fn section<T: Default + DeserializeOwned>(
+        &self,
+        name: &str,
+        check: impl Fn(&T) -> Result<()>,
+    ) -> Result<T> {
         let Some(section) = self.sections()?.remove(name) else { return Ok(T::default()) };
         let read = commonbook::base::input::from_value::<T>(section);
         let checked = read.and_then(|read| check(&read).map(|()| read));

@@ -440,7 +440,7 @@ fn every_client_gets_an_entry_in_its_own_format() {
     assert_eq!(
         written(SetupClient::Codex),
         "[mcp_servers.commonbook]\ncommand = \"commonbook\"\nargs = [\"mcp\", \"--client\", \"codex\"]\n\
-         env_vars = [\"COMMONBOOK\", \"COMMONBOOK_HOME\", \"COMMONBOOK_URL\", \"COMMONBOOK_TOKEN\", \
+         env_vars = [\"COMMONBOOK\", \"COMMONBOOK_DATABASE\", \"COMMONBOOK_HOME\", \"COMMONBOOK_URL\", \"COMMONBOOK_TOKEN\", \
          \"COMMONBOOK_WORKSPACE\", \"COMMONBOOK_AGENT_ID\", \"COMMONBOOK_USER_ID\"]\n"
     );
 }

@@ -71,7 +71,15 @@ fn the_settings_name_a_database_and_the_environment_precedes() {
         assert_eq!(said["kind"], "invalid");
         assert!(said["message"].as_str().unwrap().contains("database."), "{said}");
     }
+    // Nor those of a file that is no JSON; without a word of a database a person can read.
+    fs::write(home.path().join("config.json"), r#"{"database": {"url": "postgres://"#).unwrap();
+    assert_eq!(error(&run(&home, None, &["search", "tea", "--json"]))["kind"], "invalid");
     assert!(!has_file(&home));
+    write(json!({"database": {"url": NOWHERE}, "contexts": 3}));
+    assert_eq!(error(&run(&home, None, &["search", "tea", "--json"]))["kind"], "unavailable");
+    assert!(!has_file(&home));
+    write(json!({"contexts": 3}));
+    assert!(run(&home, None, &["search", "tea", "--json"]).status.success());
 }
 
 #[test]
