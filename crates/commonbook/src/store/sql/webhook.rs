@@ -108,8 +108,9 @@ impl WebhookRows for SqlTransaction<'_> {
             return Ok(false);
         }
         self.execute(
-            "INSERT OR REPLACE INTO webhook_lease (webhook, holder, held_until) \
-             VALUES (?1, ?2, ?3)",
+            "INSERT INTO webhook_lease (webhook, holder, held_until) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (webhook) DO UPDATE \
+             SET holder = excluded.holder, held_until = excluded.held_until",
             (id.to_string(), holder, until.as_millisecond()),
         )?;
         Ok(true)
