@@ -9,13 +9,18 @@ use jiff::{SignedDuration, Timestamp};
 use crate::base::error::Result;
 use crate::base::home_key::HomeKey;
 use crate::base::id::WebhookId;
+use crate::base::limits;
 use crate::verbs::Commonbook;
 
-/// How long a node holds a webhook: longer than a receiver may take to answer.
-const LEASE_DURATION: SignedDuration = SignedDuration::from_secs(60);
+/// The longest time that a receiver may take to answer.
+const ANSWER_TIME: SignedDuration =
+    SignedDuration::from_secs(limits::WEBHOOK_SECONDS.cast_signed());
 
-/// A lease is renewed when less than this is left of it.
-const LEASE_RENEWAL: SignedDuration = SignedDuration::from_secs(30);
+/// How long a node holds a webhook.
+const LEASE_DURATION: SignedDuration = SignedDuration::from_secs(ANSWER_TIME.as_secs() + 5);
+
+/// A lease is renewed when less than this is left of it, so that it lasts until the receiver has answered.
+const LEASE_RENEWAL: SignedDuration = SignedDuration::from_secs(ANSWER_TIME.as_secs() + 2);
 
 /// A process that is one of several on one store.
 pub(in crate::verbs) struct NodeIdentity {
@@ -33,7 +38,7 @@ impl NodeIdentity {
 
 impl Commonbook {
     /// Whether this process delivers to a webhook now, and no other node: it holds a lease, takes one
-    /// that has ended, or is no node. A node that is killed is followed by another within a minute; what
+    /// that has ended, or is no node. A node that is killed is followed by another within twenty seconds; what
     /// it settles after that counts for nothing, as the progress has moved on.
     ///
     /// # Errors
