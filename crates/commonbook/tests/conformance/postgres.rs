@@ -70,7 +70,6 @@ fn saved_count(store: &dyn Store) -> u64 {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn what_cannot_be_used_is_refused() {
     refused("no connection string", ErrorKind::Invalid, "no connection string");
     refused("host=/nowhere user=x", ErrorKind::Unavailable, "cannot be reached");
@@ -79,7 +78,6 @@ fn what_cannot_be_used_is_refused() {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn tables_of_a_newer_version_are_refused() {
     let fresh = Postgres::new();
     save(&*fresh.open(), "tea").unwrap();
@@ -88,7 +86,6 @@ fn tables_of_a_newer_version_are_refused() {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn many_processes_can_open_a_fresh_database_at_once() {
     let fresh = Postgres::new();
     std::thread::scope(|scope| {
@@ -102,7 +99,6 @@ fn many_processes_can_open_a_fresh_database_at_once() {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn a_connection_that_was_closed_while_idle_is_replaced() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -114,7 +110,6 @@ fn a_connection_that_was_closed_while_idle_is_replaced() {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn a_write_whose_connection_is_lost_runs_again_and_at_last_leaves_nothing() {
     let fresh = Arc::new(Postgres::new());
     let store = fresh.open();
@@ -138,7 +133,6 @@ fn a_write_whose_connection_is_lost_runs_again_and_at_last_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn a_journal_with_a_missing_event_is_found_by_the_check() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -153,7 +147,6 @@ fn a_journal_with_a_missing_event_is_found_by_the_check() {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn writes_of_many_workspaces_run_beside_each_other() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -192,7 +185,6 @@ const POSTGRES_NAMES: [&str; 3] =
     ["schema_version.version", "audience_of_nobody", "audience_of_user"];
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn both_engines_have_the_same_tables_columns_and_indexes() {
     let home = Sqlite::new();
     drop(home.open());
@@ -234,7 +226,6 @@ fn both_engines_have_the_same_tables_columns_and_indexes() {
 }
 
 #[test]
-#[ignore = "needs a PostgreSQL server; .ci/postgres runs it"]
 fn every_table_is_copied() {
     let fresh = Postgres::new();
     drop(fresh.open());
