@@ -162,9 +162,10 @@ class Postgres:
                 if int(file.read().rpartition(")")[2].split()[1]) == self.process.pid:
                     yield int(path.split("/")[2])
 
-    def restart(self):
-        """Stops the server as an administrator does, and starts it. Returns the seconds of both."""
+    def restart(self, *settings):
+        """Stops the server as an administrator does, and starts it, with further settings. Returns the seconds of both."""
         begin = time.monotonic()
+        self.options += [word for setting in settings for word in ("-c", setting)]
         self.run("pg_ctl", "stop", "--mode=fast", "--wait", "--pgdata", self.data)
         self.process.wait(WAIT_SECONDS)
         self.start()
@@ -174,7 +175,8 @@ class Postgres:
         """Becomes a standby of another server, with a copy of its data, and starts."""
         shutil.rmtree(self.data, ignore_errors=True)
         place = f"host={source.folder} port={source.port} user=postgres"
-        copy = ["--pgdata", self.data, "--checkpoint=fast", "--write-recovery-conf", "--create-slot", "--slot=standby"]
+        # A standby outlives the kill of processes without this copy on the disk; what it receives later goes there all the same.
+        copy = ["--pgdata", self.data, "--checkpoint=fast", "--no-sync", "--write-recovery-conf", "--create-slot", "--slot=standby"]
         self.run("pg_basebackup", "--dbname", place, *copy)
         self.start()
 
@@ -192,6 +194,14 @@ class Postgres:
     def receiver(self):
         """The process of a standby that receives the write-ahead log."""
         return int(self.command("SELECT pid FROM pg_stat_wal_receiver"))
+
+    def written(self):
+        """How far the write-ahead log of a primary is on its disk."""
+        return int(self.command("SELECT pg_current_wal_flush_lsn() - '0/0'"))
+
+    def received(self):
+        """How far a standby has the write-ahead log on its disk."""
+        return int(self.command("SELECT pg_last_wal_receive_lsn() - '0/0'"))
 
     def await_end_of_receiver(self):
         """Waits until a standby has taken in all that its dead primary had sent."""
@@ -647,11 +657,17 @@ class Team:
         self.wait_for(lambda: all(len(writer.moments) >= goal for writer, goal in goals.items()), "a writer has no answer")
         return [writer.moments[goal - 1] for writer, goal in goals.items()]
 
-    def figures(self):
-        cuts = {(writer.agent, key): at for writer in self.writers for key, at in writer.cuts.items()}
+    def early(self):
+        """The calls without an answer that had written all the same."""
+        cuts = self.cuts()
         rows = self.cluster.postgres.rows(f"SELECT agent, key, at FROM answer WHERE agent LIKE '{READER}/{self.name}-%'")
         # A write has the time at which its call came in: before the cut, if the call without an answer wrote it.
-        early = sum(row["at"] < 1000 * cuts.get((row["agent"], row["key"]), 0) for row in rows)
+        return sum(row["at"] < 1000 * cuts.get((row["agent"], row["key"]), 0) for row in rows)
+
+    def cuts(self):
+        return {(writer.agent, key): at for writer in self.writers for key, at in writer.cuts.items()}
+
+    def figures(self):
         retries = sum(writer.retries for writer in self.writers)
-        return (f"{self.answers} writes answered, {len(cuts)} of them without an answer at first, {early} of these written all the same, "
-                f"{retries} retries")
+        return (f"{self.answers} writes answered, {len(self.cuts())} of them without an answer at first, {self.early()} of these written "
+                f"all the same, {retries} retries")
