@@ -438,7 +438,7 @@ class Cluster:
         lasts = []
         for path in filter(os.path.exists, paths):
             with open(path, errors="replace") as log:
-                lasts += [f"--- {os.path.basename(path)}", *(line[:300].rstrip() for line in collections.deque(log, 5))]
+                lasts += [f"--- {os.path.relpath(path, self.folder)}", *(line[:300].rstrip() for line in collections.deque(log, 5))]
         return "\n".join(lasts)
 
 
