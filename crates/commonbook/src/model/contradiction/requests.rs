@@ -57,6 +57,9 @@ pub struct DetectContradictions {
     /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
+    /// `false` returns what is already found, without comparing the newest memories first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<bool>,
 }
 
 /// Asks the endpoint in the settings about pairs of memories that state something of one subject and of
