@@ -253,7 +253,10 @@ mod tests {
         assert_eq!((text("hook.key"), text("hook.key.before")), (first.clone(), String::new()));
         for _ in 0..2 {
             HomeKey::replace(&home, &second).expect("another key");
-            assert_eq!((text("hook.key"), text("hook.key.before")), (second.clone(), first.clone()));
+            assert_eq!(
+                (text("hook.key"), text("hook.key.before")),
+                (second.clone(), first.clone())
+            );
         }
         let opened = HomeKey::open(&home).expect("the key");
         assert_eq!(opened.sign("x"), HomeKey::from_hex(&second).expect("a key").sign("x"));

@@ -39,7 +39,7 @@ function say(text, off) {
 }
 
 const wants = (section) => section.dataset.live.split(" ").some((pattern) =>
-  [...kinds].some((kind) => pattern === "*" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
+  [...kinds].some((kind) => pattern === "*" || kind === "resync" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
 
 async function read() {
   waiting = false;

@@ -168,7 +168,8 @@ impl MemoryRows for SqlTransaction<'_> {
         for group in groups {
             let key = (group.owner.clone(), group.memory_type.clone());
             let (standing, deleted) = (group.standing, group.deleted);
-            let count = counts.entry(key).or_insert(MemoryCount { standing: 0, deleted: 0, ..group });
+            let count =
+                counts.entry(key).or_insert(MemoryCount { standing: 0, deleted: 0, ..group });
             count.standing += standing;
             count.deleted += deleted;
         }
