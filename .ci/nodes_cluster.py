@@ -449,6 +449,8 @@ class Tail(threading.Thread):
         super().__init__(daemon=True)
         self.cluster, self.place, self.only = cluster, first, only
         self.last, self.breaks, self.lags, self.failure = after, 0, 0, None
+        # The id of the last event, which names the history; and where the stream went on each time that events could be lost.
+        self.token, self.resyncs = str(after), []
         self.arrivals = {}      # when the event of each subject came
         self.news, self.over, self.socket = threading.Condition(), threading.Event(), None
 
@@ -478,7 +480,7 @@ class Tail(threading.Thread):
         """Reads the stream of one node to its end."""
         stream = Http(node, READER)
         stream.connection.timeout = SILENCE_SECONDS
-        stream.headers["Last-Event-ID"] = str(self.last)
+        stream.headers["Last-Event-ID"] = self.token
         stream.connect()
         self.socket = stream.connection.sock
         try:
@@ -510,7 +512,15 @@ class Tail(threading.Thread):
         if frame.get("event") == "lagged":
             self.lags += 1
             return
-        sequence, event = int(frame["id"]), json.loads(frame["data"])
+        sequence, event = int(frame["id"].split(".")[0]), json.loads(frame["data"])
+        self.token = frame["id"]
+        if frame["event"] == "resync":
+            expect(event == {"after": sequence} and sequence <= self.last, f"{node.name} sent {frame} after event {self.last}")
+            with self.news:
+                self.resyncs.append(self.last - sequence)
+                self.last = sequence
+                self.news.notify_all()
+            return
         expect(sequence == self.last + 1, f"{node.name} sent event {sequence} after event {self.last}")
         expect(event["sequence"] == sequence and event["kind"] == frame["event"], f"{node.name} sent {frame}")
         with self.news:
