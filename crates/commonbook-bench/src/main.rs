@@ -21,6 +21,7 @@ mod redteam;
 mod retrieval;
 mod rows;
 mod save;
+mod scale;
 mod search;
 mod stale;
 mod synthetic;
@@ -103,6 +104,9 @@ enum BenchCommand {
     /// How many decisions rest unnoticed on what has changed meanwhile, how many alarms are false, and
     /// what a save pays for it
     Stale(stale::StaleBench),
+    /// A node on PostgreSQL: saves beside `pgbench` with the same statements, searches and contexts, a
+    /// new node on many workspaces
+    Scale(scale::ScaleBench),
     /// Whether an agent receives what another knows of the user and the task, and nothing private
     Personalization(personalization::PersonalizationBench),
     /// How many paragraphs of documentation are taken for orders to agents, and how long judging
@@ -135,6 +139,7 @@ impl BenchCommand {
             Self::Hook(hook) => hook.run(as_json),
             Self::Extraction(extraction) => extraction.run(),
             Self::Personalization(personalization) => personalization.run(config, as_json),
+            Self::Scale(scale) => scale.run(),
             Self::Stale(stale) => stale.run(as_json),
             Self::Redteam(redteam) => redteam.run(),
             Self::Vault(vault) => vault.run(),

@@ -61,14 +61,14 @@ impl SaveBench {
         fill(&book, self.size)?;
         SaveFigure::print_head();
         measure_disk(home, self.saves)?.print("bare 4 KiB append + fdatasync");
-        let single = measure_threads(1, self.saves, &|rng| save(&book, rng))?;
+        let single = measure_threads(1, self.saves, &|_, rng| save(&book, rng))?;
         single.print("save, 1 writer");
-        let many = measure_threads(self.writers, self.each, &|rng| save(&book, rng))?;
+        let many = measure_threads(self.writers, self.each, &|_, rng| save(&book, rng))?;
         many.print(&format!("save, {} writers", self.writers));
         let server = ChildServer::start(home)?;
-        measure_threads(1, self.saves.min(1_000), &|rng| post(&server, rng))?
+        measure_threads(1, self.saves.min(1_000), &|_, rng| post(&server, rng))?
             .print("POST /v1/memories, 1 client");
-        let rest = measure_threads(self.writers, self.each, &|rng| post(&server, rng))?;
+        let rest = measure_threads(self.writers, self.each, &|_, rng| post(&server, rng))?;
         rest.print(&format!("POST /v1/memories, {} clients", self.writers));
         measure_disk(home, self.saves)?.print("bare 4 KiB append + fdatasync, again");
         print_line(&format!(
@@ -81,7 +81,7 @@ impl SaveBench {
 }
 
 /// Durations of single operations, and of all together.
-struct SaveFigure {
+pub(super) struct SaveFigure {
     each: Vec<Duration>,
     whole: Duration,
 }
@@ -94,23 +94,24 @@ impl SaveFigure {
         ));
     }
 
-    fn rate(&self) -> f64 {
+    /// Operations a second.
+    pub(super) fn rate(&self) -> f64 {
         self.each.len() as f64 / self.whole.as_secs_f64()
     }
 
-    fn print(&self, what: &str) {
+    /// The median and the 95th percentile, in ms.
+    pub(super) fn percentiles_ms(&self) -> [f64; 2] {
         let mut sorted = self.each.clone();
         sorted.sort();
-        let at = |share: usize| {
+        [50, 95].map(|share| {
             let place = (sorted.len() * share / 100).min(sorted.len().saturating_sub(1));
             sorted.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
-        };
-        let (count, rate) = (sorted.len(), self.rate());
-        print_line(&format!(
-            "{what:<38} {count:>8} {rate:>10.0} {:>10.3} {:>10.3}",
-            at(50),
-            at(95)
-        ));
+        })
+    }
+
+    fn print(&self, what: &str) {
+        let (count, rate, [median, p95]) = (self.each.len(), self.rate(), self.percentiles_ms());
+        print_line(&format!("{what:<38} {count:>8} {rate:>10.0} {median:>10.3} {p95:>10.3}"));
     }
 }
 
@@ -128,11 +129,11 @@ fn measure_disk(folder: &Path, count: usize) -> Result<SaveFigure> {
     Ok(SaveFigure { each, whole: begun.elapsed() })
 }
 
-/// Runs an operation in many threads, a number of times in each.
-fn measure_threads(
+/// Runs an operation in many threads, a number of times in each; it receives the number of its thread.
+pub(super) fn measure_threads(
     threads: usize,
     often: usize,
-    act: &(dyn Fn(&mut Rng) -> Result<()> + Sync),
+    act: &(dyn Fn(usize, &mut Rng) -> Result<()> + Sync),
 ) -> Result<SaveFigure> {
     let times = Mutex::new((Vec::with_capacity(threads * often), None));
     let begun = Instant::now();
@@ -145,7 +146,7 @@ fn measure_threads(
                 let mut wrong = None;
                 for _ in 0..often {
                     let start = Instant::now();
-                    wrong = act(&mut rng).err().or(wrong);
+                    wrong = act(thread, &mut rng).err().or(wrong);
                     own.push(start.elapsed());
                 }
                 let mut all = times.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -165,11 +166,11 @@ fn caller() -> Result<Caller> {
 }
 
 fn save(book: &Commonbook, rng: &mut Rng) -> Result<()> {
-    book.save_memory(&caller()?, &memory(rng)).map(drop)
+    book.save_memory(&caller()?, &made_up_memory(rng)).map(drop)
 }
 
 fn post(server: &ChildServer, rng: &mut Rng) -> Result<()> {
-    let body = json!(memory(rng));
+    let body = json!(made_up_memory(rng));
     match server.call("POST", "/v1/memories", "bench", "default", &body)? {
         (201, _) => Ok(()),
         (status, answer) => Err(Error::new(ErrorKind::Internal, format!("{status}: {answer}"))),
@@ -182,7 +183,7 @@ fn fill(book: &Commonbook, size: usize) -> Result<()> {
     let progress = super::bench_progress_bar("filling the store", size);
     for start in (0..size).step_by(limits::BATCH) {
         let count = limits::BATCH.min(size - start);
-        let memories = (0..count).map(|_| memory(&mut rng)).collect();
+        let memories = (0..count).map(|_| made_up_memory(&mut rng)).collect();
         book.save_memories(&caller()?, &SaveMemories { memories, idempotency_key: None })?;
         progress.inc(count as u64);
     }
@@ -258,7 +259,7 @@ const SAMPLE_WORDS: [&str; 64] = [
 ];
 
 /// A synthetic memory of about 40 words: mostly common words, sometimes a rare one.
-fn memory(rng: &mut Rng) -> SaveMemory {
+pub(super) fn made_up_memory(rng: &mut Rng) -> SaveMemory {
     let mut words: Vec<String> = Vec::new();
     for place in 0..rng.usize(25..55) {
         let common =

@@ -1,0 +1,271 @@
+//! `bench scale`: a node on PostgreSQL. Saves beside `pgbench` with the same statements on the same server, searches and
+//! contexts in a large store, and a new node on a database with many workspaces.
+
+mod recording;
+mod server;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use commonbook::Commonbook;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::input;
+use commonbook::base::limits;
+use commonbook::index::Index;
+use commonbook::model::agent::AgentName;
+use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::memory::SaveMemories;
+use commonbook::store::postgres::PostgresStore;
+use commonbook_server::child::step_error;
+use commonbook_server::output::print_line;
+use fastrand::Rng;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use recording::SaveRecording;
+use server::BenchServer;
+
+use super::machine::MachineProfile;
+use super::save::{SaveFigure, made_up_memory, measure_threads};
+use super::timed_step::TimedStep;
+
+/// Clients that save at once.
+const CLIENTS: [usize; 3] = [1, 16, 64];
+
+/// Memories in the workspace of which a new node answers the first search.
+const COLD_MEMORIES: usize = 1_000;
+
+/// Memories in each of the many workspaces.
+const EACH_WORKSPACE: usize = 10;
+
+/// The question of the searches, and the task of the contexts.
+const QUESTION: &str = "payment gateway retry";
+
+/// Arguments of the scale bench.
+#[derive(Debug, clap::Args)]
+pub(super) struct ScaleBench {
+    /// The folder of PostgreSQL's programs, `pgbench` among them
+    #[arg(long, default_value = "/usr/lib/postgresql/15/bin")]
+    programs: PathBuf,
+    /// Saves of each measurement
+    #[arg(long, default_value_t = 1_000)]
+    saves: usize,
+    /// How often each measurement is made, `pgbench` and Commonbook in turns
+    #[arg(long, default_value_t = 3)]
+    turns: usize,
+    /// Memories in the store for searches and contexts
+    #[arg(long, default_value_t = 20_000)]
+    size: usize,
+    /// Searches, and contexts
+    #[arg(long, default_value_t = 50)]
+    each: usize,
+    /// Workspaces of the database for a new node
+    #[arg(long, default_value_t = 10_000)]
+    workspaces: usize,
+    /// The folder for the server; the system's temporary folder by default
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+/// Where the clients save.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SavePlace {
+    /// All in one workspace, whose journal gives one position after the other.
+    OneWorkspace,
+    /// Each in a workspace of its own.
+    OwnWorkspaces,
+}
+
+impl SavePlace {
+    fn name(self) -> &'static str {
+        match self {
+            Self::OneWorkspace => "one workspace",
+            Self::OwnWorkspaces => "a workspace each",
+        }
+    }
+
+    fn workspace(self, client: usize) -> String {
+        match self {
+            Self::OneWorkspace => "scale-0".to_owned(),
+            Self::OwnWorkspaces => format!("scale-{client}"),
+        }
+    }
+}
+
+impl ScaleBench {
+    /// Starts a server, and measures.
+    ///
+    /// # Errors
+    /// The error of the failing step.
+    pub(super) fn run(&self) -> Result<()> {
+        MachineProfile::detect_machine().print();
+        let folder = super::bench_folder(self.folder.as_ref())?;
+        let server = BenchServer::start(&self.programs, folder.path())?;
+        print_line(&format!("PostgreSQL {}, fsync on, on this machine", server.version()?));
+        self.measure_saves(&server)?;
+        self.measure_reads(&server)?;
+        self.measure_new_node(&server)
+    }
+
+    /// Saves, beside `pgbench` with the statements of one such save.
+    fn measure_saves(&self, server: &BenchServer) -> Result<()> {
+        let database = server.create("saves")?;
+        let seeds = AtomicU64::new(0);
+        let memory = || made_up_memory(&mut Rng::with_seed(seeds.fetch_add(1, Ordering::Relaxed)));
+        let workspace = SavePlace::OneWorkspace.workspace(0);
+        let recording = SaveRecording::of_save(server, &workspace, || {
+            // A connection of its own begins to be written down.
+            let book = Commonbook::new(PostgresStore::open(&database, None)?);
+            Ok(book.save_memory(&caller(&workspace)?, &memory())?.memory.id.to_string())
+        })?;
+        print_line(&format!("\nsaves; the statements of one: {}", recording.statement_count()));
+        print_line(&format!(
+            "{:<20} {:>8} {:>12} {:>12} {:>8} {:>10} {:>10}",
+            "", "clients", "pgbench/s", "commonbook/s", "share", "median ms", "p95 ms"
+        ));
+        let book = Commonbook::new(PostgresStore::open(&database, None)?);
+        let save = |workspace: &str| book.save_memory(&caller(workspace)?, &memory()).map(drop);
+        for place in [SavePlace::OneWorkspace, SavePlace::OwnWorkspaces] {
+            let script = recording.script(place == SavePlace::OwnWorkspaces);
+            for clients in CLIENTS {
+                let each = self.saves.div_ceil(clients);
+                let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+                for _ in 0..self.turns {
+                    theirs.push(server.pgbench(&database, &script, clients, each)?);
+                    let own = |client: usize, _: &mut Rng| save(&place.workspace(client));
+                    ours.push(measure_threads(clients, each, &own)?);
+                }
+                Self::print_saves(place, clients, theirs, ours);
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the medians of the turns.
+    fn print_saves(
+        place: SavePlace,
+        clients: usize,
+        mut theirs: Vec<f64>,
+        mut ours: Vec<SaveFigure>,
+    ) {
+        theirs.sort_by(f64::total_cmp);
+        ours.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
+        let (Some(theirs), Some(ours)) = (theirs.get(theirs.len() / 2), ours.get(ours.len() / 2))
+        else {
+            return;
+        };
+        let share = 100.0 * ours.rate() / theirs;
+        let [median, p95] = ours.percentiles_ms();
+        print_line(&format!(
+            "{:<20} {clients:>8} {theirs:>12.0} {:>12.0} {share:>7.0}% {median:>10.2} {p95:>10.2}",
+            place.name(),
+            ours.rate()
+        ));
+    }
+
+    /// Searches and contexts of a node, with its index in memory.
+    fn measure_reads(&self, server: &BenchServer) -> Result<()> {
+        let book = open_node(&server.create("reads")?)?;
+        let who = caller("reads")?;
+        fill(&book, &who, self.size)?;
+        print_line(&format!("\n{} memories in one workspace; a node in this process", self.size));
+        TimedStep::print_head();
+        let mut step = TimedStep::new("first search: the index is built");
+        step.time(|| search(&book, &who))?;
+        step.print();
+        let mut step = TimedStep::new("search");
+        for _ in 0..self.each {
+            step.time(|| search(&book, &who))?;
+        }
+        step.print();
+        let mut step = TimedStep::new("search after a save by another node");
+        let other = open_node(&server.address("reads"))?;
+        let mut rng = Rng::with_seed(3);
+        for _ in 0..self.each {
+            other.save_memory(&who, &made_up_memory(&mut rng))?;
+            step.time(|| search(&book, &who))?;
+        }
+        step.print();
+        let mut step = TimedStep::new("context");
+        for _ in 0..self.each {
+            step.time(|| book.get_context(&who, &request(json!({"task": QUESTION}))?))?;
+        }
+        step.print();
+        Ok(())
+    }
+
+    /// The first searches of a new node on a database with many workspaces.
+    fn measure_new_node(&self, server: &BenchServer) -> Result<()> {
+        let address = server.create("workspaces")?;
+        let book = open_node(&address)?;
+        fill(&book, &caller("cold")?, COLD_MEMORIES)?;
+        let bar = super::bench_progress_bar("filling the workspaces", self.workspaces);
+        let mut rng = Rng::with_seed(5);
+        for number in 0..self.workspaces {
+            let memories = (0..EACH_WORKSPACE).map(|_| made_up_memory(&mut rng)).collect();
+            let who = caller(&format!("team-{number}"))?;
+            book.save_memories(&who, &SaveMemories { memories, idempotency_key: None })?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        print_line(&format!(
+            "\n{} workspaces of {EACH_WORKSPACE} memories and one of {COLD_MEMORIES}; a new node",
+            self.workspaces
+        ));
+        TimedStep::print_head();
+        let node = open_node(&address)?;
+        let mut step = TimedStep::new("first search: the index of all workspaces");
+        step.time(|| search(&node, &caller("cold")?))?;
+        step.print();
+        let mut step = TimedStep::new("first search in another workspace");
+        for number in 0..self.each.min(self.workspaces) {
+            step.time(|| search(&node, &caller(&format!("team-{number}"))?))?;
+        }
+        step.print();
+        Ok(())
+    }
+}
+
+fn caller(workspace: &str) -> Result<Caller> {
+    let name: AgentName = "bench".parse()?;
+    Ok(Caller::new(Some(name), workspace.parse()?, EntryPoint::Cli))
+}
+
+/// A node with an index in memory, without an embedder.
+fn open_node(address: &str) -> Result<Commonbook> {
+    let store = PostgresStore::open(address, None)?;
+    Ok(Commonbook::new(store).with_index(Arc::new(Index::in_memory())))
+}
+
+fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {
+    input::from_value(fields)
+}
+
+fn search(book: &Commonbook, who: &Caller) -> Result<()> {
+    let found = book.search_memory(who, &request(json!({"query": QUESTION}))?)?;
+    match found.hits.is_empty() {
+        false => Ok(()),
+        true => Err(Error::new(ErrorKind::Internal, "the search found nothing")),
+    }
+}
+
+/// Saves this many memories, in batches.
+fn fill(book: &Commonbook, who: &Caller, size: usize) -> Result<()> {
+    let mut rng = Rng::with_seed(7);
+    let bar = super::bench_progress_bar("filling the store", size);
+    for start in (0..size).step_by(limits::BATCH) {
+        let count = limits::BATCH.min(size - start);
+        let memories = (0..count).map(|_| made_up_memory(&mut rng)).collect();
+        book.save_memories(who, &SaveMemories { memories, idempotency_key: None })?;
+        bar.inc(count as u64);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// The error of a program that failed.
+fn program_error(what: &str, output: &[u8]) -> Error {
+    let text = String::from_utf8_lossy(output);
+    step_error(what, std::io::Error::other(text.trim().to_owned()))
+}
