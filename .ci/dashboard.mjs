@@ -97,6 +97,21 @@ check(streams <= 2, `ten tabs have ${streams} streams`);
 for (const tab of tabs) await tab.close();
 passed += 1;
 
+// So it does in a browser without shared workers, as on phones: there a page has a stream of its own, which ends with it.
+const alone = await context.newPage();
+watch(alone, 'a page without shared workers');
+await alone.addInitScript(() => { delete globalThis.SharedWorker; });
+await alone.goto(`${origin}${root}/now`);
+await alone.locator('#live-state', { hasText: 'live' }).waitFor({ timeout: 20_000 });
+check(await alone.evaluate(() => typeof SharedWorker) === 'undefined', 'the page has no shared workers');
+run('codex', 'save', 'The sugar of the office is brown');
+await alone.locator('#events .row-main', { hasText: 'The sugar of the office is brown' }).waitFor({ timeout: 20_000 });
+await alone.locator('nav.pages a', { hasText: 'Memories' }).click();
+await alone.locator('h1', { hasText: 'Memories' }).waitFor();
+run('codex', 'save', 'The milk of the office is cold');
+await alone.locator('#list .row-main', { hasText: 'The milk of the office is cold' }).waitFor({ timeout: 20_000 });
+await alone.close();
+
 // Searches as an agent does, and by the palette with the keyboard alone.
 await page.keyboard.press('Control+k');
 await page.keyboard.type('teapot');

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use commonbook::base::error::Result;
-use commonbook::store::{Store, StoreRead, StoreWrite, WriteCallback};
+use commonbook::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use tokio::task::block_in_place;
 
 /// A store that is called, and closed, where a thread may block.
@@ -41,6 +41,10 @@ impl Drop for BlockingStore {
 impl Store for BlockingStore {
     fn place(&self) -> String {
         self.call(Store::place)
+    }
+
+    fn server(&self) -> Result<Option<StoreServer>> {
+        self.call(Store::server)
     }
 
     fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {

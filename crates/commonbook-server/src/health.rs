@@ -11,6 +11,7 @@ use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, Result};
 use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::workspace::Workspace;
+use commonbook::store::StoreServer;
 use indicatif::HumanBytes;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -100,6 +101,7 @@ pub(crate) fn check_files(config: &Config, book: &Commonbook) -> Result<Vec<Heal
         HealthCheck::healthy("workspaces", workspaces_text(&workspaces)),
         HealthCheck::healthy("schema", schema),
     ];
+    checks.extend(store.server()?.iter().flat_map(check_database));
     checks.extend(check_disk(config.home()?));
     let damage = index.check()?;
     checks.extend(damage.into_iter().map(|damage| {
@@ -114,6 +116,27 @@ pub(crate) fn check_files(config: &Config, book: &Commonbook) -> Result<Vec<Heal
     };
     checks.push(HealthCheck::healthy("index", found));
     Ok(checks)
+}
+
+/// Reports what the database server does with a write before it answers.
+fn check_database(server: &StoreServer) -> [HealthCheck; 2] {
+    let version = format!("PostgreSQL {}", server.version);
+    let commits = match server.waits_for_disk() {
+        true => HealthCheck::healthy("database", format!("{version}; a commit waits for its disk")),
+        false => HealthCheck::faulty(
+            "database",
+            format!("{version} with `synchronous_commit = off`: a crash loses answered writes"),
+            "Set `synchronous_commit = on` for the server, the database and the role.",
+        ),
+    };
+    let standbys = match server.waits_for_standby() {
+        true => format!("a commit waits for {}", server.standbys),
+        // One server with a backup is no fault.
+        false => "a commit waits for none: a failover may lose answered writes, and readers are \
+                  told to read again"
+            .to_owned(),
+    };
+    [commits, HealthCheck::healthy("standbys", standbys)]
 }
 
 /// The workspaces with memories: the first ones by name, and the number of the others.

@@ -83,6 +83,7 @@ pub(crate) struct ServerMetrics {
 /// The figures of the home, which each scrape reads anew.
 struct HomeMetrics {
     store_bytes: IntGauge,
+    store_waits: IntGaugeVec,
     workspaces: IntGauge,
     journal_events: IntGauge,
     queued_writes: IntGauge,
@@ -234,6 +235,11 @@ impl HomeMetrics {
     fn new(series: &SeriesRegistry) -> prometheus::Result<Self> {
         Ok(Self {
             store_bytes: series.gauge("store_bytes", "Disk space of the store")?,
+            store_waits: series.gauges(
+                "store_waits",
+                "1 if a write is answered after it is on the disk, or on a standby of the database",
+                &["for"],
+            )?,
             workspaces: series.gauge("workspaces", "Workspaces of the home")?,
             journal_events: series.gauge("journal_events", "Events in all journals")?,
             queued_writes: series.gauge(
@@ -292,6 +298,10 @@ impl HomeMetrics {
         ];
         for (gauge, number) in gauges {
             gauge.set(signed(number));
+        }
+        let waits = [("disk", figures.waits_for_disk), ("standby", figures.waits_for_standby)];
+        for (place, is_waited_for) in waits {
+            self.store_waits.with_label_values(&[place]).set(i64::from(is_waited_for));
         }
         let searches =
             [("running", figures.running_searches), ("waiting", figures.waiting_searches)];

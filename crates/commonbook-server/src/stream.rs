@@ -2,7 +2,8 @@
 //!
 //! A reader first catches up from the journal, then takes new events from the feed of its workspace, at
 //! most 64 at a time, and only when its connection can take them. A reader that falls behind the feed
-//! receives `lagged` and catches up from the journal again. No reader delays another.
+//! receives `lagged` and catches up from the journal again. No reader delays another. A reader whose
+//! position is of another history than the journal has now receives `resync`: what it read may be lost.
 
 mod feed;
 
@@ -18,7 +19,9 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::model::access::Sight;
 use commonbook::model::caller::Caller;
-use commonbook::model::event::{Event, EventFilter, FollowEvents};
+use commonbook::model::event::{
+    Event, EventBatch, EventFilter, FollowEvents, JournalHistory, RESYNC_EVENT, ResumeToken,
+};
 use commonbook::verbs::BusFollower;
 use serde_json::json;
 use tokio::sync::watch::Receiver;
@@ -59,8 +62,8 @@ struct StreamReader {
     feed: Arc<WorkspaceFeed>,
     /// Signals that the feed has advanced.
     grown: Receiver<u64>,
-    /// The sequence up to which the reader has received everything.
-    offset: u64,
+    /// The position up to which the reader has received everything.
+    offset: ResumeToken,
     /// Whether the reader takes events from the feed.
     live: bool,
     quiet_until: Instant,
@@ -108,13 +111,16 @@ impl EventStreams {
         last: Option<String>,
     ) -> Result<StreamReader> {
         let mut follow: FollowEvents = input::from_pairs(pairs)?;
+        let mut history = None;
         if let Some(last) = last.filter(|id| !id.is_empty()) {
             let invalid = |_| {
-                Error::invalid("Last-Event-ID", format!("{last:?} is not a sequence")).hint(
+                Error::invalid("Last-Event-ID", format!("{last:?} is not the id of an event")).hint(
                     "Send the `id` of the last event that you received, or leave the header out.",
                 )
             };
-            follow.after = Some(last.parse().map_err(invalid)?);
+            let token: ResumeToken = last.parse().map_err(invalid)?;
+            follow.after = Some(token.sequence);
+            history = token.history;
         }
         let (filter, sight) = (follow.filter(&caller)?, Sight::reading_at_home(&caller)?);
         let free = Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
@@ -131,7 +137,7 @@ impl EventStreams {
             filter,
             feed,
             grown,
-            offset: follow.after.unwrap_or_default(),
+            offset: ResumeToken { sequence: follow.after.unwrap_or_default(), history },
             live: false,
             quiet_until: silence_deadline(),
             recheck_at: silence_deadline(),
@@ -186,18 +192,22 @@ impl StreamReader {
                 run_blocking(move || book.recheck_token(&caller)).await?;
             }
             if !self.live {
-                let text = self.journal_frames(Some(self.offset)).await?;
+                let text = self.journal_frames(Some(self.offset.sequence)).await?;
                 if !text.is_empty() {
                     return Ok(text);
                 }
                 continue;
             }
             self.grown.mark_unchanged();
-            match self.feed.take(self.offset, &self.sight, &self.filter) {
+            match self.feed.take(&self.offset, &self.sight, &self.filter) {
+                None if self.offset.history != Some(self.feed.history()) => {
+                    self.live = false;
+                    continue;
+                }
                 None => return self.lag_frame().await,
                 Some(taken) => {
-                    self.offset = taken.through;
-                    self.follower.note_position(self.offset);
+                    self.offset.sequence = taken.through;
+                    self.follower.note_position(self.offset.sequence);
                     self.follower.note_delivered(taken.delivered);
                     self.follower.note_filtered(taken.filtered);
                     if !taken.text.is_empty() {
@@ -214,18 +224,28 @@ impl StreamReader {
         }
     }
 
-    /// Events of the journal after this sequence; at its end the reader switches to the feed.
+    /// Events of the journal after this sequence, and `resync` before them if the reader may have read
+    /// what the journal has lost; at its end the reader switches to the feed.
     async fn journal_frames(&mut self, after: Option<u64>) -> Result<String> {
         let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
         let (filter, limit) = (self.filter.clone(), limits::STREAM_BUFFER as u32);
         let read = move || book.follow_events(&caller, &filter, after, limit);
         let followed = run_blocking(read).await?;
-        self.offset = followed.through;
-        self.follower.note_position(self.offset);
-        self.live = !followed.more;
-        self.follower.note_delivered(followed.items.len() as u64);
-        Ok(followed.items.iter().map(event_frame).collect())
+        let EventBatch { items, through, more, history, end } = followed;
+        let resync = match after {
+            Some(after) if self.offset.is_lost(&history, end) => {
+                self.follower.note_failed();
+                resync_frame(&ResumeToken::new(after.min(end), &history))
+            }
+            _ => String::new(),
+        };
+        let frames: String = items.iter().map(|event| event_frame(event, &history)).collect();
+        self.offset = ResumeToken { sequence: through, history: Some(history) };
+        self.follower.note_position(through);
+        self.live = !more;
+        self.follower.note_delivered(items.len() as u64);
+        Ok(resync + &frames)
     }
 
     /// The `lagged` event: the number of events that the feed no longer has; the journal follows.
@@ -234,16 +254,23 @@ impl StreamReader {
         self.follower.note_failed();
         let _turn = self.streams.turns.acquire().await;
         let (book, caller) = (self.streams.book.clone(), self.caller.clone());
-        let (filter, after) = (self.filter.clone(), self.offset);
+        let (filter, after) = (self.filter.clone(), self.offset.sequence);
         let missed = run_blocking(move || book.count_events(&caller, &filter, after)).await?;
         Ok(format!("event: lagged\ndata: {}\n\n", json!({"missed": missed})))
     }
 }
 
 /// An event in the form of server-sent events. JSON on one line keeps the field whole.
-fn event_frame(event: &Event) -> String {
+fn event_frame(event: &Event, history: &JournalHistory) -> String {
+    let id = ResumeToken::new(event.sequence, history);
     let data = serde_json::to_string(event).unwrap_or_default();
-    format!("id: {}\nevent: {}\ndata: {data}\n\n", event.sequence, event.kind.name())
+    format!("id: {id}\nevent: {}\ndata: {data}\n\n", event.kind.name())
+}
+
+/// The `resync` event: the journal may have lost events that the reader has, and goes on after this
+/// position.
+fn resync_frame(token: &ResumeToken) -> String {
+    format!("id: {token}\nevent: {RESYNC_EVENT}\ndata: {}\n\n", json!({"after": token.sequence}))
 }
 
 /// The time of the next keep-alive.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
+use commonbook::model::event::JournalHistory;
 use commonbook::model::workspace::Workspace;
 use tokio::sync::Notify;
 use tokio::sync::watch::{Receiver, Sender};
@@ -44,6 +45,8 @@ pub(crate) struct JournalWatch {
 struct WatchedJournals {
     /// The end of each watched journal.
     ends: Mutex<BTreeMap<Workspace, Sender<u64>>>,
+    /// The history that the journals had at the last poll.
+    history: Mutex<Option<JournalHistory>>,
     /// Signals a write of this process, or a new subscriber.
     called: Notify,
 }
@@ -76,8 +79,9 @@ pub(crate) fn watch_journals(
 }
 
 impl JournalWatch {
-    /// The sequence of the last event of this workspace's journal, now and after each change. It never
-    /// decreases, and misses no change after this call; several changes can arrive as one.
+    /// The sequence of the last event of this workspace's journal, now and after each change. It misses no
+    /// change after this call; several changes can arrive as one. It decreases only if the journals have
+    /// got another history, which is a change even where the sequence stays.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
@@ -130,15 +134,24 @@ impl JournalWatch {
                 let end = |workspace: &Workspace| tx.journal_end(workspace);
                 let ends =
                     workspaces.iter().map(|workspace| Ok((workspace.clone(), end(workspace)?)));
-                ends.collect::<Result<Vec<_>>>()
+                Ok((ends.collect::<Result<Vec<_>>>()?, tx.history()?))
             })
         });
-        for (workspace, end) in found.await? {
-            if let Some(known) = self.watched.ends().get(&workspace) {
+        let (found, history) = found.await?;
+        let is_other = self.watched.enter_history(history);
+        let ends = self.watched.ends();
+        if is_other {
+            // Every subscriber looks again, also those of journals that this poll did not read.
+            ends.values().for_each(|known| known.send_modify(|_| {}));
+        }
+        for (workspace, end) in found {
+            if let Some(known) = ends.get(&workspace) {
                 known.send_if_modified(|known| {
-                    let grown = end > *known;
-                    *known = end.max(*known);
-                    grown
+                    let is_changed = if is_other { end != *known } else { end > *known };
+                    if is_changed {
+                        *known = end;
+                    }
+                    is_changed
                 });
             }
         }
@@ -147,6 +160,13 @@ impl JournalWatch {
 }
 
 impl WatchedJournals {
+    /// Notes the history of the journals; returns whether they had another one before.
+    fn enter_history(&self, history: JournalHistory) -> bool {
+        let mut known = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.replace(history);
+        before.is_some_and(|before| known.as_ref() != Some(&before))
+    }
+
     fn ends(&self) -> MutexGuard<'_, BTreeMap<Workspace, Sender<u64>>> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }

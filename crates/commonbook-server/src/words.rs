@@ -15,6 +15,10 @@ use serde_json::{Value, json};
 
 use crate::output::count_text;
 
+/// What a person is told when the journal may have lost events.
+pub(crate) const LOST_EVENTS_NOTE: &str = "The journal has another history now, as after a failover of the \
+    database: events that were shown may be lost";
+
 /// Calls a verb as the reader; `None` if it fails.
 pub(crate) type WordLookup<'c> = dyn Fn(&str, Value) -> Option<Value> + 'c;
 

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use commonbook::base::error::Result;
 use commonbook::base::id::MemoryId;
 use commonbook::base::limits;
+use commonbook::model::event::JournalHistory;
 use commonbook::model::export::ExportWorkspace;
 
 use crate::export::VaultExport;
 use crate::files::VaultFiles;
 use crate::folder::VaultFolder;
-use crate::source::VaultSource;
+use crate::source::{StoreChanges, VaultSource};
 
 /// Memories that are read one by one; of more, everything is read again.
 const CHANGED_MAX: usize = 10 * limits::PAGE_MAX as usize;
@@ -24,6 +25,8 @@ pub struct PassCache {
     pub(crate) export: VaultExport,
     /// The last event that the export has; `None` before the first pass.
     through: Option<u64>,
+    /// The history in which it was read.
+    history: JournalHistory,
     /// Memories whose one file says what the store says.
     pub(crate) settled: BTreeSet<MemoryId>,
 }
@@ -33,6 +36,12 @@ impl PassCache {
     #[must_use]
     pub fn through(&self) -> u64 {
         self.through.unwrap_or_default()
+    }
+
+    /// Whether the store has changed since it was read.
+    #[must_use]
+    pub fn is_behind(&self, changes: &StoreChanges) -> bool {
+        changes.through > self.through() || changes.history != self.history
     }
 
     /// Reads what changed since. After an error everything is read again.
@@ -49,8 +58,9 @@ impl PassCache {
     fn refresh_store(&mut self, source: &dyn VaultSource) -> Result<()> {
         // Before the export: what happens meanwhile is read once more.
         let changes = source.changes_after(self.through())?;
-        let is_first = self.through.is_none();
-        if self.through.replace(changes.through) == Some(changes.through) {
+        let is_first = self.through.is_none() || changes.history != self.history;
+        self.history = changes.history;
+        if self.through.replace(changes.through) == Some(changes.through) && !is_first {
             return Ok(());
         }
         if is_first || changes.everything || changes.memories.len() > CHANGED_MAX {

@@ -6,7 +6,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::base::id::MemoryId;
 use commonbook::base::limits;
-use commonbook::model::event::{Event, EventKind, EventPage, ListEvents};
+use commonbook::model::event::{Event, EventKind, EventPage, JournalHistory, ListEvents};
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::ImportRecord;
 use commonbook::model::workspace::Workspace;
@@ -43,6 +43,8 @@ pub struct StoreChanges {
     pub memories: BTreeSet<MemoryId>,
     /// Whether any memory may have changed, so that all are read again.
     pub everything: bool,
+    /// The history that the journal belongs to.
+    pub history: JournalHistory,
 }
 
 impl StoreChanges {
@@ -53,10 +55,10 @@ impl StoreChanges {
     /// `unavailable` if the store cannot be read.
     pub fn of_home(book: &Commonbook, workspace: &Workspace, event: u64) -> Result<Self> {
         Self::read_after(event, |request| {
-            let events = book.recorded_events(workspace, request.after, limits::PAGE_MAX)?;
-            let items: Vec<Event> = events.into_iter().map(|record| record.event).collect();
+            let read = book.recorded_events(workspace, request.after, limits::PAGE_MAX)?;
+            let items: Vec<Event> = read.items.into_iter().map(|record| record.event).collect();
             let next = items.last().map(|event| event.sequence);
-            Ok(EventPage { items, next })
+            Ok(EventPage { items, next, history: read.history })
         })
     }
 
@@ -68,11 +70,17 @@ impl StoreChanges {
         event: u64,
         page_of: impl Fn(&ListEvents) -> Result<EventPage>,
     ) -> Result<Self> {
-        let mut changes = Self { through: event, memories: BTreeSet::new(), everything: false };
+        let mut changes = Self {
+            through: event,
+            memories: BTreeSet::new(),
+            everything: false,
+            history: JournalHistory::default(),
+        };
         loop {
             let (after, limit) = (changes.through, Some(limits::PAGE_MAX));
             let page = page_of(&ListEvents { after, limit, ..ListEvents::default() })?;
             page.items.iter().for_each(|event| changes.add(event));
+            changes.history = page.history;
             match page.next {
                 Some(next) => changes.through = next,
                 None => return Ok(changes),

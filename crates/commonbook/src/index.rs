@@ -278,10 +278,11 @@ impl Index {
 
     /// The state at the journals' end as of this call.
     fn current_state(&self, store: &dyn Store) -> Result<RwLockReadGuard<'_, IndexState>> {
-        let journals = store.read(|tx| tx.journals())?;
+        let (journals, history) = store.read(|tx| Ok((tx.journals()?, tx.history()?)))?;
         {
             let state = self.read();
             let same = state.stamp == self.stamp() && state.vector_stamp == self.vector_stamp();
+            let same = same && state.history == history;
             if state.opened && same && state.is_at(&journals) {
                 return Ok(state);
             }
@@ -336,22 +337,24 @@ impl Index {
         }
     }
 
-    /// Checks, once, that the generation belongs to this store's history: a store restored from a
-    /// backup has other events at the same positions, or none.
+    /// Checks, once in each history of the store, that the state belongs to it: a store restored from a
+    /// backup, or after a failover that lost commits, has other events at the same positions, or none.
     fn verify(&self, store: &dyn Store) -> Result<()> {
         let state = self.read();
-        if state.verified {
-            return Ok(());
-        }
-        let same = store.read(|tx| {
+        let (history, same) = store.read(|tx| {
+            let history = tx.history()?;
+            if state.verified && state.history == history {
+                return Ok((history, None));
+            }
             for (workspace, place) in &state.positions {
                 let found = tx.changes(workspace, place.sequence.saturating_sub(1), 1)?;
                 if found.first().is_none_or(|event| !place.is_of(event)) {
-                    return Ok(false);
+                    return Ok((history, Some(false)));
                 }
             }
-            Ok(true)
+            Ok((history, Some(true)))
         })?;
+        let Some(same) = same else { return Ok(()) };
         drop(state);
         if same {
             // A generation knows memories only.
@@ -361,10 +364,12 @@ impl Index {
                 state.catalog.note_case(workspace.as_str(), case, false);
             }
             state.verified = true;
+            state.history = history;
         } else {
             self.discard(Some(&Error::conflict(
                 "the search index belongs to another history of the store",
             )));
+            self.write().history = history;
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::checkpoint::EarlierRevision;
 use crate::model::event::{
-    Event, EventOrigin, EventRecord, EventTally, JournalRange, NewEvent, RateSteps,
+    Event, EventOrigin, EventRecord, EventTally, JournalHistory, JournalRange, NewEvent, RateSteps,
 };
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
@@ -94,10 +94,42 @@ pub type StoreRead<'a> = Box<dyn FnMut(&dyn Transaction) -> Result<()> + 'a>;
 /// What a store calls after writes. It must not block: writes wait for it.
 pub type WriteCallback = dyn Fn() + Send + Sync;
 
+/// A database server that holds the data of a store, and what of it decides whether answered writes
+/// last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreServer {
+    /// Its version: `15.18`.
+    pub version: String,
+    /// When it answers a commit: its setting `synchronous_commit`.
+    pub commit: String,
+    /// The standbys that a commit waits for: its setting `synchronous_standby_names`; empty for none.
+    pub standbys: String,
+}
+
+impl StoreServer {
+    /// Whether a write that was answered is on the server's disk.
+    #[must_use]
+    pub fn waits_for_disk(&self) -> bool {
+        self.commit != "off"
+    }
+
+    /// Whether a write that was answered is on a standby too, so that a failover loses none.
+    #[must_use]
+    pub fn waits_for_standby(&self) -> bool {
+        !self.standbys.is_empty() && !matches!(self.commit.as_str(), "off" | "local")
+    }
+}
+
 /// A store of memories.
 pub trait Store: Send + Sync + 'static {
     /// Where the data is, in words and without secrets.
     fn place(&self) -> String;
+
+    /// The server that holds the data, as it is set now; `None` for a file.
+    ///
+    /// # Errors
+    /// `unavailable` if the server cannot be asked.
+    fn server(&self) -> Result<Option<StoreServer>>;
 
     /// Calls `notify` soon after other processes have written, if the store can tell; returns
     /// whether it can. A call can get lost, so that a reader looks by itself as well.
@@ -528,6 +560,9 @@ pub trait TokenRows {
 pub trait WorkspaceRows {
     /// Every workspace that anything was ever saved in, by name.
     fn workspaces(&self) -> Result<Vec<Workspace>>;
+
+    /// The history that the journals belong to.
+    fn history(&self) -> Result<JournalHistory>;
 
     /// Every workspace by name, with the position of the last event of its journal.
     fn journals(&self) -> Result<Vec<(Workspace, u64)>>;

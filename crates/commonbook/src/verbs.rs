@@ -213,11 +213,13 @@ impl Commonbook {
 
     /// The same Commonbook as a node: one of several on one store, each with a home of its own. The
     /// standing memory files of their homes follow each other (those of projects belong to the
-    /// project), and one node at a time delivers to a webhook.
+    /// project), their homes have one key, and one node at a time delivers to a webhook.
     ///
     /// # Errors
-    /// `unavailable` if the machine has no random bits.
+    /// `unavailable` if the machine has no random bits, the store cannot be read, or the key of the
+    /// home cannot be written.
     pub fn as_node(self) -> Result<Self> {
+        self.share_home_key()?;
         Ok(Self { node: Some(Arc::new(NodeIdentity::new()?)), ..self })
     }
 

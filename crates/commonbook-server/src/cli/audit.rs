@@ -62,7 +62,7 @@ impl AuditCommand {
         loop {
             let asked = serde_json::to_value(&request).map_err(unreadable_page)?;
             let page = call(caller, "list_events", asked)?;
-            let EventPage { items, next } =
+            let EventPage { items, next, .. } =
                 serde_json::from_value(page).map_err(unreadable_page)?;
             let line = |event: &Event| match in_words {
                 true => audit_line(event, caller, &look_up),

@@ -16,7 +16,9 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::model::caller::Caller;
-use commonbook::model::event::{Event, EventFilter, FollowEvents};
+use commonbook::model::event::{
+    Event, EventBatch, EventFilter, FollowEvents, JournalHistory, ResumeToken,
+};
 use commonbook::model::stats::WorkspaceStats;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +31,7 @@ use crate::call::run_blocking;
 use crate::remote::rest::COMMAND_TIMEOUT;
 use crate::remote::{RemoteEvents, RestClient, ServerAddress};
 use crate::watch::watch_journals;
+use crate::words::LOST_EVENTS_NOTE;
 use crate::{output, verb};
 
 /// Events from before that the panes begin with, about.
@@ -135,6 +138,8 @@ struct MonitorPage {
     events: Vec<ShownEvent>,
     through: u64,
     more: bool,
+    history: JournalHistory,
+    end: u64,
 }
 
 impl MonitorCommand {
@@ -212,6 +217,7 @@ impl MonitorCommand {
         let mut stop = pin!(stop);
         let earlier = earlier_position(&output, *grown.borrow());
         let mut offset = request.after.or(earlier);
+        let mut place = ResumeToken { sequence: offset.unwrap_or_default(), history: None };
         loop {
             grown.mark_unchanged();
             let is_first = offset.is_none();
@@ -223,7 +229,10 @@ impl MonitorCommand {
             offset = Some(page.through);
             if is_first {
                 output.note_begin(&caller);
+            } else if place.is_lost(&page.history, page.end) {
+                output.note(LOST_EVENTS_NOTE.to_owned());
             }
+            place = ResumeToken::new(page.through, &page.history);
             if !output.show(page.events)? {
                 return Ok(());
             }
@@ -252,9 +261,7 @@ impl MonitorCommand {
         let mut events = RemoteEvents::open(address, caller, &self.query())?;
         output.note_begin(caller);
         loop {
-            let json = events.next_event(|error| {
-                output.note(format!("{error}; connecting again"));
-            })?;
+            let json = events.next_event(|note| output.note(note))?;
             let is_shown = match serde_json::from_str::<Event>(&json) {
                 Ok(event) => {
                     output.show(vec![shown_event(event, output.is_in_words(), caller, &call)])?
@@ -313,7 +320,8 @@ fn read_monitor_page(
     };
     let shown = |event| shown_event(event, in_words, caller, &call);
     let events = followed.items.into_iter().map(shown).collect();
-    Ok(MonitorPage { events, through: followed.through, more: followed.more })
+    let EventBatch { through, more, history, end, .. } = followed;
+    Ok(MonitorPage { events, through, more, history, end })
 }
 
 fn shown_event(event: Event, in_words: bool, caller: &Caller, call: &VerbCall<'_>) -> ShownEvent {

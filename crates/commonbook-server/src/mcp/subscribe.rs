@@ -12,7 +12,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::Caller;
-use commonbook::model::event::ListEvents;
+use commonbook::model::event::{JournalHistory, ListEvents};
 use commonbook::model::workspace::Workspace;
 use commonbook::verbs::BusFollower;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
@@ -176,6 +176,8 @@ struct JournalFollower {
     caller: Caller,
     end: Receiver<u64>,
     after: u64,
+    /// The history in which it was read.
+    history: Option<JournalHistory>,
     /// Counts what the subscriber receives.
     follower: BusFollower,
 }
@@ -194,10 +196,12 @@ impl ResourceFollower {
         let mut journals = Vec::new();
         for workspace in caller.workspace.with_global() {
             let end = door.watch.of(&workspace).await?;
+            let book = door.book.clone();
+            let history = Some(run_blocking(move || book.journal_history()).await?);
             let after = *end.borrow();
             let caller = Caller { workspace, ..caller.clone() };
             let follower = door.book.bus().follow(&caller);
-            journals.push(JournalFollower { caller, end, after, follower });
+            journals.push(JournalFollower { caller, end, after, history, follower });
         }
         Ok(Self { door, context, uris: uris.into_iter().collect(), journals })
     }
@@ -240,7 +244,8 @@ impl ResourceFollower {
         }
         self.check_still_admitted().await?;
         for (index, journal) in self.journals.iter_mut().enumerate() {
-            for uri in journal.changed_uris(&self.door.book, index == 0).await? {
+            let changed = journal.changed_uris(&self.door.book, index == 0).await?;
+            for uri in changed.unwrap_or_else(|| self.uris.clone()) {
                 if !self.uris.contains(&uri) {
                     journal.follower.note_filtered(1);
                     continue;
@@ -265,8 +270,12 @@ impl ResourceFollower {
 
 impl JournalFollower {
     /// The resources that have changed since the last read; for the caller's own workspace also its
-    /// agents and statistics.
-    async fn changed_uris(&mut self, book: &Commonbook, is_own: bool) -> Result<BTreeSet<String>> {
+    /// agents and statistics. `None` if any may have changed: the journal has another history.
+    async fn changed_uris(
+        &mut self,
+        book: &Commonbook,
+        is_own: bool,
+    ) -> Result<Option<BTreeSet<String>>> {
         let end = *self.end.borrow_and_update();
         let (book, caller, mut after) = (book.clone(), self.caller.clone(), self.after);
         let changed = run_blocking(move || {
@@ -284,14 +293,16 @@ impl JournalFollower {
                 }
                 match page.next {
                     Some(next) => after = next,
-                    None => return Ok((changed, after)),
+                    None => return Ok((changed, after, page.history)),
                 }
             }
         });
-        let (changed, after) = changed.await?;
+        let (changed, after, history) = changed.await?;
+        let known = self.history.replace(history);
+        let is_other = known.is_some_and(|known| self.history.as_ref() != Some(&known));
         // Events that the caller may not see are skipped for good.
-        self.after = after.max(end);
-        Ok(changed)
+        self.after = if is_other { end } else { after.max(end) };
+        Ok((!is_other).then_some(changed))
     }
 }
 

@@ -3,12 +3,14 @@
 use std::io::{BufRead, BufReader, Lines, Read};
 use std::time::Duration;
 
-use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::caller::Caller;
+use commonbook::model::event::RESYNC_EVENT;
 use ureq::Body;
 
 use super::address::ServerAddress;
 use super::http::HttpClient;
+use crate::words::LOST_EVENTS_NOTE;
 
 /// The path of the stream.
 const STREAM_PATH: &str = "/events/stream";
@@ -42,18 +44,19 @@ impl RemoteEvents {
         Ok(Self { client, caller: caller.clone(), path, last: None, lines })
     }
 
-    /// The next event, as JSON. `lost` hears of a connection that broke, before it is opened again.
+    /// The next event, as JSON. `note` hears of a connection that broke, before it is opened again, and
+    /// of events that may be lost.
     ///
     /// # Errors
     /// The error with which the server refuses a new connection.
-    pub(crate) fn next_event(&mut self, lost: impl Fn(&Error)) -> Result<String> {
-        let (mut sequence, mut is_event, mut is_reported) = (None, false, false);
+    pub(crate) fn next_event(&mut self, note: impl Fn(String)) -> Result<String> {
+        let (mut id, mut is_resync, mut is_reported) = (None, false, false);
         loop {
             let Some(Ok(line)) = self.lines.next() else {
                 let mut error = self.client.ended("the event stream ended");
                 loop {
                     if !std::mem::replace(&mut is_reported, true) {
-                        lost(&error);
+                        note(format!("{error}; connecting again"));
                     }
                     wait_to_retry();
                     match connect(&self.client, &self.caller, &self.path, self.last.as_deref()) {
@@ -64,13 +67,21 @@ impl RemoteEvents {
                 }
                 continue;
             };
-            // A notice such as `lagged` has no sequence: its events follow.
             match line.split_once(": ") {
-                Some(("id", id)) => (sequence, is_event) = (Some(id.to_owned()), true),
-                Some(("data", data)) if is_event => {
-                    self.last = sequence;
-                    return Ok(data.to_owned());
-                }
+                Some(("id", new)) => id = Some(new.to_owned()),
+                Some(("event", name)) => is_resync = name == RESYNC_EVENT,
+                // A notice such as `lagged` has no id: its events follow.
+                Some(("data", data)) => match id.take() {
+                    Some(new) if is_resync => {
+                        self.last = Some(new);
+                        note(LOST_EVENTS_NOTE.to_owned());
+                    }
+                    Some(new) => {
+                        self.last = Some(new);
+                        return Ok(data.to_owned());
+                    }
+                    None => {}
+                },
                 _ => {}
             }
         }

@@ -439,10 +439,10 @@ fn stream(components: &mut SchemaComponents) -> Value {
         parameters.push(parameter(name, "query", false, schema));
     }
     let success = json!({
-        "description": "Server-sent events, until the client or the server closes the stream. `event` is the kind, \
+        "description": "Server-sent events, until either side closes the stream. `event` is the kind, \
             `id` the sequence, `data` the event as `GET /v1/events` returns it. The event `lagged` with \
             `{\"missed\": n}` means that the reader fell behind the buffer; the missed events follow from \
-            the journal. After 15 seconds without an event the server sends a comment.",
+            the journal. `resync` means that events which you have may be lost. After 15 seconds without an event the server sends a comment.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     });
     json!({"get": {

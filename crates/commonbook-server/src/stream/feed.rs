@@ -13,7 +13,9 @@ use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::base::limits;
 use commonbook::model::access::{EventSubject, Sight};
-use commonbook::model::event::{EventFilter, EventRecord};
+use commonbook::model::event::{
+    EventFilter, EventRecord, JournalHistory, RecordedEvents, ResumeToken,
+};
 use commonbook::model::workspace::Workspace;
 use tokio::sync::Mutex;
 use tokio::sync::watch::{Receiver, Sender};
@@ -63,9 +65,11 @@ impl WorkspaceFeeds {
         }
         let grown = self.watch.of(workspace).await?;
         let end = *grown.borrow();
+        let book = self.book.clone();
+        let history = run_blocking(move || book.journal_history()).await?;
         let feed = Arc::new(WorkspaceFeed {
             workspace: workspace.clone(),
-            recent: RwLock::new(RecentEvents::starting_after(end)),
+            recent: RwLock::new(RecentEvents::starting_after(end, history)),
             end: Sender::new(end),
         });
         open.insert(workspace.clone(), Arc::clone(&feed));
@@ -111,10 +115,13 @@ impl WorkspaceFeed {
             let new =
                 run_blocking(move || book.recorded_events(&workspace, after, FEED_READ_EVENTS_MAX))
                     .await?;
-            let is_last = new.len() < FEED_READ_EVENTS_MAX as usize;
+            let is_last = new.items.len() < FEED_READ_EVENTS_MAX as usize;
             let end = {
                 let mut recent = self.recent.write().unwrap_or_else(PoisonError::into_inner);
-                new.into_iter().for_each(|new| recent.push(new));
+                if recent.is_lost(&new) {
+                    *recent = RecentEvents::starting_after(new.after, new.history.clone());
+                }
+                new.items.into_iter().for_each(|new| recent.push(new));
                 recent.end()
             };
             self.end.send_replace(end);
@@ -124,11 +131,16 @@ impl WorkspaceFeed {
         }
     }
 
-    /// The events after this sequence that the reader may see and wants; `None` if the feed no longer has
-    /// all of them.
+    /// The history that its events belong to.
+    pub(super) fn history(&self) -> JournalHistory {
+        self.recent.read().unwrap_or_else(PoisonError::into_inner).history.clone()
+    }
+
+    /// The events after this position that the reader may see and wants; `None` if the feed no longer has
+    /// all of them, or has those of another history.
     pub(super) fn take(
         &self,
-        after: u64,
+        after: &ResumeToken,
         sight: &Sight,
         filter: &EventFilter,
     ) -> Option<FeedChunk> {
@@ -154,11 +166,18 @@ struct RecentEvents {
     /// The sequence before the first event.
     floor: u64,
     events: VecDeque<(EventRecord, String)>,
+    /// The history that they belong to.
+    history: JournalHistory,
 }
 
 impl RecentEvents {
-    fn starting_after(floor: u64) -> Self {
-        Self { floor, events: VecDeque::new() }
+    fn starting_after(floor: u64, history: JournalHistory) -> Self {
+        Self { floor, events: VecDeque::new(), history }
+    }
+
+    /// Whether these events, read after the end, show that the journal may have lost some of those here.
+    fn is_lost(&self, read: &RecordedEvents) -> bool {
+        ResumeToken::new(self.end(), &self.history).is_lost(&read.history, read.after)
     }
 
     fn end(&self) -> u64 {
@@ -184,10 +203,10 @@ impl RecentEvents {
             // A purge takes the topics out of the journal.
             if new.visibility.about == EventSubject::Gone {
                 known.event.topics.clear();
-                *text = event_frame(&known.event);
+                *text = event_frame(&known.event, &self.history);
             }
         }
-        let text = event_frame(&new.event);
+        let text = event_frame(&new.event, &self.history);
         self.events.push_back((new, text));
         if self.events.len() > limits::STREAM_RECENT {
             self.events.pop_front();
@@ -195,9 +214,13 @@ impl RecentEvents {
         }
     }
 
-    fn take(&self, after: u64, sight: &Sight, filter: &EventFilter) -> Option<FeedChunk> {
-        let known = usize::try_from(after.checked_sub(self.floor)?).unwrap_or(usize::MAX);
-        let mut taken = FeedChunk { through: after, ..FeedChunk::default() };
+    fn take(&self, after: &ResumeToken, sight: &Sight, filter: &EventFilter) -> Option<FeedChunk> {
+        // A reader that came from the journal may be ahead of the feed.
+        if after.history.as_ref() != Some(&self.history) {
+            return None;
+        }
+        let known = usize::try_from(after.sequence.checked_sub(self.floor)?).unwrap_or(usize::MAX);
+        let mut taken = FeedChunk { through: after.sequence, ..FeedChunk::default() };
         for (recorded, text) in self.events.iter().skip(known) {
             if taken.delivered == limits::STREAM_BUFFER as u64 {
                 break;
@@ -215,7 +238,8 @@ impl RecentEvents {
             match recorded.visibility.about {
                 EventSubject::Work(_) | EventSubject::Entries(_) => {
                     let shown = recorded.shown_to(sight);
-                    taken.text.push_str(&shown.as_ref().map(event_frame).unwrap_or_default());
+                    let frame = |event| event_frame(event, &self.history);
+                    taken.text.push_str(&shown.as_ref().map(frame).unwrap_or_default());
                 }
                 _ => taken.text.push_str(text),
             }

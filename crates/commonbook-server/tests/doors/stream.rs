@@ -84,7 +84,8 @@ impl Stream {
         loop {
             let line = self.line()?;
             match line.split_once(": ") {
-                Some(("id", id)) => received.id = Some(id.parse().unwrap()),
+                // With the name of its history if the store has several.
+                Some(("id", id)) => received.id = id.split('.').next().unwrap().parse().ok(),
                 Some(("event", event)) => received.event = event.to_owned(),
                 Some(("data", data)) => received.data = serde_json::from_str(data).unwrap(),
                 Some(("", _)) => {}
@@ -204,6 +205,9 @@ fn a_stream_resumes_after_the_server_was_killed() {
     batch(&server, 50);
     assert_eq!(stream.until(250), (151..=250).collect::<Vec<_>>());
     let mut beyond = Stream::open(&server, "bob", "after=99999");
+    let resync = beyond.next().unwrap();
+    assert_eq!((resync.event.as_str(), resync.id), ("resync", Some(250)), "nobody has read so far");
+    assert_eq!(resync.data, json!({"after": 250}));
     batch(&server, 1);
     assert_eq!((beyond.until(251), stream.until(251)), (vec![251], vec![251]));
 }

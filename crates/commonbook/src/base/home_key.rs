@@ -9,6 +9,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::private_folder::private_folder;
 
 /// Length of a key, in bytes.
 const HOME_KEY_BYTES: usize = 32;
@@ -26,14 +27,41 @@ impl HomeKey {
         if let Some(key) = Self::read(home)? {
             return Ok(key);
         }
-        create_key_file(&key_path(home), &hex(&random_bytes()?)).map_err(|error| {
-            let message = format!("cannot write {}: {error}", key_path(home).display());
-            Error::new(ErrorKind::Unavailable, message)
-                .hint("Check the permissions of the folder and the free disk space.")
-                .with_cause(error)
-        })?;
+        create_key_file(&key_path(home), &hex(&random_bytes()?))
+            .map_err(|error| unwritable_key_error(home, error))?;
         // If another process created a key first, that one counts.
         Self::read(home)?.ok_or_else(|| damaged_key_error(home))
+    }
+
+    /// Makes this the key of the home, whatever key it has; creates the folder if it is missing. The
+    /// first key that is replaced stays beside it, in `hook.key.before`.
+    ///
+    /// # Errors
+    /// `unavailable` if the key cannot be written.
+    pub fn replace(home: &Path, digits: &str) -> Result<()> {
+        let path = key_path(home);
+        if fs::read_to_string(&path).is_ok_and(|text| text.trim() == digits) {
+            return Ok(());
+        }
+        let replaced = private_folder(home).and_then(|()| {
+            let staged = stage_key_file(&path, digits)?;
+            // Without an earlier key there is nothing to keep; one that is kept already is the home's own.
+            let kept = match fs::hard_link(&path, path.with_file_name("hook.key.before")) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                kept => kept,
+            };
+            let renamed = kept.and_then(|()| fs::rename(&staged, &path));
+            renamed.inspect_err(|_| drop(fs::remove_file(&staged)))
+        });
+        replaced.map_err(|error| unwritable_key_error(home, error))
+    }
+
+    /// The hexadecimal digits of another key that follows from this one and a purpose, and does not
+    /// tell it.
+    #[must_use]
+    pub fn derived_hex(&self, purpose: &str) -> String {
+        hex(&self.sign(&format!("key\n{purpose}")))
     }
 
     /// A key of no home, for this process alone.
@@ -122,6 +150,17 @@ fn random_bytes() -> Result<[u8; HOME_KEY_BYTES]> {
 
 /// Writes the whole key to a file of its own, and then gives it its name unless that is taken.
 fn create_key_file(path: &Path, text: &str) -> io::Result<()> {
+    let staged = stage_key_file(path, text)?;
+    let linked = fs::hard_link(&staged, path);
+    let removed = fs::remove_file(&staged);
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => removed,
+        linked => linked.and(removed),
+    }
+}
+
+/// Writes the whole key to a new file beside its own; returns the path of that file.
+fn stage_key_file(path: &Path, text: &str) -> io::Result<PathBuf> {
     let mut name = [0; 8];
     getrandom::fill(&mut name).map_err(io::Error::other)?;
     let staged = path.with_file_name(format!(".commonbook-{}", hex(&name)));
@@ -133,16 +172,24 @@ fn create_key_file(path: &Path, text: &str) -> io::Result<()> {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     });
-    let linked = written.and_then(|()| fs::hard_link(&staged, path));
-    let removed = fs::remove_file(&staged);
-    match linked {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => removed,
-        linked => linked.and(removed),
+    match written {
+        Ok(()) => Ok(staged),
+        Err(error) => {
+            drop(fs::remove_file(&staged));
+            Err(error)
+        }
     }
 }
 
 fn key_path(home: &Path) -> PathBuf {
     home.join("hook.key")
+}
+
+fn unwritable_key_error(home: &Path, error: io::Error) -> Error {
+    let message = format!("cannot write {}: {error}", key_path(home).display());
+    Error::new(ErrorKind::Unavailable, message)
+        .hint("Check the permissions of the folder and the free disk space.")
+        .with_cause(error)
 }
 
 fn damaged_key_error(home: &Path) -> Error {
@@ -194,6 +241,27 @@ mod tests {
         for wrong in ["", ".", "zz.zz", content, signature, &longer] {
             assert_eq!(key.unseal("cookie", wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_replaced_key_of_a_home_is_kept_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let (first, second) = ("1".repeat(64), "2".repeat(64));
+        let text = |name: &str| fs::read_to_string(home.join(name)).unwrap_or_default();
+        HomeKey::replace(&home, &first).expect("a folder is created");
+        assert_eq!((text("hook.key"), text("hook.key.before")), (first.clone(), String::new()));
+        for _ in 0..2 {
+            HomeKey::replace(&home, &second).expect("another key");
+            assert_eq!(
+                (text("hook.key"), text("hook.key.before")),
+                (second.clone(), first.clone())
+            );
+        }
+        let opened = HomeKey::open(&home).expect("the key");
+        assert_eq!(opened.sign("x"), HomeKey::from_hex(&second).expect("a key").sign("x"));
+        let names = fs::read_dir(&home).expect("entries").count();
+        assert_eq!(names, 2, "nothing else is left in the folder");
     }
 
     #[test]

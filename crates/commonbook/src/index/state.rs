@@ -17,6 +17,7 @@ use crate::index::delta::{self, DeltaMemory, MemoryDelta};
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use crate::index::words::{IndexGeneration, JournalPosition, JournalPositions};
 use crate::model::access::Visibility;
+use crate::model::event::JournalHistory;
 use crate::model::workspace::Workspace;
 use crate::store::{SubjectChange, Transaction};
 use commonbook_text::terms::StemCache;
@@ -32,6 +33,8 @@ pub(super) struct IndexState {
     pub(super) obsolete: bool,
     /// Whether the generation is known to belong to this store's history.
     pub(super) verified: bool,
+    /// The history for which that was found.
+    pub(super) history: JournalHistory,
     pub(super) catalog: MemoryCatalog,
     pub(super) delta: MemoryDelta,
     /// Memories removed permanently since the generation, with the position of the removal.

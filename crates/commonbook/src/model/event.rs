@@ -3,13 +3,16 @@
 mod entries;
 mod follow;
 mod rates;
+mod resume;
 mod work;
 
 pub(crate) use entries::{appended_positions, with_entries};
 pub use follow::{
-    EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents, SubjectName,
+    EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents, RecordedEvents,
+    SubjectName,
 };
 pub use rates::{EventRates, EventTally, GetEventRates, KindRate, RatePeriod, RateSteps};
+pub use resume::{JournalHistory, RESYNC_EVENT, ResumeToken};
 use work::unnarrowed;
 pub(crate) use work::{ItemFigures, narrowed, work_details, work_items};
 

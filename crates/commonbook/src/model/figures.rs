@@ -5,6 +5,10 @@
 pub struct HomeFigures {
     /// Disk space of the store, in bytes.
     pub store_bytes: u64,
+    /// Whether a write is answered after it is on the disk.
+    pub waits_for_disk: bool,
+    /// Whether a write is answered after it is on a standby of the database server.
+    pub waits_for_standby: bool,
     /// Number of workspaces.
     pub workspaces: u64,
     /// Number of events in all journals.

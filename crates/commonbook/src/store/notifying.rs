@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::error::Result;
-use crate::store::{Store, StoreRead, StoreWrite, WriteCallback};
+use crate::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 
 /// A store with a callback after each write.
 pub(crate) struct NotifyingStore {
@@ -21,6 +21,10 @@ impl NotifyingStore {
 impl Store for NotifyingStore {
     fn place(&self) -> String {
         self.store.place()
+    }
+
+    fn server(&self) -> Result<Option<StoreServer>> {
+        self.store.server()
     }
 
     fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {

@@ -21,7 +21,7 @@ use postgres::error::SqlState;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
-use crate::store::{Store, StoreRead, StoreWrite, WriteCallback};
+use crate::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use address::DatabaseAddress;
 use engine::{BEGIN_ALONE, BEGIN_BESIDE_OTHERS, PostgresEngine, WriteConflict};
 use pool::ConnectionPool;
@@ -179,6 +179,17 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn place(&self) -> String {
         format!("PostgreSQL, {}", self.pool.address().summary())
+    }
+
+    fn server(&self) -> Result<Option<StoreServer>> {
+        let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), \
+             current_setting('synchronous_commit'), current_setting('synchronous_standby_names')";
+        let row = self.pool.with(|session| Ok(session.client().query_typed_one(sql, &[])?))?;
+        Ok(Some(StoreServer {
+            version: row.try_get(0)?,
+            commit: row.try_get(1)?,
+            standbys: row.try_get(2)?,
+        }))
     }
 
     fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {

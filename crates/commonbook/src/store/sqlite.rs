@@ -22,7 +22,7 @@ use rusqlite::ffi::ErrorCode;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
 use crate::store::sql::driver::store_failed;
-use crate::store::{Store, StoreLoss, StoreRead, StoreWrite, WriteCallback};
+use crate::store::{Store, StoreLoss, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use engine::SqliteEngine;
 use mark::MarkFile;
 use writer::StoreWriter;
@@ -127,6 +127,10 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn place(&self) -> String {
         self.path.display().to_string()
+    }
+
+    fn server(&self) -> Result<Option<StoreServer>> {
+        Ok(None)
     }
 
     /// A file tells nobody.

@@ -23,7 +23,7 @@ use crate::store::{ContradictionFilter, Transaction};
 
 impl Commonbook {
     /// The contradictions in sight, newest first. Memories up to the end of the journal of the
-    /// caller's workspace are compared before.
+    /// caller's workspace are compared before, unless the request does not wait for that.
     ///
     /// # Errors
     /// `invalid` and `too_large` if topics, limit or cursor are malformed or out of range;
@@ -37,7 +37,9 @@ impl Commonbook {
         let before = request.cursor.as_ref().map(PageCursor::position).transpose()?;
         let topics = distinct_topics(&request.topics)?;
         let sight = Sight::reading_at_home(caller)?;
-        self.follow_contradictions(caller)?;
+        if request.wait.unwrap_or(true) {
+            self.follow_contradictions(caller)?;
+        }
         let wanted = ContradictionFilter {
             status: Some(request.status.unwrap_or(ContradictionStatus::Open)),
             memory: request.memory,
@@ -63,11 +65,18 @@ impl Commonbook {
         request: &GetContradiction,
     ) -> Result<Contradiction> {
         let sight = Sight::reading_at_home(caller)?;
-        self.follow_contradictions(caller)?;
-        self.store.read(|tx| {
-            let (kept, older, newer) = visible_contradiction(tx, &sight, request.contradiction)?;
-            Ok(kept.into_contradiction(&older, &newer))
-        })
+        let find = |tx: &dyn Transaction| tx.contradiction(&sight, request.contradiction);
+        // One that is found was compared at the revisions that its memories have now, whatever the
+        // follower has still to compare. One that is not found may come with the next comparison.
+        let found = match self.store.read(find)? {
+            Some(found) => found,
+            None => {
+                self.follow_contradictions(caller)?;
+                self.store.read(|tx| visible_contradiction(tx, &sight, request.contradiction))?
+            }
+        };
+        let (kept, older, newer) = found;
+        Ok(kept.into_contradiction(&older, &newer))
     }
 }
 

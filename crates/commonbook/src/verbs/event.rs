@@ -7,8 +7,8 @@ use crate::base::page::PageSize;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::event::{
-    Event, EventBatch, EventFilter, EventPage, EventRates, EventRecord, GetEventRates,
-    JournalRange, ListEvents, RatePeriod, RateSteps,
+    Event, EventBatch, EventFilter, EventPage, EventRates, GetEventRates, JournalHistory,
+    JournalRange, ListEvents, RatePeriod, RateSteps, RecordedEvents,
 };
 use crate::model::workspace::Workspace;
 
@@ -23,7 +23,7 @@ impl Commonbook {
         let filter = request.filter(caller, self.clock.now())?;
         let followed = self.follow_events(caller, &filter, Some(request.after), limit)?;
         let next = Some(followed.through).filter(|_| followed.more);
-        Ok(EventPage { items: followed.items, next })
+        Ok(EventPage { items: followed.items, next, history: followed.history })
     }
 
     /// The numbers of events in the caller's sight in each step of the last hour, day or week, of the
@@ -78,11 +78,12 @@ impl Commonbook {
             let over = items.len() > limit as usize;
             items.truncate(limit as usize);
             let last = items.last().filter(|_| over).map(|event| event.sequence);
-            Ok(EventBatch { items, through: last.unwrap_or(until), more: over || until < end })
+            let (through, more) = (last.unwrap_or(until), over || until < end);
+            Ok(EventBatch { items, through, more, history: tx.history()?, end })
         })
     }
 
-    /// The next events of a journal after this position, without a caller's sight, each with its
+    /// The next events of a journal after this position or its end, without a caller's sight, each with its
     /// visibility: the caller must filter them for each reader by [`Sight::sees_event`].
     ///
     /// # Errors
@@ -92,8 +93,12 @@ impl Commonbook {
         workspace: &Workspace,
         after: u64,
         limit: u32,
-    ) -> Result<Vec<EventRecord>> {
-        self.store.read(|tx| tx.event_records(workspace, after, limit))
+    ) -> Result<RecordedEvents> {
+        self.store.read(|tx| {
+            let after = after.min(tx.journal_end(workspace)?);
+            let items = tx.event_records(workspace, after, limit)?;
+            Ok(RecordedEvents { after, items, history: tx.history()? })
+        })
     }
 
     /// Every journal, with the position of its last event.
@@ -101,13 +106,15 @@ impl Commonbook {
     /// # Errors
     /// `unavailable` when the store cannot be read.
     pub fn journal_ends(&self) -> Result<Vec<(Workspace, u64)>> {
-        self.store.read(|tx| {
-            let ends = tx.workspaces()?.into_iter().map(|workspace| {
-                let end = tx.journal_end(&workspace)?;
-                Ok((workspace, end))
-            });
-            ends.collect()
-        })
+        self.store.read(|tx| tx.journals())
+    }
+
+    /// The history that the journals belong to.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn journal_history(&self) -> Result<JournalHistory> {
+        self.store.read(|tx| tx.history())
     }
 
     /// The next events of a journal after this position as the files of the audit hold them, without a
@@ -122,7 +129,7 @@ impl Commonbook {
         limit: u32,
     ) -> Result<Vec<Event>> {
         let records = self.recorded_events(workspace, after, limit)?;
-        Ok(records.into_iter().map(|record| record.event.for_audit()).collect())
+        Ok(records.items.into_iter().map(|record| record.event.for_audit()).collect())
     }
 
     /// The number of events in the caller's sight after this position that the filter admits.

@@ -8,7 +8,7 @@ use crate::model::access;
 use crate::model::caller::Caller;
 use crate::model::figures::{FollowerLag, HomeFigures};
 use crate::model::workspace::Workspace;
-use crate::store::EventFigures;
+use crate::store::{EventFigures, StoreServer};
 
 /// Events of one journal that one call counts at most: the next call goes on.
 const COUNTED_EVENTS_MAX: u32 = 50_000;
@@ -53,8 +53,11 @@ impl Commonbook {
             followers.push(FollowerLag { follower: "digests", events: behind(&digests) });
         }
         let (running, waiting) = self.searches.counts();
+        let server = self.store.server()?;
         Ok(HomeFigures {
             store_bytes: self.store.disk_bytes()?,
+            waits_for_disk: server.as_ref().is_none_or(StoreServer::waits_for_disk),
+            waits_for_standby: server.as_ref().is_some_and(StoreServer::waits_for_standby),
             workspaces: journals.len() as u64,
             events,
             queued_writes: self.store.queued_writes() as u64,

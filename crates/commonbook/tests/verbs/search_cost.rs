@@ -10,7 +10,7 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook::store::{EngineWork, Store, StoreRead, StoreWrite, WriteCallback};
+use commonbook::store::{EngineWork, Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -41,6 +41,10 @@ impl Store for Counting {
 
     fn place(&self) -> String {
         self.store.place()
+    }
+
+    fn server(&self) -> Result<Option<StoreServer>> {
+        self.store.server()
     }
 
     fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {

@@ -468,6 +468,21 @@ impl Node {
 }
 
 #[test]
+fn the_homes_of_all_nodes_of_a_store_have_one_key() {
+    let (world, other) = (World::new(), World::new());
+    let own = "5".repeat(64);
+    let key = |node: &Node| fs::read_to_string(node.folder.path().join("hook.key")).unwrap();
+    let (one, two, elsewhere) = (Node::of(&world), Node::of(&world), Node::of(&other));
+    assert_eq!(key(&one), key(&two));
+    assert_ne!(key(&one), key(&elsewhere), "another store has another key");
+    fs::write(one.folder.path().join("hook.key"), &own).unwrap();
+    let home = one.folder.path().to_owned();
+    let _again = world.book.clone().with_home(home.clone()).as_node().unwrap();
+    assert_eq!(key(&one), key(&two), "a home with a key of its own takes that of the store");
+    assert_eq!(fs::read_to_string(home.join("hook.key.before")).unwrap(), own);
+}
+
+#[test]
 fn the_files_of_all_homes_of_a_store_follow_each_other() {
     let world = World::new();
     let (one, two) = (Node::of(&world), Node::of(&world));

@@ -61,10 +61,8 @@ pub(super) fn watch(place: &VaultPlace<'_>, root: &Path) -> Result<()> {
         let delay = if last_problem.is_empty() { JOURNAL_DELAY } else { RETRY_DELAY };
         let is_changed = receiver.recv_timeout(delay).is_ok();
         while receiver.try_recv().is_ok() {}
-        let has_events = |cache: &PassCache| {
-            let changes = place.source.changes_after(cache.through())?;
-            Ok(changes.through > cache.through())
-        };
+        let has_events =
+            |cache: &PassCache| Ok(cache.is_behind(&place.source.changes_after(cache.through())?));
         let problem = match has_events(&cache) {
             Ok(false) if !is_changed && !full.is_due() => continue,
             Ok(_) if full.is_due() => {

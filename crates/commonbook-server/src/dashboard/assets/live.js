@@ -39,7 +39,7 @@ function say(text, off) {
 }
 
 const wants = (section) => section.dataset.live.split(" ").some((pattern) =>
-  [...kinds].some((kind) => pattern === "*" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
+  [...kinds].some((kind) => pattern === "*" || kind === "resync" || pattern === kind || (pattern.endsWith("*") && kind.startsWith(pattern.slice(0, -1)))));
 
 async function read() {
   waiting = false;
@@ -109,34 +109,24 @@ function replace(old, fresh) {
 
 const place = (details) => `${details.closest("[id]")?.id} ${details.querySelector("summary")?.textContent}`;
 
-// All tabs of a browser share one stream, in a worker of theirs; a browser without such workers opens one a tab. The stream
-// goes on from page to page of the workspace.
-let worker;
-let source;
+// All tabs of a browser share one stream, in a worker of theirs; where a browser has no shared workers, a page has a worker
+// of its own. The stream goes on from page to page of the workspace.
+let port;
 let follows = false;
 
 function follow() {
   if (follows) return;
   follows = true;
   const { stream, worker: path } = document.body.dataset;
-  if (typeof SharedWorker === "function") {
-    if (!worker) {
-      worker = new SharedWorker(path, { name: "commonbook", type: "classic" });
-      worker.port.onmessage = (event) => { if (follows) receive(event.data); };
-    }
-    worker.port.postMessage({ stream });
-    return;
+  if (!port) {
+    port = typeof SharedWorker === "function" ? new SharedWorker(path, { name: "commonbook" }).port : new Worker(path);
+    port.onmessage = (event) => { if (follows) receive(event.data); };
   }
-  source = new EventSource(stream);
-  source.onopen = () => receive({ kind: "open" });
-  source.onerror = () => receive({ kind: "closed" });
-  const listen = (event) => receive({ kind: event.type });
-  for (const kind of document.body.dataset.kinds?.split(" ") ?? []) source.addEventListener(kind, listen);
+  port.postMessage({ stream });
 }
 
 function leave() {
   if (!follows) return;
   follows = false;
-  worker?.port.postMessage({ leave: true });
-  source?.close();
+  port.postMessage({ leave: true });
 }

@@ -2,8 +2,8 @@
 const palette = document.getElementById("palette");
 const input = document.getElementById("palette-input");
 const list = document.getElementById("palette-list");
-// Ends the question that the server is asked at the moment: it is asked one at a time, that of the newest words.
-let asking = new AbortController();
+// The server is asked one question at a time: while it looks for one, further letters only change what is asked next.
+let asking = false;
 
 export function openPalette() {
   if (!palette || palette.open) return;
@@ -18,7 +18,7 @@ export function startPalette() {
   const button = document.getElementById("palette-button");
   button.hidden = false;
   button.addEventListener("click", openPalette);
-  input.addEventListener("input", () => ask(input.value));
+  input.addEventListener("input", ask);
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); move(event.key === "ArrowDown" ? 1 : -1); }
     if (event.key === "Enter") { event.preventDefault(); list.querySelector("[aria-selected=true] a")?.click(); }
@@ -65,19 +65,22 @@ function move(step) {
   select(rows[(place + step + rows.length) % rows.length]);
 }
 
-async function ask(words) {
-  asking.abort();
-  asking = new AbortController();
-  const { signal } = asking;
+async function ask() {
   fill([]);
-  if (words.trim().length < 2) return;
-  const found = await find(words, signal);
-  if (!signal.aborted) fill(found);
+  if (asking) return;
+  asking = true;
+  let words;
+  while (palette.open && words !== input.value) {
+    words = input.value;
+    const found = words.trim().length < 2 ? [] : await find(words);
+    if (words === input.value) fill(found);
+  }
+  asking = false;
 }
 
-async function find(words, signal) {
+async function find(words) {
   try {
-    const response = await fetch(`${document.body.dataset.find}?${new URLSearchParams({ q: words })}`, { credentials: "same-origin", signal });
+    const response = await fetch(`${document.body.dataset.find}?${new URLSearchParams({ q: words })}`, { credentials: "same-origin" });
     if (!response.ok) return [];
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const found = [...page.querySelectorAll(".found a")];

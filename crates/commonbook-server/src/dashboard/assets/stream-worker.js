@@ -1,7 +1,10 @@
-// One event stream for each workspace, shared by all tabs of the browser.
+// One event stream for each workspace, shared by all pages that this worker serves: all tabs of a browser, or one page.
 const streams = new Map();
 
-onconnect = ({ ports: [port] }) => {
+// A shared worker has a port for each page; a worker of one page is itself like a port.
+if ("onconnect" in globalThis) onconnect = ({ ports: [port] }) => serve(port); else serve(globalThis);
+
+function serve(port) {
   let followed;
   port.onmessage = ({ data }) => {
     if (data.leave) {
@@ -11,7 +14,7 @@ onconnect = ({ ports: [port] }) => {
     followed = data.stream;
     join(followed, port);
   };
-};
+}
 
 function join(path, port) {
   let stream = streams.get(path);

@@ -23,8 +23,10 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     if let Some(cursor) = request.value("cursor") {
         fields.insert("cursor".to_owned(), json!(cursor));
     }
-    let page: Page<Contradiction> =
-        request.call("detect_contradictions", Value::Object(fields.clone()))?;
+    // Those found so far: the page waits for no comparison, and shows a new one as it is found.
+    let mut found = fields.clone();
+    found.insert("wait".to_owned(), json!(false));
+    let page: Page<Contradiction> = request.call("detect_contradictions", Value::Object(found))?;
     let main = html! {
         h1 { "Contradictions" }
         form class="filters" action=(request.path("contradictions")) method="get" {

@@ -171,8 +171,9 @@ pub(super) fn show_memory(request: &PageRequest, item: &str) -> Result<PageConte
     let memory: Memory = request.call("get_memory", json!({"id": item}))?;
     let id = memory.id.to_string();
     let history: RevisionHistory = request.call("memory_history", json!({"id": id}))?;
-    let contradictions: Page<Contradiction> =
-        request.call("detect_contradictions", json!({"memory": id, "limit": 20}))?;
+    // Those found so far: the page waits for no comparison, and shows a new one as it is found.
+    let found = json!({"memory": id, "limit": 20, "wait": false});
+    let contradictions: Page<Contradiction> = request.call("detect_contradictions", found)?;
     let handoffs: Page<Handoff> =
         request.call("list_handoffs", json!({"memory": id, "limit": 20}))?;
     let readers: Page<KnownMemory> =
@@ -238,8 +239,8 @@ fn facts(request: &PageRequest, memory: &Memory) -> Markup {
 
 fn contradiction_list(request: &PageRequest, found: &[Contradiction]) -> Markup {
     html! {
-        @if !found.is_empty() {
-            section aria-label="Contradictions" {
+        section id="contradictions" data-live="contradiction.*" aria-label="Contradictions" {
+            @if !found.is_empty() {
                 h2 { "Contradictions" }
                 ul class="plain" {
                     @for one in found {

@@ -23,12 +23,12 @@ use crate::words::{event_words, transfer};
 const SHOWN_EVENTS: u64 = 40;
 
 /// Positions of the journal that the page reads first for its events; each further look reads more.
-const EVENT_WINDOW: u64 = 200;
+const EVENT_WINDOW: u64 = 80;
 
 /// By how much each further look at the journal is longer, and how many there are at most: a journal
 /// whose newest events are all hidden is not read to its beginning.
 const EVENT_WINDOW_FACTOR: u64 = 5;
-const EVENT_WINDOWS_MAX: usize = 4;
+const EVENT_WINDOWS_MAX: usize = 5;
 
 /// Contexts of the time line.
 const TIMED_CONTEXTS_MAX: u64 = 100;

@@ -68,6 +68,10 @@ fn all(mut step: impl FnMut(u64) -> (String, u64)) -> String {
     }
 }
 
+fn token(sequence: u64) -> ResumeToken {
+    ResumeToken::new(sequence, &JournalHistory::default())
+}
+
 fn filters() -> [EventFilter; 3] {
     let tea = EventFilter { topics: vec!["tea".to_owned()], ..EventFilter::default() };
     let except = Some(caller("ann", None).agent);
@@ -82,11 +86,12 @@ fn a_feed_returns_exactly_the_events_of_the_journal() {
         let path = home.path().join(format!("{seed}.db"));
         let book = Commonbook::new(SqliteStore::open(&path).unwrap());
         let (mut rng, mut kept) = (Rng::with_seed(seed), Vec::new());
-        let (mut recent, x) = (RecentEvents::starting_after(0), "x".parse().unwrap());
+        let (mut recent, x) =
+            (RecentEvents::starting_after(0, JournalHistory::default()), "x".parse().unwrap());
         for _ in 0..50 {
             live(&book, &mut kept, &mut rng);
             let new = book.recorded_events(&x, recent.end(), FEED_READ_EVENTS_MAX).unwrap();
-            new.into_iter().for_each(|new| recent.push(new));
+            new.items.into_iter().for_each(|new| recent.push(new));
         }
         for (filter, (agent, user)) in
             filters().iter().flat_map(|filter| readers.map(|reader| (filter, reader)))
@@ -94,12 +99,13 @@ fn a_feed_returns_exactly_the_events_of_the_journal() {
             let who = caller(agent, user);
             let sight = Sight::at_home(&who);
             let given = all(|place| {
-                let taken = recent.take(place, &sight, filter).unwrap();
+                let taken = recent.take(&token(place), &sight, filter).unwrap();
                 (taken.text, taken.through)
             });
             let journal = all(|place| {
                 let found = book.follow_events(&who, filter, Some(place), 64).unwrap();
-                (found.items.iter().map(event_frame).collect(), found.through)
+                let frame = |event| event_frame(event, &found.history);
+                (found.items.iter().map(frame).collect(), found.through)
             });
             assert_eq!(given, journal, "seed {seed}, {agent} for {user:?}");
         }
@@ -116,27 +122,28 @@ fn a_feed_drops_the_oldest_events_and_limits_each_batch() {
         let many: Vec<Value> = (0..100).map(|number| json!({"text": text(number)})).collect();
         book.save_memories(&ann, &request(json!({"memories": many}))).unwrap();
     }
-    let (mut recent, x) = (RecentEvents::starting_after(0), "x".parse().unwrap());
+    let (mut recent, x) =
+        (RecentEvents::starting_after(0, JournalHistory::default()), "x".parse().unwrap());
     loop {
         let new = book.recorded_events(&x, recent.end(), FEED_READ_EVENTS_MAX).unwrap();
-        if new.is_empty() {
+        if new.items.is_empty() {
             break;
         }
-        new.into_iter().for_each(|new| recent.push(new));
+        new.items.into_iter().for_each(|new| recent.push(new));
     }
     let (sight, filter) = (Sight::at_home(&ann), EventFilter::default());
     let end = (limits::STREAM_RECENT as u64 / 100 + 1) * 100;
     let floor = end - limits::STREAM_RECENT as u64;
     assert_eq!((recent.end(), recent.floor), (end, floor));
     for gone in [0, floor - 1] {
-        assert_eq!(recent.take(gone, &sight, &filter), None);
+        assert_eq!(recent.take(&token(gone), &sight, &filter), None);
     }
-    let first = recent.take(floor, &sight, &filter).unwrap();
+    let first = recent.take(&token(floor), &sight, &filter).unwrap();
     assert_eq!(first.through, floor + limits::STREAM_BUFFER as u64);
     assert_eq!(first.text.matches("event: memory.saved\n").count(), limits::STREAM_BUFFER);
     assert!(first.text.starts_with(&format!("id: {}\n", floor + 1)));
     let nothing = FeedChunk { through: end, ..FeedChunk::default() };
-    assert_eq!(recent.take(end, &sight, &filter), Some(nothing));
+    assert_eq!(recent.take(&token(end), &sight, &filter), Some(nothing));
 }
 
 #[tokio::test]
@@ -165,6 +172,33 @@ async fn a_feed_ends_with_its_last_reader_and_restarts_at_the_end_of_the_journal
     let (feed, end) = feeds.of(&x).await.unwrap();
     assert_eq!(*end.borrow(), 2);
     let (sight, filter) = (Sight::at_home(&caller("ann", None)), EventFilter::default());
-    assert_eq!(feed.take(1, &sight, &filter), None, "earlier events are in the journal");
-    assert_eq!(feed.take(2, &sight, &filter).unwrap().through, 2);
+    assert_eq!(feed.take(&token(1), &sight, &filter), None, "earlier events are in the journal");
+    assert_eq!(feed.take(&token(2), &sight, &filter).unwrap().through, 2);
+}
+
+#[test]
+fn a_feed_gives_nothing_to_a_reader_of_another_history() {
+    let home = tempfile::tempdir().unwrap();
+    let book = Commonbook::new(SqliteStore::open(&home.path().join("commonbook.db")).unwrap());
+    let (ann, x) = (caller("ann", None), "x".parse().unwrap());
+    book.save_memory(&ann, &request(json!({"text": "The tea is green"}))).unwrap();
+    let [one, two] = ["00000001", "00000002"].map(JournalHistory::named);
+    let mut recent = RecentEvents::starting_after(0, one.clone());
+    let read = |after, history: &JournalHistory| {
+        let read = book.recorded_events(&x, after, FEED_READ_EVENTS_MAX).unwrap();
+        RecordedEvents { history: history.clone(), ..read }
+    };
+    let new = read(0, &one);
+    assert!(!recent.is_lost(&new));
+    new.items.into_iter().for_each(|new| recent.push(new));
+    let (sight, filter) = (Sight::at_home(&ann), EventFilter::default());
+    let given = |token: &str| recent.take(&token.parse().unwrap(), &sight, &filter);
+    assert_eq!(given("0.00000001").map(|taken| taken.through), Some(recent.end()));
+    assert!(given("0.00000001").unwrap().text.starts_with("id: 1.00000001\n"));
+    for unknown in ["0.00000002", "0"] {
+        assert_eq!(given(unknown), None, "{unknown}");
+    }
+    assert!(recent.is_lost(&read(recent.end(), &two)), "another history");
+    let ahead = RecentEvents::starting_after(recent.end() + 5, one.clone());
+    assert!(ahead.is_lost(&read(ahead.end(), &one)), "the journal has become shorter");
 }

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Event, EventKind};
+use super::resume::JournalHistory;
+use super::{Event, EventKind, EventRecord};
 use crate::base::error::{Error, Result};
 use crate::base::{id, input, limits};
 use crate::model::agent::Agent;
@@ -80,6 +81,10 @@ pub struct EventPage {
     pub items: Vec<Event>,
     /// The `after` of the next call; `null` if there are no more events yet.
     pub next: Option<u64>,
+    /// If it is another one than in your last response, events that you have read may be lost.
+    #[serde(default, skip_serializing_if = "JournalHistory::is_only")]
+    #[schemars(with = "String")]
+    pub history: JournalHistory,
 }
 
 /// The next events of a journal, and how far it was read for them.
@@ -91,6 +96,22 @@ pub struct EventBatch {
     pub through: u64,
     /// Whether the journal goes on beyond it.
     pub more: bool,
+    /// The history that the journal belongs to.
+    pub history: JournalHistory,
+    /// Its end.
+    pub end: u64,
+}
+
+/// The next events of a journal as they are recorded, without the sight of a reader.
+#[derive(Debug, Clone)]
+pub struct RecordedEvents {
+    /// The position after which they were read: the end of the journal, if that is before the one
+    /// asked for.
+    pub after: u64,
+    /// The events, oldest first.
+    pub items: Vec<EventRecord>,
+    /// The history that the journal belongs to.
+    pub history: JournalHistory,
 }
 
 /// A filter of events; it admits all of them by default.

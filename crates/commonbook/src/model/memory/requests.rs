@@ -104,7 +104,7 @@ pub struct DeleteMemory {
     /// The memory's id.
     #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
     pub id: MemoryId,
-    /// Does it only if the memory still has this revision; else the answer is `conflict`.
+    /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
@@ -124,7 +124,7 @@ pub struct RestoreMemory {
     /// The earlier revision whose content becomes current again, as a new revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// Does it only if the memory still has this revision; else the answer is `conflict`.
+    /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
@@ -142,7 +142,7 @@ pub struct PurgeMemory {
     /// The memory's id. The memory may be deleted already.
     #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
     pub id: MemoryId,
-    /// Does it only if the memory still has this revision; else the answer is `conflict`.
+    /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

@@ -89,7 +89,7 @@ pub struct ListQuarantined {
 pub struct ReleaseMemory {
     /// The memory's id.
     pub id: MemoryId,
-    /// Does it only if the memory still has this revision; else the answer is `conflict`.
+    /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

@@ -22,7 +22,7 @@ use crate::model::entity::EntityLabel;
 pub struct UpdateMemory {
     /// The memory's id.
     pub id: MemoryId,
-    /// Does it only if the memory still has this revision; else the answer is `conflict`.
+    /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// The new text.

@@ -12,6 +12,7 @@ use postgres::{Client, Row, SimpleQueryMessage, Statement};
 use super::dialect::{ParameterName, Translation, translate};
 use super::unusable_server;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::model::event::JournalHistory;
 use crate::store::EngineWork;
 use crate::store::sql::driver::{
     ColumnValue, ParameterValue, Parameters, ReadAccess, RowColumns, SqlConnection, SqlRow,
@@ -58,6 +59,8 @@ pub(super) struct PostgresSession {
     shares_turn: bool,
     /// The collation that lower-cases text.
     lower: String,
+    /// The history of the server that the connection leads to, if it always leads to the same.
+    history: Option<JournalHistory>,
 }
 
 struct PreparedStatement {
@@ -77,6 +80,10 @@ impl PostgresSession {
             unusable_server("PostgreSQL has no collation that lower-cases all letters")
         })?;
         let lower = found.try_get(0)?;
+        let history = match is_pooled {
+            true => None,
+            false => Some(read_history(&mut client)?),
+        };
         Ok(Self {
             client,
             is_pooled,
@@ -84,7 +91,16 @@ impl PostgresSession {
             in_transaction: false,
             shares_turn: false,
             lower,
+            history,
         })
+    }
+
+    /// The history of the server.
+    fn history(&mut self) -> Result<JournalHistory> {
+        match &self.history {
+            Some(history) => Ok(history.clone()),
+            None => read_history(&mut self.client),
+        }
     }
 
     /// The connection, for what is no statement of the store.
@@ -185,6 +201,14 @@ impl PostgresSession {
         self.prepared.insert(sql.to_owned(), known);
         Ok((statement, values))
     }
+}
+
+/// The time line of the server: it has another one since it was promoted from a standby, or restored to
+/// a time (PostgreSQL, "Timelines"; the first eight digits of the names of its log's files).
+fn read_history(client: &mut Client) -> Result<JournalHistory> {
+    let sql = "SELECT CASE WHEN pg_is_in_recovery() THEN '' \
+               ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
+    Ok(JournalHistory::named(client.query_typed_one(sql, &[])?.try_get::<_, String>(0)?))
 }
 
 /// The values of a statement's parameters, in the order of their numbers. A name that was not given
@@ -434,6 +458,10 @@ impl SqlConnection for PostgresEngine<'_> {
             Ok(true)
         })?;
         Ok(columns)
+    }
+
+    fn history(&self) -> Result<JournalHistory> {
+        self.session.borrow_mut().history()
     }
 
     fn work(&self) -> Option<EngineWork> {

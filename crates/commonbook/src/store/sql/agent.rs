@@ -34,9 +34,11 @@ impl AgentRows for SqlTransaction<'_> {
     fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
+        // Grouped in the order of the index first, which spares sorting every row.
         let sql = format!(
-            "WITH seen AS (SELECT m.owner AS owner, count(*) AS memories \
-                           FROM memory m INDEXED BY memory_counted WHERE {seen_m} AND m.deleted_at IS NULL GROUP BY m.owner) \
+            "WITH counted AS (SELECT m.owner AS owner, count(*) - count(m.deleted_at) AS memories \
+                             FROM memory m INDEXED BY memory_counted WHERE {seen_m} GROUP BY m.audience, m.owner), \
+             seen AS (SELECT owner, sum(memories) AS memories FROM counted GROUP BY owner) \
              SELECT a.*, coalesce(seen.memories, 0) AS memory_count \
              FROM agent a LEFT JOIN seen ON seen.owner = a.name \
              WHERE a.workspace = :workspace ORDER BY a.name"

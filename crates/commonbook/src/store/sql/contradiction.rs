@@ -208,8 +208,9 @@ impl ContradictionRows for SqlTransaction<'_> {
     ) -> Result<Option<(ContradictionRecord, Memory, Memory)>> {
         let seen = self.seen(sight)?;
         let sql = format!(
-            "SELECT c.sequence, c.contradiction FROM {} WHERE c.id = :id",
-            shown_rows(&seen, CONTRADICTION_INDEX)
+            "SELECT c.sequence, c.contradiction FROM {} \
+             WHERE c.workspace IN (SELECT value FROM json_each(:workspaces)) AND c.id = :id",
+            shown_rows(&seen, "sqlite_autoindex_contradiction_1")
         );
         let id = id.to_string();
         let kept = seen.all(&sql, &[(":id", &id)], |row| Ok((row.get(0)?, json(row, 1)?)))?;

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::model::event::JournalHistory;
 use crate::store::EngineWork;
 
 /// The access by which a statement reads protected tables.
@@ -46,6 +47,9 @@ pub(crate) trait SqlConnection {
 
     /// The columns of a table, without those that the engine fills by itself.
     fn columns(&self, table: &str) -> Result<Vec<TableColumn>>;
+
+    /// The history that the journals belong to.
+    fn history(&self) -> Result<JournalHistory>;
 
     /// The cost of the transaction so far, if the engine counts it.
     fn work(&self) -> Option<EngineWork>;

@@ -1,6 +1,6 @@
 //! The SQL of memories.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -150,19 +150,30 @@ impl MemoryRows for SqlTransaction<'_> {
     fn counts(&self, sight: &Sight) -> Result<Vec<MemoryCount>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
+        // Grouped in the order of the index, which spares sorting every row; the few groups of several
+        // audiences are added up here.
         let sql = format!(
-            "SELECT m.owner, m.memory_type, count(*) FILTER (WHERE m.deleted_at IS NULL), \
-                    count(*) FILTER (WHERE m.deleted_at IS NOT NULL) \
-             FROM memory m INDEXED BY memory_counted WHERE {seen_m} GROUP BY 1, 2 ORDER BY 1, 2"
+            "SELECT m.owner, m.memory_type, count(*) - count(m.deleted_at), count(m.deleted_at) \
+             FROM memory m INDEXED BY memory_counted WHERE {seen_m} GROUP BY m.audience, 1, 2"
         );
-        seen.all(&sql, &[], |row| {
+        let mut counts: BTreeMap<(String, String), MemoryCount> = BTreeMap::new();
+        let groups = seen.all(&sql, &[], |row| {
             Ok(MemoryCount {
                 owner: row.get(0)?,
                 memory_type: row.get(1)?,
                 standing: row.get(2)?,
                 deleted: row.get(3)?,
             })
-        })
+        })?;
+        for group in groups {
+            let key = (group.owner.clone(), group.memory_type.clone());
+            let (standing, deleted) = (group.standing, group.deleted);
+            let count =
+                counts.entry(key).or_insert(MemoryCount { standing: 0, deleted: 0, ..group });
+            count.standing += standing;
+            count.deleted += deleted;
+        }
+        Ok(counts.into_values().collect())
     }
 
     fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>> {

@@ -3,12 +3,17 @@
 use super::SqlTransaction;
 use super::row::text;
 use crate::base::error::Result;
+use crate::model::event::JournalHistory;
 use crate::model::workspace::Workspace;
 use crate::store::WorkspaceRows;
 
 impl WorkspaceRows for SqlTransaction<'_> {
     fn workspaces(&self) -> Result<Vec<Workspace>> {
         self.query_all("SELECT name FROM workspace ORDER BY name", (), |row| text(row, "name"))
+    }
+
+    fn history(&self) -> Result<JournalHistory> {
+        self.connection.history()
     }
 
     fn journals(&self) -> Result<Vec<(Workspace, u64)>> {

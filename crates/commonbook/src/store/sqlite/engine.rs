@@ -10,6 +10,7 @@ use rusqlite::types::{ToSql as EngineParameter, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row, StatementStatus};
 
 use crate::base::error::Result;
+use crate::model::event::JournalHistory;
 use crate::store::EngineWork;
 use crate::store::sql::PROTECTED_TABLES;
 use crate::store::sql::driver::{
@@ -214,6 +215,11 @@ impl SqlConnection for SqliteEngine<'_> {
             Ok(TableColumn { name: row.get(0)?, kind })
         })?;
         Ok(columns.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// A file has one history: it is closed before another one takes its place.
+    fn history(&self) -> Result<JournalHistory> {
+        Ok(JournalHistory::default())
     }
 
     fn work(&self) -> Option<EngineWork> {

@@ -14,6 +14,7 @@ use super::mark::{self, MarkFile};
 use super::{chain, digest};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
+use crate::base::private_folder::private_folder;
 use crate::store::StoreLoss;
 
 mod migrations {
@@ -269,20 +270,9 @@ fn damaged_store(path: &Path) -> Error {
 }
 
 #[cfg(unix)]
-fn private_folder(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(unix)]
 fn private_file(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn private_folder(folder: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(folder)
 }
 
 #[cfg(not(unix))]

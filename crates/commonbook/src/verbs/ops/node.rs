@@ -36,7 +36,22 @@ impl NodeIdentity {
     }
 }
 
+/// What the key of the homes is derived for.
+const HOME_KEY_PURPOSE: &str = "homes of the nodes";
+
 impl Commonbook {
+    /// Gives the home of this node the key that the homes of all nodes have: it follows from the first
+    /// key in the store. What one node has signed, a sign-in or a standing rule, then holds on all.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read, or the key not written.
+    pub(in crate::verbs) fn share_home_key(&self) -> Result<()> {
+        let Some(home) = self.files.home() else { return Ok(()) };
+        let keys = self.store.read(|tx| tx.phrase_keys())?;
+        let first = keys.first().map(|key| key.derived_hex(HOME_KEY_PURPOSE));
+        first.map_or(Ok(()), |digits| HomeKey::replace(home, &digits))
+    }
+
     /// Whether this process delivers to a webhook now, and no other node: it holds a lease, takes one
     /// that has ended, or is no node. A node that is killed is followed by another within twenty seconds; what
     /// it settles after that counts for nothing, as the progress has moved on.

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::limits;
+use crate::base::private_folder::private_folder;
 use crate::model::caller::Caller;
 use crate::model::forgetting::{ForgottenPhrases, redacted_standing};
 use crate::model::standing::{
@@ -439,17 +440,6 @@ fn forget_backups(folder: &Path, ending: &str) -> io::Result<()> {
     copies.sort_unstable();
     let spare = copies.len().saturating_sub(limits::STANDING_BACKUPS);
     copies.iter().take(spare).try_for_each(fs::remove_file)
-}
-
-#[cfg(unix)]
-fn private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn private_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
 }
 
 /// Gives a new file or folder the mode of the folder around it, limited to these bits.
