@@ -67,6 +67,8 @@ def fail_over(cluster):
             cluster.postgres = standby
             returns += [moment - at for moment in team.await_everyone(goals)]
             cluster.await_tails()
+            resyncs = [tail.resyncs for tail in cluster.tails]
+            expect(resyncs == [turn + 1] * len(resyncs), f"after failover {turn + 1} the readers of the stream were told {resyncs} times")
             cluster.await_listeners()
             primary, standby = standby, primary
         # The rest of the scenarios has a standby again.
