@@ -456,7 +456,9 @@ class Tail(threading.Thread):
     def __init__(self, cluster, first, only=False, after=0):
         super().__init__(daemon=True)
         self.cluster, self.place, self.only = cluster, first, only
-        self.last, self.id, self.breaks, self.lags, self.resyncs, self.failure = after, str(after), 0, 0, 0, None
+        self.last, self.breaks, self.lags, self.failure = after, 0, 0, None
+        # The id of the last event, which names the history; and where the stream went on each time that events could be lost.
+        self.token, self.resyncs = str(after), []
         self.arrivals = {}      # when the event of each subject came
         self.news, self.over, self.socket = threading.Condition(), threading.Event(), None
 
@@ -486,7 +488,7 @@ class Tail(threading.Thread):
         """Reads the stream of one node to its end."""
         stream = Http(node, READER)
         stream.connection.timeout = SILENCE_SECONDS
-        stream.headers["Last-Event-ID"] = self.id
+        stream.headers["Last-Event-ID"] = self.token
         stream.connect()
         self.socket = stream.connection.sock
         try:
@@ -519,11 +521,13 @@ class Tail(threading.Thread):
             self.lags += 1
             return
         sequence, event = int(frame["id"].split(".")[0]), json.loads(frame["data"])
-        self.id = frame["id"]
+        self.token = frame["id"]
         if frame["event"] == "resync":
-            # After a failover the journal has another history; it has lost nothing if it goes on where this reader is.
-            expect(sequence == event["after"] == self.last, f"LOST: after event {self.last} {node.name} sent {frame}")
-            self.resyncs += 1
+            expect(event == {"after": sequence} and sequence <= self.last, f"{node.name} sent {frame} after event {self.last}")
+            with self.news:
+                self.resyncs.append(self.last - sequence)
+                self.last = sequence
+                self.news.notify_all()
             return
         expect(sequence == self.last + 1, f"{node.name} sent event {sequence} after event {self.last}")
         expect(event["sequence"] == sequence and event["kind"] == frame["event"], f"{node.name} sent {frame}")

@@ -1,15 +1,18 @@
-"""The primary killed and its synchronous standby promoted, and the primary restarted, under the writes of .ci/nodes."""
+"""The primary killed and its standby promoted, and the primary restarted, under the writes of .ci/nodes; also a standby that lacks commits."""
 
 import os
 import random
 import signal
 import time
+import urllib.parse
 
-from nodes_cluster import PAUSE, SEED, Team, expect, milliseconds, report, wait_until
+from nodes_cluster import PAUSE, READER, SEED, WAIT_SECONDS, ConnectionLoss, Http, Refusal, Team, expect, milliseconds, report, wait_until
 
 # Each kind of kill at least once.
 FAILOVERS = max(3, int(os.environ.get("NODE_FAILOVERS", "6")))
 RESTARTS = 3
+# Commits that a failover loses, and writes after it: as many, more, and fewer, so that the journal ends where it ended, beyond and before.
+LOSSES = ((5, 5), (3, 8), (6, 2))
 
 
 def kill_by_chance(primary, _standby, chance):
@@ -67,8 +70,9 @@ def fail_over(cluster):
             cluster.postgres = standby
             returns += [moment - at for moment in team.await_everyone(goals)]
             cluster.await_tails()
-            resyncs = [tail.resyncs for tail in cluster.tails]
-            expect(resyncs == [turn + 1] * len(resyncs), f"after failover {turn + 1} the readers of the stream were told {resyncs} times")
+            # Each reader was told once of each failover, and went on where it was.
+            losses = [tail.resyncs for tail in cluster.tails]
+            expect(losses == [[0] * (turn + 1)] * len(losses), f"LOST: after failover {turn + 1} the readers of the stream had lost {losses}")
             cluster.await_listeners()
             primary, standby = standby, primary
         # The rest of the scenarios has a standby again.
@@ -94,3 +98,95 @@ def restart_database(cluster):
     expect(all(node.process.poll() is None for node in cluster.nodes), "a node ended with the database server")
     report("database restarted", f"{RESTARTS} times stopped and started; {team.figures()}; the server was back after "
            f"{milliseconds(outages)}; then each writer had two answers after {milliseconds(returns)} ({time.monotonic() - begin:.1f} s)")
+
+
+def lose_commits(cluster):
+    """A standby that commits do not wait for takes the place of the primary, and lacks the last ones. Every reader is told, and what is lost is found by none."""
+    begin, delays = time.monotonic(), []
+    for turn, (lost, further) in enumerate(LOSSES):
+        primary = cluster.postgres
+        standby = next(server for server in cluster.servers if server is not primary)
+        primary.command("ALTER SYSTEM RESET synchronous_standby_names")
+        primary.command("SELECT pg_reload_conf()")
+        if turn:
+            standby.stop()
+            standby.copy(primary)
+        end = primary.written()
+        wait_until(lambda: standby.received() >= end, "the standby does not receive what is written")
+        held = primary.sender()
+        os.kill(held, signal.SIGSTOP)
+        # Each node has a reader that stays, one that comes back with what it has, and an index with what will be lost.
+        for number in range(lost):
+            save(cluster, f"The anchor {number} of turn {turn} rusts", number)
+        after = primary.journal_end()
+        tails = [cluster.follow(node) for node in cluster.nodes]
+        tokens = {tail: await_token(tail, after) for tail in tails}
+        histories = {node: page(node, after)["history"] for node in cluster.nodes}
+        for node in cluster.nodes:
+            expect(count(node, f'"of turn {turn} rusts"') == lost, f"{node.name} does not find what will be lost")
+        primary.kill(whole=True)
+        standby.promote()
+        cluster.postgres, at = standby, time.monotonic()
+        kept = standby.journal_end()
+        expect(kept < after, "the failover lost nothing: this proves nothing")
+        for number in range(further):
+            save(cluster, f"The chain {number} of turn {turn} holds", number)
+        end = standby.journal_end()
+        for tail, node in zip(tails, cluster.nodes):
+            tail.wait_for(lambda: tail.resyncs, f"the word of {node.name} that events may be lost")
+            delays.append(time.monotonic() - at)
+            tail.await_sequence(end)
+            tail.stop()
+            expect(not tail.failure, tail.failure)
+            expect(page(node, 0)["history"] != histories[node], f"{node.name} names the same history after the failover")
+            first = first_frame(node, tokens[tail])
+            expect("event: resync" in first, f"{node.name} goes on after {tokens[tail]} with {first}")
+            expect(count(node, f'"of turn {turn} rusts"') == 0, f"{node.name} finds what is lost")
+            expect(count(node, f'"of turn {turn} holds"') == further, f"{node.name} does not find what came after the failover")
+            node.doctor()
+        cluster.tails = [tail for tail in cluster.tails if tail not in tails]
+    losses = ", ".join(f"{lost} lost and {further} later" for lost, further in LOSSES)
+    report("failover that loses commits", f"{losses}: every reader of the stream was told within {milliseconds(delays)} of the promotion, also one that came "
+           f"back later; the indexes of {len(cluster.nodes)} nodes have what the database has ({time.monotonic() - begin:.1f} s)")
+
+
+def save(cluster, text, number):
+    """Saves on one node after the other, until a node has an answer."""
+    deadline, key = time.monotonic() + WAIT_SECONDS, text
+    while True:
+        node = cluster.nodes[number % len(cluster.nodes)]
+        number += 1
+        try:
+            line = Http(node, f"{READER}/bosun").connect()
+            return line.send("POST", "/v1/memories", {"text": text}, key)
+        except (ConnectionLoss, Refusal) as error:
+            expect(isinstance(error, ConnectionLoss) or error.kind == "unavailable", str(error))
+            expect(time.monotonic() < deadline, f"no answer for {WAIT_SECONDS} s; the last reason: {error}")
+            time.sleep(PAUSE)
+
+
+def await_token(tail, sequence):
+    """The id of the last event of a reader, once it has this one."""
+    tail.await_sequence(sequence)
+    return tail.token
+
+
+def page(node, after):
+    return Http(node, READER).send("GET", f"/v1/events?after={after}&limit=1")
+
+
+def count(node, query):
+    return Http(node, READER).send("GET", "/v1/memories/search?" + urllib.parse.urlencode({"q": query, "k": 1}))["total"]
+
+
+def first_frame(node, token):
+    """What the stream of a node begins with for a reader that has this event."""
+    stream = Http(node, READER)
+    stream.headers["Last-Event-ID"] = token
+    stream.connection.request("GET", "/events/stream", headers=stream.headers)
+    response = stream.connection.getresponse()
+    lines = []
+    while not lines or lines[-1].strip():
+        lines.append(response.readline().decode())
+    stream.close()
+    return "".join(lines)

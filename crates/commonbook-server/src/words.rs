@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::output::count_text;
 
-/// What a person is told when the journal may have lost events.
+/// What a person reads when the journal may have lost events.
 pub(crate) const LOST_EVENTS_NOTE: &str = "The journal has another history now, as after a failover of the \
     database: events that were shown may be lost";
 
