@@ -132,8 +132,7 @@ fn check_database(server: &StoreServer) -> [HealthCheck; 2] {
     let standbys = match server.waits_for_standby() {
         true => format!("a commit waits for {}", server.standbys),
         // One server with a backup is no fault.
-        false => "a commit waits for none: a failover may lose answered writes"
-            .to_owned(),
+        false => "a commit waits for none: a failover may lose answered writes".to_owned(),
     };
     [commits, HealthCheck::healthy("standbys", standbys)]
 }
