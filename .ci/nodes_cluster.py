@@ -207,10 +207,18 @@ class Postgres:
         """Waits until a standby has taken in all that its dead primary had sent."""
         wait_until(lambda: self.command("SELECT count(*) FROM pg_stat_wal_receiver").strip() == "0", f"{self.name} still receives")
 
+    def sent(self):
+        """How far a primary has sent the write-ahead log to its standby."""
+        return int(self.command("SELECT sent_lsn - '0/0' FROM pg_stat_replication"))
+
+    def clock(self):
+        return float(self.command("SELECT extract(epoch FROM clock_timestamp())"))
+
     def await_commit_that_waits(self):
-        """Waits until the commit of a node waits for the standby."""
-        waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'book' AND query = 'COMMIT' AND wait_event = 'SyncRep'"
-        wait_until(lambda: int(self.command(waits)), "no commit waits for the standby")
+        """Waits until the commit of a node waits for the standby. Returns when it began, by the clock of the server."""
+        waits = "usename = 'book' AND query = 'COMMIT' AND wait_event = 'SyncRep'"
+        begin = f"SELECT extract(epoch FROM min(query_start)) FROM pg_stat_activity WHERE {waits}"
+        return float(wait_until(lambda: self.command(begin).strip(), "no commit waits for the standby"))
 
     def promote(self):
         """Makes the standby the server that accepts writes. Returns the seconds."""

@@ -9,46 +9,49 @@ import urllib.parse
 from nodes_cluster import PAUSE, READER, SEED, WAIT_SECONDS, ConnectionLoss, Http, Refusal, Team, expect, milliseconds, report, wait_until
 
 # Each kind of kill at least once.
-FAILOVERS = max(3, int(os.environ.get("NODE_FAILOVERS", "4")))
+FAILOVERS = max(3, int(os.environ.get("NODE_FAILOVERS", "6")))
 RESTARTS = 3
 # Commits that a failover loses, and writes after it: as many, more, and fewer, so that the journal ends where it ended, beyond and before.
 LOSSES = ((5, 5), (3, 8), (6, 2))
 
 
-def hold_sender(primary, _standby):
-    """From now on the standby receives nothing: a commit that waits for it is lost with the primary, and has no answer."""
-    return primary.sender()
-
-
-def hold_receiver(_primary, standby):
-    """From now on the standby says nothing: a commit that waits for it is there after the failover, and has no answer."""
-    return standby.receiver()
-
-
-def hold_nothing(_primary, _standby):
+def kill_by_chance(primary, _standby, chance):
     """The moment is left to chance."""
-    return None
+    time.sleep(chance.uniform(0, PAUSE))
+    primary.kill(whole=True)
 
 
-HOLDS = (hold_sender, hold_receiver, hold_nothing)
-
-
-def kill_primary(primary, standby, hold, chance):
-    """kill -9 of all processes of the primary, in a moment of this kind."""
-    held = hold(primary, standby)
-    if not held:
-        time.sleep(chance.uniform(0, PAUSE))
-        primary.kill(whole=True)
-        return
-    os.kill(held, signal.SIGSTOP)
-    primary.await_commit_that_waits()
+def kill_before_receipt(primary, standby, _chance):
+    """A commit waits for a standby that does not have it: it is lost with the primary, and has no answer."""
+    sender = primary.sender()
+    while True:
+        os.kill(sender, signal.SIGSTOP)
+        stop = primary.clock()
+        if primary.await_commit_that_waits() > stop:
+            break
+        # This one was sent before, and would end with the receipt.
+        os.kill(sender, signal.SIGCONT)
+        time.sleep(PAUSE)
     end = primary.written()
     primary.kill(whole=True)
-    if hold is hold_receiver:
-        os.kill(held, signal.SIGCONT)
     standby.await_end_of_receiver()
-    has = standby.received() >= end
-    expect(has == (hold is hold_receiver), f"the standby {'has' if has else 'has not'} the commit that waited for it")
+    expect(standby.received() < end, "the standby has a commit that was not sent")
+
+
+def kill_before_acknowledgement(primary, standby, _chance):
+    """A commit waits for a standby that has it and does not say so: it is there after the failover, and has no answer."""
+    receiver = standby.receiver()
+    os.kill(receiver, signal.SIGSTOP)
+    primary.await_commit_that_waits()
+    end = primary.written()
+    wait_until(lambda: primary.sent() >= end, "a commit is not sent to the standby")
+    primary.kill(whole=True)
+    os.kill(receiver, signal.SIGCONT)
+    standby.await_end_of_receiver()
+    expect(standby.received() >= end, "the standby has not got a commit that was sent")
+
+
+KILLS = (kill_before_receipt, kill_before_acknowledgement, kill_by_chance)
 
 
 def fail_over(cluster):
@@ -61,12 +64,15 @@ def fail_over(cluster):
             primary.require(standby)
             team.await_everyone()
             team.await_answers(chance.randint(10, 40))
-            kill_primary(primary, standby, HOLDS[turn % len(HOLDS)], chance)
+            KILLS[turn % len(KILLS)](primary, standby, chance)
             goals, at = team.goals(), time.monotonic()
             promotions.append(standby.promote())
             cluster.postgres = standby
             returns += [moment - at for moment in team.await_everyone(goals)]
             cluster.await_tails()
+            # Each reader was told once of each failover, and went on where it was.
+            losses = [tail.resyncs for tail in cluster.tails]
+            expect(losses == [[0] * (turn + 1)] * len(losses), f"LOST: after failover {turn + 1} the readers of the stream had lost {losses}")
             cluster.await_listeners()
             primary, standby = standby, primary
         # The rest of the scenarios has a standby again.
