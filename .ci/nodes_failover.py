@@ -1,5 +1,6 @@
 """The primary killed and its standby promoted, and the primary restarted, under the writes of .ci/nodes; also a standby that lacks commits."""
 
+import concurrent.futures
 import os
 import random
 import signal
@@ -98,6 +99,47 @@ def restart_database(cluster):
     expect(all(node.process.poll() is None for node in cluster.nodes), "a node ended with the database server")
     report("database restarted", f"{RESTARTS} times stopped and started; {team.figures()}; the server was back after "
            f"{milliseconds(outages)}; then each writer had two answers after {milliseconds(returns)} ({time.monotonic() - begin:.1f} s)")
+
+
+def cancel_commits(cluster):
+    """An administrator cancels commits that wait for the standby: none of them is answered as written, and each is there once."""
+    begin, primary = time.monotonic(), cluster.postgres
+    waiting = "FROM pg_stat_activity WHERE usename = 'book' AND query = 'COMMIT' AND wait_event = 'SyncRep'"
+    for turn, node in enumerate(cluster.nodes):
+        text, held = f"The lantern of turn {turn} is lit", primary.sender()
+        os.kill(held, signal.SIGSTOP)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            try:
+                call = pool.submit(Http(node, f"{READER}/bosun").send, "POST", "/v1/memories", {"text": text}, text)
+                while not call.done():
+                    primary.command(f"SELECT pg_cancel_backend(pid) {waiting}")
+                    time.sleep(PAUSE)
+            finally:
+                os.kill(held, signal.SIGCONT)
+        failure = call.exception()
+        expect(isinstance(failure, Refusal) and failure.kind == "unavailable", f"{node.name} answered a commit that was cancelled: {failure or call.result()}")
+        cluster.ledger.save(save(cluster, text, turn))
+    report("commits cancelled", f"{len(cluster.nodes)} that waited for the standby: none was answered as written, and each was there once when it was "
+           f"sent again ({time.monotonic() - begin:.1f} s)")
+
+
+def bring_back_primary(cluster):
+    """A primary that was replaced runs again in the place of the new one: no node works with its old data."""
+    begin, primary = time.monotonic(), cluster.postgres
+    old = next(server for server in cluster.servers if server is not primary)
+    primary.stop()
+    old.start()
+    for node in cluster.nodes:
+        try:
+            page(node, 0)
+        except Refusal as refusal:
+            expect(refusal.kind == "unavailable" and "replaced" in refusal.error["message"], str(refusal))
+        else:
+            expect(False, f"{node.name} works with a primary that was replaced")
+    old.stop()
+    primary.start()
+    save(cluster, "The lead line is back", 0)
+    report("old primary", f"{len(cluster.nodes)} nodes refused one that came back, and went on with the new one ({time.monotonic() - begin:.1f} s)")
 
 
 def lose_commits(cluster):

@@ -111,10 +111,15 @@ impl PostgresStore {
                 session.end("ROLLBACK")?;
                 return Ok(WriteRun::Ended(Err(error)));
             }
-            let Err(error) = session.end("COMMIT") else { return Ok(WriteRun::Ended(Ok(()))) };
+            let Err(error) = session.end("COMMIT") else {
+                let is_sure = !session.ended_with_warning();
+                let unsure = || unknown_commit("PostgreSQL did not wait for its standby");
+                return Ok(WriteRun::Ended(is_sure.then_some(()).ok_or_else(unsure)));
+            };
             Ok(match WriteConflict::of(&error) {
                 Some(WriteConflict::Connection) => {
-                    WriteRun::Ended(Err(unknown_commit().with_cause(error)))
+                    let what = "the connection to PostgreSQL was lost during a commit";
+                    WriteRun::Ended(Err(unknown_commit(what).with_cause(error)))
                 }
                 Some(conflict) => WriteRun::Conflicted(conflict, error.into()),
                 None => WriteRun::Ended(Err(error.into())),
@@ -288,8 +293,8 @@ fn busy_rows() -> Error {
         .hint("Nothing was written. Try again in a moment.")
 }
 
-/// The error of a commit whose answer was lost.
-fn unknown_commit() -> Error {
-    Error::new(ErrorKind::Unavailable, "the connection to PostgreSQL was lost during a commit")
+/// The error of a commit that may be lost, because its answer was, or its standby may not have it.
+fn unknown_commit(what: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, what)
         .hint("Whether it was written is unknown. Repeat it with the same idempotency key.")
 }

@@ -15,7 +15,7 @@ pub const RESYNC_EVENT: &str = "resync";
 
 /// The history that the journals of a store belong to. It is another one after a failover of the
 /// database, which may have lost the last commits; a store in a file has one without a name.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JournalHistory(String);
 

@@ -1,12 +1,14 @@
 //! Where a PostgreSQL server is, and whether connections to it are encrypted.
 
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use postgres::config::{Host, SslMode, TargetSessionAttrs};
+use postgres::error::Severity;
 use postgres::{Client, Config, NoTls};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -14,7 +16,6 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::limits;
 
 /// The address of a server, or of several of which one accepts writes.
 #[derive(Clone)]
@@ -29,15 +30,34 @@ pub(super) struct DatabaseAddress {
 /// Says in a connection string that a pooler in transaction mode, such as PgBouncer, is in between.
 const POOLER_FLAG: &str = "pgbouncer=true";
 
+/// Modes of `libpq` that verify a certificate, as TLS does here in any case.
+const VERIFYING_MODES: [&str; 2] = ["sslmode=verify-full", "sslmode=verify-ca"];
+
+/// The word of `libpq` for the file of authorities, and its value for those of the system.
+const AUTHORITIES_WORD: &str = "sslrootcert=";
+const SYSTEM_AUTHORITIES: &str = "system";
+
+/// How long a server may take to accept a connection; then the next one is tried. A server that stops
+/// without a word, as when its machine loses power, is known by this and by the two below.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// How long what was sent may wait for the other machine's confirmation.
+const CONFIRMATION_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// How long a connection is silent before it is tried whether the other machine is there.
+const SILENCE_TIME_MAX: Duration = Duration::from_secs(15);
+
 impl DatabaseAddress {
     /// Reads a connection string. A server on another machine is reached with TLS unless the string
-    /// says `sslmode=disable`; its certificate is verified with the authorities of `authorities`, a
-    /// file of PEM certificates, or with the public ones.
+    /// says `sslmode=disable`; its certificate is verified with the authorities of `authorities` or of
+    /// `sslrootcert` in the string, files of PEM certificates, or with the public ones.
     ///
     /// # Errors
     /// `invalid` if the text is no connection string, or the file holds no certificate.
     pub(super) fn parse(connection: &str, authorities: Option<&Path>) -> Result<Self> {
-        let (connection, is_pooled) = without_pooler_flag(connection);
+        let AddressWords { connection, is_pooled, authorities: named } =
+            AddressWords::of(connection);
+        let authorities = authorities.map(Path::to_owned).or(named);
         let mut config = Config::from_str(&connection).map_err(|error| {
             Error::new(ErrorKind::Invalid, "this is no connection string of PostgreSQL")
                 .hint("Write it as `postgres://user@host/database`.")
@@ -54,20 +74,44 @@ impl DatabaseAddress {
             config.application_name("commonbook");
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(limits::WRITE_WAIT_SECONDS));
+            config.connect_timeout(CONNECT_TIME_MAX);
         }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(CONFIRMATION_TIME_MAX);
+        }
+        // Two hours by default, as the standard of TCP wants it.
+        config.keepalives_idle(config.get_keepalives_idle().min(SILENCE_TIME_MAX));
         if config.get_hosts().len() > 1 {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
-        let tls = is_encrypted.then(|| encryption(authorities)).transpose()?;
+        let tls = is_encrypted.then(|| encryption(authorities.as_deref())).transpose()?;
         Ok(Self { config, tls, is_pooled })
     }
 
     /// Opens a connection.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
+        self.connect_by(&self.config)
+    }
+
+    /// Opens a connection that sets `is_warned` when the server warns of something.
+    pub(super) fn connect_noting(
+        &self,
+        is_warned: Arc<AtomicBool>,
+    ) -> Result<Client, postgres::Error> {
+        let mut config = self.config.clone();
+        config.notice_callback(move |notice| {
+            tracing::warn!(message = notice.message(), "PostgreSQL warns");
+            if notice.parsed_severity() == Some(Severity::Warning) {
+                is_warned.store(true, Ordering::Relaxed);
+            }
+        });
+        self.connect_by(&config)
+    }
+
+    fn connect_by(&self, config: &Config) -> Result<Client, postgres::Error> {
         match &self.tls {
-            Some(tls) => self.config.connect(tls.clone()),
-            None => self.config.connect(NoTls),
+            Some(tls) => config.connect(tls.clone()),
+            None => config.connect(NoTls),
         }
     }
 
@@ -89,18 +133,34 @@ impl DatabaseAddress {
     }
 }
 
-/// A connection string without the flag for a pooler, and whether it had the flag.
-fn without_pooler_flag(connection: &str) -> (String, bool) {
-    let (start, words, separator) = match connection.split_once('?') {
-        Some((start, words)) => (format!("{start}?"), words, '&'),
-        None => (String::new(), connection, ' '),
-    };
-    if !words.split(separator).any(|word| word == POOLER_FLAG) {
-        return (connection.to_owned(), false);
+/// A connection string without the words that the client does not know, and what they say.
+struct AddressWords {
+    connection: String,
+    is_pooled: bool,
+    authorities: Option<PathBuf>,
+}
+
+impl AddressWords {
+    fn of(connection: &str) -> Self {
+        let (start, words, separator) = match connection.split_once('?') {
+            Some((start, words)) => (format!("{start}?"), words, '&'),
+            None => (String::new(), connection, ' '),
+        };
+        let (mut known, mut is_pooled, mut authorities) = (Vec::new(), false, None);
+        for word in words.split(separator) {
+            if word == POOLER_FLAG {
+                is_pooled = true;
+            } else if VERIFYING_MODES.contains(&word) {
+                known.push("sslmode=require");
+            } else if let Some(file) = word.strip_prefix(AUTHORITIES_WORD) {
+                authorities = (file != SYSTEM_AUTHORITIES).then(|| PathBuf::from(file));
+            } else {
+                known.push(word);
+            }
+        }
+        let connection = start + &known.join(separator.encode_utf8(&mut [0; 4]));
+        Self { connection, is_pooled, authorities }
     }
-    let others = words.split(separator).filter(|word| *word != POOLER_FLAG);
-    let others = others.collect::<Vec<_>>().join(separator.encode_utf8(&mut [0; 4]));
-    (start + &others, true)
 }
 
 /// Whether any of the servers is on another machine.
@@ -172,6 +232,30 @@ mod tests {
         assert!(!is_encrypted("postgres://ann@[::1]/memory"));
         assert!(!is_encrypted("host=/var/run/postgresql user=ann"));
         assert!(!is_encrypted("postgres://ann@db.example.com/memory?sslmode=disable"));
+    }
+
+    #[test]
+    fn the_words_of_libpq_for_verified_tls_are_known() {
+        for mode in ["verify-full", "verify-ca", "require"] {
+            assert!(is_encrypted(&format!("postgres://ann@localhost/memory?sslmode={mode}")));
+            assert!(is_encrypted(&format!("host=localhost user=ann sslmode={mode}")));
+        }
+        assert!(is_encrypted("postgres://ann@db/memory?sslmode=verify-full&sslrootcert=system"));
+        let address = "postgres://ann@db/memory?sslrootcert=/no/such/file.pem";
+        let error = DatabaseAddress::parse(address, None).err().unwrap();
+        assert!(error.message.contains("/no/such/file.pem"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_server_that_is_silent_is_given_up_soon_unless_the_address_says_otherwise() {
+        let config = |address: &str| DatabaseAddress::parse(address, None).unwrap().config;
+        let usual = config("postgres://ann@localhost/memory");
+        assert_eq!(usual.get_connect_timeout(), Some(&CONNECT_TIME_MAX));
+        assert_eq!(usual.get_tcp_user_timeout(), Some(&CONFIRMATION_TIME_MAX));
+        assert_eq!(usual.get_keepalives_idle(), SILENCE_TIME_MAX);
+        let own = config("host=localhost user=ann connect_timeout=60 keepalives_idle=7");
+        assert_eq!(own.get_connect_timeout(), Some(&Duration::from_secs(60)));
+        assert_eq!(own.get_keepalives_idle(), Duration::from_secs(7));
     }
 
     #[test]

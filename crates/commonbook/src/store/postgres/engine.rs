@@ -3,8 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::error::Error as StdError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use postgres::error::SqlState;
+use postgres::error::{DbError, SqlState};
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql as EngineParameter, Type, to_sql_checked};
 use postgres::{Client, Row, SimpleQueryMessage, Statement};
@@ -61,6 +63,8 @@ pub(super) struct PostgresSession {
     lower: String,
     /// The history of the server that the connection leads to, if it always leads to the same.
     history: Option<JournalHistory>,
+    /// Whether the server has warned of something since the transaction began to end.
+    is_warned: Arc<AtomicBool>,
 }
 
 struct PreparedStatement {
@@ -70,8 +74,12 @@ struct PreparedStatement {
 }
 
 impl PostgresSession {
-    /// Prepares a new connection for the statements of the store.
-    pub(super) fn start(mut client: Client, is_pooled: bool) -> Result<Self> {
+    /// Prepares a new connection for the statements of the store; `is_warned` tells of its warnings.
+    pub(super) fn start(
+        mut client: Client,
+        is_pooled: bool,
+        is_warned: Arc<AtomicBool>,
+    ) -> Result<Self> {
         let sql = "SELECT collname::text FROM pg_collation WHERE collname = ANY ($1::text[]) \
              AND collencoding IN (-1, 6) ORDER BY array_position($1::text[], collname::text) LIMIT 1";
         let names: &(dyn EngineParameter + Sync) = &LOWER_COLLATIONS.as_slice();
@@ -92,7 +100,13 @@ impl PostgresSession {
             shares_turn: false,
             lower,
             history,
+            is_warned,
         })
+    }
+
+    /// The history of the server, if the connection always leads to the same.
+    pub(super) fn fixed_history(&self) -> Option<&JournalHistory> {
+        self.history.as_ref()
     }
 
     /// The history of the server.
@@ -126,9 +140,16 @@ impl PostgresSession {
 
     /// Ends the transaction by `COMMIT` or `ROLLBACK`.
     pub(super) fn end(&mut self, end: &str) -> Result<(), postgres::Error> {
+        self.is_warned.store(false, Ordering::Relaxed);
         self.client.batch_execute(end)?;
         self.in_transaction = false;
         Ok(())
+    }
+
+    /// Whether the server warned while the last transaction ended: a commit that did not wait for its
+    /// standby to the end is one with a warning (PostgreSQL, `SyncRepWaitForLSN`).
+    pub(super) fn ended_with_warning(&self) -> bool {
+        self.is_warned.load(Ordering::Relaxed)
     }
 
     /// Whether the transaction, which [`BEGIN_BESIDE_OTHERS`] began, shares the turn: no write has it
@@ -534,6 +555,12 @@ pub(super) fn server_error(error: postgres::Error) -> Error {
         | SqlState::ADMIN_SHUTDOWN
         | SqlState::CRASH_SHUTDOWN
         | SqlState::CANNOT_CONNECT_NOW => unusable_server("PostgreSQL accepts no connection now"),
+        SqlState::INVALID_PASSWORD
+        | SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+        | SqlState::INVALID_CATALOG_NAME => {
+            let reason = error.as_db_error().map(DbError::message).unwrap_or_default();
+            unusable_server(format!("PostgreSQL refuses the connection: {reason}"))
+        }
         SqlState::READ_ONLY_SQL_TRANSACTION => {
             unusable_server("this PostgreSQL server is read-only, as a standby is")
         }

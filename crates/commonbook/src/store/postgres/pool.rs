@@ -1,7 +1,8 @@
 //! The connections to the server: opened when needed, used by one transaction at a time.
 
 use std::error::Error as StdError;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::address::DatabaseAddress;
@@ -9,6 +10,7 @@ use super::engine::{PostgresSession, server_error};
 use super::unusable_server;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
+use crate::model::event::JournalHistory;
 
 /// Connections of one process at most.
 const CONNECTIONS_MAX: usize = 16;
@@ -27,6 +29,7 @@ pub(super) struct ConnectionPool {
 struct PoolState {
     idle: Vec<PostgresSession>,
     in_use: usize,
+    newest_history: Option<JournalHistory>,
 }
 
 impl ConnectionPool {
@@ -98,11 +101,32 @@ impl ConnectionPool {
     }
 
     fn connect(&self) -> Result<PostgresSession> {
-        let client = self.address.connect().map_err(|error| match error.code() {
+        let is_warned = Arc::new(AtomicBool::new(false));
+        let client = self.address.connect_noting(Arc::clone(&is_warned));
+        let client = client.map_err(|error| match error.code() {
             Some(_) => server_error(error),
             None => unreachable_server(error),
         })?;
-        PostgresSession::start(client, self.address.is_pooled())
+        let session = PostgresSession::start(client, self.address.is_pooled(), is_warned)?;
+        self.check_history(session.fixed_history())?;
+        Ok(session)
+    }
+
+    /// Refuses a server of an earlier history than one that this process has used: it was replaced by
+    /// a standby and came back. A later history is noted.
+    fn check_history(&self, history: Option<&JournalHistory>) -> Result<()> {
+        let Some(history) = history.filter(|history| !history.is_only()) else { return Ok(()) };
+        let newest = &mut self.state().newest_history;
+        match newest {
+            Some(newest) if history < newest => Err(unusable_server(
+                "this PostgreSQL server was replaced by a standby and runs again: its data is old",
+            )
+            .hint("Stop it, or make it a standby of the new server.")),
+            newest => {
+                *newest = Some(history.clone());
+                Ok(())
+            }
+        }
     }
 }
 
@@ -114,7 +138,18 @@ fn unreachable_server(error: postgres::Error) -> Error {
         message = format!("{message}: {found}");
         reason = found.source();
     }
-    unusable_server(message).with_cause(error)
+    let (is_of_stranger, is_expired) =
+        (message.contains("UnknownIssuer"), message.contains("xpired"));
+    let unreachable = unusable_server(message).with_cause(error);
+    if is_of_stranger {
+        let hint = "Name the file with the certificate of its authority: `authorities` in the section \
+                    `database` of config.json.";
+        return unreachable.hint(hint);
+    }
+    match is_expired {
+        true => unreachable.hint("Give the server a certificate that is valid now."),
+        false => unreachable,
+    }
 }
 
 /// The place of a connection in use; dropping it makes room for another.
