@@ -12,7 +12,7 @@ use crate::verb::Verb;
 
 /// Fields of requests that tools do not declare: what a program sets rather than a model. The server
 /// accepts them all the same.
-const UNDECLARED_FIELDS: [&str; 17] = [
+const UNDECLARED_FIELDS: [&str; 18] = [
     "author",
     "expected_revision",
     "expires_hours",
@@ -30,6 +30,7 @@ const UNDECLARED_FIELDS: [&str; 17] = [
     "threshold",
     "trust",
     "user_id",
+    "wait",
 ];
 
 /// Further fields of one verb that its tool does not declare: an audit and a look back are for people

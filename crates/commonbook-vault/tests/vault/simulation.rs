@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -288,10 +289,15 @@ fn run(worlds: &mut [World; 2], seed: u64) -> String {
 fn nothing_is_lost_and_everything_comes_to_rest() {
     let runs = std::env::var("COMMONBOOK_VAULT_RUNS").ok().and_then(|runs| runs.parse().ok());
     let runs = runs.unwrap_or(RUNS);
-    let mut worlds = World::pair();
-    for seed in 0..runs {
-        run(&mut worlds, seed);
-    }
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for first in 0..threads as u64 {
+            scope.spawn(move || {
+                let mut worlds = World::pair();
+                (first..runs).step_by(threads).for_each(|seed| drop(run(&mut worlds, seed)));
+            });
+        }
+    });
 }
 
 #[test]

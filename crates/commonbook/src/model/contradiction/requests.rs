@@ -57,7 +57,7 @@ pub struct DetectContradictions {
     /// The last page's `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<PageCursor>,
-    /// `false` does not compare the newest memories first.
+    /// `false`: without comparing the newest memories first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
 }
@@ -122,7 +122,7 @@ pub struct ResolveContradiction {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
-    /// Fails with `conflict` if that has changed, and writes nothing.
+    /// Fails with `conflict` if that has changed; nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

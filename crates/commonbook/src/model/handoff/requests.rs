@@ -89,7 +89,7 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
-    /// Fails with `conflict` if that has changed, and writes nothing.
+    /// Fails with `conflict` if that has changed; nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
     /// Only says what would go along. Also what would not, and why; nothing is written.
@@ -138,7 +138,7 @@ pub struct CompleteHandoff {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
-    /// Fails with `conflict` if that has changed, and writes nothing.
+    /// Fails with `conflict` if that has changed; nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
 }

@@ -79,7 +79,7 @@ pub struct SaveMemory {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
     pub based_on: Vec<String>,
-    /// Fails with `conflict` if that has changed, and writes nothing.
+    /// Fails with `conflict` if that has changed; nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
