@@ -7,6 +7,7 @@
 
 mod feed;
 
+use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -200,11 +201,16 @@ impl StreamReader {
             }
             self.grown.mark_unchanged();
             match self.feed.take(&self.offset, &self.sight, &self.filter) {
-                None if self.offset.history != Some(self.feed.history()) => {
-                    self.live = false;
-                    continue;
-                }
-                None => return self.lag_frame().await,
+                None => match self.offset.history.cmp(&Some(self.feed.history())) {
+                    Ordering::Equal => return self.lag_frame().await,
+                    Ordering::Less => {
+                        self.live = false;
+                        continue;
+                    }
+                    // The reader has read the journal since its history is another one, and the feed has
+                    // not yet.
+                    Ordering::Greater => {}
+                },
                 Some(taken) => {
                     self.offset.sequence = taken.through;
                     self.follower.note_position(self.offset.sequence);

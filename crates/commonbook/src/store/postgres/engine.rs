@@ -90,7 +90,15 @@ impl PostgresSession {
         let lower = found.try_get(0)?;
         let history = match is_pooled {
             true => None,
-            false => Some(read_history(&mut client)?),
+            false => Some(match read_history(&mut client) {
+                Ok(history) => history,
+                // A server that only speaks like PostgreSQL may have no write-ahead log to ask for.
+                Err(error) if error.code().is_some() => {
+                    tracing::debug!(%error, "the server does not name its time line");
+                    JournalHistory::default()
+                }
+                Err(error) => return Err(error.into()),
+            }),
         };
         Ok(Self {
             client,
@@ -113,7 +121,7 @@ impl PostgresSession {
     fn history(&mut self) -> Result<JournalHistory> {
         match &self.history {
             Some(history) => Ok(history.clone()),
-            None => read_history(&mut self.client),
+            None => Ok(read_history(&mut self.client)?),
         }
     }
 
@@ -226,7 +234,7 @@ impl PostgresSession {
 
 /// The time line of the server: it has another one since it was promoted from a standby, or restored to
 /// a time (PostgreSQL, "Timelines"; the first eight digits of the names of its log's files).
-fn read_history(client: &mut Client) -> Result<JournalHistory> {
+fn read_history(client: &mut Client) -> Result<JournalHistory, postgres::Error> {
     let sql = "SELECT CASE WHEN pg_is_in_recovery() THEN '' \
                ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
     Ok(JournalHistory::named(client.query_typed_one(sql, &[])?.try_get::<_, String>(0)?))
