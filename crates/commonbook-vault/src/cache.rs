@@ -57,8 +57,13 @@ impl PassCache {
 
     fn refresh_store(&mut self, source: &dyn VaultSource) -> Result<()> {
         // Before the export: what happens meanwhile is read once more.
-        let changes = source.changes_after(self.through())?;
-        let is_first = self.through.is_none() || changes.history != self.history;
+        let mut changes = source.changes_after(self.through())?;
+        let is_other = changes.history != self.history;
+        if is_other && self.through.is_some() {
+            // The journal may end before the last event that was read.
+            changes = source.changes_after(0)?;
+        }
+        let is_first = self.through.is_none() || is_other;
         self.history = changes.history;
         if self.through.replace(changes.through) == Some(changes.through) && !is_first {
             return Ok(());
