@@ -61,14 +61,14 @@ impl SaveBench {
         fill(&book, self.size)?;
         SaveFigure::print_head();
         measure_disk(home, self.saves)?.print("bare 4 KiB append + fdatasync");
-        let single = measure_threads(1, self.saves, &|_, rng| save(&book, rng))?;
+        let single = measure_threads(1, self.saves, |_, rng| save(&book, rng))?;
         single.print("save, 1 writer");
-        let many = measure_threads(self.writers, self.each, &|_, rng| save(&book, rng))?;
+        let many = measure_threads(self.writers, self.each, |_, rng| save(&book, rng))?;
         many.print(&format!("save, {} writers", self.writers));
         let server = ChildServer::start(home)?;
-        measure_threads(1, self.saves.min(1_000), &|_, rng| post(&server, rng))?
+        measure_threads(1, self.saves.min(1_000), |_, rng| post(&server, rng))?
             .print("POST /v1/memories, 1 client");
-        let rest = measure_threads(self.writers, self.each, &|_, rng| post(&server, rng))?;
+        let rest = measure_threads(self.writers, self.each, |_, rng| post(&server, rng))?;
         rest.print(&format!("POST /v1/memories, {} clients", self.writers));
         measure_disk(home, self.saves)?.print("bare 4 KiB append + fdatasync, again");
         print_line(&format!(
@@ -133,13 +133,13 @@ fn measure_disk(folder: &Path, count: usize) -> Result<SaveFigure> {
 pub(super) fn measure_threads(
     threads: usize,
     often: usize,
-    act: &(dyn Fn(usize, &mut Rng) -> Result<()> + Sync),
+    act: impl Fn(usize, &mut Rng) -> Result<()> + Sync,
 ) -> Result<SaveFigure> {
     let times = Mutex::new((Vec::with_capacity(threads * often), None));
     let begun = Instant::now();
     std::thread::scope(|scope| {
         for thread in 0..threads {
-            let times = &times;
+            let (times, act) = (&times, &act);
             scope.spawn(move || {
                 let mut rng = Rng::with_seed(thread as u64);
                 let mut own = Vec::with_capacity(often);

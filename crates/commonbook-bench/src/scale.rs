@@ -134,7 +134,7 @@ impl ScaleBench {
                 for _ in 0..self.turns {
                     theirs.push(server.pgbench(&database, &script, clients, each)?);
                     let own = |client: usize, _: &mut Rng| save(&place.workspace(client));
-                    ours.push(measure_threads(clients, each, &own)?);
+                    ours.push(measure_threads(clients, each, own)?);
                 }
                 Self::print_saves(place, clients, theirs, ours);
             }
