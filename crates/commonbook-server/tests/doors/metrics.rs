@@ -12,9 +12,9 @@ use crate::tokens::token;
 use crate::world::{Door, Home, Mcp, Server, WORKSPACE, new_text};
 
 /// The names of all labels.
-const LABELS: [&str; 12] = [
-    "client", "door", "event", "follower", "kind", "le", "origin", "outcome", "state", "status",
-    "verb", "version",
+const LABELS: [&str; 13] = [
+    "client", "door", "event", "follower", "for", "kind", "le", "origin", "outcome", "state",
+    "status", "verb", "version",
 ];
 
 /// One scrape, as a scraper has parsed it.
