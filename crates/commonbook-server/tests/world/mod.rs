@@ -793,6 +793,8 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                 "plan",
                 "sha256",
                 "prompt_tokens_after",
+                // A database alone names it.
+                "history",
                 // Counted in the background, and by a server alone.
                 "usage",
                 "bus",
