@@ -394,7 +394,9 @@ impl Stranger<'_> {
             for word in HIDDEN_WORDS {
                 assert!(!line.contains(word), "the stream has the word {word}: {line}");
             }
-            streamed.extend(line.strip_prefix("id: ").map(str::to_owned));
+            // With the name of its history if the store has several.
+            let id = line.strip_prefix("id: ").and_then(|id| id.split('.').next());
+            streamed.extend(id.map(str::to_owned));
             if streamed.last() == listed.last() {
                 break;
             }
