@@ -94,7 +94,7 @@ impl PostgresSession {
                 Ok(history) => history,
                 // A server that only speaks like PostgreSQL may have no write-ahead log to ask for.
                 Err(error) if error.code().is_some() => {
-                    tracing::debug!(%error, "the server does not name its time line");
+                    tracing::debug!(%error, "the server does not name its timeline");
                     JournalHistory::default()
                 }
                 Err(error) => return Err(error.into()),
@@ -232,8 +232,8 @@ impl PostgresSession {
     }
 }
 
-/// The time line of the server: it has another one since it was promoted from a standby, or restored to
-/// a time (PostgreSQL, "Timelines"; the first eight digits of the names of its log's files).
+/// The timeline of the server: a promotion from standby and a restore to an earlier time begin a new one
+/// (PostgreSQL, "Timelines"; the first eight digits of the names of its log's files).
 fn read_history(client: &mut Client) -> Result<JournalHistory, postgres::Error> {
     let sql = "SELECT CASE WHEN pg_is_in_recovery() THEN '' \
                ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
