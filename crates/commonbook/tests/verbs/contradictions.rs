@@ -117,6 +117,17 @@ fn a_list_is_filtered_and_paged() {
 }
 
 #[test]
+fn a_list_that_does_not_wait_has_only_what_is_found() {
+    let world = World::new();
+    world.says("ann", OLD, &json!({}));
+    world.says("bob", NEW, &json!({}));
+    let at_once = || world.detected("eve", json!({"wait": false}));
+    assert_eq!(at_once(), [], "nothing has compared them");
+    let found = world.detected("eve", json!({}));
+    assert_eq!((found.len(), at_once()), (1, found));
+}
+
+#[test]
 fn a_caller_that_does_not_see_both_memories_sees_no_contradiction() {
     let world = World::new();
     let hidden = world.says("ann", OLD, &json!({"sharing": "private"}));
