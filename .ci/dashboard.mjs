@@ -50,6 +50,8 @@ check(page.url() === `${origin}${root}/now`, `the link leads to ${page.url()}`);
 const open = async (path) => {
   const response = await page.goto(`${origin}${path}`);
   check(response.status() === 200, `${path}: status ${response.status()}`);
+  // The scripts begin after the first paint.
+  await page.locator('#palette-button').waitFor();
 };
 // Waits until the page at this address is shown: a link changes the address before the page is there.
 const arrived = async (address) => {
@@ -92,6 +94,20 @@ await page.bringToFront();
 await page.locator('#live-state', { hasText: 'live' }).waitFor({ timeout: 20_000 });
 run('codex', 'save', 'The teapot of the office is blue');
 await page.locator('#events .row-main', { hasText: 'The teapot of the office is blue' }).waitFor({ timeout: 20_000 });
+// What happens after the server made the page, and before the page follows its events, appears too.
+const happensMeanwhile = (tab, text) => tab.route(`${origin}${root}/now`, async (route) => {
+  const response = await route.fetch();
+  const body = await response.text();
+  run('codex', 'save', text);
+  await route.fulfill({ response, body });
+}, { times: 1 });
+const late = await context.newPage();
+watch(late, 'a page that comes late');
+await happensMeanwhile(late, 'The spoon of the office is bent');
+await late.goto(`${origin}${root}/now`);
+await late.locator('#events .row-main', { hasText: 'The spoon of the office is bent' }).waitFor({ timeout: 20_000 });
+await late.close();
+await page.bringToFront();
 const streams = JSON.parse(run('human-looks', 'stats', '--json')).bus?.followers ?? 1;
 check(streams <= 2, `ten tabs have ${streams} streams`);
 for (const tab of tabs) await tab.close();
@@ -101,7 +117,9 @@ passed += 1;
 const alone = await context.newPage();
 watch(alone, 'a page without shared workers');
 await alone.addInitScript(() => { delete globalThis.SharedWorker; });
+await happensMeanwhile(alone, 'The fork of the office is lost');
 await alone.goto(`${origin}${root}/now`);
+await alone.locator('#events .row-main', { hasText: 'The fork of the office is lost' }).waitFor({ timeout: 20_000 });
 await alone.locator('#live-state', { hasText: 'live' }).waitFor({ timeout: 20_000 });
 check(await alone.evaluate(() => typeof SharedWorker) === 'undefined', 'the page has no shared workers');
 run('codex', 'save', 'The sugar of the office is brown');

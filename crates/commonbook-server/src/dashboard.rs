@@ -119,8 +119,9 @@ async fn render(
     let request = PageRequest::new(door.book.clone(), &door.config, page, item, parts, csrf)?;
     run_cancellable(caller, move |caller| {
         let request = request.for_caller(caller);
+        let position = request.journal_position()?;
         let content = request.content()?;
-        layout::page(&request, &content, PAGES)
+        layout::page(&request, &content, &position, PAGES)
     })
     .await
 }

@@ -2,6 +2,7 @@
 
 use commonbook::base::error::{Error, Result};
 use commonbook::model::access;
+use commonbook::model::event::ResumeToken;
 use maud::{DOCTYPE, Markup, html};
 
 use super::parts::{form_fields, verb_words};
@@ -9,13 +10,14 @@ use super::request::{DONE_PARAMETER, DashboardPage, PageContent, PageRequest};
 use super::{assets, same};
 use crate::http_error::RequestId;
 
-/// A whole page.
+/// A whole page, made from the journal as of this position or a later one.
 ///
 /// # Errors
 /// `internal` if the page has no caller.
 pub(super) fn page(
     request: &PageRequest,
     content: &PageContent,
+    position: &ResumeToken,
     pages: &[DashboardPage],
 ) -> Result<Markup> {
     let caller = request.caller()?;
@@ -51,7 +53,7 @@ pub(super) fn page(
                     }
                 }
             }
-            main id="main" tabindex="-1" {
+            main id="main" tabindex="-1" data-position=(position) {
                 @if let Some(done) = done {
                     p class="notice" role="status" { (verb_words(done)) }
                 }

@@ -6,6 +6,7 @@ use commonbook::Commonbook;
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
+use commonbook::model::event::{EventFilter, ResumeToken};
 use commonbook::model::workspace::Workspace;
 use jiff::Timestamp;
 use maud::Markup;
@@ -121,6 +122,16 @@ impl PageRequest {
     /// The same request, of this caller.
     pub(super) fn for_caller(self, caller: &Caller) -> Self {
         Self { caller: Some(caller.clone()), ..self }
+    }
+
+    /// The end of the journal before the page is made: it may lack what happens from here on.
+    ///
+    /// # Errors
+    /// Those of reading the journal.
+    pub(super) fn journal_position(&self) -> Result<ResumeToken> {
+        let filter = EventFilter::default();
+        let batch = self.book.follow_events(self.caller()?, &filter, None, 0)?;
+        Ok(ResumeToken::new(batch.end, &batch.history))
     }
 
     /// The content of the page.

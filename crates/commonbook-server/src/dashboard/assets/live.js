@@ -25,6 +25,7 @@ export function startLive() {
 
 // Follows the stream if the main part that is shown has live sections.
 export function followPage() {
+  // What happened since the page was made comes as `resync`.
   kinds.clear();
   if (!document.body.dataset.stream) return;
   if (sections().length > 0) follow(); else { leave(); say("", false); }
@@ -115,14 +116,13 @@ let port;
 let follows = false;
 
 function follow() {
-  if (follows) return;
   follows = true;
   const { stream, worker: path } = document.body.dataset;
   if (!port) {
     port = typeof SharedWorker === "function" ? new SharedWorker(path, { name: "commonbook" }).port : new Worker(path);
     port.onmessage = (event) => { if (follows) receive(event.data); };
   }
-  port.postMessage({ stream });
+  port.postMessage({ stream, position: document.getElementById("main").dataset.position });
 }
 
 function leave() {

@@ -29,9 +29,17 @@ function begin(main) {
   followPage();
 }
 
-localTimes(document);
+function start() {
+  localTimes(document);
+  startLive();
+  begin(document.getElementById("main"));
+  startSwaps(begin);
+}
+
 startPalette();
 startKeys();
-startLive();
-begin(document.getElementById("main"));
-startSwaps(begin);
+// The page is seen first: the rest would take the processor from its first paint. A page that is opened behind others is
+// not painted.
+const tellsPaint = PerformanceObserver.supportedEntryTypes?.includes("paint");
+if (document.hidden || !tellsPaint || performance.getEntriesByType("paint").length > 0) start();
+else new PerformanceObserver((_, observer) => { observer.disconnect(); start(); }).observe({ type: "paint" });

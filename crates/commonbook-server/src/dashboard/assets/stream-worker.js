@@ -12,19 +12,28 @@ function serve(port) {
       return;
     }
     followed = data.stream;
-    join(followed, port);
+    join(followed, port, data.position);
   };
 }
 
-function join(path, port) {
+// `position` is the end of the journal when the page was made: the page lacks the events behind it.
+function join(path, port, position) {
   let stream = streams.get(path);
   if (!stream) {
-    stream = { ports: new Set(), reader: new AbortController(), state: "closed", last: "" };
+    stream = { ports: new Set(), reader: new AbortController(), state: "closed", last: position };
     streams.set(path, stream);
     read(path, stream);
   }
   stream.ports.add(port);
   port.postMessage({ kind: stream.state });
+  if (isBehind(position, stream.last)) port.postMessage({ kind: "resync" });
+}
+
+// Positions are numbers, on a database with the name of the history behind a dot.
+function isBehind(position, last) {
+  const [place, history] = position.split(".");
+  const [lastPlace, lastHistory] = last.split(".");
+  return history !== lastHistory || Number(place) < Number(lastPlace);
 }
 
 function leave(path, port) {
@@ -42,7 +51,7 @@ async function read(path, stream) {
   const tell = (kind) => stream.ports.forEach((port) => port.postMessage({ kind }));
   while (!stream.reader.signal.aborted) {
     try {
-      const headers = stream.last ? { "Last-Event-ID": stream.last } : {};
+      const headers = { "Last-Event-ID": stream.last };
       const response = await fetch(path, { headers, credentials: "same-origin", signal: stream.reader.signal });
       if (response.ok) {
         stream.state = "open";
