@@ -18,7 +18,8 @@ use commonbook::model::contradiction::{
 };
 use commonbook::model::export::{EditedChange, ExportRecord, MemoryEdit, Supersession};
 use commonbook::model::memory::{
-    DeleteMemory, Importance, Memory, MemoryType, SaveMemory, Sharing, Trust, UpdateMemory,
+    DeleteMemory, Importance, Memory, MemoryType, SaveMemory, Sharing, TimeChange, Trust,
+    UpdateMemory,
 };
 use serde_json::{Map, json};
 
@@ -468,8 +469,8 @@ impl Vault<'_> {
             importance: differing(&fields.importance, &now.importance),
             sharing: differing(&fields.sharing, &now.sharing),
             metadata: differing(&fields.metadata, &now.metadata),
-            valid_from: differing(&fields.valid_from, &now.valid_from).flatten(),
-            valid_until: differing(&fields.valid_until, &now.valid_until).flatten(),
+            valid_from: differing(&fields.valid_from, &now.valid_from).map(TimeChange::to),
+            valid_until: differing(&fields.valid_until, &now.valid_until).map(TimeChange::to),
             ..UpdateMemory::empty_update(memory.id)
         };
         self.record_of_edit(EditedChange::Update(Box::new(update)))

@@ -76,6 +76,12 @@ fn edits_of_every_key_arrive_and_keys_of_others_stay() {
         "{content}"
     );
     quiet(&world.sync());
+    // A line that is removed is a value that is removed.
+    world.edit("orders page", |content| content.replace("valid_until: 2027-01-01T00:00:00Z\n", ""));
+    assert_eq!(world.sync().changed.len(), 1);
+    let memory = &world.book.list_memories(&caller("dev"), &request(json!({}))).unwrap().items[0];
+    assert_eq!((memory.valid_until, memory.revision), (None, 3));
+    quiet(&world.sync());
     // An agent's change keeps them too.
     update(&world, memory, "ann", "The orders page is fast");
     world.sync();

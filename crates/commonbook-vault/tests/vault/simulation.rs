@@ -22,8 +22,10 @@ const ACTIONS: usize = 14;
 /// Passes and exchanges until both sides must be at rest.
 const ROUNDS_TO_REST: usize = 3;
 
-/// Runs of the test; the environment asks for more.
+/// Runs of the test, and how many of them are made twice, with equal files at the end. The environment
+/// asks for more, each of them twice.
 const RUNS: u64 = 1_000;
+const RUNS_TWICE: u64 = 10;
 
 /// A disk that fails after some steps, as if the process were killed before the next one.
 struct DyingSteps {
@@ -253,11 +255,12 @@ impl Run<'_> {
         for word in &self.said {
             assert!(everything.contains(word.as_str()), "{word} is lost\n{}", log());
         }
-        for world in self.machines {
-            // What the passes remembered is what a new process reads.
+        for (world, last) in self.machines.into_iter().zip(&reports) {
+            // What the passes remembered is what a new process reads. Two files of one memory, of which a
+            // person edited one while an agent deleted the memory elsewhere, are named until one is removed.
             world.restart();
             let report = world.try_sync(SyncOptions::default(), Box::new(DiskSteps)).unwrap();
-            assert_eq!(report, SyncReport::default(), "{}", log());
+            assert_eq!(report, *last, "{}", log());
         }
     }
 }
@@ -287,23 +290,20 @@ fn run(worlds: &mut [World; 2], seed: u64) -> String {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a longer run is asked for by the environment")]
 fn nothing_is_lost_and_everything_comes_to_rest() {
-    let runs = std::env::var("COMMONBOOK_VAULT_RUNS").ok().and_then(|runs| runs.parse().ok());
-    let runs = runs.unwrap_or(RUNS);
+    let asked = std::env::var("COMMONBOOK_VAULT_RUNS").ok().and_then(|runs| runs.parse().ok());
+    let (runs, twice) = asked.map_or((RUNS, RUNS_TWICE), |runs: u64| (runs, runs));
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     std::thread::scope(|scope| {
-        for first in 0..threads as u64 {
+        for thread in 0..threads as u64 {
             scope.spawn(move || {
-                let mut worlds = World::pair();
-                (first..runs).step_by(threads).for_each(|seed| drop(run(&mut worlds, seed)));
+                let (mut worlds, mut again) = (World::pair(), World::pair());
+                for seed in (thread..runs).step_by(threads) {
+                    let left_behind = run(&mut worlds, seed);
+                    if seed < twice {
+                        assert_eq!(run(&mut again, seed), left_behind, "seed {seed}");
+                    }
+                }
             });
         }
     });
-}
-
-#[test]
-fn a_seed_does_the_same_each_time() {
-    for seed in 0..10 {
-        let [first, second] = [0, 1].map(|_| run(&mut World::pair(), seed));
-        assert_eq!(first, second, "seed {seed}");
-    }
 }

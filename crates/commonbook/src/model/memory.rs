@@ -34,7 +34,7 @@ pub use save::{
     RetractedTwin, SaveMemories, SaveMemory, SaveOutcome, SaveResult, unbegun_session_hint,
 };
 pub use subject::MemorySubject;
-pub use update::{UpdateMemory, UpdateResult, changed_fields, expect_revision};
+pub use update::{TimeChange, UpdateMemory, UpdateResult, changed_fields, expect_revision};
 pub use usage::{MemoryUsage, UsageKind, UsagePosition};
 
 use std::collections::BTreeSet;

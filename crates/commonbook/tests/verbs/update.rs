@@ -39,6 +39,7 @@ fn an_unset_field_stays() {
         (json!({"sharing": "private"}), "sharing"),
         (json!({"metadata": {}}), "metadata"),
         (json!({"valid_from": "2026-01-02T00:00:00Z"}), "valid_from"),
+        (json!({"valid_from": ""}), "valid_from"),
         (json!({"valid_until": "2027-01-01T00:00:00Z"}), "valid_until"),
     ];
     for (value, field) in table {
@@ -101,6 +102,15 @@ fn an_unknown_field_is_refused_by_name() {
         let error = commonbook::base::input::from_value::<UpdateMemory>(value).unwrap_err();
         assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some(field)));
     }
+}
+
+#[test]
+fn a_text_that_is_no_time_is_refused() {
+    let id = World::new().save("ann", "tea").id;
+    let value = json!({"id": id, "valid_until": "tomorrow"});
+    let error = commonbook::base::input::from_value::<UpdateMemory>(value).unwrap_err();
+    assert_eq!(error.field.as_deref(), Some("valid_until"));
+    assert!(error.message.contains("expected a time such as"), "{}", error.message);
 }
 
 #[test]

@@ -60,18 +60,64 @@ pub struct UpdateMemory {
     /// The new metadata; it replaces all of the old.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// When it begins to hold, RFC 3339.
+    /// When it begins to hold, RFC 3339; an empty one removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub valid_from: Option<Timestamp>,
-    /// When it ceases to hold, RFC 3339.
+    pub valid_from: Option<TimeChange>,
+    /// When it ceases to hold, RFC 3339; an empty one removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub valid_until: Option<Timestamp>,
+    pub valid_until: Option<TimeChange>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.
     #[serde(default, skip_serializing)]
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
     pub idempotency_key: Option<String>,
+}
+
+/// A new value of a time that a memory may lack: a time, or an empty text, which removes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", inline)]
+pub enum TimeChange {
+    /// The memory has this time.
+    Set(Timestamp),
+    /// The memory has none.
+    Remove,
+}
+
+impl TimeChange {
+    /// The change that makes a time this one.
+    #[must_use]
+    pub fn to(time: Option<Timestamp>) -> Self {
+        time.map_or(Self::Remove, Self::Set)
+    }
+
+    fn time(self) -> Option<Timestamp> {
+        match self {
+            Self::Set(time) => Some(whole_milliseconds(time)),
+            Self::Remove => None,
+        }
+    }
+}
+
+impl TryFrom<String> for TimeChange {
+    type Error = jiff::Error;
+
+    fn try_from(text: String) -> std::result::Result<Self, jiff::Error> {
+        match text.trim() {
+            "" => Ok(Self::Remove),
+            time => time.parse().map(Self::Set),
+        }
+    }
+}
+
+impl From<TimeChange> for String {
+    fn from(change: TimeChange) -> Self {
+        match change {
+            TimeChange::Set(time) => time.to_string(),
+            TimeChange::Remove => Self::new(),
+        }
+    }
 }
 
 /// A memory after a change.
@@ -132,8 +178,8 @@ impl UpdateMemory {
         if let Some(metadata) = &self.metadata {
             memory.metadata.clone_from(metadata);
         }
-        memory.valid_from = self.valid_from.map(whole_milliseconds).or(memory.valid_from);
-        memory.valid_until = self.valid_until.map(whole_milliseconds).or(memory.valid_until);
+        memory.valid_from = self.valid_from.map_or(memory.valid_from, TimeChange::time);
+        memory.valid_until = self.valid_until.map_or(memory.valid_until, TimeChange::time);
         self.check_any_change()?;
         match self.about {
             Some(about) => memory.set_subject(about, user)?,
