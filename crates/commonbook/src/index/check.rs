@@ -1,15 +1,16 @@
 //! Checking the files of the index.
 
 use super::damage::catch_damage;
-use super::{Index, vectors};
+use super::journal_index::JournalIndex;
+use super::vectors;
 use crate::base::error::Result;
 
-impl Index {
+impl JournalIndex {
     /// The damaged files, one line each.
     ///
     /// # Errors
     /// `unavailable` if they cannot be read.
-    pub fn check(&self) -> Result<Vec<String>> {
+    pub(super) fn check(&self) -> Result<Vec<String>> {
         self.open();
         let state = self.read();
         let Some(generation) = &state.generation else { return Ok(Vec::new()) };
