@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use commonbook::Commonbook;
+use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input;
 use commonbook::base::limits;
@@ -232,10 +233,10 @@ fn caller(workspace: &str) -> Result<Caller> {
     Ok(Caller::new(Some(name), workspace.parse()?, EntryPoint::Cli))
 }
 
-/// A node with an index in memory, without an embedder.
+/// A node with indexes in memory, without an embedder.
 fn open_node(address: &str) -> Result<Commonbook> {
     let store = PostgresStore::open(address, None)?;
-    Ok(Commonbook::new(store).with_index(Arc::new(Index::in_memory())))
+    Ok(Commonbook::new(store).with_index(Arc::new(Index::of_node(None, Arc::new(SystemClock)))))
 }
 
 fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {

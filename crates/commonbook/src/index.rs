@@ -146,13 +146,28 @@ impl Index {
         Self { indexes, ..self }
     }
 
+    /// Whether it is the index of a node.
+    #[must_use]
+    pub const fn is_of_node(&self) -> bool {
+        matches!(self.indexes, JournalIndexes::Node(_))
+    }
+
     /// Number of workspaces that one search may read; `None` without a limit.
     #[must_use]
     pub fn search_workspaces_max(&self) -> Option<usize> {
-        match &self.indexes {
-            JournalIndexes::Home(_) => None,
-            JournalIndexes::Node(_) => Some(pool::SEARCH_WORKSPACES_MAX),
+        self.is_of_node().then_some(pool::SEARCH_WORKSPACES_MAX)
+    }
+
+    /// Has a node hold these workspaces, at the ends of their journals, as after a search. The index
+    /// of a home has all.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub fn hold(&self, store: &dyn Store, workspaces: &[Workspace]) -> Result<()> {
+        if !self.is_of_node() {
+            return Ok(());
         }
+        current_states(store, &self.indexes_of(workspaces)).map(drop)
     }
 
     /// The visible memories that answer a question, best first, as of the journals' end, without a
@@ -467,7 +482,7 @@ fn current_states<'i>(
         }
         drop(states);
         for (index, _) in indexes.iter().zip(are_current).filter(|(_, is_current)| !is_current) {
-            index.catch_up(store)?;
+            index.catch_up(store, &journals, &history)?;
         }
     }
     Ok(indexes.iter().map(|index| index.read()).collect())

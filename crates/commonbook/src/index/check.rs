@@ -13,8 +13,8 @@ impl JournalIndex {
     pub(super) fn check(&self) -> Result<Vec<String>> {
         self.open();
         let state = self.read();
-        let Some(generation) = &state.generation else { return Ok(Vec::new()) };
-        let mut files = catch_damage(|| generation.damage())?;
+        let words = state.generation.as_ref();
+        let mut files = words.map_or(Ok(Vec::new()), |words| catch_damage(|| words.damage()))?;
         if let Some(folder) = self.vector_folder() {
             files.extend(vectors::damage(&folder));
         }

@@ -38,6 +38,8 @@ pub(super) struct JournalIndex {
     /// The folder of its files; `None` for an index in memory.
     pub(super) folder: Option<PathBuf>,
     state: RwLock<IndexState>,
+    /// Held by the one thread that brings it to the ends of its journals for a search.
+    catching_up: Mutex<()>,
     /// Set while this process holds the lease.
     pub(super) writing: Mutex<Option<LeasedWriter>>,
     pub(super) embedder: Arc<IndexEmbedder>,
@@ -69,8 +71,9 @@ impl LeasedWriter {
 impl JournalIndex {
     /// The index of all journals, in this folder or in memory.
     pub(super) fn of_home(folder: Option<PathBuf>, embedder: Arc<IndexEmbedder>) -> Self {
-        let (state, writing) = (RwLock::default(), Mutex::default());
-        Self { workspace: None, folder, state, writing, embedder }
+        let (state, catching_up, writing) =
+            (RwLock::default(), Mutex::default(), Mutex::default());
+        Self { workspace: None, folder, state, catching_up, writing, embedder }
     }
 
     /// The index of this workspace's journal, in this folder or in memory.
@@ -98,17 +101,24 @@ impl JournalIndex {
     /// `unavailable` if the store cannot be read.
     pub(super) fn bring_to_end(&self, store: &dyn Store) -> Result<()> {
         let (journals, history) = store.read(|tx| Ok((self.journals(tx)?, tx.history()?)))?;
-        match self.state_at(&journals, &history).1 {
-            true => Ok(()),
-            false => self.catch_up(store),
-        }
+        self.catch_up(store, &journals, &history)
     }
 
-    /// Reads its journals to the end, and the vectors.
+    /// Reads its journals to these ends at least, and the vectors. Several threads that want it wait
+    /// for one, and nothing is read twice.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
-    pub(super) fn catch_up(&self, store: &dyn Store) -> Result<()> {
+    pub(super) fn catch_up(
+        &self,
+        store: &dyn Store,
+        journals: &[(Workspace, u64)],
+        history: &JournalHistory,
+    ) -> Result<()> {
+        let _catching_up = self.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.state_at(journals, history).1 {
+            return Ok(());
+        }
         self.advance(store, usize::MAX)?;
         self.refresh_vectors();
         Ok(())
@@ -144,7 +154,7 @@ impl JournalIndex {
         if self.is_of_home() {
             return self.write_generation(&mut writing, store, report);
         }
-        self.catch_up(store)?;
+        self.bring_to_end(store)?;
         if self.is_small() {
             return self.forget_removed();
         }
