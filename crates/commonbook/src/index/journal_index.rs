@@ -121,6 +121,10 @@ impl JournalIndex {
         }
         self.advance(store, usize::MAX)?;
         self.refresh_vectors();
+        if !self.is_of_home() {
+            // A cache in each index would take more room than the words.
+            self.write().stems = Vec::new();
+        }
         Ok(())
     }
 
