@@ -49,8 +49,8 @@ use crate::model::figures::IndexFigures;
 use crate::model::search::{IndexQuery, IndexResponse};
 use crate::model::workspace::Workspace;
 use crate::store::Store;
-pub use budget::{SearchBudget, SearchWork};
 use budget::SearchMeter;
+pub use budget::{SearchBudget, SearchWork};
 use commonbook_embed::{Embedder, QuantisedVector};
 use damage::catch_damage;
 use embedder::IndexEmbedder;
@@ -486,4 +486,67 @@ fn current_states<'i>(
         }
     }
     Ok(indexes.iter().map(|index| index.read()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::SystemClock;
+    use crate::base::limits;
+    use crate::model::caller::{Caller, EntryPoint};
+    use crate::model::event::JournalHistory;
+    use crate::model::memory::SaveMemory;
+    use crate::model::search::SearchFilter;
+    use crate::store::sqlite::SqliteStore;
+    use crate::verbs::Commonbook;
+
+    const WORKSPACES: [&str; 2] = ["x", "y"];
+
+    fn caller(workspace: &str) -> Caller {
+        Caller::new(None, workspace.parse().unwrap(), EntryPoint::Cli)
+    }
+
+    /// A store with this text in each workspace.
+    fn store_with(folder: &tempfile::TempDir, text: &str) -> Commonbook {
+        let book = Commonbook::new(SqliteStore::open(&folder.path().join("store.db")).unwrap());
+        for workspace in WORKSPACES {
+            let request = SaveMemory { text: text.to_owned(), ..SaveMemory::default() };
+            book.save_memory(&caller(workspace), &request).unwrap();
+        }
+        book
+    }
+
+    fn count(index: &Index, book: &Commonbook, workspace: &str, text: &str) -> u64 {
+        let question = IndexQuery {
+            text: text.to_owned(),
+            phrases: Vec::new(),
+            excluded: Vec::new(),
+            user: None,
+            entity: None,
+            about: Vec::new(),
+            within: SearchFilter::default(),
+            now: SystemClock.now(),
+            most: limits::SEARCH_DEPTH,
+        };
+        index.search(book.store(), &Sight::of(&caller(workspace)), &question).unwrap().total
+    }
+
+    #[test]
+    fn each_held_index_notices_that_the_journals_have_another_history() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let (before, after) =
+            (store_with(&folders[0], "the heron"), store_with(&folders[1], "the kettle"));
+        let index = Index::of_node(None, Arc::new(SystemClock));
+        for workspace in WORKSPACES {
+            assert_eq!(count(&index, &before, workspace, "heron"), 1);
+        }
+        // As after a failover: what was read belongs to an earlier history.
+        for held in index.held() {
+            held.write().history = JournalHistory::named("00000001");
+        }
+        for workspace in WORKSPACES {
+            let found = ["heron", "kettle"].map(|word| count(&index, &after, workspace, word));
+            assert_eq!(found, [0, 1], "{workspace}");
+        }
+    }
 }

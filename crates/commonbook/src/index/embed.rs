@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustc_hash::FxHashSet;
 
-use super::state::IndexState;
-use super::vectors::{self, CompactionMode, EmbeddedText, VectorIndex};
 use super::IndexProgress;
 use super::files::{lease_conflict, unwritable};
 use super::journal_index::JournalIndex;
+use super::state::IndexState;
+use super::vectors::{self, CompactionMode, EmbeddedText, VectorIndex};
 use crate::base::error::Result;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;

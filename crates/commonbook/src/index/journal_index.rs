@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
+use super::IndexProgress;
 use super::damage::catch_damage;
 use super::embedder::IndexEmbedder;
 use super::files::{WORDS_FOLDER, lease, lease_conflict, unwritable, written_at};
 use super::state::{IndexBatch, IndexState};
 use super::words::{IndexGeneration, TextWriter};
-use super::IndexProgress;
 use crate::base::error::{Error, Result};
 use crate::model::event::JournalHistory;
 use crate::model::workspace::Workspace;
@@ -71,8 +71,7 @@ impl LeasedWriter {
 impl JournalIndex {
     /// The index of all journals, in this folder or in memory.
     pub(super) fn of_home(folder: Option<PathBuf>, embedder: Arc<IndexEmbedder>) -> Self {
-        let (state, catching_up, writing) =
-            (RwLock::default(), Mutex::default(), Mutex::default());
+        let (state, catching_up, writing) = (RwLock::default(), Mutex::default(), Mutex::default());
         Self { workspace: None, folder, state, catching_up, writing, embedder }
     }
 
@@ -137,8 +136,9 @@ impl JournalIndex {
         let state = self.read();
         let same = state.stamp == self.stamp() && state.vector_stamp == self.vector_stamp();
         let is_current = state.opened && same && state.history == *history;
-        let journals =
-            journals.iter().filter(|(name, _)| self.workspace.as_ref().is_none_or(|own| own == name));
+        let journals = journals
+            .iter()
+            .filter(|(name, _)| self.workspace.as_ref().is_none_or(|own| own == name));
         let is_current = is_current && state.is_at(journals);
         (state, is_current)
     }

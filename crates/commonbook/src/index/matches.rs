@@ -5,8 +5,8 @@
 use std::cmp::Ordering;
 
 use super::budget::SearchMeter;
-use super::scratch::ScratchGuard;
 use super::parts::{PartMemory, SearchPart, SearchParts};
+use super::scratch::ScratchGuard;
 use crate::base::error::Result;
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use crate::model::search::rank::{self, CorpusStatistics};

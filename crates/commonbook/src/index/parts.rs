@@ -134,7 +134,8 @@ impl<'s> SearchPart<'s> {
         }
         let mut fits = PhraseFilter::default();
         if let Some(mentioning) = mentioning {
-            let number = |(workspace, id): &MemoryRef| self.state.catalog.number(workspace.as_str(), *id);
+            let number =
+                |(workspace, id): &MemoryRef| self.state.catalog.number(workspace.as_str(), *id);
             fits.restrict(mentioning.iter().filter_map(number).collect());
         }
         for phrase in &question.phrases {

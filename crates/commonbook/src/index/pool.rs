@@ -12,12 +12,12 @@ use std::time::SystemTime;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
+use super::IndexProgress;
 use super::embedder::IndexEmbedder;
 use super::files::{LEASE_FILE, WORDS_FOLDER, lease, lease_conflict, unwritable};
 use super::journal_index::JournalIndex;
 use super::state::IndexState;
 use super::vectors::VECTORS_FOLDER;
-use super::IndexProgress;
 use crate::base::clock::Clock;
 use crate::base::error::Result;
 use crate::model::workspace::Workspace;

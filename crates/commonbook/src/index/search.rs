@@ -59,8 +59,7 @@ pub(super) fn search_states(
     let scan = vector.map(|vector| parts.scan(vector, meter)).transpose()?.flatten();
     meter.check()?;
     let query = QueryFeatures::of(question, &parts);
-    let has_words =
-        |memory: PartMemory| matches[memory.part].own_score(memory.number) > 0.0;
+    let has_words = |memory: PartMemory| matches[memory.part].own_score(memory.number) > 0.0;
     let near = scan.as_ref().map_or(&[][..], |scan| scan.nearest.as_slice());
     let near = near.iter().filter(|(memory, near)| *near >= NEARNESS_MIN || has_words(*memory));
     let deep = best_matches(&parts, &matches, question.most.max(RERANK_MEMORIES_MAX.0));

@@ -7,11 +7,11 @@ use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
 
+use super::IndexProgress;
 use super::damage::catch_damage;
+use super::files::WORDS_FOLDER;
 use super::scratch::ScratchPool;
 use super::vectors::VectorIndex;
-use super::IndexProgress;
-use super::files::WORDS_FOLDER;
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::index::delta::{self, DeltaMemory, MemoryDelta};

@@ -102,7 +102,7 @@ impl VectorIndex {
             MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
         for name in names {
             let bytes = read_file(folder, &directory, &name);
-            match bytes.and_then(|bytes| VectorFile::of(bytes, &name, self.dimension)) {
+            match bytes.and_then(|bytes| VectorFile::of(&bytes, &name, self.dimension)) {
                 Some(file) => self.add(file),
                 None => {
                     tracing::warn!(file = %name.display(), "damaged vectors are embedded again");
@@ -261,7 +261,7 @@ impl VectorRows {
 }
 
 impl VectorFile {
-    fn of(bytes: OwnedBytes, name: &Path, dimension: usize) -> Option<Self> {
+    fn of(bytes: &OwnedBytes, name: &Path, dimension: usize) -> Option<Self> {
         let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..at + 4)?.as_array()?));
         let rows = number(12)? as usize;
         let whole = HEADER_BYTES + rows * (8 + 4 + dimension);

@@ -129,8 +129,11 @@ impl MemoryWords {
             }
         }
         all.sort_unstable_by(|a, b| {
-            a.hash.cmp(&b.hash).then_with(|| self.word(a).cmp(self.word(b)))
-                .then_with(|| b.head.cmp(&a.head)).then_with(|| a.start.cmp(&b.start))
+            a.hash
+                .cmp(&b.hash)
+                .then_with(|| self.word(a).cmp(self.word(b)))
+                .then_with(|| b.head.cmp(&a.head))
+                .then_with(|| a.start.cmp(&b.start))
         });
         let mut counts: Vec<WordCount> = Vec::new();
         for one in all {

@@ -211,7 +211,8 @@ pub(crate) fn a_node_finds_what_a_home_finds_with_the_same_scores(fresh: &dyn Fr
             index.embed(&*store, |_| GO).unwrap();
         }
         for sight in &sights {
-            for words in ["heron", "heron river payments", "how often do we retry payments now", ""] {
+            for words in ["heron", "heron river payments", "how often do we retry payments now", ""]
+            {
                 let expected = home.search(&*store, sight, &question(words)).unwrap();
                 let found = node.index.search(&*store, sight, &question(words)).unwrap();
                 assert_eq!(found, expected, "`{words}` in {:?}, {with_vectors}", sight.workspaces);
@@ -456,7 +457,9 @@ pub(crate) fn a_node_checks_and_removes_the_files_of_all_workspaces(fresh: &dyn 
     assert_eq!(node.index.check().unwrap(), [] as [String; 0]);
     let vectors = || {
         let files = files(home.path()).into_iter();
-        files.filter(|path| path.extension().is_some_and(|end| end == "vectors")).collect::<Vec<_>>()
+        files
+            .filter(|path| path.extension().is_some_and(|end| end == "vectors"))
+            .collect::<Vec<_>>()
     };
     assert_eq!(vectors().len(), 2);
     let mut bytes = std::fs::read(&vectors()[0]).unwrap();
