@@ -124,8 +124,8 @@ impl Index {
         Self { embedder, indexes: JournalIndexes::Home(Arc::new(home)) }
     }
 
-    /// The index of a node: one for each workspace that it serves, of so many memories together that
-    /// a node has room for them. Vectors, and the words of large workspaces, are in files of this
+    /// The index of a node: one for each workspace that it serves, up to a limit of memories in all of
+    /// them together. Vectors, and the words of large workspaces, are in files of this
     /// folder; without one there are no vectors.
     #[must_use]
     pub fn of_node(folder: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {

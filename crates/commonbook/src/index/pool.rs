@@ -67,7 +67,7 @@ struct HeldIndexes {
     uses: u64,
     /// The sum of the weights.
     weight: u64,
-    /// When the journals of all were looked at.
+    /// When the ends of all their journals were read.
     looked_at: Option<Timestamp>,
     /// When old files were deleted.
     swept_at: Option<Timestamp>,

@@ -302,7 +302,8 @@ impl VectorFile {
     }
 }
 
-/// The bytes of a file: a large one is mapped, a small one read, as a process may map only so many.
+/// The bytes of a file: a large one is mapped, a small one read, as a process may map only some
+/// ten thousands.
 fn read_file(folder: &Path, directory: &MmapDirectory, name: &Path) -> Option<OwnedBytes> {
     let path = folder.join(name);
     if std::fs::metadata(&path).ok()?.len() <= READ_BYTES_MAX {
