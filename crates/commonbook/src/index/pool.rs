@@ -24,7 +24,7 @@ use crate::model::workspace::Workspace;
 use crate::store::Store;
 
 /// Memories that a node holds at most, in the indexes of all workspaces together.
-const MEMORIES_MAX: u64 = 200_000;
+const MEMORIES_MAX: u64 = 250_000;
 
 /// Memories that an index counts for besides its own: an empty one takes room, too.
 const INDEX_WEIGHT: u64 = 10;
