@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use commonbook::Commonbook;
+use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input;
 use commonbook::base::limits;
@@ -20,13 +21,14 @@ use commonbook::store::postgres::PostgresStore;
 use commonbook_server::child::step_error;
 use commonbook_server::output::print_line;
 use fastrand::Rng;
+use indicatif::HumanBytes;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use recording::SaveRecording;
 use server::BenchServer;
 
-use super::machine::MachineProfile;
+use super::machine::{MachineProfile, process_bytes};
 use super::save::{SaveFigure, made_up_memory, measure_threads};
 use super::timed_step::TimedStep;
 
@@ -215,16 +217,46 @@ impl ScaleBench {
         ));
         TimedStep::print_head();
         let node = open_node(&address)?;
-        let mut step = TimedStep::new("first search: the index of all workspaces");
+        let mut step = TimedStep::new("first search in the large workspace");
         step.time(|| search(&node, &caller("cold")?))?;
         step.print();
-        let mut step = TimedStep::new("first search in another workspace");
-        for number in 0..self.each.min(self.workspaces) {
+        let before = resident_bytes();
+        let mut step = TimedStep::new("first search in each other workspace");
+        for number in 0..self.workspaces {
             step.time(|| search(&node, &caller(&format!("team-{number}"))?))?;
+        }
+        step.print();
+        let held = node.index().figures();
+        let added = resident_bytes().saturating_sub(before);
+        print_line(&format!(
+            "held: {} memories of {} workspaces; memory of the process: {}, {} more a memory",
+            held.memories,
+            held.workspaces,
+            HumanBytes(resident_bytes()),
+            HumanBytes(added / held.memories.max(1)),
+        ));
+        let mut step = TimedStep::new("search in a workspace that is held");
+        let mut rng = Rng::with_seed(9);
+        for _ in 0..self.each {
+            let number = rng.usize(self.workspaces.saturating_sub(self.each)..self.workspaces);
+            step.time(|| search(&node, &caller(&format!("team-{number}"))?))?;
+        }
+        step.print();
+        let mut step = TimedStep::new("a look of the follower at what is held");
+        step.time(|| node.index().needs_follow(node.store()))?;
+        step.print();
+        let mut step = TimedStep::new("reading the ends of all journals");
+        for _ in 0..self.each {
+            step.time(|| node.journal_ends())?;
         }
         step.print();
         Ok(())
     }
+}
+
+/// The memory of this process.
+fn resident_bytes() -> u64 {
+    process_bytes(std::process::id(), "VmRSS:").unwrap_or_default()
 }
 
 fn caller(workspace: &str) -> Result<Caller> {
@@ -232,10 +264,10 @@ fn caller(workspace: &str) -> Result<Caller> {
     Ok(Caller::new(Some(name), workspace.parse()?, EntryPoint::Cli))
 }
 
-/// A node with an index in memory, without an embedder.
+/// A node with indexes in memory, without an embedder.
 fn open_node(address: &str) -> Result<Commonbook> {
     let store = PostgresStore::open(address, None)?;
-    Ok(Commonbook::new(store).with_index(Arc::new(Index::in_memory())))
+    Ok(Commonbook::new(store).with_index(Arc::new(Index::of_node(None, Arc::new(SystemClock)))))
 }
 
 fn request<T: DeserializeOwned>(fields: Value) -> Result<T> {

@@ -630,7 +630,7 @@ impl VerbCommand {
         let book = open()?;
         let needs = |follower| self.verb.needs(follower, &request.request);
         if needs(Follower::Index) {
-            follow::catch_up(&book)?;
+            follow::catch_up(&book, &request.caller.workspace)?;
             follow::embed_briefly(&book);
         }
         if needs(Follower::Mentions) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::index::IndexProgress;
+use commonbook::model::workspace::Workspace;
 use commonbook::verbs::MentionProgress;
 use commonbook_embed;
 use commonbook_embed::SharedEmbedder;
@@ -202,12 +203,13 @@ pub(crate) fn digest_briefly(book: &Commonbook) {
     }
 }
 
-/// Updates the index before a command that searches, if it is far behind.
+/// Updates the index before a command that searches in this workspace, if it is far behind.
 ///
 /// # Errors
 /// `unavailable` if the store cannot be read or the index cannot be written.
-pub(crate) fn catch_up(book: &Commonbook) -> Result<()> {
+pub(crate) fn catch_up(book: &Commonbook, workspace: &Workspace) -> Result<()> {
     let (index, store) = (book.index(), book.store());
+    index.hold(store, &workspace.with_global())?;
     if index.unwritten_events(store)? < CATCH_UP_EVENTS_MIN {
         return Ok(());
     }

@@ -9,9 +9,10 @@ use std::time::SystemTime;
 use commonbook::Commonbook;
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, Result};
+use commonbook::index::Index;
 use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::workspace::Workspace;
-use commonbook::store::StoreServer;
+use commonbook::store::{Store, StoreServer};
 use indicatif::HumanBytes;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -107,15 +108,28 @@ pub(crate) fn check_files(config: &Config, book: &Commonbook) -> Result<Vec<Heal
     checks.extend(damage.into_iter().map(|damage| {
         HealthCheck::faulty("index", damage, "Run `commonbook reindex`, which rebuilds the index.")
     }));
-    let found = match index.unwritten_events(store)? {
+    checks.push(HealthCheck::healthy("index", index_text(index, store)?));
+    Ok(checks)
+}
+
+/// What the files of a home's index lack, or what a node holds.
+fn index_text(index: &Index, store: &dyn Store) -> Result<String> {
+    if index.is_of_node() {
+        let held = index.figures();
+        if held.workspaces == 0 {
+            return Ok("none held; a search builds that of its workspace".to_owned());
+        }
+        let memories = count_text(held.memories, "memory", "memories");
+        let workspaces = count_text(held.workspaces, "workspace", "workspaces");
+        return Ok(format!("{memories} of {workspaces} held; a search builds others"));
+    }
+    Ok(match index.unwritten_events(store)? {
         0 => "its files hold every event".to_owned(),
         left => {
             let events = count_text(left, "event waits", "events wait");
             format!("{events} to be written; searches find them already")
         }
-    };
-    checks.push(HealthCheck::healthy("index", found));
-    Ok(checks)
+    })
 }
 
 /// Reports what the database server does with a write before it answers.

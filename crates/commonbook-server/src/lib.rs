@@ -62,6 +62,7 @@ use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
+use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::{input, limits};
 use commonbook::index::Index;
@@ -461,7 +462,7 @@ fn run_audit(
     config: &Config,
     open: impl FnOnce() -> Result<Commonbook>,
 ) -> Result<()> {
-    use commonbook::base::clock::{Clock, SystemClock};
+    use commonbook::base::clock::Clock;
     // The flag --agent of this command names another agent.
     let claims = CallerClaims { agent: audit.own_name.clone(), ..cli::cli_caller_claims(own) };
     let caller = cli::resolve_claimed_caller(&claims, config)?;
@@ -540,11 +541,16 @@ const FILE_INDEX: &str = "index";
 const DATABASE_INDEX: &str = "index-of-database";
 
 fn open_commonbook(config: &Config) -> Result<Commonbook> {
+    let home = config.home()?;
     let (store, index): (Arc<dyn Store>, _) = match config.database()? {
-        Some(database) => (open_database(&database)?, DATABASE_INDEX),
-        None => (SqliteStore::open(&config.store_file()?)?, FILE_INDEX),
+        Some(database) => {
+            let folder = Some(home.join(DATABASE_INDEX));
+            (open_database(&database)?, Index::of_node(folder, Arc::new(SystemClock)))
+        }
+        None => {
+            (SqliteStore::open(&config.store_file()?)?, Index::in_folder(home.join(FILE_INDEX)))
+        }
     };
-    let index = Index::in_folder(config.home()?.join(index));
     index.use_embedder(follow::embedder(config));
     let book = Commonbook::new(store).with_index(Arc::new(index)).with_policy(config.policy()?);
     let book =

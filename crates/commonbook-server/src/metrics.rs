@@ -88,6 +88,7 @@ struct HomeMetrics {
     journal_events: IntGauge,
     queued_writes: IntGauge,
     searches: IntGaugeVec,
+    index_workspaces: IntGauge,
     index_memories: IntGauge,
     index_unembedded: IntGauge,
     index_read: IntGauge,
@@ -251,6 +252,7 @@ impl HomeMetrics {
                 "Searches of this process that run, or wait for a slot",
                 &["state"],
             )?,
+            index_workspaces: series.gauge("index_workspaces", "Workspaces in the search index")?,
             index_memories: series.gauge("index_memories", "Memories in the search index")?,
             index_unembedded: series
                 .gauge("index_unembedded_memories", "Memories that wait for their vector")?,
@@ -289,6 +291,7 @@ impl HomeMetrics {
             (&self.workspaces, figures.workspaces),
             (&self.journal_events, figures.events),
             (&self.queued_writes, figures.queued_writes),
+            (&self.index_workspaces, index.workspaces),
             (&self.index_memories, index.memories),
             (&self.index_unembedded, index.unembedded),
             (&self.index_read, index.read),

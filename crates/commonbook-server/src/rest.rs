@@ -18,6 +18,7 @@ use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::get;
 use commonbook::Commonbook;
 use commonbook::model::caller::EntryPoint;
+use commonbook::model::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::body::BodyBudget;
@@ -113,7 +114,9 @@ async fn overview(headers: HeaderMap) -> axum::response::Response {
 }
 
 async fn health(State(door): State<RestDoor>, id: RequestId) -> axum::response::Response {
-    let read_store = move || door.book.store().read(|tx| tx.workspaces().map(drop));
+    // One row, however many workspaces there are.
+    let read_store =
+        move || door.book.store().read(|tx| tx.journal_end(&Workspace::global()).map(drop));
     match run_blocking(read_store).await {
         Ok(()) => axum::Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
             .into_response(),

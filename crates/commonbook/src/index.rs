@@ -11,15 +11,23 @@
 //! So a result depends only on the journal, not on the age of the generation: a committed change is
 //! found by the next search in any process. One process at a time, the holder of the lease, writes
 //! the delta out as the next generation ([`Index::follow`]).
+//!
+//! The index of a home has all journals. A node on a database has an index for each workspace that it
+//! serves, made when a search first asks for it and dropped when others need the room; a search reads
+//! those of its workspaces as if they were one.
 
 mod budget;
 mod check;
 mod damage;
 mod delta;
 mod embed;
+mod embedder;
 mod facts;
 mod files;
+mod journal_index;
 mod matches;
+mod parts;
+mod pool;
 mod rerank;
 mod scratch;
 mod search;
@@ -29,74 +37,48 @@ mod vectors;
 mod visible;
 mod words;
 
-use std::fs::File;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::SystemTime;
+use std::sync::{Arc, RwLockReadGuard};
 
-use crate::base::error::{Error, Result};
+use crate::base::clock::Clock;
+use crate::base::error::Result;
+use crate::model::access::Sight;
 use crate::model::figures::IndexFigures;
+use crate::model::search::{IndexQuery, IndexResponse};
+use crate::model::workspace::Workspace;
 use crate::store::Store;
+use budget::SearchMeter;
 pub use budget::{SearchBudget, SearchWork};
-use commonbook_embed::Embedder;
+use commonbook_embed::{Embedder, QuantisedVector};
 use damage::catch_damage;
-use files::{lease, unwritable, written_at};
-use state::{IndexBatch, IndexState};
-use words::{IndexGeneration, TextWriter};
+use embedder::IndexEmbedder;
+use journal_index::JournalIndex;
+use pool::IndexPool;
+use search::search_states;
+use state::IndexState;
 
-/// Changes applied while searches wait.
-const FOLLOW_CHANGES_MAX: usize = 4_000;
+/// How often a search brings its indexes to the ends of the journals: once, unless files are replaced
+/// or found damaged meanwhile.
+const CATCH_UPS_MAX: usize = 3;
 
-/// Memories written out at once.
-const WRITE_MEMORIES_MAX: usize = 20_000;
-
-/// Number of unwritten events from which on a generation is written, even if none of them changed a
-/// memory.
-const UNWRITTEN_EVENTS_MAX: u64 = 1_000;
-
-/// The search index of one home. Its files are opened on first use.
+/// The search index of a home, or of a node.
 pub struct Index {
-    /// The folder of the generations; `None` for an index in memory.
-    folder: Option<PathBuf>,
-    state: RwLock<IndexState>,
-    /// Set while this process holds the lease.
-    writing: Mutex<Option<LeasedWriter>>,
-    embedding: RwLock<EmbedderState>,
+    embedder: Arc<IndexEmbedder>,
+    indexes: JournalIndexes,
 }
 
-/// The embedder, or why there is none.
-enum EmbedderState {
-    By(Arc<dyn Embedder>),
-    Off,
-    Failed(String),
-}
-
-/// The writer of the process that holds the lease.
-struct LeasedWriter {
-    text: TextWriter,
-    lease: File,
-}
-
-impl LeasedWriter {
-    /// Adds a batch to the words; nothing reaches the disk before the commit.
-    fn put_batch(&mut self, batch: &IndexBatch) -> Result<()> {
-        for (visibility, id) in &batch.removed {
-            self.text.remove(visibility, *id);
-        }
-        for (memory, written) in &batch.delta {
-            // Searching for a document that was never written takes longer than writing one.
-            if *written {
-                self.text.remove(&memory.described.class.visibility, memory.described.facts.id);
-            }
-            self.text.put(&memory.described, &memory.words)?;
-        }
-        Ok(())
-    }
+/// The indexes that a search chooses from.
+enum JournalIndexes {
+    /// One of all journals.
+    Home(Arc<JournalIndex>),
+    /// One of each workspace that is served.
+    Node(IndexPool),
 }
 
 /// The progress of [`Index::follow`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IndexProgress {
     /// Number of memories in the index.
     pub memories: u64,
@@ -104,6 +86,17 @@ pub struct IndexProgress {
     pub left: u64,
     /// Number of memories without a vector.
     pub waiting: u64,
+}
+
+impl IndexProgress {
+    /// Both together.
+    fn and(self, other: Self) -> Self {
+        Self {
+            memories: self.memories + other.memories,
+            left: self.left + other.left,
+            waiting: self.waiting + other.waiting,
+        }
+    }
 }
 
 impl Default for Index {
@@ -116,18 +109,136 @@ impl Index {
     /// An index in memory, built from the whole journal: for tests and small stores.
     #[must_use]
     pub fn in_memory() -> Self {
-        let (state, writing) = (RwLock::default(), Mutex::default());
-        Self { folder: None, state, writing, embedding: RwLock::new(EmbedderState::Off) }
+        Self::of_home(None)
     }
 
     /// The index in this folder. The folder is created with the first generation.
     #[must_use]
     pub fn in_folder(folder: PathBuf) -> Self {
-        Self { folder: Some(folder), ..Self::in_memory() }
+        Self::of_home(Some(folder))
+    }
+
+    fn of_home(folder: Option<PathBuf>) -> Self {
+        let embedder = Arc::<IndexEmbedder>::default();
+        let home = JournalIndex::of_home(folder, Arc::clone(&embedder));
+        Self { embedder, indexes: JournalIndexes::Home(Arc::new(home)) }
+    }
+
+    /// The index of a node: one for each workspace that it serves, up to a limit of memories in all of
+    /// them together. Vectors, and the words of large workspaces, are in files of this
+    /// folder; without one there are no vectors.
+    #[must_use]
+    pub fn of_node(folder: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
+        let embedder = Arc::<IndexEmbedder>::default();
+        let pool = IndexPool::new(folder, clock, Arc::clone(&embedder));
+        Self { embedder, indexes: JournalIndexes::Node(pool) }
+    }
+
+    /// The same index of a node, holding about this many memories at most; one of a home has all.
+    #[must_use]
+    pub fn with_memories_max(self, memories_max: u64) -> Self {
+        let indexes = match self.indexes {
+            JournalIndexes::Node(pool) => {
+                JournalIndexes::Node(pool.with_memories_max(memories_max))
+            }
+            home @ JournalIndexes::Home(_) => home,
+        };
+        Self { indexes, ..self }
+    }
+
+    /// Whether it is the index of a node.
+    #[must_use]
+    pub const fn is_of_node(&self) -> bool {
+        matches!(self.indexes, JournalIndexes::Node(_))
+    }
+
+    /// Number of workspaces that one search may read; `None` without a limit.
+    #[must_use]
+    pub fn search_workspaces_max(&self) -> Option<usize> {
+        self.is_of_node().then_some(pool::SEARCH_WORKSPACES_MAX)
+    }
+
+    /// Has a node hold these workspaces, at the ends of their journals, as after a search. The index
+    /// of a home has all.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub fn hold(&self, store: &dyn Store, workspaces: &[Workspace]) -> Result<()> {
+        if !self.is_of_node() {
+            return Ok(());
+        }
+        current_states(store, &self.indexes_of(workspaces)).map(drop)
+    }
+
+    /// The visible memories that answer a question, best first, as of the journals' end, without a
+    /// budget.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub fn search(
+        &self,
+        store: &dyn Store,
+        sight: &Sight,
+        question: &IndexQuery,
+    ) -> Result<IndexResponse> {
+        self.search_within_budget(store, sight, question, &SearchBudget::default())
+            .map(|(found, _)| found)
+    }
+
+    /// Searches within a budget, and returns the work done. The time starts when the index has
+    /// reached the journals' end: catching up with other writers is not part of the search.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read, the budget is exceeded, or the caller has gone
+    /// away.
+    pub fn search_within_budget(
+        &self,
+        store: &dyn Store,
+        sight: &Sight,
+        question: &IndexQuery,
+        budget: &SearchBudget,
+    ) -> Result<(IndexResponse, SearchWork)> {
+        let indexes = self.indexes_of(&sight.workspaces);
+        let (vector, notice) = self.vector_of(question, &indexes);
+        let states = current_states(store, &indexes)?;
+        if let JournalIndexes::Node(pool) = &self.indexes {
+            pool.note_memories(&indexes, &states);
+        }
+        let meter = SearchMeter::start(budget);
+        let look = |states: &[RwLockReadGuard<'_, IndexState>], meter: &SearchMeter<'_>| {
+            let states: Vec<&IndexState> = states.iter().map(|state| &**state).collect();
+            catch_damage(|| search_states(&states, sight, question, vector.as_ref(), meter))
+        };
+        let (found, work) = match look(&states, &meter) {
+            Ok(found) => (found, meter.work()),
+            Err(error) if meter.is_stopped() => return Err(error),
+            Err(error) => {
+                drop(states);
+                // The files are damaged; the journal is not.
+                indexes.iter().for_each(|index| index.discard(Some(&error)));
+                let states = current_states(store, &indexes)?;
+                let meter = SearchMeter::start(budget);
+                (look(&states, &meter)?, meter.work())
+            }
+        };
+        Ok((IndexResponse { notice, ..found }, work))
+    }
+
+    /// Runs `act` while another thread opens the index of a home, if it is not open yet: a process
+    /// that starts has other things to read before it searches.
+    pub fn open_during<T>(&self, act: impl FnOnce() -> T) -> T {
+        let JournalIndexes::Home(index) = &self.indexes else { return act() };
+        std::thread::scope(|scope| {
+            if !index.read().opened {
+                scope.spawn(|| index.open());
+            }
+            act()
+        })
     }
 
     /// Writes out what the journal holds beyond the generation, and reports its progress after each
-    /// step; `report` may stop it. Returns `None` if another process holds the lease and does this
+    /// step; `report` may stop it. A node does so for the workspaces that it served since the last
+    /// call, where that is worth it. Returns `None` if another process holds the lease and does this
     /// work.
     ///
     /// # Errors
@@ -137,48 +248,33 @@ impl Index {
         store: &dyn Store,
         mut report: impl FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<Option<IndexProgress>> {
-        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let Some(writer) = self.lease(&mut writing)? else { return Ok(None) };
-            // In steps, so that searches run in between; a thread of its own sorts the words into
-            // the generation while the next memories are read.
-            let left = self.advance(store, FOLLOW_CHANGES_MAX)?;
-            let batch = self.write().take_batch();
-            catch_damage(|| writer.put_batch(&batch))
-                .inspect_err(|error| self.discard(Some(error)))?;
-            let state = self.read();
-            let (full, removed) =
-                (state.delta.len() >= WRITE_MEMORIES_MAX, !state.removed.is_empty());
-            let changed = removed
-                || !state.delta.is_empty()
-                || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX;
-            drop(state);
-            if left > 0 && !full {
-                continue;
-            }
-            if changed {
-                catch_damage(|| writer.text.commit(&batch.positions))
-                    .inspect_err(|error| self.discard(Some(error)))?;
-                if removed {
-                    self.scrub(&mut writing)?;
-                }
-                self.reload();
-            }
-            self.write_segment_files();
-            let progress = self.read().progress(left);
-            if report(progress).is_break() || left == 0 {
-                return Ok(Some(progress));
-            }
+        match &self.indexes {
+            JournalIndexes::Home(index) => index.follow(store, report),
+            JournalIndexes::Node(pool) => pool.follow(store, &mut report).map(Some),
         }
     }
 
-    /// Whether it has files.
-    #[must_use]
-    pub const fn is_on_disk(&self) -> bool {
-        self.folder.is_some()
+    /// Removes from the files what was removed from these workspaces. Returns whether that is done;
+    /// otherwise another process holds a lease and does this work.
+    ///
+    /// # Errors
+    /// As [`Index::follow`].
+    pub fn clean_files(&self, store: &dyn Store, workspaces: &[Workspace]) -> Result<bool> {
+        let indexes = match &self.indexes {
+            JournalIndexes::Home(index) if index.folder.is_none() => Vec::new(),
+            JournalIndexes::Home(index) => vec![Arc::clone(index)],
+            JournalIndexes::Node(pool) => pool.with_files(workspaces),
+        };
+        for index in indexes {
+            if index.follow(store, |_| ControlFlow::Continue(()))?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
-    /// Deletes the files and rebuilds them from the journal.
+    /// Deletes the files and rebuilds them from the journal. A node builds the index of a workspace
+    /// when a search asks for it.
     ///
     /// # Errors
     /// As [`Index::follow`]; `conflict` if another process holds the lease.
@@ -187,237 +283,270 @@ impl Index {
         store: &dyn Store,
         report: impl FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<IndexProgress> {
-        self.discard(None);
-        self.follow(store, report)?.ok_or_else(lease_conflict)
+        match &self.indexes {
+            JournalIndexes::Home(index) => index.rebuild(store, report),
+            JournalIndexes::Node(pool) => {
+                pool.remove_words()?;
+                Ok(IndexProgress::default())
+            }
+        }
     }
 
-    /// Whether [`Index::follow`] has work: changed memories, or enough other events to slow down
-    /// the next process that starts.
+    /// Whether [`Index::follow`] or [`Index::embed`] has work: changed memories, or enough other
+    /// events to slow down the next process that starts; on a node, workspaces that were served or
+    /// have changed.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
     pub fn needs_follow(&self, store: &dyn Store) -> Result<bool> {
-        let state = self.current_state(store)?;
-        let lacks_segment_files =
-            state.generation.as_ref().is_some_and(|generation| generation.lacks_segment_files);
-        let changed = !state.delta.is_empty() || !state.removed.is_empty();
-        Ok(changed || lacks_segment_files || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX)
+        match &self.indexes {
+            JournalIndexes::Home(index) => {
+                index.bring_to_end(store)?;
+                Ok(index.needs_follow())
+            }
+            JournalIndexes::Node(pool) => pool.needs_follow(store),
+        }
     }
 
     /// Its figures, as this process has it: nothing is read for them.
     #[must_use]
     pub fn figures(&self) -> IndexFigures {
-        let state = self.read();
-        let IndexProgress { memories, waiting, .. } = state.progress(0);
-        let read = state.positions.values().map(|position| position.sequence).sum::<u64>();
-        let written = read.saturating_sub(state.unwritten_events());
-        IndexFigures { memories, unembedded: waiting, read, written }
+        let mut figures = IndexFigures::default();
+        for index in self.held() {
+            let state = index.read();
+            let IndexProgress { memories, waiting, .. } = state.progress(0);
+            let read = state.positions.values().map(|position| position.sequence).sum::<u64>();
+            figures.workspaces += state.positions.len() as u64;
+            figures.memories += memories;
+            figures.unembedded += waiting;
+            figures.read += read;
+            figures.written += read.saturating_sub(state.unwritten_events());
+        }
+        figures
+    }
+
+    /// Number of events that it has not read of the journals that it follows, which have these ends.
+    #[must_use]
+    pub fn events_behind(&self, journals: &BTreeMap<Workspace, u64>) -> u64 {
+        let behind = |index: Arc<JournalIndex>| {
+            let state = index.read();
+            let left = |(workspace, end): (&Workspace, &u64)| {
+                let read = state.positions.get(workspace).map_or(0, |position| position.sequence);
+                end.saturating_sub(read)
+            };
+            match index.workspace() {
+                Some(own) => journals.get_key_value(own).map_or(0, left),
+                None => journals.iter().map(left).sum(),
+            }
+        };
+        self.held().into_iter().map(behind).sum()
     }
 
     /// Number of events after the generation, once the catalog has reached the journal's end. A
-    /// process that starts must read them.
+    /// process that starts must read them. Those of the workspaces that a node holds, as it has read
+    /// them.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
     pub fn unwritten_events(&self, store: &dyn Store) -> Result<u64> {
-        self.current_state(store).map(|state| state.unwritten_events())
+        if let JournalIndexes::Home(index) = &self.indexes {
+            index.bring_to_end(store)?;
+        }
+        Ok(self.held().iter().map(|index| index.read().unwritten_events()).sum())
     }
 
-    /// The writer of this process, if it can get the lease.
-    fn lease<'w>(
+    /// The damaged files, one line each.
+    ///
+    /// # Errors
+    /// `unavailable` if they cannot be read.
+    pub fn check(&self) -> Result<Vec<String>> {
+        match &self.indexes {
+            JournalIndexes::Home(index) => index.check(),
+            JournalIndexes::Node(pool) => pool.check(),
+        }
+    }
+
+    /// Sets the embedder: none if it is turned off or could not be opened.
+    pub fn use_embedder(&self, embedder: Result<Option<Arc<dyn Embedder>>>) {
+        self.embedder.set(embedder);
+        self.held().iter().for_each(|index| index.unlink_vectors());
+    }
+
+    /// Whether an embedder is configured and could not be opened.
+    pub fn lacks_embedder(&self) -> bool {
+        self.embedder.is_lacking()
+    }
+
+    /// The name of the model that embeds memories; `None` if none is configured.
+    ///
+    /// # Errors
+    /// `unavailable` if the configured embedder could not be opened.
+    pub fn embedding_model(&self) -> Result<Option<String>> {
+        self.embedder.model()
+    }
+
+    /// Deletes all vectors.
+    ///
+    /// # Errors
+    /// `conflict` while another process writes the index, `unavailable` if they cannot be deleted.
+    pub fn forget_vectors(&self) -> Result<()> {
+        match &self.indexes {
+            JournalIndexes::Home(index) => index.forget_vectors(),
+            JournalIndexes::Node(pool) => pool.remove_vectors(),
+        }
+    }
+
+    /// Embeds the memories without a vector, newest first, and reports its progress after each
+    /// step; `report` may stop it, and finished work is kept. A node does so for the workspaces that
+    /// it served. Returns `None` if there is no embedder, or another process holds the lease and does
+    /// this work.
+    ///
+    /// # Errors
+    /// Those of the embedder; what was embedded before is kept.
+    pub fn embed(
         &self,
-        writing: &'w mut MutexGuard<'_, Option<LeasedWriter>>,
-    ) -> Result<Option<&'w mut LeasedWriter>> {
-        let Some(folder) = &self.folder else { return Ok(None) };
-        let words = folder.join(WORDS_FOLDER);
-        self.open();
-        let state = self.read();
-        let obsolete = state.obsolete || (state.generation.is_some() && self.stamp().is_none());
-        drop(state);
-        if writing.is_none() || obsolete {
-            let held = writing.take().map(|held| held.lease);
-            let Some(lease) = held.map_or_else(|| lease(folder), |lease| Ok(Some(lease)))? else {
-                return Ok(None);
-            };
-            if obsolete {
-                if words.exists() {
-                    std::fs::remove_dir_all(&words).map_err(|error| unwritable(&words, &error))?;
-                }
-                *self.write() =
-                    IndexState { opened: true, verified: true, ..IndexState::default() };
-            }
-            let text = catch_damage(|| TextWriter::open(&words))?;
-            **writing = Some(LeasedWriter { text, lease });
-        }
-        Ok(writing.as_mut())
-    }
-
-    /// Makes sure that no file contains purged memories.
-    fn scrub(&self, writing: &mut Option<LeasedWriter>) -> Result<()> {
-        let Some(LeasedWriter { text, lease }) = writing.take() else { return Ok(()) };
-        let text = catch_damage(|| text.compact())?;
-        // The old files can be deleted once this process reads the new ones.
-        self.reload();
-        catch_damage(|| text.remove_unused_files())?;
-        *writing = Some(LeasedWriter { text, lease });
-        self.scrub_vectors()
-    }
-
-    /// Writes the segment files of the generation, for processes that start. Searches go on.
-    fn write_segment_files(&self) {
-        let segment_files =
-            self.read().generation.as_ref().map(IndexGeneration::segment_file_writer);
-        if let Some(Err(error)) = segment_files.map(catch_damage) {
-            tracing::warn!(%error, "segment files cannot be written; processes open the search index more slowly");
-        }
-        // If they cannot be written, do not try again before the next commit.
-        if let Some(generation) = &mut self.write().generation {
-            generation.lacks_segment_files = false;
+        store: &dyn Store,
+        mut report: impl FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<Option<IndexProgress>> {
+        match &self.indexes {
+            JournalIndexes::Home(index) => index.embed(store, report),
+            JournalIndexes::Node(pool) => pool.embed(store, &mut report).map(Some),
         }
     }
 
-    /// The state at the journals' end as of this call.
-    fn current_state(&self, store: &dyn Store) -> Result<RwLockReadGuard<'_, IndexState>> {
-        let (journals, history) = store.read(|tx| Ok((tx.journals()?, tx.history()?)))?;
-        {
-            let state = self.read();
-            let same = state.stamp == self.stamp() && state.vector_stamp == self.vector_stamp();
-            let same = same && state.history == history;
-            if state.opened && same && state.is_at(&journals) {
-                return Ok(state);
-            }
+    /// The indexes of these workspaces, in the order in which their states are locked.
+    fn indexes_of(&self, workspaces: &[Workspace]) -> Vec<Arc<JournalIndex>> {
+        match &self.indexes {
+            JournalIndexes::Home(index) => vec![Arc::clone(index)],
+            JournalIndexes::Node(pool) => pool.use_indexes(workspaces),
         }
-        self.advance(store, usize::MAX)?;
-        self.refresh_vectors();
-        Ok(self.read())
     }
 
-    /// Applies at least `changes_min` changes to the catalog, if there are as many. Returns the number of
-    /// remaining events.
-    fn advance(&self, store: &dyn Store, changes_min: usize) -> Result<u64> {
-        self.open();
-        if self.read().stamp != self.stamp() {
-            self.reload();
+    /// The indexes in memory.
+    fn held(&self) -> Vec<Arc<JournalIndex>> {
+        match &self.indexes {
+            JournalIndexes::Home(index) => vec![Arc::clone(index)],
+            JournalIndexes::Node(pool) => pool.held(),
         }
-        self.verify(store)?;
-        let mut state = self.write();
-        let left = store.read(|tx| state.follow(tx, changes_min));
-        state.catalog.sort_sessions();
-        left
     }
 
-    /// Opens the generation, once.
-    fn open(&self) {
-        if self.read().opened {
-            return;
+    /// The vector of a question to these indexes, or why there is none.
+    fn vector_of(
+        &self,
+        question: &IndexQuery,
+        indexes: &[Arc<JournalIndex>],
+    ) -> (Option<QuantisedVector>, Option<String>) {
+        let by_words = |why: &str| (None, Some(format!("searched by words only: {why}")));
+        let Some(embedder) = self.embedder.get() else { return by_words(&self.embedder.absence()) };
+        if question.text.trim().is_empty() {
+            return (None, None);
         }
-        let mut state = self.write();
-        if state.opened {
-            return;
+        let mut has_vectors = false;
+        for index in indexes {
+            index.open();
+            index.refresh_vectors();
+            has_vectors |= index.read().vectors.as_ref().is_some_and(|vectors| !vectors.is_empty());
         }
-        state.opened = true;
-        let Some(folder) = &self.folder else { return };
-        state.stamp = written_at(folder);
-        let IndexState { catalog, .. } = &mut *state;
-        match catch_damage(|| IndexGeneration::open(&folder.join(WORDS_FOLDER), catalog)) {
-            Ok(generation) => {
-                state.positions = generation
-                    .as_ref()
-                    .map(|generation| generation.positions.clone())
-                    .unwrap_or_default();
-                // Files of another format are useless.
-                state.obsolete = generation.is_none() && state.stamp.is_some();
-                state.generation = generation;
-                state.catalog.sort_sessions();
-            }
+        if !has_vectors {
+            return by_words("nothing is embedded yet; a server or `commonbook reindex` does this");
+        }
+        match embedder.embed_query(&question.text) {
+            Ok(vector) => (Some(QuantisedVector::of(&vector)), None),
             Err(error) => {
-                drop(state);
-                self.discard(Some(&error));
+                tracing::warn!(%error, "the question could not be embedded");
+                by_words(&error.message)
             }
         }
-    }
-
-    /// Checks, once in each history of the store, that the state belongs to it: a store restored from a
-    /// backup, or after a failover that lost commits, has other events at the same positions, or none.
-    fn verify(&self, store: &dyn Store) -> Result<()> {
-        let state = self.read();
-        let (history, same) = store.read(|tx| {
-            let history = tx.history()?;
-            if state.verified && state.history == history {
-                return Ok((history, None));
-            }
-            for (workspace, place) in &state.positions {
-                let found = tx.changes(workspace, place.sequence.saturating_sub(1), 1)?;
-                if found.first().is_none_or(|event| !place.is_of(event)) {
-                    return Ok((history, Some(false)));
-                }
-            }
-            Ok((history, Some(true)))
-        })?;
-        let Some(same) = same else { return Ok(()) };
-        drop(state);
-        if same {
-            // A generation knows memories only.
-            let inactive_cases = store.read(|tx| tx.inactive_cases())?;
-            let mut state = self.write();
-            for (workspace, case) in &inactive_cases {
-                state.catalog.note_case(workspace.as_str(), case, false);
-            }
-            state.verified = true;
-            state.history = history;
-        } else {
-            self.discard(Some(&Error::conflict(
-                "the search index belongs to another history of the store",
-            )));
-            self.write().history = history;
-        }
-        Ok(())
-    }
-
-    /// Switches to the newest generation. If its files are gone, the state in memory stays correct.
-    fn reload(&self) {
-        let Some(folder) = &self.folder else { return };
-        let mut state = self.write();
-        let reloaded = if written_at(folder).is_some() { state.reload(folder) } else { Ok(()) };
-        state.stamp = written_at(folder);
-        drop(state);
-        if let Err(error) = reloaded {
-            self.discard(Some(&error));
-        }
-    }
-
-    /// Continues without the generation: until it is rebuilt, the delta has every memory.
-    fn discard(&self, why: Option<&Error>) {
-        if let Some(error) = why {
-            tracing::warn!(%error, "rebuilding the search index from the journal");
-        }
-        let stamp = self.stamp();
-        *self.write() = IndexState {
-            opened: true,
-            obsolete: true,
-            verified: true,
-            stamp,
-            ..IndexState::default()
-        };
-    }
-
-    fn stamp(&self) -> Option<SystemTime> {
-        self.folder.as_deref().and_then(written_at)
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, IndexState> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, IndexState> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The folder of the words, inside that of the index.
-const WORDS_FOLDER: &str = "words";
+/// The states of these indexes at the journals' ends as of this call. No state is locked while another
+/// one is brought there; all are locked in the order of the indexes, so that no two searches wait for
+/// each other.
+fn current_states<'i>(
+    store: &dyn Store,
+    indexes: &'i [Arc<JournalIndex>],
+) -> Result<Vec<RwLockReadGuard<'i, IndexState>>> {
+    let names = indexes.iter().filter_map(|index| index.workspace().cloned());
+    let names: Vec<Workspace> = names.collect();
+    let (journals, history) = store.read(|tx| {
+        // Without names it is the index of all.
+        let journals = if names.is_empty() { tx.journals()? } else { tx.journals_of(&names)? };
+        Ok((journals, tx.history()?))
+    })?;
+    for _ in 0..CATCH_UPS_MAX {
+        let states = indexes.iter().map(|index| index.state_at(&journals, &history));
+        let (states, are_current): (Vec<_>, Vec<bool>) = states.unzip();
+        if are_current.iter().all(|is_current| *is_current) {
+            return Ok(states);
+        }
+        drop(states);
+        for (index, _) in indexes.iter().zip(are_current).filter(|(_, is_current)| !is_current) {
+            index.catch_up(store, &journals, &history)?;
+        }
+    }
+    Ok(indexes.iter().map(|index| index.read()).collect())
+}
 
-fn lease_conflict() -> Error {
-    Error::conflict("another process writes the search index of this home")
-        .hint("Stop that process to rebuild the index; it follows the journal by itself.")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::SystemClock;
+    use crate::base::limits;
+    use crate::model::caller::{Caller, EntryPoint};
+    use crate::model::event::JournalHistory;
+    use crate::model::memory::SaveMemory;
+    use crate::model::search::SearchFilter;
+    use crate::store::sqlite::SqliteStore;
+    use crate::verbs::Commonbook;
+
+    const WORKSPACES: [&str; 2] = ["x", "y"];
+
+    fn caller(workspace: &str) -> Caller {
+        Caller::new(None, workspace.parse().unwrap(), EntryPoint::Cli)
+    }
+
+    /// A store with this text in each workspace.
+    fn store_with(folder: &tempfile::TempDir, text: &str) -> Commonbook {
+        let book = Commonbook::new(SqliteStore::open(&folder.path().join("store.db")).unwrap());
+        for workspace in WORKSPACES {
+            let request = SaveMemory { text: text.to_owned(), ..SaveMemory::default() };
+            book.save_memory(&caller(workspace), &request).unwrap();
+        }
+        book
+    }
+
+    fn count(index: &Index, book: &Commonbook, workspace: &str, text: &str) -> u64 {
+        let question = IndexQuery {
+            text: text.to_owned(),
+            phrases: Vec::new(),
+            excluded: Vec::new(),
+            user: None,
+            entity: None,
+            about: Vec::new(),
+            within: SearchFilter::default(),
+            now: SystemClock.now(),
+            most: limits::SEARCH_DEPTH,
+        };
+        index.search(book.store(), &Sight::of(&caller(workspace)), &question).unwrap().total
+    }
+
+    #[test]
+    fn each_held_index_notices_that_the_journals_have_another_history() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let (before, after) =
+            (store_with(&folders[0], "the heron"), store_with(&folders[1], "the kettle"));
+        let index = Index::of_node(None, Arc::new(SystemClock));
+        for workspace in WORKSPACES {
+            assert_eq!(count(&index, &before, workspace, "heron"), 1);
+        }
+        // As after a failover: what was read belongs to an earlier history.
+        for held in index.held() {
+            held.write().history = JournalHistory::named("00000001");
+        }
+        for workspace in WORKSPACES {
+            let found = ["heron", "kettle"].map(|word| count(&index, &after, workspace, word));
+            assert_eq!(found, [0, 1], "{workspace}");
+        }
+    }
 }

@@ -567,6 +567,10 @@ pub trait WorkspaceRows {
     /// Every workspace by name, with the position of the last event of its journal.
     fn journals(&self) -> Result<Vec<(Workspace, u64)>>;
 
+    /// Those of these workspaces that anything was ever saved in, by name, each with the position of
+    /// the last event of its journal. Reads the rows of no other workspace.
+    fn journals_of(&self, workspaces: &[Workspace]) -> Result<Vec<(Workspace, u64)>>;
+
     /// The position of the last event of this workspace's journal; 0 if there is none.
     fn journal_end(&self, workspace: &Workspace) -> Result<u64>;
 }

@@ -40,6 +40,11 @@ impl ReindexCommand {
             );
             return Ok(());
         }
+        if index.is_of_node() {
+            let note = "the files of the search index are removed; a search builds the index of its workspace";
+            output::print_line(note);
+            return Ok(());
+        }
         let noun = if progress.memories == 1 { "memory" } else { "memories" };
         let memories = format!("{} {noun}", HumanCount(progress.memories));
         output::print_line(&match progress.waiting {

@@ -155,7 +155,7 @@ fn show_older_workspace(config: &Config, open: impl FnOnce() -> Result<Commonboo
     let is_chosen = map.aliases.contains_key(&known.identity);
     if let Some(older) = repository.folder_workspace().filter(|_| !is_chosen)
         && config.has_store()?
-        && open()?.store().read(|tx| tx.workspaces())?.contains(&older)
+        && !open()?.store().read(|tx| tx.journals_of(std::slice::from_ref(&older)))?.is_empty()
     {
         let workspace = &known.workspace;
         output::print_note(&format!(

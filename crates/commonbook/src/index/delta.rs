@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::facts::{MemoryDescription, MemoryNumber, TextSignals};
-use crate::index::words::MemoryWords;
+use crate::index::words::{MemoryWords, WordCounts};
 use crate::model::memory::Memory;
 use crate::model::search::{rank, update};
 use commonbook_text::terms::{self, StemCache};
@@ -24,7 +24,7 @@ pub(super) struct DeltaMemory {
     pub(super) words: MemoryWords,
     /// The number of each term in head and body, counted on first use: most memories are written
     /// out before any search reads them.
-    counts: OnceLock<FxHashMap<String, (u32, u32)>>,
+    counts: OnceLock<WordCounts>,
 }
 
 impl DeltaMemory {
@@ -50,7 +50,8 @@ impl DeltaMemory {
     /// Occurrences of a term, weighted higher in the head.
     pub(super) fn occurrences(&self, term: &str) -> f64 {
         let counts = self.counts.get_or_init(|| self.words.counts());
-        counts.get(term).map_or(0.0, |(head, body)| rank::weight(*head, *body))
+        let (head, body) = self.words.count_of(counts, term);
+        rank::weight(head, body)
     }
 
     /// Whether it contains the phrase.

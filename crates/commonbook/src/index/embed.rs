@@ -7,12 +7,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustc_hash::FxHashSet;
 
+use super::IndexProgress;
+use super::files::{lease_conflict, unwritable};
+use super::journal_index::JournalIndex;
 use super::state::IndexState;
 use super::vectors::{self, CompactionMode, EmbeddedText, VectorIndex};
-use super::{EmbedderState, Index, IndexProgress, lease_conflict, unwritable};
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::Result;
 use crate::model::memory::Memory;
-use crate::model::search::IndexQuery;
 use crate::model::workspace::Workspace;
 use crate::store::Store;
 use commonbook_embed::bundled::BundledEmbedder;
@@ -30,55 +31,23 @@ const WRITE_DELAY: Duration = Duration::from_secs(2);
 /// Characters of a title that are embedded with each chunk of the text.
 const TITLE_CHARS_MAX: usize = 80;
 
-impl Index {
-    /// Sets the embedder: none if it is turned off or could not be opened.
-    pub fn use_embedder(&self, embedder: Result<Option<Arc<dyn Embedder>>>) {
-        let embedding = match embedder {
-            Ok(Some(embedder)) => EmbedderState::By(embedder),
-            Ok(None) => EmbedderState::Off,
-            Err(error) => {
-                tracing::warn!(%error, "the embedder cannot be opened; searches use words only");
-                EmbedderState::Failed(error.message)
-            }
-        };
-        *self.embedding.write().unwrap_or_else(PoisonError::into_inner) = embedding;
+impl JournalIndex {
+    /// Drops the vectors from memory, as another embedder makes others.
+    pub(super) fn unlink_vectors(&self) {
         let mut state = self.write();
         (state.vectors, state.vector_stamp) = (None, None);
         state.catalog.unlink_vectors();
     }
 
-    /// Whether an embedder is configured and could not be opened.
-    pub fn lacks_embedder(&self) -> bool {
-        let embedding = self.embedding.read().unwrap_or_else(PoisonError::into_inner);
-        matches!(*embedding, EmbedderState::Failed(_))
-    }
-
-    /// The name of the model that embeds memories; `None` if none is configured.
-    ///
-    /// # Errors
-    /// `unavailable` if the configured embedder could not be opened.
-    pub fn embedding_model(&self) -> Result<Option<String>> {
-        match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
-            EmbedderState::By(embedder) => Ok(Some(embedder.spec().model.clone())),
-            EmbedderState::Off => Ok(None),
-            EmbedderState::Failed(message) => {
-                Err(Error::new(ErrorKind::Unavailable, message.clone()))
-            }
-        }
-    }
-
     fn embedder(&self) -> Option<Arc<dyn Embedder>> {
-        match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
-            EmbedderState::By(embedder) => Some(Arc::clone(embedder)),
-            EmbedderState::Off | EmbedderState::Failed(_) => None,
-        }
+        self.embedder.get()
     }
 
     /// Deletes all vectors.
     ///
     /// # Errors
     /// `conflict` while another process writes the index, `unavailable` if they cannot be deleted.
-    pub fn forget_vectors(&self) -> Result<()> {
+    pub(super) fn forget_vectors(&self) -> Result<()> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.lease(&mut writing)?.ok_or_else(lease_conflict)?;
         let Some(all) = self.folder.as_ref().map(|folder| folder.join(vectors::VECTORS_FOLDER))
@@ -88,9 +57,7 @@ impl Index {
         if all.exists() {
             std::fs::remove_dir_all(&all).map_err(|error| unwritable(&all, &error))?;
         }
-        let mut state = self.write();
-        (state.vectors, state.vector_stamp) = (None, None);
-        state.catalog.unlink_vectors();
+        self.unlink_vectors();
         Ok(())
     }
 
@@ -100,17 +67,25 @@ impl Index {
     ///
     /// # Errors
     /// Those of the embedder; what was embedded before is kept.
-    pub fn embed(
+    pub(super) fn embed(
         &self,
         store: &dyn Store,
         mut report: impl FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<Option<IndexProgress>> {
         let Some(embedder) = self.embedder() else { return Ok(None) };
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.lease(&mut writing)?.is_none() {
-            return Ok(None);
-        }
-        drop(self.current_state(store)?);
+        self.bring_to_end(store)?;
+        let _lease = match self.is_of_home() {
+            true if self.lease(&mut writing)?.is_none() => return Ok(None),
+            true => None,
+            false if self.read().progress(0).waiting == 0 => {
+                return Ok(Some(self.read().progress(0)));
+            }
+            false => match self.file_lease()? {
+                Some(lease) => Some(lease),
+                None => return Ok(None),
+            },
+        };
         let mut batch: Vec<EmbeddedText> = Vec::new();
         let mut fingerprints: FxHashSet<u64> = FxHashSet::default();
         let mut written = Instant::now();
@@ -224,34 +199,6 @@ impl Index {
         Ok(())
     }
 
-    /// The vector of a question, or why there is none.
-    pub(super) fn vector_of(
-        &self,
-        question: &IndexQuery,
-    ) -> (Option<QuantisedVector>, Option<String>) {
-        let by_words = |why: &str| (None, Some(format!("searched by words only: {why}")));
-        let embedder = match &*self.embedding.read().unwrap_or_else(PoisonError::into_inner) {
-            EmbedderState::By(embedder) => Arc::clone(embedder),
-            EmbedderState::Off => return by_words("there is no embedder"),
-            EmbedderState::Failed(why) => return by_words(why),
-        };
-        if question.text.trim().is_empty() {
-            return (None, None);
-        }
-        self.open();
-        self.refresh_vectors();
-        if self.read().vectors.as_ref().is_none_or(VectorIndex::is_empty) {
-            return by_words("nothing is embedded yet; a server or `commonbook reindex` does this");
-        }
-        match embedder.embed_query(&question.text) {
-            Ok(vector) => (Some(QuantisedVector::of(&vector)), None),
-            Err(error) => {
-                tracing::warn!(%error, "the question could not be embedded");
-                by_words(&error.message)
-            }
-        }
-    }
-
     /// The folder of the vectors of the embedder's model.
     pub(super) fn vector_folder(&self) -> Option<PathBuf> {
         Some(vectors::model_folder(self.folder.as_deref()?, self.embedder()?.spec()))
@@ -330,6 +277,12 @@ impl IndexState {
                 fingerprint: facts.fingerprint,
             })
             .collect()
+    }
+
+    /// Whether a vector belongs to the text of no memory.
+    pub(super) fn has_unused_vectors(&self) -> bool {
+        let live = self.fingerprints();
+        self.vectors.as_ref().is_some_and(|vectors| vectors.has_other_texts(&live))
     }
 
     /// The fingerprints of all texts.

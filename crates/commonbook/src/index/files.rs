@@ -4,8 +4,13 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::WORDS_FOLDER;
 use crate::base::error::{Error, ErrorKind, Result};
+
+/// The folder of the words, inside that of the index.
+pub(super) const WORDS_FOLDER: &str = "words";
+
+/// The file of the lease, inside the folder of the index.
+pub(super) const LEASE_FILE: &str = "lease";
 
 /// The time when the last generation was written.
 pub(super) fn written_at(folder: &Path) -> Option<SystemTime> {
@@ -18,7 +23,7 @@ pub(super) fn written_at(folder: &Path) -> Option<SystemTime> {
 /// process holds it.
 pub(super) fn lease(folder: &Path) -> Result<Option<File>> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    let path = folder.join("lease");
+    let path = folder.join(LEASE_FILE);
     let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
@@ -31,4 +36,9 @@ pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     let message = format!("the search index cannot be written at {}: {error}", path.display());
     Error::new(ErrorKind::Unavailable, message)
         .hint("Check the folder's permissions and its disk. Memories are saved nevertheless.")
+}
+
+pub(super) fn lease_conflict() -> Error {
+    Error::conflict("another process writes the search index of this home")
+        .hint("Stop that process to rebuild the index; it follows the journal by itself.")
 }

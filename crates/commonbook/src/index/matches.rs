@@ -1,14 +1,14 @@
 //! Word matches: the memories that contain words of a question, with their scores.
+//!
+//! A word weighs the more the fewer memories of all parts contain it, so the parts are read together.
 
 use std::cmp::Ordering;
 
 use super::budget::SearchMeter;
+use super::parts::{PartMemory, SearchPart, SearchParts};
 use super::scratch::ScratchGuard;
-use super::state::IndexState;
 use crate::base::error::Result;
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
-use crate::index::visible::VisibilityFilter;
-use crate::index::words::AudienceScope;
 use crate::model::search::rank::{self, CorpusStatistics};
 
 /// A memory that contains a term.
@@ -22,18 +22,47 @@ pub(super) struct TermPosting {
     pub(super) session: u32,
 }
 
-/// The memories that contain words of the question: per word with its occurrences, and all with
-/// their scores.
+/// The terms of the question, in the parts together.
+#[derive(Debug, Default)]
+pub(super) struct TermWeights {
+    /// The weight of each term.
+    pub(super) rarities: Vec<f64>,
+    /// The number of memories that contain each term.
+    pub(super) memories: Vec<f64>,
+}
+
+/// The memories of one part that contain words of the question: per word with its occurrences, and
+/// all with their scores.
 pub(super) struct WordMatches<'s> {
     /// The memories of each term.
     pub(super) lists: Vec<Vec<TermPosting>>,
-    /// The weight of each term.
-    pub(super) rarities: Vec<f64>,
     /// The BM25 score of each memory; 0 without any term.
     scores: ScratchGuard<'s, f32>,
 }
 
-impl WordMatches<'_> {
+impl<'s> WordMatches<'s> {
+    /// None yet.
+    fn none(part: &SearchPart<'s>) -> Self {
+        let scores = part.state.scratch.scores.take(part.state.catalog.len());
+        Self { lists: Vec::new(), scores }
+    }
+
+    /// Adds the memories of the next term, of this weight.
+    fn add(
+        &mut self,
+        catalog: &MemoryCatalog,
+        list: Vec<TermPosting>,
+        rarity: f64,
+        statistics: &CorpusStatistics,
+    ) {
+        for TermPosting { number, count, .. } in list.iter().copied() {
+            let length = f64::from(catalog.hot[number as usize].length);
+            let strength = rarity * statistics.strength(f64::from(count), length);
+            self.scores.change(number, |score| *score += strength as f32);
+        }
+        self.lists.push(list);
+    }
+
     /// Every memory with any term, once.
     pub(super) fn all(&self) -> &[MemoryNumber] {
         self.scores.marked()
@@ -46,7 +75,7 @@ impl WordMatches<'_> {
 
     /// The memories with the best scores; among equal ones the newer first, the same in every
     /// process.
-    pub(super) fn best(&self, most: usize, catalog: &MemoryCatalog) -> Vec<MemoryNumber> {
+    fn best(&self, most: usize, catalog: &MemoryCatalog) -> Vec<RankKey> {
         let mut best: Vec<RankKey> = Vec::with_capacity(2 * most);
         let mut least = f32::NEG_INFINITY;
         for number in self.all() {
@@ -63,7 +92,7 @@ impl WordMatches<'_> {
         }
         best.sort_unstable_by(|a, b| a.compare(b, catalog));
         best.truncate(most);
-        best.into_iter().map(|best| best.number).collect()
+        best
     }
 }
 
@@ -83,58 +112,70 @@ impl RankKey {
     }
 }
 
-impl IndexState {
-    /// Every admitted memory with any of the terms, with its BM25 score.
-    pub(super) fn matches<'s>(
-        &'s self,
-        visible: &VisibilityFilter<'_>,
-        scope: &AudienceScope,
-        terms: &[String],
-        statistics: &CorpusStatistics,
-        meter: &SearchMeter<'_>,
-    ) -> Result<WordMatches<'s>> {
-        let scores = self.scratch.scores.take(self.catalog.len());
-        let mut matches = WordMatches { lists: Vec::new(), rarities: Vec::new(), scores };
-        for term in terms {
-            let list = self.term_postings(visible, scope, term, meter)?;
-            let rarity = statistics.rarity(list.len() as f64);
-            for TermPosting { number, count, .. } in list.iter().copied() {
-                let length = f64::from(self.catalog.hot[number as usize].length);
-                let strength = rarity * statistics.strength(f64::from(count), length);
-                matches.scores.change(number, |score| *score += strength as f32);
-            }
-            matches.lists.push(list);
-            matches.rarities.push(rarity);
+/// Every admitted memory of each part with any of the terms, with its BM25 score, and the weights of
+/// the terms.
+pub(super) fn word_matches<'s>(
+    parts: &SearchParts<'s>,
+    terms: &[String],
+    statistics: &CorpusStatistics,
+    meter: &SearchMeter<'_>,
+) -> Result<(Vec<WordMatches<'s>>, TermWeights)> {
+    let mut weights = TermWeights::default();
+    let mut matches: Vec<WordMatches<'s>> = parts.iter().map(WordMatches::none).collect();
+    for term in terms {
+        let lists = parts.iter().map(|part| part.term_postings(term, meter));
+        let lists: Vec<Vec<TermPosting>> = lists.collect::<Result<_>>()?;
+        let memories = lists.iter().map(Vec::len).sum::<usize>() as f64;
+        let rarity = statistics.rarity(memories);
+        for ((part, matches), list) in parts.iter().zip(&mut matches).zip(lists) {
+            matches.add(&part.state.catalog, list, rarity, statistics);
         }
-        Ok(matches)
+        weights.rarities.push(rarity);
+        weights.memories.push(memories);
     }
+    Ok((matches, weights))
+}
 
+/// The memories of all parts with the best scores; among equal ones the newer first.
+pub(super) fn best_matches(
+    parts: &SearchParts<'_>,
+    matches: &[WordMatches<'_>],
+    most: usize,
+) -> Vec<PartMemory> {
+    let mut best: Vec<(PartMemory, f32)> = Vec::new();
+    for (part, matches) in matches.iter().enumerate() {
+        let keys = matches.best(most, parts.catalog(part)).into_iter();
+        best.extend(keys.map(|key| (PartMemory { part, number: key.number }, key.score)));
+    }
+    if matches.len() > 1 {
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| parts.compare_times(b.0, a.0)));
+        best.truncate(most);
+    }
+    best.into_iter().map(|(memory, _)| memory).collect()
+}
+
+impl SearchPart<'_> {
     /// Every admitted memory that contains a term.
-    fn term_postings(
-        &self,
-        visible: &VisibilityFilter<'_>,
-        scope: &AudienceScope,
-        term: &str,
-        meter: &SearchMeter<'_>,
-    ) -> Result<Vec<TermPosting>> {
+    fn term_postings(&self, term: &str, meter: &SearchMeter<'_>) -> Result<Vec<TermPosting>> {
+        let (state, visible) = (self.state, &self.visible);
         let mut list = Vec::new();
-        if let Some(generation) = &self.generation {
-            generation.word_postings(scope, term, meter, |number, head, body| {
-                let hot = &self.catalog.hot[number as usize];
+        if let Some(generation) = &state.generation {
+            generation.word_postings(&self.scope, term, meter, |number, head, body| {
+                let hot = &state.catalog.hot[number as usize];
                 if !hot.in_delta && visible.admits(number) {
                     let count = rank::weight(head, body) as f32;
                     list.push(TermPosting { number, count, session: hot.session });
                 }
             })?;
         }
-        for (number, delta) in self.delta.of_audiences(&visible.audiences) {
+        for (number, delta) in state.delta.of_audiences(&visible.audiences) {
             if !visible.admits(number) {
                 continue;
             }
             let count = delta.occurrences(term) as f32;
             meter.postings(1)?;
             if count > 0.0 {
-                let session = self.catalog.hot[number as usize].session;
+                let session = state.catalog.hot[number as usize].session;
                 list.push(TermPosting { number, count, session });
             }
         }

@@ -4,16 +4,16 @@ use jiff::Timestamp;
 use rustc_hash::FxHashSet;
 
 use super::budget::SearchMeter;
-use super::matches::{TermPosting, WordMatches};
+use super::matches::{TermPosting, TermWeights, WordMatches};
+use super::parts::{PartMemory, SearchPart, SearchParts};
 use super::scratch::ScratchGuard;
-use super::session_scores::{SessionScores, VisibleStrands};
-use super::state::IndexState;
-use super::vectors::{ScanResult, VectorIndex};
+use super::search::NearnessScan;
+use super::session_scores::{SessionLengths, SessionScores, VisibleStrands};
+use super::vectors::VectorIndex;
 use crate::base::error::Result;
-use crate::index::facts::{MemoryCatalog, MemoryNumber};
-use crate::index::visible::VisibilityFilter;
+use crate::index::facts::MemoryNumber;
 use crate::model::search::rank::{
-    self, CorpusStatistics, NEIGHBOUR_WEIGHTS, NearnessRange, RankFeatures, ScoreParts,
+    self, CorpusStatistics, NEIGHBOUR_WEIGHTS, RankFeatures, ScoreParts,
 };
 use crate::model::search::relevance::{RelevanceFeatures, comparable_cosine, steady_rarity};
 use crate::model::search::update::{self, UpdateCandidate};
@@ -34,7 +34,7 @@ pub(super) struct QueryFeatures {
     words: Vec<String>,
     first_person: bool,
     /// For each entity that the question names, the memories that mention it.
-    about: Vec<FxHashSet<MemoryNumber>>,
+    about: Vec<FxHashSet<PartMemory>>,
     when: bool,
     spans: Vec<TimeSpan>,
     present: bool,
@@ -42,12 +42,17 @@ pub(super) struct QueryFeatures {
 }
 
 impl QueryFeatures {
-    pub(super) fn of(question: &IndexQuery, catalog: &MemoryCatalog) -> Self {
+    pub(super) fn of(question: &IndexQuery, parts: &SearchParts<'_>) -> Self {
         let words = terms::plain_words(&question.text);
         let times = parse_times(&question.text, question.now);
-        let number = |(workspace, id): &MemoryRef| catalog.number(workspace.as_str(), *id);
+        let find = |(workspace, id): &MemoryRef| {
+            parts.iter().enumerate().find_map(|(part, own)| {
+                let number = own.state.catalog.number(workspace.as_str(), *id)?;
+                Some(PartMemory { part, number })
+            })
+        };
         let about =
-            question.about.iter().map(|memories| memories.iter().filter_map(number).collect());
+            question.about.iter().map(|memories| memories.iter().filter_map(find).collect());
         Self {
             first_person: words.iter().any(|word| terms::is_first_person(word)),
             words,
@@ -60,13 +65,13 @@ impl QueryFeatures {
     }
 
     /// The memories that mention an entity of the question.
-    pub(super) fn mentioning_memories(&self) -> impl Iterator<Item = MemoryNumber> {
+    pub(super) fn mentioning_memories(&self) -> impl Iterator<Item = PartMemory> {
         self.about.iter().flatten().copied()
     }
 
     /// The share of the question's entities that a memory mentions, 0 to 1.
-    fn mentioned_share(&self, number: MemoryNumber) -> f64 {
-        let mentioned = self.about.iter().filter(|memories| memories.contains(&number)).count();
+    fn mentioned_share(&self, memory: PartMemory) -> f64 {
+        let mentioned = self.about.iter().filter(|memories| memories.contains(&memory)).count();
         mentioned as f64 / self.about.len().max(1) as f64
     }
 
@@ -81,7 +86,7 @@ impl QueryFeatures {
 /// Why a memory has its score.
 #[derive(Debug, Clone)]
 pub(super) struct ScoreExplanation {
-    pub(super) number: MemoryNumber,
+    pub(super) memory: PartMemory,
     pub(super) parts: ScoreParts,
     pub(super) matched: Vec<MatchReason>,
     pub(super) relevance: f64,
@@ -90,10 +95,19 @@ pub(super) struct ScoreExplanation {
 /// A score with its explanation.
 pub(super) type ScoredMemory = (f64, ScoreExplanation);
 
-/// The candidates to be reranked.
+/// The candidates to be reranked, of all parts.
 pub(super) struct RerankCandidates<'s> {
-    state: &'s IndexState,
-    visible: &'s VisibilityFilter<'s>,
+    parts: &'s SearchParts<'s>,
+    weights: &'s TermWeights,
+    /// Those of each part.
+    own: Vec<PartCandidates<'s>>,
+}
+
+/// The candidates of one part.
+struct PartCandidates<'s> {
+    /// The index of the part.
+    place: usize,
+    part: &'s SearchPart<'s>,
     matches: &'s WordMatches<'s>,
     numbers: Vec<MemoryNumber>,
     /// The index of each memory in `numbers`, plus one; neighbours follow.
@@ -130,12 +144,213 @@ impl NeighbourLists {
 impl<'s> RerankCandidates<'s> {
     /// These candidates with their neighbours and surroundings.
     pub(super) fn of(
-        state: &'s IndexState,
-        visible: &'s VisibilityFilter<'s>,
+        parts: &'s SearchParts<'s>,
+        matches: &'s [WordMatches<'s>],
+        weights: &'s TermWeights,
+        first: &[PartMemory],
+        meter: &SearchMeter<'_>,
+    ) -> Result<Self> {
+        let own = parts.iter().zip(matches).enumerate().map(|(place, (part, matches))| {
+            let first = first.iter().filter(|memory| memory.part == place);
+            let first: Vec<MemoryNumber> = first.map(|memory| memory.number).collect();
+            PartCandidates::of(place, part, matches, &first, meter)
+        });
+        Ok(Self { parts, weights, own: own.collect::<Result<_>>()? })
+    }
+
+    /// Whether a memory is a candidate.
+    pub(super) fn contains(&self, memory: PartMemory) -> bool {
+        self.own[memory.part].contains(memory.number)
+    }
+
+    /// Number of candidates without a word of the question.
+    pub(super) fn wordless_count(&self) -> u64 {
+        self.own.iter().map(PartCandidates::wordless_count).sum()
+    }
+
+    /// All candidates with their scores, best first; the first `most` with their relevance.
+    pub(super) fn rank(
+        &self,
+        query: &QueryFeatures,
+        statistics: &CorpusStatistics,
+        scan: Option<&NearnessScan<'_>>,
+        most: usize,
+        meter: &SearchMeter<'_>,
+    ) -> Result<Vec<ScoredMemory>> {
+        let question = scan.map(|scan| scan.question);
+        let features = self.features(query, statistics, question, meter)?;
+        let best_words = features.iter().flatten().map(RankFeatures::words).fold(0.0, f64::max);
+        let range = scan.map(|scan| scan.range);
+        let mut scored: Vec<ScoredMemory> = Vec::new();
+        for (candidates, features) in self.own.iter().zip(&features) {
+            scored.extend(features.iter().zip(&candidates.numbers).map(|(features, number)| {
+                let parts = features.parts(statistics, best_words, range);
+                let explanation = ScoreExplanation {
+                    memory: PartMemory { part: candidates.place, number: *number },
+                    parts,
+                    matched: match_reasons(features, &parts),
+                    relevance: 0.0,
+                };
+                (parts.score(), explanation)
+            }));
+        }
+        let newer = |a: &ScoreExplanation, b: &ScoreExplanation| {
+            self.parts.compare_times(b.memory, a.memory)
+        };
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| newer(&a.1, &b.1)));
+        let first = scored.len().min(REPEAT_HITS_MAX);
+        let same = |a: &ScoreExplanation, b: &ScoreExplanation| {
+            self.text_similarity(a.memory, b.memory) >= REPEAT_COSINE_MIN
+        };
+        rank::lower_repeats(&mut scored[..first], same);
+        if query.present {
+            self.promote_updates(&mut scored, question);
+        }
+        let returned = most.min(scored.len());
+        self.judge(&mut scored[..returned], &features, statistics, scan);
+        Ok(scored)
+    }
+
+    /// The features of the candidates of each part.
+    fn features(
+        &self,
+        query: &QueryFeatures,
+        statistics: &CorpusStatistics,
+        question: Option<&QuantisedVector>,
+        meter: &SearchMeter<'_>,
+    ) -> Result<Vec<Vec<RankFeatures>>> {
+        let lengths = self.own.iter().map(|candidates| candidates.session_lengths(meter));
+        let lengths: Vec<SessionLengths<'_>> = lengths.collect::<Result<_>>()?;
+        let mean = SessionLengths::mean(&lengths);
+        let features = self.own.iter().zip(lengths).map(|(candidates, lengths)| {
+            let around = candidates.neighbour_scores(statistics, self.weights);
+            let sessions = candidates.session_scores(lengths, mean, self.weights);
+            let features = candidates.numbers.iter().zip(around).map(|(number, around)| {
+                let catalog = &candidates.part.state.catalog;
+                let session = sessions.score(catalog.hot[*number as usize].session);
+                candidates.features(*number, query, around, session, question)
+            });
+            features.collect()
+        });
+        Ok(features.collect())
+    }
+
+    /// Sets the relevance of these memories.
+    fn judge(
+        &self,
+        scored: &mut [ScoredMemory],
+        features: &[Vec<RankFeatures>],
+        statistics: &CorpusStatistics,
+        scan: Option<&NearnessScan<'_>>,
+    ) {
+        let rarity = |memories: &f64| steady_rarity(statistics, *memories);
+        let rarities: Vec<f64> = self.weights.memories.iter().map(rarity).collect();
+        let sum = |rarities: &[f64]| rarities.iter().sum::<f64>().max(f64::EPSILON);
+        let (steady_sum, plain_sum) = (sum(&rarities), sum(&self.weights.rarities));
+        let mut vectors = self.parts.iter().filter_map(|part| part.state.vectors.as_ref());
+        let calibrated = vectors.any(VectorIndex::is_calibrated);
+        for (_, explanation) in scored {
+            let PartMemory { part, number } = explanation.memory;
+            let candidates = &self.own[part];
+            let index = candidates.indexes.get(number) as usize;
+            let Some(features) = index.checked_sub(1).and_then(|index| features[part].get(index))
+            else {
+                continue;
+            };
+            let counts = candidates.occurrences_of(number).unwrap_or_default();
+            let strength = |count: f32| statistics.strength(f64::from(count), features.length);
+            let words = rarities.iter().zip(counts);
+            let evidence = words.map(|(rarity, count)| rarity * strength(*count).min(1.0)).sum();
+            let comparable = |cosine: f64| match scan {
+                Some(scan) if !calibrated => comparable_cosine(cosine, scan.range.mean),
+                _ => cosine,
+            };
+            let shared = RelevanceFeatures {
+                coverage: evidence / steady_sum,
+                evidence,
+                surroundings: features.surroundings() / plain_sum,
+                nearness: features.nearness.map(comparable),
+                memories: statistics.memories,
+            };
+            explanation.relevance = shared.relevance();
+        }
+    }
+
+    /// Moves a memory that updates an older hit before that hit, among the first hits.
+    fn promote_updates(&self, scored: &mut [ScoredMemory], question: Option<&QuantisedVector>) {
+        let hits: Vec<_> = (scored.iter().take(update::STATED_UPDATE_HITS_MAX))
+            .map(|(score, explanation)| {
+                let facts = self.parts.facts(explanation.memory);
+                UpdateCandidate {
+                    score: *score,
+                    length: facts.length(),
+                    from: (facts.from, facts.id),
+                    is_stated: facts.signals.updates,
+                    author: &self.parts.class(explanation.memory).visibility.owner,
+                }
+            })
+            .collect();
+        let memory = |place: usize| scored[place].1.memory;
+        let order = update::order_updates(&hits, |old, new| {
+            self.answer_similarity(memory(old), memory(new), question)
+        });
+        // Each keeps the score of its new rank, so that scores stay descending.
+        let moved: Vec<ScoreExplanation> =
+            order.iter().map(|place| scored[*place].1.clone()).collect();
+        for (hit, moved) in scored.iter_mut().zip(moved) {
+            hit.1 = moved;
+        }
+    }
+
+    /// The similarity of two memories as answers to the question: the cosine of their chunks
+    /// nearest to it, else the weighted share of the question's words that both contain.
+    fn answer_similarity(
+        &self,
+        a: PartMemory,
+        b: PartMemory,
+        question: Option<&QuantisedVector>,
+    ) -> f64 {
+        let vectors = (self.parts.vectors(a), self.parts.vectors(b));
+        if let (Some(question), (Some(a), Some(b))) = (question, vectors) {
+            return f64::from(a.answer_similarity(b, question));
+        }
+        let (mut both, mut any) = (0.0, 0.0);
+        for (term, rarity) in self.weights.rarities.iter().enumerate() {
+            let has = |memory: PartMemory| {
+                let counts = self.own[memory.part].occurrences_of(memory.number);
+                counts.is_some_and(|counts| counts[term] > 0.0)
+            };
+            match (has(a), has(b)) {
+                (true, true) => (both, any) = (both + rarity, any + rarity),
+                (false, false) => {}
+                _ => any += rarity,
+            }
+        }
+        if any > 0.0 { both / any } else { 0.0 }
+    }
+
+    /// The similarity of two texts: 1 if equal, else by their vectors.
+    fn text_similarity(&self, a: PartMemory, b: PartMemory) -> f32 {
+        if self.parts.facts(a).fingerprint == self.parts.facts(b).fingerprint {
+            return 1.0;
+        }
+        match (self.parts.vectors(a), self.parts.vectors(b)) {
+            (Some(a), Some(b)) => a.text_similarity(b),
+            _ => 0.0,
+        }
+    }
+}
+
+impl<'s> PartCandidates<'s> {
+    /// These candidates with their neighbours and surroundings.
+    fn of(
+        place: usize,
+        part: &'s SearchPart<'s>,
         matches: &'s WordMatches<'s>,
         first: &[MemoryNumber],
         meter: &SearchMeter<'_>,
     ) -> Result<Self> {
+        let SearchPart { state, visible, .. } = part;
         let catalog = &state.catalog;
         let mut indexes = state.scratch.indexes.take(catalog.len());
         let mut numbers: Vec<MemoryNumber> = Vec::new();
@@ -175,170 +390,18 @@ impl<'s> RerankCandidates<'s> {
                 }
             }
         }
-        Ok(Self { state, visible, matches, numbers, indexes, strands, occurrences, around })
+        Ok(Self { place, part, matches, numbers, indexes, strands, occurrences, around })
     }
 
     /// Whether a memory is a candidate.
-    pub(super) fn contains(&self, number: MemoryNumber) -> bool {
+    fn contains(&self, number: MemoryNumber) -> bool {
         let place = self.indexes.get(number) as usize;
         place > 0 && place <= self.numbers.len()
     }
 
     /// Number of candidates without a word of the question.
-    pub(super) fn wordless_count(&self) -> u64 {
+    fn wordless_count(&self) -> u64 {
         self.numbers.iter().filter(|number| self.matches.own_score(**number) <= 0.0).count() as u64
-    }
-
-    /// All candidates with their scores, best first; the first `most` with their relevance.
-    pub(super) fn rank(
-        &self,
-        query: &QueryFeatures,
-        statistics: &CorpusStatistics,
-        scan: Option<&(ScanResult, &QuantisedVector)>,
-        most: usize,
-        meter: &SearchMeter<'_>,
-    ) -> Result<Vec<ScoredMemory>> {
-        let (around, sessions) = (self.neighbour_scores(statistics), self.session_scores(meter)?);
-        let features = self.numbers.iter().zip(around).map(|(number, around)| {
-            let session = sessions.score(self.state.catalog.hot[*number as usize].session);
-            self.features(*number, query, around, session, scan)
-        });
-        let features: Vec<RankFeatures> = features.collect();
-        let best_words = features.iter().map(RankFeatures::words).fold(0.0, f64::max);
-        let range = scan.map(|(scan, _)| NearnessRange {
-            lowest: f64::from(scan.lowest),
-            highest: f64::from(scan.highest),
-            mean: scan.sum / scan.count.max(1) as f64,
-        });
-        let scored = features.iter().zip(&self.numbers).map(|(features, number)| {
-            let parts = features.parts(statistics, best_words, range);
-            let explanation = ScoreExplanation {
-                number: *number,
-                parts,
-                matched: match_reasons(features, &parts),
-                relevance: 0.0,
-            };
-            (parts.score(), explanation)
-        });
-        let mut scored: Vec<ScoredMemory> = scored.collect();
-        let newer = |a: &ScoreExplanation, b: &ScoreExplanation| {
-            self.state.catalog.compare_times(b.number, a.number)
-        };
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| newer(&a.1, &b.1)));
-        let first = scored.len().min(REPEAT_HITS_MAX);
-        let same = |a: &ScoreExplanation, b: &ScoreExplanation| {
-            self.text_similarity(a.number, b.number) >= REPEAT_COSINE_MIN
-        };
-        rank::lower_repeats(&mut scored[..first], same);
-        if query.present {
-            self.promote_updates(&mut scored, scan.map(|(_, question)| *question));
-        }
-        let returned = most.min(scored.len());
-        self.judge(&mut scored[..returned], &features, statistics, range);
-        Ok(scored)
-    }
-
-    /// Sets the relevance of these memories.
-    fn judge(
-        &self,
-        scored: &mut [ScoredMemory],
-        features: &[RankFeatures],
-        statistics: &CorpusStatistics,
-        range: Option<NearnessRange>,
-    ) {
-        let rarity = |list: &Vec<TermPosting>| steady_rarity(statistics, list.len() as f64);
-        let rarities: Vec<f64> = self.matches.lists.iter().map(rarity).collect();
-        let sum = |rarities: &[f64]| rarities.iter().sum::<f64>().max(f64::EPSILON);
-        let (steady_sum, plain_sum) = (sum(&rarities), sum(&self.matches.rarities));
-        let calibrated = self.state.vectors.as_ref().is_some_and(VectorIndex::is_calibrated);
-        for (_, explanation) in scored {
-            let index = self.indexes.get(explanation.number) as usize;
-            let Some(features) = index.checked_sub(1).and_then(|index| features.get(index)) else {
-                continue;
-            };
-            let counts = self.occurrences_of(explanation.number).unwrap_or_default();
-            let strength = |count: f32| statistics.strength(f64::from(count), features.length);
-            let words = rarities.iter().zip(counts);
-            let evidence = words.map(|(rarity, count)| rarity * strength(*count).min(1.0)).sum();
-            let comparable = |cosine: f64| match range {
-                Some(range) if !calibrated => comparable_cosine(cosine, range.mean),
-                _ => cosine,
-            };
-            let shared = RelevanceFeatures {
-                coverage: evidence / steady_sum,
-                evidence,
-                surroundings: features.surroundings() / plain_sum,
-                nearness: features.nearness.map(comparable),
-                memories: statistics.memories,
-            };
-            explanation.relevance = shared.relevance();
-        }
-    }
-
-    /// Moves a memory that updates an older hit before that hit, among the first hits.
-    fn promote_updates(&self, scored: &mut [ScoredMemory], question: Option<&QuantisedVector>) {
-        let catalog = &self.state.catalog;
-        let hits: Vec<_> = (scored.iter().take(update::STATED_UPDATE_HITS_MAX))
-            .map(|(score, explanation)| {
-                let facts = catalog.facts(explanation.number);
-                UpdateCandidate {
-                    score: *score,
-                    length: facts.length(),
-                    from: (facts.from, facts.id),
-                    is_stated: facts.signals.updates,
-                    author: &catalog.class(explanation.number).visibility.owner,
-                }
-            })
-            .collect();
-        let number = |place: usize| scored[place].1.number;
-        let order = update::order_updates(&hits, |old, new| {
-            self.answer_similarity(number(old), number(new), question)
-        });
-        // Each keeps the score of its new rank, so that scores stay descending.
-        let moved: Vec<ScoreExplanation> =
-            order.iter().map(|place| scored[*place].1.clone()).collect();
-        for (hit, moved) in scored.iter_mut().zip(moved) {
-            hit.1 = moved;
-        }
-    }
-
-    /// The similarity of two memories as answers to the question: the cosine of their chunks
-    /// nearest to it, else the weighted share of the question's words that both contain.
-    fn answer_similarity(
-        &self,
-        a: MemoryNumber,
-        b: MemoryNumber,
-        question: Option<&QuantisedVector>,
-    ) -> f64 {
-        let catalog = &self.state.catalog;
-        let rows = (catalog.vector_refs.of(a), catalog.vector_refs.of(b));
-        if let (Some(vectors), Some(question), (Some(a), Some(b))) =
-            (&self.state.vectors, question, rows)
-        {
-            return f64::from(vectors.answer_similarity(a, b, question));
-        }
-        let (mut both, mut any) = (0.0, 0.0);
-        for (term, rarity) in self.matches.rarities.iter().enumerate() {
-            let has = |number| self.occurrences_of(number).is_some_and(|row| row[term] > 0.0);
-            match (has(a), has(b)) {
-                (true, true) => (both, any) = (both + rarity, any + rarity),
-                (false, false) => {}
-                _ => any += rarity,
-            }
-        }
-        if any > 0.0 { both / any } else { 0.0 }
-    }
-
-    /// The similarity of two texts: 1 if equal, else by their vectors.
-    fn text_similarity(&self, a: MemoryNumber, b: MemoryNumber) -> f32 {
-        let catalog = &self.state.catalog;
-        if catalog.facts(a).fingerprint == catalog.facts(b).fingerprint {
-            return 1.0;
-        }
-        match (&self.state.vectors, catalog.vector_refs.of(a), catalog.vector_refs.of(b)) {
-            (Some(vectors), Some(a), Some(b)) => vectors.text_similarity(a, b),
-            _ => 0.0,
-        }
     }
 
     fn occurrences_of(&self, number: MemoryNumber) -> Option<&[f32]> {
@@ -347,21 +410,23 @@ impl<'s> RerankCandidates<'s> {
         self.occurrences.get(place * terms..(place + 1) * terms)
     }
 
+    /// The features of a candidate.
     fn features(
         &self,
         number: MemoryNumber,
         query: &QueryFeatures,
         around: f64,
         session: f64,
-        scan: Option<&(ScanResult, &QuantisedVector)>,
+        question: Option<&QuantisedVector>,
     ) -> RankFeatures {
-        let catalog = &self.state.catalog;
+        let catalog = &self.part.state.catalog;
         let (hot, class) = (&catalog.hot[number as usize], catalog.classed[number as usize]);
         // Most questions need neither, so these facts are read only on demand.
         let signals = (query.first_person || query.when).then(|| catalog.facts(number).signals);
         let signals = signals.unwrap_or_default();
-        let nearness = match (&self.state.vectors, scan, catalog.vector_refs.of(number)) {
-            (Some(vectors), Some((_, question)), Some(rows)) => {
+        let vectors = &self.part.state.vectors;
+        let nearness = match (vectors, question, catalog.vector_refs.of(number)) {
+            (Some(vectors), Some(question), Some(rows)) => {
                 Some(f64::from(vectors.nearness(rows, question)))
             }
             _ => None,
@@ -372,7 +437,7 @@ impl<'s> RerankCandidates<'s> {
             session,
             length: f64::from(hot.length),
             nearness,
-            entity: query.mentioned_share(number),
+            entity: query.mentioned_share(PartMemory { part: self.place, number }),
             named: catalog.classes.is_author_named(class, &query.words),
             speaks: if query.first_person { f64::from(signals.first_person) } else { 0.0 },
             time: query.time_fit(hot.from, signals.tells_time),
@@ -382,8 +447,8 @@ impl<'s> RerankCandidates<'s> {
     }
 
     /// For each candidate, the BM25 score of its words together with its neighbours'.
-    fn neighbour_scores(&self, statistics: &CorpusStatistics) -> Vec<f64> {
-        let rarities = &self.matches.rarities;
+    fn neighbour_scores(&self, statistics: &CorpusStatistics, weights: &TermWeights) -> Vec<f64> {
+        let rarities = &weights.rarities;
         let mut counts = vec![0.0; rarities.len()];
         let strength = |(place, number): (usize, &MemoryNumber)| {
             counts.fill(0.0);
@@ -392,7 +457,7 @@ impl<'s> RerankCandidates<'s> {
             });
             let mut length = 0.0;
             for (number, weight) in near.chain([(*number, 1.0)]) {
-                length += weight * f64::from(self.state.catalog.hot[number as usize].length);
+                length += weight * f64::from(self.part.state.catalog.hot[number as usize].length);
                 let occurrences = self.occurrences_of(number).unwrap_or_default();
                 let counted = counts.iter_mut().zip(occurrences);
                 counted.for_each(|(sum, count)| *sum += weight * f64::from(*count));
@@ -403,15 +468,16 @@ impl<'s> RerankCandidates<'s> {
         self.numbers.iter().enumerate().map(strength).collect()
     }
 
-    /// The score of each candidate's session.
-    fn session_scores(&self, meter: &SearchMeter<'_>) -> Result<SessionScores<'s>> {
-        let catalog = &self.state.catalog;
-        let mut indexes = self.state.scratch.indexes.take(catalog.name_count());
+    /// The length of each candidate's session.
+    fn session_lengths(&self, meter: &SearchMeter<'_>) -> Result<SessionLengths<'s>> {
+        let SearchPart { state, visible, .. } = self.part;
+        let catalog = &state.catalog;
+        let mut indexes = state.scratch.indexes.take(catalog.name_count());
         let mut lengths = Vec::new();
         for number in &self.numbers {
             let session = catalog.hot[*number as usize].session;
             if session != 0 && indexes.get(session) == 0 {
-                let admits = |class| self.visible.admits_class(class);
+                let admits = |class| visible.admits_class(class);
                 let strands = self.strands.strands_of(session);
                 let (length, looked_at) = catalog.session_length(strands, admits);
                 meter.neighbours(looked_at)?;
@@ -420,9 +486,19 @@ impl<'s> RerankCandidates<'s> {
                 indexes.change(session, |index| *index = place);
             }
         }
-        let mean = lengths.iter().sum::<f64>() / (lengths.len().max(1) as f64);
+        Ok(SessionLengths { indexes, lengths })
+    }
+
+    /// The score of each candidate's session; `mean` is the mean length of those of all parts.
+    fn session_scores(
+        &self,
+        sessions: SessionLengths<'s>,
+        mean: f64,
+        weights: &TermWeights,
+    ) -> SessionScores<'s> {
+        let SessionLengths { indexes, lengths } = sessions;
         let mut scores = vec![0.0; lengths.len()];
-        for (list, rarity) in self.matches.lists.iter().zip(&self.matches.rarities) {
+        for (list, rarity) in self.matches.lists.iter().zip(&weights.rarities) {
             let mut counts = vec![0.0; lengths.len()];
             for TermPosting { count, session, .. } in list {
                 let place = indexes.get(*session) as usize;
@@ -434,7 +510,7 @@ impl<'s> RerankCandidates<'s> {
                 *score += rarity * CorpusStatistics::strength_of_session(count, *length, mean);
             }
         }
-        Ok(SessionScores::of(indexes, scores))
+        SessionScores::of(indexes, scores)
     }
 }
 

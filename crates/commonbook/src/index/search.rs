@@ -1,23 +1,15 @@
 //! Search: combines word matches and nearest vectors, and ranks them.
 
-use rustc_hash::FxHashSet;
-
-use super::Index;
-use super::budget::{SearchBudget, SearchMeter, SearchWork};
-use super::damage::catch_damage;
+use super::budget::SearchMeter;
+use super::matches::{best_matches, word_matches};
+use super::parts::{PartMemory, SearchPart, SearchParts};
 use super::state::IndexState;
-use super::vectors::{self, VectorScan};
+use super::vectors::{self, ScanResult, VectorScan};
 use crate::base::error::Result;
-use crate::index::facts::MemoryNumber;
 use crate::index::rerank::{QueryFeatures, RerankCandidates, ScoreExplanation, ScoredMemory};
-use crate::index::visible::{PhraseFilter, VisibilityFilter};
-use crate::index::words::AudienceScope;
 use crate::model::access::Sight;
-use crate::model::search::rank::CorpusStatistics;
-use crate::model::search::{
-    IndexHit, IndexQuery, IndexResponse, MatchReason, MemoryRef, ScoreParts,
-};
-use crate::store::Store;
+use crate::model::search::rank::NearnessRange;
+use crate::model::search::{IndexHit, IndexQuery, IndexResponse, MatchReason, ScoreParts};
 use commonbook_embed::QuantisedVector;
 use commonbook_text::terms;
 
@@ -28,204 +20,113 @@ const RERANK_MEMORIES_MAX: (usize, usize) = (200, 100);
 /// Minimum nearness of a memory without a word of the question: above that of unrelated texts.
 const NEARNESS_MIN: f32 = 0.15;
 
-impl Index {
-    /// The visible memories that answer a question, best first, as of the journals' end, without a
-    /// budget.
-    ///
-    /// # Errors
-    /// `unavailable` if the store cannot be read.
-    pub fn search(
-        &self,
-        store: &dyn Store,
-        sight: &Sight,
-        question: &IndexQuery,
-    ) -> Result<IndexResponse> {
-        self.search_within_budget(store, sight, question, &SearchBudget::default())
-            .map(|(found, _)| found)
-    }
-
-    /// Searches within a budget, and returns the work done. The time starts when the index has
-    /// reached the journals' end: catching up with other writers is not part of the search.
-    ///
-    /// # Errors
-    /// `unavailable` if the store cannot be read, the budget is exceeded, or the caller has gone
-    /// away.
-    pub fn search_within_budget(
-        &self,
-        store: &dyn Store,
-        sight: &Sight,
-        question: &IndexQuery,
-        budget: &SearchBudget,
-    ) -> Result<(IndexResponse, SearchWork)> {
-        let (vector, notice) = self.vector_of(question);
-        let state = self.current_state(store)?;
-        let meter = SearchMeter::start(budget);
-        let look = |state: &IndexState, meter: &SearchMeter<'_>| {
-            catch_damage(|| state.search_state(sight, question, vector.as_ref(), meter))
-        };
-        let (found, work) = match look(&state, &meter) {
-            Ok(found) => (found, meter.work()),
-            Err(error) if meter.is_stopped() => return Err(error),
-            Err(error) => {
-                drop(state);
-                // The files are damaged; the journal is not.
-                self.discard(Some(&error));
-                let state = self.current_state(store)?;
-                let meter = SearchMeter::start(budget);
-                (look(&state, &meter)?, meter.work())
-            }
-        };
-        Ok((IndexResponse { notice, ..found }, work))
-    }
-
-    /// Runs `act` while another thread opens the index, if it is not open yet: a process that
-    /// starts has other things to read before it searches.
-    pub fn open_during<T>(&self, act: impl FnOnce() -> T) -> T {
-        std::thread::scope(|scope| {
-            if !self.read().opened {
-                scope.spawn(|| self.open());
-            }
-            act()
-        })
-    }
-}
-
 /// Hits without a score of their own, in their order.
 struct HitGroup<'m> {
-    numbers: Vec<MemoryNumber>,
+    memories: Vec<PartMemory>,
     matched: &'m [MatchReason],
     relevance: f64,
 }
 
-impl IndexState {
-    /// The memories that answer a question, in this state.
-    fn search_state(
-        &self,
-        sight: &Sight,
-        question: &IndexQuery,
-        vector: Option<&QuantisedVector>,
-        meter: &SearchMeter<'_>,
-    ) -> Result<IndexResponse> {
-        meter.check()?;
-        let visible =
-            VisibilityFilter::of(&self.catalog, &self.scratch.classes, sight, &question.within);
-        let scope = self.generation.as_ref();
-        let scope = scope.map(|generation| generation.scope(&self.catalog, &visible.audiences));
-        let scope = scope.unwrap_or_default();
-        let fits = self.phrase_filter(question, &visible, &scope, meter)?;
-        let visible = visible.with_phrase_filter(fits);
-        let terms = terms::query_terms(&question.text);
-        if terms.is_empty() {
-            let everything = question.text.is_empty();
-            let newest = || self.newest(&visible, question.most);
-            return Ok(if everything { newest() } else { IndexResponse::default() });
-        }
-        let sums = visible.sums;
-        let mean = |sum: f64| sum / sums.memories.max(1) as f64;
-        let statistics = CorpusStatistics {
-            memories: sums.memories as f64,
-            length: mean(sums.long),
-            plain_length: mean(sums.plain),
-        };
-        let matches = self.matches(&visible, &scope, &terms, &statistics, meter)?;
-        meter.check()?;
-        let scan = match (vector, &self.vectors) {
-            (Some(vector), Some(vectors)) => {
-                let admitted = visible.admitted();
-                let request = VectorScan {
-                    vectors,
-                    catalog: &self.catalog,
-                    admitted: &admitted,
-                    question: vector,
-                };
-                let scan = vectors::scan(&request, RERANK_MEMORIES_MAX.1);
-                meter.vectors(scan.compared)?;
-                (scan.count > 0).then_some((scan, vector))
-            }
-            _ => None,
-        };
-        meter.check()?;
-        let query = QueryFeatures::of(question, &self.catalog);
-        let near = scan.as_ref().map_or(&[][..], |(scan, _)| scan.nearest.as_slice());
-        let has_words = |number: MemoryNumber| matches.own_score(number) > 0.0;
-        let near = near.iter().filter(|(number, near)| *near >= NEARNESS_MIN || has_words(*number));
-        let deep = matches.best(question.most.max(RERANK_MEMORIES_MAX.0), &self.catalog);
-        let closely = deep.iter().take(RERANK_MEMORIES_MAX.0).copied();
-        let about = query.mentioning_memories().filter(|number| visible.admits(*number));
-        let near = near.map(|(number, _)| *number);
-        let first: Vec<MemoryNumber> = closely.chain(near).chain(about).collect();
-        let candidates = RerankCandidates::of(self, &visible, &matches, &first, meter)?;
-        let ranked = candidates.rank(&query, &statistics, scan.as_ref(), question.most, meter)?;
-        let more = candidates.wordless_count();
-        let total = matches.all().len() as u64 + more;
-        let rest = deep.into_iter().filter(|number| !candidates.contains(*number)).collect();
-        let rest = HitGroup { numbers: rest, matched: &[MatchReason::Words], relevance: 0.0 };
-        Ok(self.build_result(ranked, rest, total, question.most))
+/// The nearness of the memories of all parts to a question.
+pub(super) struct NearnessScan<'q> {
+    /// The nearest memories.
+    nearest: Vec<(PartMemory, f32)>,
+    /// The nearness of all.
+    pub(super) range: NearnessRange,
+    /// The vector of the question.
+    pub(super) question: &'q QuantisedVector,
+}
+
+/// The memories that answer a question in these states together, best first.
+pub(super) fn search_states(
+    states: &[&IndexState],
+    sight: &Sight,
+    question: &IndexQuery,
+    vector: Option<&QuantisedVector>,
+    meter: &SearchMeter<'_>,
+) -> Result<IndexResponse> {
+    meter.check()?;
+    let parts = SearchParts::of(states, sight, question, meter)?;
+    let terms = terms::query_terms(&question.text);
+    if terms.is_empty() {
+        let everything = question.text.is_empty();
+        let newest = || parts.newest(question.most);
+        return Ok(if everything { newest() } else { IndexResponse::default() });
+    }
+    let statistics = parts.statistics();
+    let (matches, weights) = word_matches(&parts, &terms, &statistics, meter)?;
+    meter.check()?;
+    let scan = vector.map(|vector| parts.scan(vector, meter)).transpose()?.flatten();
+    meter.check()?;
+    let query = QueryFeatures::of(question, &parts);
+    let has_words = |memory: PartMemory| matches[memory.part].own_score(memory.number) > 0.0;
+    let near = scan.as_ref().map_or(&[][..], |scan| scan.nearest.as_slice());
+    let near = near.iter().filter(|(memory, near)| *near >= NEARNESS_MIN || has_words(*memory));
+    let deep = best_matches(&parts, &matches, question.most.max(RERANK_MEMORIES_MAX.0));
+    let closely = deep.iter().take(RERANK_MEMORIES_MAX.0).copied();
+    let about = query.mentioning_memories().filter(|memory| parts.admits(*memory));
+    let near = near.map(|(memory, _)| *memory);
+    let first: Vec<PartMemory> = closely.chain(near).chain(about).collect();
+    let candidates = RerankCandidates::of(&parts, &matches, &weights, &first, meter)?;
+    let ranked = candidates.rank(&query, &statistics, scan.as_ref(), question.most, meter)?;
+    let more = candidates.wordless_count();
+    let total = matches.iter().map(|matches| matches.all().len() as u64).sum::<u64>() + more;
+    let rest = deep.into_iter().filter(|memory| !candidates.contains(*memory)).collect();
+    let rest = HitGroup { memories: rest, matched: &[MatchReason::Words], relevance: 0.0 };
+    Ok(parts.build_result(ranked, rest, total, question.most))
+}
+
+impl SearchParts<'_> {
+    /// Whether a memory is admitted.
+    fn admits(&self, memory: PartMemory) -> bool {
+        self.part(memory.part).visible.admits(memory.number)
     }
 
-    /// The memories that contain every phrase of the question and nothing that it excludes, and
-    /// mention the entity that it requires. Returns `None` if it has no such condition.
-    fn phrase_filter(
+    /// Compares the question with the vectors of all parts; `None` if they have none.
+    fn scan<'q>(
         &self,
-        question: &IndexQuery,
-        visible: &VisibilityFilter<'_>,
-        scope: &AudienceScope,
+        question: &'q QuantisedVector,
         meter: &SearchMeter<'_>,
-    ) -> Result<Option<PhraseFilter>> {
-        let mentioning = question.within.mentioning.as_ref();
-        if question.phrases.is_empty() && question.excluded.is_empty() && mentioning.is_none() {
-            return Ok(None);
+    ) -> Result<Option<NearnessScan<'q>>> {
+        let (mut all, mut nearest) = (ScanResult::empty(), Vec::new());
+        for (part, SearchPart { state, visible, .. }) in self.iter().enumerate() {
+            let Some(vectors) = &state.vectors else { continue };
+            let admitted = visible.admitted();
+            let (catalog, admitted) = (&state.catalog, &*admitted);
+            let request = VectorScan { vectors, catalog, admitted, question };
+            let mut found = vectors::scan(&request, RERANK_MEMORIES_MAX.1);
+            meter.vectors(found.compared)?;
+            let near = std::mem::take(&mut found.nearest).into_iter();
+            nearest.extend(near.map(|(number, near)| (PartMemory { part, number }, near)));
+            all = all.join(found);
         }
-        let mut fits = PhraseFilter::default();
-        if let Some(mentioning) = mentioning {
-            let number = |(workspace, id): &MemoryRef| self.catalog.number(workspace.as_str(), *id);
-            fits.restrict(mentioning.iter().filter_map(number).collect());
+        if nearest.len() > RERANK_MEMORIES_MAX.1 {
+            nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| self.compare_times(b.0, a.0)));
+            nearest.truncate(RERANK_MEMORIES_MAX.1);
         }
-        for phrase in &question.phrases {
-            fits.restrict(self.phrase_memories(phrase, visible, scope, meter)?);
-        }
-        for phrase in &question.excluded {
-            fits.exclude(self.phrase_memories(phrase, visible, scope, meter)?);
-        }
-        Ok(Some(fits))
-    }
-
-    /// The memories of the caller's audiences that contain a phrase.
-    fn phrase_memories(
-        &self,
-        phrase: &[String],
-        visible: &VisibilityFilter<'_>,
-        scope: &AudienceScope,
-        meter: &SearchMeter<'_>,
-    ) -> Result<FxHashSet<MemoryNumber>> {
-        let mut having = FxHashSet::default();
-        if let Some(generation) = &self.generation {
-            generation.phrase_documents(scope, phrase, meter, |number| {
-                if !self.catalog.hot[number as usize].in_delta {
-                    having.insert(number);
-                }
-            })?;
-        }
-        for (number, delta) in self.delta.of_audiences(&visible.audiences) {
-            meter.postings(1)?;
-            if delta.has_phrase(phrase) {
-                having.insert(number);
-            }
-        }
-        Ok(having)
+        let range = NearnessRange {
+            lowest: f64::from(all.lowest),
+            highest: f64::from(all.highest),
+            mean: all.sum / all.count.max(1) as f64,
+        };
+        Ok((all.count > 0).then_some(NearnessScan { nearest, range, question }))
     }
 
     /// Every admitted memory, newest first: for a question that has only filters.
-    fn newest(&self, visible: &VisibilityFilter<'_>, most: usize) -> IndexResponse {
-        let mut all = visible.admitted();
+    fn newest(&self, most: usize) -> IndexResponse {
+        let admitted = self.iter().enumerate().flat_map(|(part, own)| {
+            let numbers = own.visible.admitted().into_iter();
+            numbers.map(move |number| PartMemory { part, number })
+        });
+        let mut all: Vec<PartMemory> = admitted.collect();
         let total = all.len() as u64;
-        let newer = |a: &MemoryNumber, b: &MemoryNumber| self.catalog.compare_times(*b, *a);
+        let newer = |a: &PartMemory, b: &PartMemory| self.compare_times(*b, *a);
         if all.len() > most {
             all.select_nth_unstable_by(most, newer);
             all.truncate(most);
         }
         all.sort_unstable_by(newer);
-        let all = HitGroup { numbers: all, matched: &[], relevance: 1.0 };
+        let all = HitGroup { memories: all, matched: &[], relevance: 1.0 };
         self.build_result(Vec::new(), all, total, most)
     }
 
@@ -238,19 +139,18 @@ impl IndexState {
     ) -> IndexResponse {
         let least = ranked.last().map_or(1.0, |(score, _)| *score);
         let parts = ScoreParts { author: 1.0, time: 1.0, standing: 1.0, ..ScoreParts::default() };
-        let HitGroup { numbers, matched, relevance } = rest;
+        let HitGroup { memories, matched, relevance } = rest;
         // Candidates that were not reranked follow in the order of their word scores.
-        let below = numbers.into_iter().enumerate().map(|(place, number)| {
+        let below = memories.into_iter().enumerate().map(|(place, memory)| {
             let explanation =
-                ScoreExplanation { number, parts, matched: matched.to_vec(), relevance };
+                ScoreExplanation { memory, parts, matched: matched.to_vec(), relevance };
             (least / (2.0 + place as f64), explanation)
         });
         let all = ranked.into_iter().chain(below).take(most);
         let ranked = all.map(|(score, explanation)| {
-            let workspace = self.catalog.class(explanation.number).visibility.workspace.clone();
-            let id = self.catalog.facts(explanation.number).id;
-            let ScoreExplanation { parts, matched, relevance, .. } = explanation;
-            IndexHit { workspace, id, score, relevance, matched, parts }
+            let ScoreExplanation { memory, parts, matched, relevance } = explanation;
+            let workspace = self.class(memory).visibility.workspace.clone();
+            IndexHit { workspace, id: self.facts(memory).id, score, relevance, matched, parts }
         });
         IndexResponse { ranked: ranked.collect(), total, notice: None }
     }

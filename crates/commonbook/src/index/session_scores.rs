@@ -6,6 +6,21 @@ use super::scratch::ScratchGuard;
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use crate::index::visible::VisibilityFilter;
 
+/// The lengths of the sessions of candidates.
+pub(super) struct SessionLengths<'s> {
+    /// The index of each session in `lengths`, plus one.
+    pub(super) indexes: ScratchGuard<'s, u32>,
+    pub(super) lengths: Vec<f64>,
+}
+
+impl SessionLengths<'_> {
+    /// The mean length of all sessions.
+    pub(super) fn mean(parts: &[Self]) -> f64 {
+        let all = || parts.iter().flat_map(|part| &part.lengths);
+        all().sum::<f64>() / (all().count().max(1) as f64)
+    }
+}
+
 /// The scores of sessions.
 pub(super) struct SessionScores<'s> {
     indexes: ScratchGuard<'s, u32>,

@@ -7,10 +7,11 @@ use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
 
+use super::IndexProgress;
 use super::damage::catch_damage;
+use super::files::WORDS_FOLDER;
 use super::scratch::ScratchPool;
 use super::vectors::VectorIndex;
-use super::{IndexProgress, WORDS_FOLDER};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::index::delta::{self, DeltaMemory, MemoryDelta};
@@ -39,6 +40,8 @@ pub(super) struct IndexState {
     pub(super) delta: MemoryDelta,
     /// Memories removed permanently since the generation, with the position of the removal.
     pub(super) removed: Vec<(Visibility, MemoryId, u64)>,
+    /// Whether the journal removed memories that this state never had: files of vectors may have them.
+    pub(super) removed_before: bool,
     /// The changed memories not yet passed to the writer, and the index of the first such removal.
     pub(super) fresh: (Vec<MemoryNumber>, usize),
     /// The stem cache of each thread.
@@ -81,8 +84,17 @@ impl IndexState {
         IndexProgress { memories, left, waiting: self.catalog.vector_refs.unembedded_count() }
     }
 
-    pub(super) fn is_at(&self, journals: &[(Workspace, u64)]) -> bool {
-        journals.iter().all(|(workspace, head)| {
+    /// Whether memories were removed that the files of a workspace may have.
+    pub(super) fn has_removed(&self) -> bool {
+        !self.removed.is_empty() || self.removed_before
+    }
+
+    /// Whether it has followed these journals to these ends.
+    pub(super) fn is_at<'j>(
+        &self,
+        mut journals: impl Iterator<Item = &'j (Workspace, u64)>,
+    ) -> bool {
+        journals.all(|(workspace, head)| {
             self.positions.get(workspace).map_or(0, |place| place.sequence) >= *head
         })
     }
@@ -97,10 +109,15 @@ impl IndexState {
         self.positions.iter().map(between).sum()
     }
 
-    /// Applies at least `changes_min` changes, if there are as many. Returns the number of remaining
-    /// events.
-    pub(super) fn follow(&mut self, tx: &dyn Transaction, changes_min: usize) -> Result<u64> {
-        let journals: Vec<JournalProgress> = (tx.journals()?.into_iter())
+    /// Applies at least `changes_min` changes of these journals, up to these ends, if there are as
+    /// many. Returns the number of remaining events.
+    pub(super) fn follow(
+        &mut self,
+        tx: &dyn Transaction,
+        ends: Vec<(Workspace, u64)>,
+        changes_min: usize,
+    ) -> Result<u64> {
+        let journals: Vec<JournalProgress> = (ends.into_iter())
             .map(|(workspace, head)| {
                 let place = self.positions.get(&workspace).map_or(0, |place| place.sequence);
                 JournalProgress { workspace, place, head }
@@ -168,7 +185,10 @@ impl IndexState {
 
     fn remove(&mut self, workspace: &Workspace, id: MemoryId, sequence: u64) {
         let removed = self.catalog.remove(workspace.as_str(), id, sequence);
-        let Some((number, visibility)) = removed else { return };
+        let Some((number, visibility)) = removed else {
+            self.removed_before = true;
+            return;
+        };
         self.delta.remove(number);
         self.removed.push((visibility, id, sequence));
     }

@@ -33,6 +33,9 @@ const FILES_MAX: usize = 12;
 /// Rows from which on a file is large and not compacted.
 const LARGE_FILE_ROWS_MIN: usize = 200_000;
 
+/// Bytes of a file up to which it is read instead of mapped.
+const READ_BYTES_MAX: u64 = 64 * 1024;
+
 /// The vectors of one text: consecutive rows of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VectorRows {
@@ -98,7 +101,8 @@ impl VectorIndex {
         let directory =
             MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
         for name in names {
-            match VectorFile::read(&directory, &name, self.dimension) {
+            let bytes = read_file(folder, &directory, &name);
+            match bytes.and_then(|bytes| VectorFile::of(&bytes, &name, self.dimension)) {
                 Some(file) => self.add(file),
                 None => {
                     tracing::warn!(file = %name.display(), "damaged vectors are embedded again");
@@ -142,6 +146,11 @@ impl VectorIndex {
         self.is_calibrated
     }
 
+    /// Whether there are vectors of other texts than these.
+    pub(super) fn has_other_texts(&self, live: &FxHashSet<u64>) -> bool {
+        self.rows.keys().any(|fingerprint| !live.contains(fingerprint))
+    }
+
     /// Whether there are no vectors.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -166,37 +175,6 @@ impl VectorIndex {
         VectorSigns(self.files.iter().map(|file| file.signs(self.dimension)).collect())
     }
 
-    /// The similarity of two texts as answers to a question: the cosine of their chunks nearest to
-    /// it.
-    pub(super) fn answer_similarity(
-        &self,
-        a: VectorRows,
-        b: VectorRows,
-        question: &QuantisedVector,
-    ) -> f32 {
-        let nearest = |rows: VectorRows| {
-            let near = |row: &u32| self.cosine(rows.file, *row, question);
-            let best = rows.pieces().max_by(|a, b| near(a).total_cmp(&near(b)));
-            self.vector(rows.file, best.unwrap_or(rows.first))
-        };
-        nearest(a).cosine(&nearest(b)).unwrap_or(0.0)
-    }
-
-    /// The similarity of two texts: the least cosine of chunks at the same index; 0 if they differ
-    /// in number.
-    pub(super) fn text_similarity(&self, a: VectorRows, b: VectorRows) -> f32 {
-        if a.count != b.count {
-            return 0.0;
-        }
-        let cosine = |(x, y)| {
-            let (row_a, row_b) = (self.row(a.file, x), self.row(b.file, y));
-            row_a.zip(row_b).map_or(0.0, |((x, scale_x), (y, scale_y))| {
-                dot(x, y).unwrap_or(0.0) * scale_x * scale_y
-            })
-        };
-        a.pieces().zip(b.pieces()).map(cosine).fold(1.0, f32::min)
-    }
-
     /// The values of a row and their scale; `None` if the file or row does not exist.
     fn row(&self, file: u32, row: u32) -> Option<(&[i8], f32)> {
         let file = self.files.get(file as usize)?;
@@ -215,6 +193,41 @@ impl VectorIndex {
             .get(file as usize)
             .and_then(|file| file.values.get(row * size..(row + 1) * size));
         QuantisedVector::from_bytes(values.unwrap_or_default())
+    }
+}
+
+/// The vectors of one text, in the index that has them.
+#[derive(Clone, Copy)]
+pub(super) struct TextVectors<'v> {
+    pub(super) index: &'v VectorIndex,
+    pub(super) rows: VectorRows,
+}
+
+impl TextVectors<'_> {
+    /// The similarity of two texts as answers to a question: the cosine of their chunks nearest to
+    /// it.
+    pub(super) fn answer_similarity(self, other: Self, question: &QuantisedVector) -> f32 {
+        let nearest = |Self { index, rows }: Self| {
+            let near = |row: &u32| index.cosine(rows.file, *row, question);
+            let best = rows.pieces().max_by(|a, b| near(a).total_cmp(&near(b)));
+            index.vector(rows.file, best.unwrap_or(rows.first))
+        };
+        nearest(self).cosine(&nearest(other)).unwrap_or(0.0)
+    }
+
+    /// The similarity of two texts: the least cosine of chunks at the same index; 0 if they differ
+    /// in number.
+    pub(super) fn text_similarity(self, other: Self) -> f32 {
+        if self.rows.count != other.rows.count {
+            return 0.0;
+        }
+        let row = |text: Self, row| text.index.row(text.rows.file, row);
+        let cosine = |(x, y)| {
+            row(self, x).zip(row(other, y)).map_or(0.0, |((x, scale_x), (y, scale_y))| {
+                dot(x, y).unwrap_or(0.0) * scale_x * scale_y
+            })
+        };
+        self.rows.pieces().zip(other.rows.pieces()).map(cosine).fold(1.0, f32::min)
     }
 }
 
@@ -248,8 +261,7 @@ impl VectorRows {
 }
 
 impl VectorFile {
-    fn read(directory: &MmapDirectory, name: &Path, dimension: usize) -> Option<Self> {
-        let bytes = directory.open_read(name).ok()?.read_bytes().ok()?;
+    fn of(bytes: &OwnedBytes, name: &Path, dimension: usize) -> Option<Self> {
         let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..at + 4)?.as_array()?));
         let rows = number(12)? as usize;
         let whole = HEADER_BYTES + rows * (8 + 4 + dimension);
@@ -288,6 +300,16 @@ impl VectorFile {
         let (values, scale) = self.row(row, dimension);
         dot(values, &question.values).unwrap_or(0.0) * question.scale * scale
     }
+}
+
+/// The bytes of a file: a large one is mapped, a small one read, as a process may map only some
+/// ten thousands.
+fn read_file(folder: &Path, directory: &MmapDirectory, name: &Path) -> Option<OwnedBytes> {
+    let path = folder.join(name);
+    if std::fs::metadata(&path).ok()?.len() <= READ_BYTES_MAX {
+        return std::fs::read(path).ok().map(OwnedBytes::new);
+    }
+    directory.open_read(name).ok()?.read_bytes().ok()
 }
 
 /// What happens to the existing files when a batch is written.

@@ -7,9 +7,10 @@ mod phrase;
 mod tokens;
 
 use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::merge_policy::{LogMergePolicy, NoMergePolicy};
@@ -117,21 +118,73 @@ impl MemoryWords {
     }
 
     /// The number of each word in head and body.
-    pub(super) fn counts(&self) -> FxHashMap<String, (u32, u32)> {
-        let mut counts: FxHashMap<String, (u32, u32)> = FxHashMap::default();
-        for word in self.head.words() {
-            counts.entry(word.to_owned()).or_default().0 += 1;
+    pub(super) fn counts(&self) -> WordCounts {
+        let mut all: Vec<WordCount> = Vec::new();
+        for (part, is_head) in [(&self.head, true), (&self.body, false)] {
+            let mut start = 0;
+            for word in part.words() {
+                let (head, body) = (u32::from(is_head), u32::from(!is_head));
+                all.push(WordCount { hash: word_hash(word), start, head, body });
+                start += u32::try_from(word.len() + 1).unwrap_or(u32::MAX);
+            }
         }
-        for word in self.body.words() {
-            counts.entry(word.to_owned()).or_default().1 += 1;
+        all.sort_unstable_by(|a, b| {
+            a.hash
+                .cmp(&b.hash)
+                .then_with(|| self.word(a).cmp(self.word(b)))
+                .then_with(|| b.head.cmp(&a.head))
+                .then_with(|| a.start.cmp(&b.start))
+        });
+        let mut counts: Vec<WordCount> = Vec::new();
+        for one in all {
+            match counts.last_mut().filter(|last| self.word(last) == self.word(&one)) {
+                Some(last) => (last.head, last.body) = (last.head + one.head, last.body + one.body),
+                None => counts.push(one),
+            }
         }
-        counts
+        WordCounts(counts.into())
+    }
+
+    /// The word of a count.
+    fn word(&self, count: &WordCount) -> &str {
+        let part = if count.head > 0 { &self.head } else { &self.body };
+        let rest = part.text.get(count.start as usize..).unwrap_or_default();
+        rest.split_once(' ').map_or(rest, |(word, _)| word)
+    }
+
+    /// The number of a word in head and body, by the counts of these words.
+    pub(super) fn count_of(&self, counts: &WordCounts, word: &str) -> (u32, u32) {
+        let hash = word_hash(word);
+        let first = counts.0.partition_point(|count| count.hash < hash);
+        let mut alike = counts.0[first..].iter().take_while(|count| count.hash == hash);
+        let found = alike.find(|count| self.word(count) == word);
+        found.map_or((0, 0), |count| (count.head, count.body))
     }
 
     /// Whether one of its parts contains the phrase.
     pub(super) fn has_phrase(&self, phrase: &[String]) -> bool {
         self.head.has_phrase(phrase) || self.body.has_phrase(phrase)
     }
+}
+
+/// The number of each word of a memory, by the words' hashes: a fifth of the memory of a map by words.
+#[derive(Debug)]
+pub(super) struct WordCounts(Box<[WordCount]>);
+
+/// A word, by its place in the head, or in the body if the head lacks it.
+#[derive(Debug)]
+struct WordCount {
+    hash: u32,
+    start: u32,
+    /// How often it is in each part.
+    head: u32,
+    body: u32,
+}
+
+fn word_hash(word: &str) -> u32 {
+    let mut hasher = FxHasher::default();
+    word.hash(&mut hasher);
+    (hasher.finish() >> 32) as u32
 }
 
 /// The field numbers in the schema.
@@ -305,4 +358,25 @@ fn encode_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| {
         Error::new(ErrorKind::Internal, "the search index could not be written").with_cause(error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_is_counted_in_head_and_body() {
+        let (mut words, mut stems) = (MemoryWords::default(), StemCache::default());
+        words.head.add("heron river heron", &mut stems);
+        words.head.add("gate", &mut stems);
+        words.body.add("The river, a gate; river water", &mut stems);
+        let counts = words.counts();
+        let of = |word| words.count_of(&counts, word);
+        assert_eq!([of("heron"), of("river"), of("gate")], [(2, 0), (1, 2), (1, 1)]);
+        assert_eq!([of("water"), of("wat"), of("her"), of("")], [(0, 1), (0, 0), (0, 0), (0, 0)]);
+        let all = words.all_words().count() as u32;
+        assert_eq!(counts.0.iter().map(|count| count.head + count.body).sum::<u32>(), all);
+        let none = MemoryWords::default();
+        assert_eq!(none.count_of(&none.counts(), "heron"), (0, 0));
+    }
 }

@@ -30,6 +30,8 @@ pub struct HomeFigures {
 /// The figures of the search index, as this process has it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IndexFigures {
+    /// Number of workspaces that it has: of a node, those that it holds at present.
+    pub workspaces: u64,
     /// Number of memories.
     pub memories: u64,
     /// Number of memories without a vector.

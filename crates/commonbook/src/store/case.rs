@@ -40,8 +40,8 @@ pub trait CaseRows {
     fn case_keys(&self, workspace: &Workspace, beginning: &str, limit: u32)
     -> Result<Vec<CaseKey>>;
 
-    /// Every case of every workspace that is not open.
-    fn inactive_cases(&self) -> Result<Vec<(Workspace, CaseKey)>>;
+    /// Every case that is not open, of one workspace or of all.
+    fn inactive_cases(&self, of: Option<&Workspace>) -> Result<Vec<(Workspace, CaseKey)>>;
 
     /// The entries of a case in sight at the positions after `after` and up to `until`, in order.
     fn entries(

@@ -44,7 +44,7 @@ impl Commonbook {
         };
         let index = self.index.figures();
         let mut followers = vec![
-            FollowerLag { follower: "index", events: u64::saturating_sub(events, index.read) },
+            FollowerLag { follower: "index", events: self.index.events_behind(&journals) },
             FollowerLag { follower: "mentions", events: mentions },
             FollowerLag { follower: "contradictions", events: behind(&contradictions) },
         ];

@@ -242,12 +242,11 @@ impl Commonbook {
                 return Ok(());
             }
         }
-        if self.index.is_on_disk() {
-            let written = self.index.follow(self.store(), |_| std::ops::ControlFlow::Continue(()));
-            if !matches!(written, Ok(Some(_))) {
-                tracing::warn!("another process writes the search index, and cleans it");
-                return Ok(());
-            }
+        let workspaces = waiting.iter().map(|certificate| certificate.workspace.clone());
+        let workspaces: Vec<Workspace> = workspaces.collect();
+        if !matches!(self.index.clean_files(self.store(), &workspaces), Ok(true)) {
+            tracing::warn!("another process writes the search index, and cleans it");
+            return Ok(());
         }
         if let Err(error) = self.store.scrub() {
             tracing::warn!(%error, "the store's log still holds what was forgotten");

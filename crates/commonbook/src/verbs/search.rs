@@ -10,7 +10,7 @@ use super::Commonbook;
 use super::case::unknown_case;
 use super::ops::heirs::hide_heirs;
 use super::ops::past::in_words_of;
-use crate::base::error::{ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use crate::base::limits;
 use crate::base::page::{self, PageCursor};
@@ -172,10 +172,15 @@ impl Commonbook {
         self.store.read(|tx| {
             let own = &*self.own_types;
             let (mut sight, mut question) = (sight.clone(), question.clone());
-            if roams {
+            let own_journal = || tx.journals_of(std::slice::from_ref(&caller.workspace));
+            if roams && (scope == SearchScope::Home || own_journal()?.is_empty()) {
                 let workspaces = tx.workspaces()?;
-                if scope == SearchScope::Home || !workspaces.contains(&caller.workspace) {
-                    sight.workspaces = workspaces;
+                let many = self.index.search_workspaces_max();
+                match many.filter(|most| workspaces.len() > *most) {
+                    None => sight.workspaces = workspaces,
+                    Some(most) if scope == SearchScope::Home => return Err(too_wide(most)),
+                    // A node does not read a database of many teams for a hint.
+                    Some(_) => {}
                 }
             }
             if let Some(case) = &question.within.case {
@@ -208,6 +213,13 @@ impl Commonbook {
         let then = then.filter(|_| !marks.is_empty()).ok_or_else(PageCursor::foreign_cursor)?;
         Ok((then, marks.iter().copied().collect()))
     }
+}
+
+/// The error of a search in more workspaces than one search may read.
+fn too_wide(most: usize) -> Error {
+    let message = format!("the database has more than {most} workspaces, too many for one search");
+    Error::new(ErrorKind::TooLarge, message)
+        .hint("Leave the scope out, and search in the workspace that has it.")
 }
 
 /// A search in more workspaces does not look up the entities that the query names.

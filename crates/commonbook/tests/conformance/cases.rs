@@ -81,8 +81,11 @@ pub(crate) fn a_case_is_stored_completely_and_listed_in_order_of_opening(fresh: 
     assert_eq!(list(None, None, 10), expected(&[(3, "c"), (2, "b"), (1, "a")]));
     assert_eq!(list(None, Some(3), 1), expected(&[(2, "b")]));
     assert_eq!(list(Some(CaseStatus::Open), None, 10), expected(&[(3, "c"), (1, "a")]));
-    let shut = store.read(|tx| tx.inactive_cases()).unwrap();
-    assert_eq!(shut, [(place("x"), key("b"))]);
+    let shut =
+        |of: Option<&str>| store.read(|tx| tx.inactive_cases(of.map(place).as_ref())).unwrap();
+    assert_eq!(shut(None), [(place("x"), key("b"))]);
+    assert_eq!(shut(Some("x")), shut(None));
+    assert_eq!(shut(Some("y")), []);
     let keys = store.read(|tx| tx.case_keys(&place("x"), "b", 10)).unwrap();
     assert_eq!(keys, [key("b")]);
 }

@@ -86,6 +86,13 @@ pub(crate) fn each_workspace_has_its_own_journal(fresh: &dyn Fresh) {
         let end = store.read(|tx| tx.journal_end(&workspace.parse()?)).unwrap();
         assert_eq!(end, count);
     }
+    let named = |names: &[&str]| {
+        let names: Vec<Workspace> = names.iter().map(|name| name.parse().unwrap()).collect();
+        store.read(|tx| tx.journals_of(&names)).unwrap()
+    };
+    assert_eq!(named(&["y", "z"]), [("y".parse().unwrap(), 1)]);
+    assert_eq!(named(&["x", "y"]), store.read(|tx| tx.journals()).unwrap());
+    assert_eq!(named(&[]), []);
     let names = store.read(|tx| tx.workspaces()).unwrap();
     assert_eq!(
         names.iter().map(commonbook::model::workspace::Workspace::as_str).collect::<Vec<_>>(),

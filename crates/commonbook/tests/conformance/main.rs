@@ -12,6 +12,7 @@ mod handoffs;
 mod journal;
 mod lineage;
 mod memories;
+mod node_indexes;
 #[cfg(feature = "postgres-tests")]
 mod postgres;
 mod rebuilding;
@@ -157,6 +158,19 @@ laws! {
     search::a_search_finds_what_any_process_saved_one_call_earlier,
     search::a_search_finds_new_words_and_forgets_old_ones,
     search::an_index_at_any_stage_finds_exactly_the_visible_memories,
+    node_indexes::a_node_reads_the_journals_of_the_searched_workspaces_alone,
+    node_indexes::a_node_finds_what_a_home_finds_with_the_same_scores,
+    node_indexes::the_least_recently_used_index_is_dropped_for_others,
+    node_indexes::an_index_that_is_not_used_for_long_is_dropped,
+    node_indexes::a_dropped_index_answers_as_before_when_it_is_asked_again,
+    node_indexes::a_search_goes_on_while_its_index_is_dropped,
+    node_indexes::threads_that_want_one_cold_workspace_build_it_once,
+    node_indexes::a_workspace_that_is_built_lets_others_search,
+    node_indexes::the_words_of_a_large_workspace_are_opened_again,
+    node_indexes::a_node_looks_for_changes_of_what_it_holds,
+    node_indexes::files_that_no_process_used_for_a_day_are_deleted,
+    node_indexes::the_files_of_a_node_contain_nothing_purged,
+    node_indexes::a_node_checks_and_removes_the_files_of_all_workspaces,
     rebuilding::a_damaged_index_is_rebuilt_with_the_same_results,
     rebuilding::facts_are_read_from_segment_files_or_else_from_columns,
     rebuilding::segment_files_of_deleted_segments_are_removed,

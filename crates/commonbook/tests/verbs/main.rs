@@ -70,6 +70,7 @@ pub(crate) use callers::{at, caller, elsewhere, person, request};
 use commonbook::Commonbook;
 use commonbook::base::clock::FixedClock;
 use commonbook::base::id::CountingIds;
+use commonbook::index::Index;
 use commonbook::model::event::{EventKind, ListEvents};
 use commonbook::model::memory::{ListMemories, Memory, SaveMemory, Sharing};
 use commonbook::model::search::{SearchMemory, SearchResponse};
@@ -115,11 +116,12 @@ impl World {
         let store = open_store(home.path());
         let clock = Arc::new(FixedClock::at(at(0)));
         let ids = Arc::new(CountingIds::default());
-        Self {
-            book: Commonbook::with_clock_and_ids(store, Arc::clone(&clock) as _, ids),
-            clock,
-            home,
-        }
+        let book = Commonbook::with_clock_and_ids(store, Arc::clone(&clock) as _, ids);
+        let book = match homes::is_wanted() {
+            true => book.with_index(Arc::new(Index::of_node(None, Arc::clone(&clock) as _))),
+            false => book,
+        };
+        Self { book, clock, home }
     }
 
     /// The home's folder.

@@ -126,7 +126,7 @@ fn followers(figures: &HomeFigures) -> Markup {
             } }
             dl class="facts" {
                 dt { "Index position" } dd { (index.read) " events read, " (index.written) " of them in its files" }
-                dt { "Memories in the index" } dd { (index.memories) ", and " (index.unembedded) " wait for their vector" }
+                dt { "Memories in the index" } dd { (index.memories) " of " (count_text(index.workspaces, "workspace", "workspaces")) ", and " (index.unembedded) " wait for their vector" }
                 dt { "Writes in the queue" } dd { (figures.queued_writes) }
                 dt { "Searches" } dd { (figures.running_searches) " run, " (figures.waiting_searches) " wait" }
             }

@@ -47,7 +47,8 @@ pub(in crate::index) struct ScanResult {
 }
 
 impl ScanResult {
-    fn empty() -> Self {
+    /// Nothing compared yet.
+    pub(in crate::index) fn empty() -> Self {
         Self { lowest: f32::MAX, highest: f32::MIN, floor: f32::MIN, ..Self::default() }
     }
 
@@ -63,7 +64,8 @@ impl ScanResult {
         }
     }
 
-    fn join(mut self, other: Self) -> Self {
+    /// Both together.
+    pub(in crate::index) fn join(mut self, other: Self) -> Self {
         self.nearest.extend(other.nearest);
         Self {
             lowest: self.lowest.min(other.lowest),

@@ -19,7 +19,7 @@ use crate::index::budget::SearchMeter;
 use crate::index::damage::index_damage;
 use crate::index::facts::segment_file::{self, SegmentFile};
 use crate::index::facts::{MemoryCatalog, MemoryNumber, NO_MEMORY, SegmentDocuments};
-use crate::index::unwritable;
+use crate::index::files::unwritable;
 
 /// The words as of one commit.
 pub(in crate::index) struct IndexGeneration {

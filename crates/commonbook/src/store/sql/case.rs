@@ -64,9 +64,13 @@ impl CaseRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), beginning, limit), |row| text(row, 0))
     }
 
-    fn inactive_cases(&self) -> Result<Vec<(Workspace, CaseKey)>> {
+    fn inactive_cases(&self, of: Option<&Workspace>) -> Result<Vec<(Workspace, CaseKey)>> {
         let sql = "SELECT workspace, key FROM case_log WHERE status <> 'open'";
-        self.query_all(sql, (), |row| Ok((text(row, 0)?, text(row, 1)?)))
+        let case = |row: &SqlRow<'_>| Ok((text(row, 0)?, text(row, 1)?));
+        match of {
+            Some(of) => self.query_all(&format!("{sql} AND workspace = ?1"), [of.as_str()], case),
+            None => self.query_all(sql, (), case),
+        }
     }
 
     fn entries(

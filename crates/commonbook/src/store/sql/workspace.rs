@@ -1,7 +1,8 @@
 //! The SQL of workspaces.
 
 use super::SqlTransaction;
-use super::row::text;
+use super::driver::SqlRow;
+use super::row::{encode_json, text};
 use crate::base::error::Result;
 use crate::model::event::JournalHistory;
 use crate::model::workspace::Workspace;
@@ -19,6 +20,13 @@ impl WorkspaceRows for SqlTransaction<'_> {
     fn journals(&self) -> Result<Vec<(Workspace, u64)>> {
         let sql = "SELECT name, sequence FROM workspace ORDER BY name";
         self.query_all(sql, (), |row| Ok((text(row, "name")?, row.get("sequence")?)))
+    }
+
+    fn journals_of(&self, workspaces: &[Workspace]) -> Result<Vec<(Workspace, u64)>> {
+        let sql = "SELECT name, sequence FROM workspace \
+             WHERE name IN (SELECT value FROM json_each(?1)) ORDER BY name";
+        let row = |row: &SqlRow<'_>| Ok((text(row, "name")?, row.get("sequence")?));
+        self.query_all(sql, [encode_json(&workspaces)?], row)
     }
 
     fn journal_end(&self, workspace: &Workspace) -> Result<u64> {
