@@ -23,7 +23,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
 use crate::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use address::DatabaseAddress;
-use engine::{BEGIN_ALONE, BEGIN_BESIDE_OTHERS, PostgresEngine, WriteConflict};
+use engine::{PostgresEngine, TransactionPurpose, WriteConflict};
 use pool::ConnectionPool;
 use wake::NodeWaker;
 
@@ -64,7 +64,8 @@ enum WriteRun {
 }
 
 impl PostgresStore {
-    /// Connects to a database, and creates the tables if they are missing. A server on another
+    /// Connects to a database, creates the tables if they are missing, and migrates them if they are of an
+    /// older version: each step when no transaction runs. A server on another
     /// machine is reached with TLS unless the connection string says `sslmode=disable`; its
     /// certificate is verified with the authorities of a file of PEM certificates, or with the
     /// public ones.
@@ -72,7 +73,7 @@ impl PostgresStore {
     /// # Errors
     /// `invalid` if the text is no connection string or the file holds no certificate; `unavailable`
     /// if the server cannot be reached, is older than version 14, runs without `fsync`, or holds tables
-    /// of a newer version.
+    /// of a version after the next one.
     pub fn open(connection: &str, authorities: Option<&Path>) -> Result<Arc<Self>> {
         let address = DatabaseAddress::parse(connection, authorities)?;
         let waker = NodeWaker::new(address.clone());
@@ -83,11 +84,11 @@ impl PostgresStore {
 
     /// Runs a write once, beside others or in a turn that this process has.
     fn run_once(&self, write: &mut StoreWrite, place: WritePlace) -> Result<WriteRun> {
-        let begin = match place {
-            WritePlace::BesideOthers => BEGIN_BESIDE_OTHERS,
-            WritePlace::InTurn => BEGIN_ALONE,
+        let purpose = match place {
+            WritePlace::BesideOthers => TransactionPurpose::WriteBesideOthers,
+            WritePlace::InTurn => TransactionPurpose::WriteAlone,
         };
-        self.pool.with_begun(begin, |session| {
+        self.pool.with_begun(purpose, |session| {
             if place == WritePlace::BesideOthers && !session.shares_turn() {
                 session.end("ROLLBACK")?;
                 return Ok(WriteRun::Conflicted(WriteConflict::Order, busy_rows()));
@@ -138,7 +139,7 @@ impl PostgresStore {
                 let _alone = self.turns.write().unwrap_or_else(PoisonError::into_inner);
                 // Another node may have the turn: the queue for it is in the server, and its lock ends
                 // with this transaction, whatever becomes of this process.
-                self.pool.with_begun("BEGIN", |turn| {
+                self.pool.with_begun(TransactionPurpose::KeepTurn, |turn| {
                     turn.take_turn()?;
                     let result = self.run_in_turn(write, conflict, error);
                     // The write has ended, whatever becomes of the turn.
@@ -213,7 +214,7 @@ impl Store for PostgresStore {
     }
 
     fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
-        self.pool.with_begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", |session| {
+        self.pool.with_begun(TransactionPurpose::Read, |session| {
             let result = read(&SqlTransaction::new(&PostgresEngine::new(session)));
             session.end("ROLLBACK")?;
             result

@@ -86,6 +86,83 @@ fn tables_of_a_newer_version_are_refused() {
 }
 
 #[test]
+fn a_node_goes_on_with_the_next_version_and_stops_at_a_later_one() {
+    let fresh = Postgres::new();
+    let store = fresh.open();
+    let set = |newest: i64| {
+        let sql = format!(
+            "DELETE FROM schema_version WHERE version > 2; \
+             INSERT INTO schema_version (version) SELECT generate_series(3, {newest})"
+        );
+        fresh.client().batch_execute(&sql).unwrap();
+    };
+    set(3);
+    save(&*store, "tea").unwrap();
+    save(&*fresh.open(), "milk").unwrap();
+    set(4);
+    let sight = Sight::of(&caller("ann", "x"));
+    let read = store.read(|tx| tx.event_count(&sight, &journal("x")).map(drop));
+    for refused in [save(&*store, "sugar"), read] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unavailable);
+        assert!(error.message.contains("have version 4"), "{}", error.message);
+    }
+    set(3);
+    assert_eq!(saved_count(&*store), 2);
+}
+
+/// Puts the tables back to the first version.
+fn undo_migrations(fresh: &Postgres) {
+    let sql = "DELETE FROM schema_version WHERE version > 1; \
+               ALTER TABLE schema_version DROP COLUMN at, DROP COLUMN program";
+    fresh.client().batch_execute(sql).unwrap();
+}
+
+fn versions(fresh: &Postgres) -> Vec<i64> {
+    let sql = "SELECT version FROM schema_version ORDER BY version";
+    fresh.client().query(sql, &[]).unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+#[test]
+fn one_of_many_processes_migrates_and_all_go_on() {
+    let fresh = Postgres::new();
+    save(&*fresh.open(), "tea").unwrap();
+    undo_migrations(&fresh);
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let fresh = &fresh;
+            scope.spawn(move || save(&*fresh.open(), &format!("number {number}")).unwrap());
+        }
+    });
+    assert_eq!(saved_count(&*fresh.open()), 9);
+    assert_eq!(versions(&fresh), [1, 2]);
+    let sql = "SELECT program FROM schema_version WHERE version = 2 AND at IS NOT NULL";
+    assert_eq!(names_in(&fresh, sql), BTreeSet::from([env!("CARGO_PKG_VERSION").to_owned()]));
+}
+
+#[test]
+fn a_migration_waits_for_the_transactions_that_run() {
+    let fresh = Postgres::new();
+    let store = fresh.open();
+    undo_migrations(&fresh);
+    // As the transaction of a node of the version before.
+    let mut node = fresh.client();
+    node.batch_execute("BEGIN; LOCK TABLE schema_version IN ACCESS SHARE MODE").unwrap();
+    std::thread::scope(|scope| {
+        let newer = scope.spawn(|| drop(fresh.open()));
+        let waiting = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted \
+                       AND relation = 'schema_version'::regclass";
+        let mut looker = fresh.client();
+        while !looker.query_one(waiting, &[]).unwrap().get::<_, bool>(0) {}
+        assert_eq!(node.query("SELECT 1 FROM schema_version", &[]).unwrap().len(), 1);
+        node.batch_execute("COMMIT").unwrap();
+        newer.join().unwrap();
+    });
+    assert_eq!(versions(&fresh), [1, 2]);
+    save(&*store, "tea").unwrap();
+}
+
+#[test]
 fn many_processes_can_open_a_fresh_database_at_once() {
     let fresh = Postgres::new();
     std::thread::scope(|scope| {
@@ -95,7 +172,7 @@ fn many_processes_can_open_a_fresh_database_at_once() {
         }
     });
     let store = fresh.open();
-    assert_eq!((saved_count(&*store), store.schema_version().unwrap()), (8, 1));
+    assert_eq!((saved_count(&*store), store.schema_version().unwrap()), (8, 2));
 }
 
 #[test]
@@ -181,8 +258,13 @@ fn names_in(fresh: &Postgres, sql: &str) -> BTreeSet<String> {
 const SQLITE_COLUMNS: [&str; 4] = ["digest", "hash", "topics_hash", "subject_hash"];
 
 /// What only PostgreSQL has.
-const POSTGRES_NAMES: [&str; 3] =
-    ["schema_version.version", "audience_of_nobody", "audience_of_user"];
+const POSTGRES_NAMES: [&str; 5] = [
+    "schema_version.version",
+    "schema_version.at",
+    "schema_version.program",
+    "audience_of_nobody",
+    "audience_of_user",
+];
 
 #[test]
 fn both_engines_have_the_same_tables_columns_and_indexes() {

@@ -32,11 +32,11 @@ pub struct UpdateMemory {
     /// The new type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// The new heading; an empty one removes it.
+    /// The new heading; empty removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::TITLE_CHARS))]
     pub title: Option<String>,
-    /// The new summary; an empty one removes it.
+    /// The new summary; empty removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::SUMMARY_CHARS))]
     pub summary: Option<String>,
@@ -60,10 +60,10 @@ pub struct UpdateMemory {
     /// The new metadata; it replaces all of the old.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// When it begins to hold, RFC 3339; an empty one removes it.
+    /// When it begins to hold, RFC 3339; empty removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<TimeChange>,
-    /// When it ceases to hold, RFC 3339; an empty one removes it.
+    /// When it ceases to hold; empty removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<TimeChange>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

@@ -12,6 +12,7 @@ use postgres::types::{IsNull, ToSql as EngineParameter, Type, to_sql_checked};
 use postgres::{Client, Row, SimpleQueryMessage, Statement};
 
 use super::dialect::{ParameterName, Translation, translate};
+use super::schema::KEEP_VERSION;
 use super::unusable_server;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::event::JournalHistory;
@@ -27,13 +28,37 @@ const PREPARED_STATEMENTS_MAX: usize = 512;
 /// Locks the journal of a workspace until the end of the transaction.
 const LOCK_JOURNAL: &str = "SELECT 1 FROM workspace WHERE name = ?1 FOR UPDATE";
 
-/// Begins a write that runs alone.
-pub(super) const BEGIN_ALONE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TransactionPurpose {
+    /// A read of one snapshot.
+    Read,
+    /// A write beside others.
+    WriteBesideOthers,
+    /// A write that runs alone.
+    WriteAlone,
+    /// Keeping the turn of writes that run again.
+    KeepTurn,
+}
 
-/// Begins a write beside others: it shares, until its end, the lock that [`TAKE_TURN`] takes alone. The
-/// number is Commonbook's own.
-pub(super) const BEGIN_BESIDE_OTHERS: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE; \
-    SELECT pg_try_advisory_xact_lock_shared(2026112623)";
+impl TransactionPurpose {
+    const fn begin(self) -> &'static str {
+        match self {
+            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Self::WriteBesideOthers | Self::WriteAlone => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+            Self::KeepTurn => "BEGIN",
+        }
+    }
+
+    /// Whether it shares the turn: a write beside others has, until its end, a share of the lock that
+    /// [`TAKE_TURN`] takes alone. The number is Commonbook's own.
+    const fn share_of_turn(self) -> &'static str {
+        match self {
+            Self::WriteBesideOthers => "pg_try_advisory_xact_lock_shared(2026112623)",
+            Self::Read | Self::WriteAlone | Self::KeepTurn => "false",
+        }
+    }
+}
 
 /// Takes the turn of writes that run again, until the end of the transaction.
 const TAKE_TURN: &str = "SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(2026112623)";
@@ -59,6 +84,8 @@ pub(super) struct PostgresSession {
     prepared: HashMap<String, PreparedStatement>,
     in_transaction: bool,
     shares_turn: bool,
+    /// The version of the tables, which holds for the transaction.
+    schema_version: i64,
     /// The collation that lower-cases text.
     lower: String,
     /// The history of the server that the connection leads to, if it always leads to the same.
@@ -106,6 +133,7 @@ impl PostgresSession {
             prepared: HashMap::new(),
             in_transaction: false,
             shares_turn: false,
+            schema_version: 0,
             lower,
             history,
             is_warned,
@@ -136,14 +164,26 @@ impl PostgresSession {
     }
 
     /// Begins a transaction.
-    pub(super) fn begin(&mut self, begin: &str) -> Result<(), postgres::Error> {
+    pub(super) fn begin(&mut self, purpose: TransactionPurpose) -> Result<(), postgres::Error> {
         self.in_transaction = true;
-        let answers = self.client.simple_query(&format!("{begin}; {SETTINGS}"))?;
-        self.shares_turn = answers.iter().any(|answer| match answer {
-            SimpleQueryMessage::Row(row) => row.get(0) == Some("t"),
-            _ => false,
+        let (begin, share_of_turn) = (purpose.begin(), purpose.share_of_turn());
+        let answers = self.client.simple_query(&format!(
+            "{begin}; {SETTINGS}; {KEEP_VERSION}; \
+             SELECT {share_of_turn}, (SELECT max(version) FROM schema_version)"
+        ))?;
+        let row = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
         });
+        self.shares_turn = row.is_some_and(|row| row.get(0) == Some("t"));
+        let version = row.and_then(|row| row.get(1)?.parse().ok());
+        self.schema_version = version.unwrap_or_default();
         Ok(())
+    }
+
+    /// The version of the tables, for as long as the transaction lasts.
+    pub(super) fn schema_version(&self) -> i64 {
+        self.schema_version
     }
 
     /// Ends the transaction by `COMMIT` or `ROLLBACK`.
@@ -160,7 +200,7 @@ impl PostgresSession {
         self.is_warned.load(Ordering::Relaxed)
     }
 
-    /// Whether the transaction, which [`BEGIN_BESIDE_OTHERS`] began, shares the turn: no write has it
+    /// Whether the transaction, a [`TransactionPurpose::WriteBesideOthers`], shares the turn: no write has it
     /// alone or waits for it.
     pub(super) fn shares_turn(&self) -> bool {
         self.shares_turn

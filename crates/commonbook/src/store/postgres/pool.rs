@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::address::DatabaseAddress;
-use super::engine::{PostgresSession, server_error};
-use super::unusable_server;
+use super::engine::{PostgresSession, TransactionPurpose, server_error};
+use super::{schema, unusable_server};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
 use crate::model::event::JournalHistory;
@@ -55,11 +55,11 @@ impl ConnectionPool {
         result
     }
 
-    /// Runs `act` on a connection on which this statement has begun a transaction; `act` ends it. A
-    /// connection that was closed while it was idle is replaced: nothing was sent on it.
+    /// Runs `act` on a connection with a transaction for this purpose; `act` ends it. A connection that
+    /// was closed while it was idle is replaced: nothing was sent on it.
     pub(super) fn with_begun<T>(
         &self,
-        begin: &str,
+        purpose: TransactionPurpose,
         act: impl FnOnce(&mut PostgresSession) -> Result<T>,
     ) -> Result<T> {
         loop {
@@ -69,11 +69,14 @@ impl ConnectionPool {
                 Some(idle) => idle,
                 None => self.connect()?,
             };
-            match session.begin(begin) {
+            match session.begin(purpose) {
                 Err(_) if was_idle => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => {
-                    let result = act(&mut session);
+                    let result = match schema::check_version(session.schema_version()) {
+                        Ok(()) => act(&mut session),
+                        Err(error) => session.end("ROLLBACK").map_err(Error::from).and(Err(error)),
+                    };
                     slot.give_back(session);
                     return result;
                 }

@@ -1,4 +1,5 @@
-//! The tables, which the first process creates in one transaction.
+//! The tables: the first process creates them, and a newer program brings them to its version while nodes
+//! of the version before go on.
 
 use postgres::Client;
 use postgres::error::SqlState;
@@ -8,33 +9,72 @@ use super::unusable_server;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::home_key::HomeKey;
 
-/// The tables of this version.
-const TABLES: &str = include_str!("schema.sql");
+/// The tables of the first version; what came later are migrations.
+const FIRST_TABLES: &str = include_str!("schema.sql");
 
-/// The version of the tables.
-const SCHEMA_VERSION: i64 = 1;
+/// A step to the next version of the tables. The programs of the version before go on with what it
+/// leaves: it adds tables, indexes, and columns that may be NULL or have a default. What nothing needs
+/// any more is removed one version later.
+struct Migration {
+    version: i64,
+    statements: &'static str,
+}
+
+/// The migrations, in order.
+const MIGRATIONS: [Migration; 1] =
+    [Migration { version: 2, statements: include_str!("migrations/V2__who_migrated.sql") }];
+
+/// The version of the tables that this program works with.
+const SCHEMA_VERSION: i64 = 2;
+
+/// Keeps migrations away until the end of the transaction. It comes before the transaction's snapshot,
+/// so that the version that is read after it holds for all of it.
+pub(super) const KEEP_VERSION: &str = "LOCK TABLE schema_version IN ACCESS SHARE MODE";
+
+/// Begins a migration when every transaction has ended; none begins until it ends. While it waits, the
+/// others wait behind it, so it gives up soon and tries again.
+const BEGIN_MIGRATION: &str = "BEGIN; SET LOCAL lock_timeout = '2s'; \
+    LOCK TABLE schema_version IN ACCESS EXCLUSIVE MODE";
+
+/// How often a migration tries to begin: for longer than any statement may take.
+const MIGRATION_TRIES_MAX: usize = 60;
 
 /// The oldest server that has what the statements need, as `server_version_num`.
 const SERVER_VERSION_MIN: i32 = 140_000;
 
-/// Checks the server, and creates the tables if they are missing.
+/// Checks the server, creates the tables if they are missing, and migrates them if they are older.
 pub(super) fn prepare(session: &mut PostgresSession) -> Result<()> {
-    check_server(session.client())?;
-    if version(session.client())?.is_none() {
-        create(session.client())?;
+    let client = session.client();
+    check_server(client)?;
+    if version(client)?.is_none() {
+        create(client)?;
     }
-    match version(session.client())? {
-        Some(SCHEMA_VERSION) => Ok(()),
-        found => {
-            let found = found.unwrap_or_default();
-            let message = format!(
-                "the tables in PostgreSQL have version {found}, and this Commonbook knows \
-                 {SCHEMA_VERSION}"
-            );
-            Err(Error::new(ErrorKind::Unavailable, message)
-                .hint("Use the commonbook of that version. Nothing was changed."))
+    for migration in &MIGRATIONS {
+        if version(client)?.is_some_and(|found| found < migration.version) {
+            migrate(client, migration)?;
         }
     }
+    check_version(version(client)?.unwrap_or_default())
+}
+
+/// Refuses tables that this program cannot work with: it knows those of its own version, and may go on
+/// with those of the next one.
+///
+/// # Errors
+/// `unavailable`, with both versions.
+pub(super) fn check_version(found: i64) -> Result<()> {
+    let message = format!(
+        "the tables in PostgreSQL have version {found}, and this Commonbook works with \
+         {SCHEMA_VERSION} and {}",
+        SCHEMA_VERSION + 1
+    );
+    let hint = match found {
+        SCHEMA_VERSION => return Ok(()),
+        _ if found == SCHEMA_VERSION + 1 => return Ok(()),
+        _ if found < SCHEMA_VERSION => "Start this Commonbook again, which migrates the tables.",
+        _ => "Use a newer Commonbook.",
+    };
+    Err(Error::new(ErrorKind::Unavailable, message).hint(format!("{hint} Nothing was changed.")))
 }
 
 /// Refuses a server on which answered writes could be lost or statements mean something else.
@@ -70,7 +110,7 @@ fn create(client: &mut Client) -> Result<()> {
     // Hexadecimal digits need no escape.
     let key = HomeKey::random_hex()?;
     let created = client.batch_execute(&format!(
-        "BEGIN; {TABLES} INSERT INTO schema_version (version) VALUES ({SCHEMA_VERSION}); \
+        "BEGIN; {FIRST_TABLES} INSERT INTO schema_version (version) VALUES (1); \
          INSERT INTO tombstone_key (number, key) VALUES (1, '{key}'); COMMIT;"
     ));
     let Err(error) = created else { return Ok(()) };
@@ -80,5 +120,67 @@ fn create(client: &mut Client) -> Result<()> {
     match error.code() {
         Some(code) if taken.contains(&code) => Ok(()),
         _ => Err(error.into()),
+    }
+}
+
+/// Makes one step, in one transaction that no other one overlaps. If another process has made it, it does
+/// nothing.
+fn migrate(client: &mut Client, migration: &Migration) -> Result<()> {
+    for _ in 0..MIGRATION_TRIES_MAX {
+        let Err(error) = migrate_once(client, migration) else { return Ok(()) };
+        client.batch_execute("ROLLBACK")?;
+        match error.code() {
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => {}
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+                let hint = "Open the database once with the role that owns its tables, for example by \
+                            `commonbook doctor`. Nothing was changed.";
+                let message =
+                    format!("the role may not migrate the tables to version {}", migration.version);
+                return Err(Error::new(ErrorKind::Unavailable, message)
+                    .hint(hint)
+                    .with_cause(error));
+            }
+            _ => return Err(error.into()),
+        }
+    }
+    let message = format!("the tables could not be migrated to version {}", migration.version);
+    Err(Error::new(ErrorKind::Unavailable, message)
+        .hint("A transaction of another program keeps them; end it. Nothing was changed."))
+}
+
+fn migrate_once(client: &mut Client, migration: &Migration) -> Result<(), postgres::Error> {
+    client.batch_execute(BEGIN_MIGRATION)?;
+    let newest = client.query_typed_one("SELECT max(version) FROM schema_version", &[])?;
+    if newest.try_get::<_, i64>(0)? >= migration.version {
+        return client.batch_execute("ROLLBACK");
+    }
+    let Migration { version, statements } = migration;
+    let program = env!("CARGO_PKG_VERSION");
+    client.batch_execute(&format!(
+        "{statements}; INSERT INTO schema_version (version, at, program) \
+         VALUES ({version}, (extract(epoch FROM now()) * 1000)::bigint, '{program}'); COMMIT"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_migration_is_one_version_after_the_one_before() {
+        let versions = MIGRATIONS.iter().map(|migration| migration.version);
+        assert!(versions.eq(2..=SCHEMA_VERSION));
+    }
+
+    #[test]
+    fn a_program_works_with_its_version_and_the_next_one() {
+        for (found, is_served) in [
+            (SCHEMA_VERSION - 1, false),
+            (SCHEMA_VERSION, true),
+            (SCHEMA_VERSION + 1, true),
+            (SCHEMA_VERSION + 2, false),
+        ] {
+            assert_eq!(check_version(found).is_ok(), is_served, "version {found}");
+        }
     }
 }

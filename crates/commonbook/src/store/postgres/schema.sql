@@ -1,4 +1,4 @@
--- The tables of Commonbook in PostgreSQL, version 1: those of SQLite with the same names and columns,
+-- The tables of Commonbook in PostgreSQL, the first version: those of SQLite with the same names and columns,
 -- without the digests of rows and events. Text is compared by its bytes, as SQLite does. There is no
 -- sequence, trigger or function: numbers come from rows or from the statement that needs one.
 
