@@ -40,6 +40,9 @@ pub enum MemoryStep {
     Nothing,
     /// The file is older than the store: it is written again.
     WriteFile,
+    /// The file stays as and where it is: the other side has a later revision, and put the memory away
+    /// otherwise than an edit can, or has it still.
+    LeaveFile,
     /// The file says something new, which the store takes; then the file is written.
     ChangeStore(Box<EditableFields>),
     /// The memory was put away elsewhere, as the file says.
@@ -98,17 +101,22 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
     })
 }
 
-/// The step for a file that says what the store says.
+/// The step for a file that says what the store says. Of two sides with one revision the one that has put
+/// the memory away is followed; a later revision is not changed by an earlier one.
 fn plan_same(memory: &Memory, file: &MemoryFile, is_unedited: bool) -> MemoryStep {
     let has_owner = file.is_of_others(memory) || file.owner() == Some(memory.owner.as_str());
-    match file.revision() {
-        _ if !is_unedited || !has_owner => MemoryStep::WriteFile,
-        Some(revision) if revision > memory.revision => match file.ending() {
-            Some(ending) if memory.is_current() => MemoryStep::PutAway(ending),
-            _ => MemoryStep::Nothing,
-        },
-        Some(revision) if revision == memory.revision => MemoryStep::Nothing,
-        _ => MemoryStep::WriteFile,
+    let Some(revision) = file.revision().filter(|_| is_unedited && has_owner) else {
+        return MemoryStep::WriteFile;
+    };
+    let order = revision.cmp(&memory.revision);
+    if order.is_lt() {
+        return MemoryStep::WriteFile;
+    }
+    match (memory.is_current(), file.is_put_away()) {
+        (true, true) => file.ending().map_or(MemoryStep::LeaveFile, MemoryStep::PutAway),
+        (false, false) if order.is_eq() => MemoryStep::WriteFile,
+        (false, false) => MemoryStep::LeaveFile,
+        (true, false) | (false, true) => MemoryStep::Nothing,
     }
 }
 

@@ -88,7 +88,7 @@ impl<'f> StorePlan<'f> {
     /// Adds what the file of a memory says that the store does not know.
     fn add_known(&mut self, known: &'f StoredMemory, found: &'f FoundFile) -> Result<()> {
         match plan_memory(known, &found.file)? {
-            MemoryStep::Nothing | MemoryStep::WriteFile => {}
+            MemoryStep::Nothing | MemoryStep::WriteFile | MemoryStep::LeaveFile => {}
             MemoryStep::ChangeStore(fields) => self.changes.push((found, known, *fields)),
             MemoryStep::KeepBoth(fields) => self.conflicts.push((found, known, *fields)),
             MemoryStep::PutAway(ending) => self.endings.push((found, known, ending)),
