@@ -5,6 +5,7 @@
 #[path = "../../../commonbook/tests/verbs/callers.rs"]
 mod callers;
 mod edits;
+mod plans;
 mod rebuild;
 mod simulation;
 #[path = "../../../commonbook/tests/verbs/team.rs"]
