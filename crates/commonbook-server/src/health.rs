@@ -78,7 +78,7 @@ impl HealthCheck {
 /// `unavailable` if the store or the index cannot be read.
 pub(crate) fn check_from_server(config: &Config, book: &Commonbook) -> Result<Vec<HealthCheck>> {
     let mut checks = check_files(config, book)?;
-    checks.push(check_integrity_at_start());
+    checks.push(check_integrity_at_start(book.store().server()?.is_some()));
     checks.extend(check_server_settings(config));
     checks.push(check_model(book.index().embedding_model()));
     checks.extend(check_settings(config));
@@ -193,9 +193,10 @@ pub(crate) fn note_intact_store(at: Timestamp) {
     let _set_before = INTACT_AT.set(at);
 }
 
-/// Reports the check of the store that each server makes when it starts.
-fn check_integrity_at_start() -> HealthCheck {
+/// Reports the check of the file that each server makes when it starts; a database is not read as a whole.
+fn check_integrity_at_start(is_in_database: bool) -> HealthCheck {
     let found = match INTACT_AT.get() {
+        _ if is_in_database => "`commonbook doctor` reads every row of the database".to_owned(),
         Some(at) => format!("{INTACT}, as the server found at {}", minute(*at)),
         None => "the server checks the store now".to_owned(),
     };

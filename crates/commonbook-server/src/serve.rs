@@ -276,15 +276,20 @@ fn shutdown_token() -> CancellationToken {
 }
 
 /// Checks the store while the server runs, and returns the damage: writes to a damaged store would be
-/// lost. Never returns if the store is intact.
+/// lost. Never returns if the store is intact, or in a database: its server watches over its pages, and
+/// `doctor` reads them all.
 async fn wait_for_damage(book: Commonbook) -> Error {
-    let findings = run_blocking(move || book.store().check()).await;
-    match findings {
-        Ok(findings) if findings.is_empty() => {
+    let findings = run_blocking(move || match book.store().server() {
+        Ok(None) => book.store().check().map(Some),
+        Ok(Some(_)) | Err(_) => Ok(None),
+    });
+    match findings.await {
+        Ok(None) => std::future::pending().await,
+        Ok(Some(findings)) if findings.is_empty() => {
             health::note_intact_store(SystemClock.now());
             std::future::pending().await
         }
-        Ok(findings) => Error::new(
+        Ok(Some(findings)) => Error::new(
             ErrorKind::Unavailable,
             format!("the store is damaged: {}", findings.join("; ")),
         )

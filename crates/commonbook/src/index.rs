@@ -26,6 +26,7 @@ mod facts;
 mod files;
 mod journal_index;
 mod matches;
+mod nearness;
 mod parts;
 mod pool;
 mod rerank;

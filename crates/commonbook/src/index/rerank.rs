@@ -5,9 +5,9 @@ use rustc_hash::FxHashSet;
 
 use super::budget::SearchMeter;
 use super::matches::{TermPosting, TermWeights, WordMatches};
+use super::nearness::NearnessScan;
 use super::parts::{PartMemory, SearchPart, SearchParts};
 use super::scratch::ScratchGuard;
-use super::search::NearnessScan;
 use super::session_scores::{SessionLengths, SessionScores, VisibleStrands};
 use super::vectors::VectorIndex;
 use crate::base::error::Result;

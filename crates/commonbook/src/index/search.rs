@@ -2,20 +2,18 @@
 
 use super::budget::SearchMeter;
 use super::matches::{best_matches, word_matches};
-use super::parts::{PartMemory, SearchPart, SearchParts};
+use super::parts::{PartMemory, SearchParts};
 use super::state::IndexState;
-use super::vectors::{self, ScanResult, VectorScan};
 use crate::base::error::Result;
 use crate::index::rerank::{QueryFeatures, RerankCandidates, ScoreExplanation, ScoredMemory};
 use crate::model::access::Sight;
-use crate::model::search::rank::NearnessRange;
 use crate::model::search::{IndexHit, IndexQuery, IndexResponse, MatchReason, ScoreParts};
 use commonbook_embed::QuantisedVector;
 use commonbook_text::terms;
 
-/// Candidates to be reranked: those with the best words, and those with the nearest vectors. Twice
-/// as many found no more (`docs/decisions/0009-ranking.md`).
-const RERANK_MEMORIES_MAX: (usize, usize) = (200, 100);
+/// Candidates to be reranked by their words; those with the nearest vectors come beside them. Twice as
+/// many found no more (`docs/decisions/0009-ranking.md`).
+const WORDED_MEMORIES_MAX: usize = 200;
 
 /// Minimum nearness of a memory without a word of the question: above that of unrelated texts.
 const NEARNESS_MIN: f32 = 0.15;
@@ -25,16 +23,6 @@ struct HitGroup<'m> {
     memories: Vec<PartMemory>,
     matched: &'m [MatchReason],
     relevance: f64,
-}
-
-/// The nearness of the memories of all parts to a question.
-pub(super) struct NearnessScan<'q> {
-    /// The nearest memories.
-    nearest: Vec<(PartMemory, f32)>,
-    /// The nearness of all.
-    pub(super) range: NearnessRange,
-    /// The vector of the question.
-    pub(super) question: &'q QuantisedVector,
 }
 
 /// The memories that answer a question in these states together, best first.
@@ -62,8 +50,8 @@ pub(super) fn search_states(
     let has_words = |memory: PartMemory| matches[memory.part].own_score(memory.number) > 0.0;
     let near = scan.as_ref().map_or(&[][..], |scan| scan.nearest.as_slice());
     let near = near.iter().filter(|(memory, near)| *near >= NEARNESS_MIN || has_words(*memory));
-    let deep = best_matches(&parts, &matches, question.most.max(RERANK_MEMORIES_MAX.0));
-    let closely = deep.iter().take(RERANK_MEMORIES_MAX.0).copied();
+    let deep = best_matches(&parts, &matches, question.most.max(WORDED_MEMORIES_MAX));
+    let closely = deep.iter().take(WORDED_MEMORIES_MAX).copied();
     let about = query.mentioning_memories().filter(|memory| parts.admits(*memory));
     let near = near.map(|(memory, _)| *memory);
     let first: Vec<PartMemory> = closely.chain(near).chain(about).collect();
@@ -80,36 +68,6 @@ impl SearchParts<'_> {
     /// Whether a memory is admitted.
     fn admits(&self, memory: PartMemory) -> bool {
         self.part(memory.part).visible.admits(memory.number)
-    }
-
-    /// Compares the question with the vectors of all parts; `None` if they have none.
-    fn scan<'q>(
-        &self,
-        question: &'q QuantisedVector,
-        meter: &SearchMeter<'_>,
-    ) -> Result<Option<NearnessScan<'q>>> {
-        let (mut all, mut nearest) = (ScanResult::empty(), Vec::new());
-        for (part, SearchPart { state, visible, .. }) in self.iter().enumerate() {
-            let Some(vectors) = &state.vectors else { continue };
-            let admitted = visible.admitted();
-            let (catalog, admitted) = (&state.catalog, &*admitted);
-            let request = VectorScan { vectors, catalog, admitted, question };
-            let mut found = vectors::scan(&request, RERANK_MEMORIES_MAX.1);
-            meter.vectors(found.compared)?;
-            let near = std::mem::take(&mut found.nearest).into_iter();
-            nearest.extend(near.map(|(number, near)| (PartMemory { part, number }, near)));
-            all = all.join(found);
-        }
-        if nearest.len() > RERANK_MEMORIES_MAX.1 {
-            nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| self.compare_times(b.0, a.0)));
-            nearest.truncate(RERANK_MEMORIES_MAX.1);
-        }
-        let range = NearnessRange {
-            lowest: f64::from(all.lowest),
-            highest: f64::from(all.highest),
-            mean: all.sum / all.count.max(1) as f64,
-        };
-        Ok((all.count > 0).then_some(NearnessScan { nearest, range, question }))
     }
 
     /// Every admitted memory, newest first: for a question that has only filters.

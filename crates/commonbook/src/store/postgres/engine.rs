@@ -12,7 +12,6 @@ use postgres::types::{IsNull, ToSql as EngineParameter, Type, to_sql_checked};
 use postgres::{Client, Row, SimpleQueryMessage, Statement};
 
 use super::dialect::{ParameterName, Translation, translate};
-use super::schema::KEEP_VERSION;
 use super::unusable_server;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::event::JournalHistory;
@@ -70,6 +69,10 @@ const TAKE_TURN: &str = "SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact
 const SETTINGS: &str = "SET LOCAL client_min_messages = warning; \
     SET LOCAL join_collapse_limit = 1; SET LOCAL jit = off; SET LOCAL lock_timeout = '10s'; \
     SET LOCAL statement_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '60s'";
+
+/// Keeps migrations away until the end of the transaction. It comes before the transaction's snapshot,
+/// so that the version that is read after it holds for all of it.
+const KEEP_VERSION: &str = "LOCK TABLE schema_version IN ACCESS SHARE MODE";
 
 /// Collations that lower-case all of Unicode, the best first: that of ICU, those of PostgreSQL 18 and
 /// 17, and that of the system's library.

@@ -27,10 +27,6 @@ const MIGRATIONS: [Migration; 1] =
 /// The version of the tables that this program works with.
 const SCHEMA_VERSION: i64 = 2;
 
-/// Keeps migrations away until the end of the transaction. It comes before the transaction's snapshot,
-/// so that the version that is read after it holds for all of it.
-pub(super) const KEEP_VERSION: &str = "LOCK TABLE schema_version IN ACCESS SHARE MODE";
-
 /// Begins a migration when every transaction has ended; none begins until it ends. While it waits, the
 /// others wait behind it, so it gives up soon and tries again.
 const BEGIN_MIGRATION: &str = "BEGIN; SET LOCAL lock_timeout = '2s'; \
