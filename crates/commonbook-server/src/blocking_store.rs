@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use commonbook::base::error::Result;
-use commonbook::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
+use commonbook::store::{Store, StoreWrapper};
 use tokio::task::block_in_place;
 
 /// A store that is called, and closed, where a thread may block.
@@ -24,11 +24,6 @@ impl BlockingStore {
         let store: Arc<dyn Store> = block_in_place(open)?;
         Ok(Arc::new(Self { store: Some(store) }))
     }
-
-    fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {
-        let store = self.store.as_deref().expect("a store is there until it is dropped");
-        block_in_place(|| act(store))
-    }
 }
 
 impl Drop for BlockingStore {
@@ -38,48 +33,9 @@ impl Drop for BlockingStore {
     }
 }
 
-impl Store for BlockingStore {
-    fn place(&self) -> String {
-        self.call(Store::place)
-    }
-
-    fn server(&self) -> Result<Option<StoreServer>> {
-        self.call(Store::server)
-    }
-
-    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
-        self.call(|store| store.watch_others(notify))
-    }
-
-    fn run_write(&self, write: StoreWrite) -> Result<()> {
-        self.call(|store| store.run_write(write))
-    }
-
-    fn run_read(&self, read: StoreRead<'_>) -> Result<()> {
-        self.call(|store| store.run_read(read))
-    }
-
-    fn check(&self) -> Result<Vec<String>> {
-        self.call(Store::check)
-    }
-
-    fn check_rows(&self) -> Result<Vec<String>> {
-        self.call(Store::check_rows)
-    }
-
-    fn disk_bytes(&self) -> Result<u64> {
-        self.call(Store::disk_bytes)
-    }
-
-    fn schema_version(&self) -> Result<u32> {
-        self.call(Store::schema_version)
-    }
-
-    fn queued_writes(&self) -> usize {
-        self.call(Store::queued_writes)
-    }
-
-    fn scrub(&self) -> Result<()> {
-        self.call(Store::scrub)
+impl StoreWrapper for BlockingStore {
+    fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {
+        let store = self.store.as_deref().expect("a store is there until it is dropped");
+        block_in_place(|| act(store))
     }
 }

@@ -493,7 +493,6 @@ fn current_states<'i>(
 mod tests {
     use super::*;
     use crate::base::clock::SystemClock;
-    use crate::base::limits;
     use crate::model::caller::{Caller, EntryPoint};
     use crate::model::event::JournalHistory;
     use crate::model::memory::SaveMemory;
@@ -518,17 +517,8 @@ mod tests {
     }
 
     fn count(index: &Index, book: &Commonbook, workspace: &str, text: &str) -> u64 {
-        let question = IndexQuery {
-            text: text.to_owned(),
-            phrases: Vec::new(),
-            excluded: Vec::new(),
-            user: None,
-            entity: None,
-            about: Vec::new(),
-            within: SearchFilter::default(),
-            now: SystemClock.now(),
-            most: limits::SEARCH_DEPTH,
-        };
+        let within = SearchFilter::default();
+        let question = IndexQuery::from_plain_text(text.to_owned(), within, SystemClock.now());
         index.search(book.store(), &Sight::of(&caller(workspace)), &question).unwrap().total
     }
 

@@ -39,6 +39,7 @@ mod transfer;
 mod usage;
 mod webhook;
 mod work;
+mod wrapper;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -84,6 +85,7 @@ pub use transfer::{TRANSFER_TABLES, TransferStep, TransferSummary, transfer};
 pub use usage::{UsageCount, UsageCounts, UsageRows};
 pub use webhook::WebhookRows;
 pub use work::{EngineWork, WorkRows};
+pub use wrapper::StoreWrapper;
 
 /// A write as a store runs it: inside a transaction, and again if the engine asks for it.
 pub type StoreWrite = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;

@@ -47,6 +47,9 @@ const LOOK_JOURNALS_MAX: usize = 1_000;
 /// Workspaces that one search may read.
 pub(super) const SEARCH_WORKSPACES_MAX: usize = 200;
 
+/// What receives the progress after each step, and may stop it.
+type ProgressReport<'r> = dyn FnMut(IndexProgress) -> ControlFlow<()> + 'r;
+
 /// The indexes of the workspaces that a node serves.
 pub(super) struct IndexPool {
     /// The folder of their files, each in a folder of its own.
@@ -269,21 +272,16 @@ impl IndexPool {
     pub(super) fn follow(
         &self,
         store: &dyn Store,
-        report: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+        report: &mut ProgressReport<'_>,
     ) -> Result<IndexProgress> {
-        let mut all = IndexProgress::default();
-        for index in self.pending() {
+        self.advance_pending(report, |index, report| {
             index.bring_to_end(store)?;
-            self.note_memories(std::slice::from_ref(&index), &[index.read()]);
+            self.note_memories(std::slice::from_ref(index), &[index.read()]);
             if index.needs_follow() {
-                index.follow(store, |progress| report(all.and(progress)))?;
+                index.follow(store, report)?;
             }
-            all = all.and(index.read().progress(0));
-            if report(all).is_break() {
-                break;
-            }
-        }
-        Ok(all)
+            Ok(index.read().progress(0))
+        })
     }
 
     /// Embeds the memories of the pending indexes, which then wait for nothing.
@@ -293,22 +291,40 @@ impl IndexPool {
     pub(super) fn embed(
         &self,
         store: &dyn Store,
-        report: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+        report: &mut ProgressReport<'_>,
+    ) -> Result<IndexProgress> {
+        self.advance_pending(report, |index, report| {
+            // A search in between makes it wait again.
+            self.set_pending(index, false);
+            let mut is_stopped = false;
+            let done = index.embed(store, |progress| {
+                let flow = report(progress);
+                is_stopped = flow.is_break();
+                flow
+            });
+            if is_stopped || done.is_err() {
+                self.set_pending(index, true);
+            }
+            Ok(done?.unwrap_or_default())
+        })
+    }
+
+    /// Advances each index that waits, until `report`, which receives the progress of all together,
+    /// stops it.
+    fn advance_pending(
+        &self,
+        report: &mut ProgressReport<'_>,
+        mut advance: impl FnMut(&Arc<JournalIndex>, &mut ProgressReport<'_>) -> Result<IndexProgress>,
     ) -> Result<IndexProgress> {
         let mut all = IndexProgress::default();
         for index in self.pending() {
-            // A search in between makes it wait again.
-            self.set_pending(&index, false);
             let mut is_stopped = false;
-            let done = index.embed(store, |progress| {
-                let told = report(all.and(progress));
-                is_stopped = told.is_break();
-                told
-            });
-            if is_stopped || done.is_err() {
-                self.set_pending(&index, true);
-            }
-            all = all.and(done?.unwrap_or_default());
+            let progress = advance(&index, &mut |progress| {
+                let flow = report(all.and(progress));
+                is_stopped = flow.is_break();
+                flow
+            })?;
+            all = all.and(progress);
             if is_stopped || report(all).is_break() {
                 break;
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::error::Result;
-use crate::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
+use crate::store::{Store, StoreWrapper, StoreWrite, WriteCallback};
 
 /// A store with a callback after each write.
 pub(crate) struct NotifyingStore {
@@ -18,52 +18,16 @@ impl NotifyingStore {
     }
 }
 
-impl Store for NotifyingStore {
-    fn place(&self) -> String {
-        self.store.place()
+impl StoreWrapper for NotifyingStore {
+    fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {
+        act(&*self.store)
     }
 
-    fn server(&self) -> Result<Option<StoreServer>> {
-        self.store.server()
-    }
-
-    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
-        self.store.watch_others(notify)
-    }
-
-    fn run_write(&self, write: StoreWrite) -> Result<()> {
+    fn wrap_write(&self, write: StoreWrite) -> Result<()> {
         let written = self.store.run_write(write);
         if written.is_ok() {
             (self.notify)();
         }
         written
-    }
-
-    fn run_read(&self, read: StoreRead<'_>) -> Result<()> {
-        self.store.run_read(read)
-    }
-
-    fn check(&self) -> Result<Vec<String>> {
-        self.store.check()
-    }
-
-    fn check_rows(&self) -> Result<Vec<String>> {
-        self.store.check_rows()
-    }
-
-    fn disk_bytes(&self) -> Result<u64> {
-        self.store.disk_bytes()
-    }
-
-    fn schema_version(&self) -> Result<u32> {
-        self.store.schema_version()
-    }
-
-    fn queued_writes(&self) -> usize {
-        self.store.queued_writes()
-    }
-
-    fn scrub(&self) -> Result<()> {
-        self.store.scrub()
     }
 }

@@ -13,7 +13,7 @@ use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::Memory;
 use commonbook::model::search::IndexResponse;
 use commonbook::model::workspace::Workspace;
-use commonbook::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
+use commonbook::store::{Store, StoreRead, StoreWrapper};
 use commonbook_embed::word_hash::WordHashEmbedder;
 use jiff::{SignedDuration, ToSpan as _};
 
@@ -105,50 +105,14 @@ impl HookedStore {
     }
 }
 
-impl Store for HookedStore {
-    fn place(&self) -> String {
-        self.store.place()
+impl StoreWrapper for HookedStore {
+    fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {
+        act(&*self.store)
     }
 
-    fn server(&self) -> Result<Option<StoreServer>> {
-        self.store.server()
-    }
-
-    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
-        self.store.watch_others(notify)
-    }
-
-    fn run_write(&self, write: StoreWrite) -> Result<()> {
-        self.store.run_write(write)
-    }
-
-    fn run_read(&self, read: StoreRead<'_>) -> Result<()> {
+    fn wrap_read(&self, read: StoreRead<'_>) -> Result<()> {
         (self.before)(self.reads.fetch_add(1, Ordering::Relaxed));
         self.store.run_read(read)
-    }
-
-    fn check(&self) -> Result<Vec<String>> {
-        self.store.check()
-    }
-
-    fn check_rows(&self) -> Result<Vec<String>> {
-        self.store.check_rows()
-    }
-
-    fn disk_bytes(&self) -> Result<u64> {
-        self.store.disk_bytes()
-    }
-
-    fn schema_version(&self) -> Result<u32> {
-        self.store.schema_version()
-    }
-
-    fn queued_writes(&self) -> usize {
-        self.store.queued_writes()
-    }
-
-    fn scrub(&self) -> Result<()> {
-        self.store.scrub()
     }
 }
 

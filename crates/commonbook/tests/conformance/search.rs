@@ -6,7 +6,6 @@ use std::path::Path;
 
 use commonbook::base::error::Result;
 use commonbook::base::id::{CountingIds, MemoryId};
-use commonbook::base::limits;
 use commonbook::index::Index;
 use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
@@ -32,17 +31,7 @@ pub(crate) fn sight() -> Sight {
 }
 
 pub(crate) fn question(text: &str) -> IndexQuery {
-    IndexQuery {
-        text: text.to_owned(),
-        phrases: Vec::new(),
-        excluded: Vec::new(),
-        user: None,
-        entity: None,
-        about: Vec::new(),
-        within: SearchFilter::default(),
-        now: now(),
-        most: limits::SEARCH_DEPTH,
-    }
+    IndexQuery::from_plain_text(text.to_owned(), SearchFilter::default(), now())
 }
 
 /// The index of a folder in a process that has just started.

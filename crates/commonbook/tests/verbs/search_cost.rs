@@ -10,7 +10,7 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook::store::{EngineWork, Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
+use commonbook::store::{EngineWork, Store, StoreRead, StoreWrapper, StoreWrite};
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -21,8 +21,12 @@ struct Counting {
     sum: Arc<Mutex<EngineWork>>,
 }
 
-impl Store for Counting {
-    fn run_write(&self, mut write: StoreWrite) -> Result<()> {
+impl StoreWrapper for Counting {
+    fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {
+        act(&*self.store)
+    }
+
+    fn wrap_write(&self, mut write: StoreWrite) -> Result<()> {
         let sum = Arc::clone(&self.sum);
         self.store.run_write(Box::new(move |tx| {
             let answer = write(tx);
@@ -31,48 +35,12 @@ impl Store for Counting {
         }))
     }
 
-    fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
+    fn wrap_read(&self, mut read: StoreRead<'_>) -> Result<()> {
         self.store.run_read(Box::new(|tx| {
             let answer = read(tx);
             add(&self.sum, tx.work().unwrap());
             answer
         }))
-    }
-
-    fn place(&self) -> String {
-        self.store.place()
-    }
-
-    fn server(&self) -> Result<Option<StoreServer>> {
-        self.store.server()
-    }
-
-    fn watch_others(&self, notify: Arc<WriteCallback>) -> Result<bool> {
-        self.store.watch_others(notify)
-    }
-
-    fn check(&self) -> Result<Vec<String>> {
-        self.store.check()
-    }
-
-    fn check_rows(&self) -> Result<Vec<String>> {
-        self.store.check_rows()
-    }
-
-    fn disk_bytes(&self) -> Result<u64> {
-        self.store.disk_bytes()
-    }
-
-    fn schema_version(&self) -> Result<u32> {
-        self.store.schema_version()
-    }
-
-    fn queued_writes(&self) -> usize {
-        self.store.queued_writes()
-    }
-
-    fn scrub(&self) -> Result<()> {
-        self.store.scrub()
     }
 }
 
