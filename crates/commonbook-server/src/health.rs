@@ -117,11 +117,11 @@ fn index_text(index: &Index, store: &dyn Store) -> Result<String> {
     if index.is_of_node() {
         let held = index.figures();
         if held.workspaces == 0 {
-            return Ok("none held; a search builds that of its workspace".to_owned());
+            return Ok("this node holds none; a search builds that of its workspace".to_owned());
         }
         let memories = count_text(held.memories, "memory", "memories");
         let workspaces = count_text(held.workspaces, "workspace", "workspaces");
-        return Ok(format!("{memories} of {workspaces} held; a search builds others"));
+        return Ok(format!("this node holds {memories} of {workspaces}; a search builds others"));
     }
     Ok(match index.unwritten_events(store)? {
         0 => "its files hold every event".to_owned(),

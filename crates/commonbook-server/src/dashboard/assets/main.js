@@ -40,6 +40,6 @@ startPalette();
 startKeys();
 // The page is seen first: the rest would take the processor from its first paint. A page that is opened behind others is
 // not painted.
-const tellsPaint = PerformanceObserver.supportedEntryTypes?.includes("paint");
-if (document.hidden || !tellsPaint || performance.getEntriesByType("paint").length > 0) start();
+const reportsPaint = PerformanceObserver.supportedEntryTypes?.includes("paint");
+if (document.hidden || !reportsPaint || performance.getEntriesByType("paint").length > 0) start();
 else new PerformanceObserver((_, observer) => { observer.disconnect(); start(); }).observe({ type: "paint" });

@@ -111,7 +111,7 @@ fn match_facts(hit: &SearchHit) -> Markup {
     let reasons = reasons.as_array().cloned().unwrap_or_default();
     let parts = serde_json::to_value(hit.parts).unwrap_or_default();
     let parts = parts.as_object().cloned().unwrap_or_default();
-    // One line of text: a list of names and numbers for each hit takes longer to draw than all else.
+    // One line of text, not two elements for each number of each hit.
     let words = |(name, value): (&String, &Value)| {
         let number = value.as_f64().map(|number| format!("{number:.3}"));
         format!("{} {}", name.replace('_', " "), number.unwrap_or_else(|| value.to_string()))
