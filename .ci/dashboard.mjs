@@ -50,7 +50,7 @@ check(page.url() === `${origin}${root}/now`, `the link leads to ${page.url()}`);
 const open = async (path) => {
   const response = await page.goto(`${origin}${path}`);
   check(response.status() === 200, `${path}: status ${response.status()}`);
-  // The scripts begin after the first paint.
+  // The scripts have begun.
   await page.locator('#palette-button').waitFor();
 };
 // Waits until the page at this address is shown: a link changes the address before the page is there.

@@ -9,10 +9,6 @@ use maud::{Markup, html};
 use super::request::{BACK_FIELD, FORM_TOKEN_FIELD, PageRequest};
 use crate::words::memory_glance;
 
-/// Rows of a list that a page shows at first: more than a screen holds. A script adds further ones as the
-/// reader nears the end.
-pub(super) const LISTED_ROWS: u32 = 25;
-
 /// A time. A script replaces the text by the local time; the title stays in UTC.
 pub(super) fn time(at: Timestamp) -> Markup {
     let utc = at.strftime("%F %H:%M:%S UTC").to_string();

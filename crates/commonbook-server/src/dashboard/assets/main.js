@@ -29,17 +29,9 @@ function begin(main) {
   followPage();
 }
 
-function start() {
-  localTimes(document);
-  startLive();
-  begin(document.getElementById("main"));
-  startSwaps(begin);
-}
-
+localTimes(document);
 startPalette();
 startKeys();
-// The page is seen first: the rest would take the processor from its first paint. A page that is opened behind others is
-// not painted.
-const reportsPaint = PerformanceObserver.supportedEntryTypes?.includes("paint");
-if (document.hidden || !reportsPaint || performance.getEntriesByType("paint").length > 0) start();
-else new PerformanceObserver((_, observer) => { observer.disconnect(); start(); }).observe({ type: "paint" });
+startLive();
+begin(document.getElementById("main"));
+startSwaps(begin);

@@ -8,7 +8,7 @@ export function startRows(main) {
   if (typeof IntersectionObserver !== "function") return;
   observer = new IntersectionObserver((entries, mine) => {
     for (const entry of entries) if (entry.isIntersecting) { mine.unobserve(entry.target); add(entry.target, mine); }
-  }, { rootMargin: "300px" });
+  }, { rootMargin: "600px" });
   main.querySelectorAll("a.more").forEach((link) => observer.observe(link));
 }
 

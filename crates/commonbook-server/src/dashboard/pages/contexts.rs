@@ -9,7 +9,7 @@ use commonbook::prompt::context::{ContextExplanation, ContextSummary};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::parts::{LISTED_ROWS, agent, chip, empty_list, handle, next_page, time};
+use super::super::parts::{agent, chip, empty_list, handle, next_page, time};
 use super::super::plots::share;
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
@@ -19,7 +19,7 @@ const OTHER_PARAMETER: &str = "other";
 
 /// Lists the contexts, newest first, day by day.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let mut fields = Map::from_iter([("limit".to_owned(), json!(LISTED_ROWS))]);
+    let mut fields = Map::from_iter([("limit".to_owned(), json!(50))]);
     for name in ["owner", "session", "since", "cursor"] {
         if let Some(value) = request.value(name) {
             fields.insert(name.to_owned(), json!(value));

@@ -8,14 +8,14 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 
 use super::super::parts::{
-    LISTED_ROWS, act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
+    act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use super::super::word_diff::marked_side;
 
 /// Lists the contradictions, the open ones first.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let mut fields = Map::from_iter([("limit".to_owned(), json!(LISTED_ROWS))]);
+    let mut fields = Map::from_iter([("limit".to_owned(), json!(50))]);
     let status = request.value("status").unwrap_or("open");
     if status != "all" {
         fields.insert("status".to_owned(), json!(status));

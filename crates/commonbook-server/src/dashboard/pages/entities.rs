@@ -16,12 +16,14 @@ use serde_json::{Map, Value, json};
 
 use super::super::graphs::{self, DrawnEdge, DrawnNode};
 use super::super::parts::{
-    LISTED_ROWS, act_button, agent, chip, empty_list, form_fields, handle, next_page, time,
+    act_button, agent, chip, empty_list, form_fields, handle, next_page, time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
 use crate::words::{TASK_CHARS_MAX, beginning};
 
+/// Entities on one page of the list.
+const LISTED_ENTITIES: u32 = 50;
 /// Memories on one page of the mentions.
 const LISTED_MENTIONS: u32 = 20;
 /// Nodes that the picture of a neighbourhood shows.
@@ -33,7 +35,7 @@ const MERGE_CANDIDATES: u32 = 20;
 
 /// Shows the registry, by name.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let mut fields = Map::from_iter([("limit".to_owned(), json!(LISTED_ROWS))]);
+    let mut fields = Map::from_iter([("limit".to_owned(), json!(LISTED_ENTITIES))]);
     for name in ["type", "beginning", "cursor"] {
         if let Some(value) = request.value(name) {
             fields.insert(name.to_owned(), json!(value));

@@ -11,11 +11,14 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 
 use super::super::parts::{
-    LISTED_ROWS, act_button, agent, chip, choice, empty_list, form_fields, handle, memory_marks,
-    memory_row, next_page, time,
+    act_button, agent, chip, choice, empty_list, form_fields, handle, memory_marks, memory_row,
+    next_page, time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use super::super::word_diff::word_diff;
+
+/// Memories on one page of the list.
+const LISTED_MEMORIES: u32 = 50;
 
 /// The parameters of the URL that narrow both a search and a list.
 const FILTERS: [&str; 6] = ["owner", "memory_type", "topic", "importance", "trust", "session"];
@@ -111,24 +114,22 @@ fn match_facts(hit: &SearchHit) -> Markup {
     let reasons = reasons.as_array().cloned().unwrap_or_default();
     let parts = serde_json::to_value(hit.parts).unwrap_or_default();
     let parts = parts.as_object().cloned().unwrap_or_default();
-    // One line of text, not two elements for each number of each hit.
-    let words = |(name, value): (&String, &Value)| {
-        let number = value.as_f64().map(|number| format!("{number:.3}"));
-        format!("{} {}", name.replace('_', " "), number.unwrap_or_else(|| value.to_string()))
-    };
-    let parts: Vec<String> = parts.iter().map(words).collect();
     html! {
         @for reason in &reasons { (chip(reason.as_str().unwrap_or_default(), "match")) }
         details class="score" {
             summary { "score " (format!("{:.2}", hit.score)) ", relevance " (format!("{:.2}", hit.relevance)) }
-            p { (parts.join(", ")) }
+            dl class="facts" {
+                @for (name, value) in &parts {
+                    dt { (name.replace('_', " ")) } dd { (value.as_f64().map_or_else(|| value.to_string(), |number| format!("{number:.3}"))) }
+                }
+            }
         }
         @for mark in &hit.contradictions { (chip(&format!("contradicted by {}", mark.owner), "bad")) }
     }
 }
 
 fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup, SameCall)> {
-    fields.insert("limit".to_owned(), json!(LISTED_ROWS));
+    fields.insert("limit".to_owned(), json!(LISTED_MEMORIES));
     if let Some(sort) = request.value("sort") {
         fields.insert("sort".to_owned(), json!(sort));
     }
@@ -153,14 +154,7 @@ fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup
             }
         }
     };
-    Ok((
-        list,
-        SameCall::new(
-            "list_memories",
-            Value::Object(fields),
-            &["list", "--limit", &LISTED_ROWS.to_string()],
-        ),
-    ))
+    Ok((list, SameCall::new("list_memories", Value::Object(fields), &["list", "--limit", "50"])))
 }
 
 /// How often a memory reached readers.

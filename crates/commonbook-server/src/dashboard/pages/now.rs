@@ -20,10 +20,10 @@ use crate::output::count_text;
 use crate::words::{event_words, transfer};
 
 /// Events that the page shows.
-const SHOWN_EVENTS: u64 = 20;
+const SHOWN_EVENTS: u64 = 40;
 
 /// Positions of the journal that the page reads first for its events; each further look reads more.
-const EVENT_WINDOW: u64 = 40;
+const EVENT_WINDOW: u64 = 80;
 
 /// By how much each further look at the journal is longer, and how many there are at most: a journal
 /// whose newest events are all hidden is not read to its beginning.
@@ -34,7 +34,7 @@ const EVENT_WINDOWS_MAX: usize = 5;
 const TIMED_CONTEXTS_MAX: u64 = 100;
 
 /// Contexts of the table below it.
-const SHOWN_CONTEXTS_MAX: usize = 6;
+const SHOWN_CONTEXTS_MAX: usize = 15;
 
 /// The parameter of the period that the plots show.
 const PERIOD_PARAMETER: &str = "period";
