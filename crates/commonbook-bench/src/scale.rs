@@ -171,6 +171,7 @@ impl ScaleBench {
         let book = open_node(&server.create("reads")?)?;
         let who = caller("reads")?;
         fill(&book, &who, self.size)?;
+        book.store().refresh_statistics()?;
         print_line(&format!("\n{} memories in one workspace; a node in this process", self.size));
         TimedStep::print_head();
         let mut step = TimedStep::new("first search: the index is built");
@@ -211,6 +212,7 @@ impl ScaleBench {
             bar.inc(1);
         }
         bar.finish_and_clear();
+        book.store().refresh_statistics()?;
         print_line(&format!(
             "\n{} workspaces of {EACH_WORKSPACE} memories and one of {COLD_MEMORIES}; a new node",
             self.workspaces

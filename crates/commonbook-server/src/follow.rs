@@ -266,12 +266,14 @@ pub fn find_contradictions_with_progress(book: &Commonbook) -> Result<()> {
     done
 }
 
-/// Updates words, entities and vectors, with progress bars. An interrupted update loses nothing.
+/// Updates words, entities and vectors after many memories came at once, with progress bars. An interrupted
+/// update loses nothing.
 ///
 /// # Errors
 /// As [`catch_up`]; the error of the embedder.
 pub(crate) fn update_index(book: &Commonbook) -> Result<Option<IndexProgress>> {
     let (index, store) = (book.index(), book.store());
+    store.refresh_statistics()?;
     let words = with_word_progress(|progress| index.follow(store, progress))?;
     find_mentions_with_progress(book)?;
     let Some(words) = words else { return Ok(None) };

@@ -181,6 +181,13 @@ pub trait Store: Send + Sync + 'static {
     /// Number of writes of this process that wait for their turn or run.
     fn queued_writes(&self) -> usize;
 
+    /// Refreshes the statistics by which the engine plans its statements, after many rows came at once.
+    /// Without it a database reads whole tables until it notices by itself, a minute or so later.
+    ///
+    /// # Errors
+    /// `unavailable` if the engine cannot be read.
+    fn refresh_statistics(&self) -> Result<()>;
+
     /// Removes every trace of purged data from the store's files.
     ///
     /// # Errors

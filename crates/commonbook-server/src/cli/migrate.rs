@@ -76,6 +76,7 @@ impl MigrateCommand {
         });
         bar.finish_and_clear();
         let summary = summary?;
+        to.refresh_statistics()?;
         if let Some(home) = to_home {
             let book = Commonbook::new(Arc::clone(&to)).with_home(home).as_node()?;
             book.mirror_standing_files()?;

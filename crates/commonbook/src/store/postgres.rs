@@ -282,6 +282,10 @@ impl Store for PostgresStore {
         self.queued.load(Ordering::Relaxed)
     }
 
+    fn refresh_statistics(&self) -> Result<()> {
+        self.pool.with(|session| Ok(session.client().batch_execute("ANALYZE")?))
+    }
+
     /// Removes dead rows from the tables. The write-ahead log and its archive, standbys and backups
     /// keep what they have until they are rotated.
     fn scrub(&self) -> Result<()> {

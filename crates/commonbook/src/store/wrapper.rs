@@ -68,6 +68,10 @@ impl<W: StoreWrapper> Store for W {
         self.call(Store::queued_writes)
     }
 
+    fn refresh_statistics(&self) -> Result<()> {
+        self.call(Store::refresh_statistics)
+    }
+
     fn scrub(&self) -> Result<()> {
         self.call(Store::scrub)
     }

@@ -58,6 +58,21 @@ fn refused(connection: &str, kind: ErrorKind, reason: &str) {
     assert!(error.hint.is_some());
 }
 
+#[test]
+fn statistics_are_refreshed_when_they_are_asked_for() {
+    let fresh = Postgres::new();
+    let store = fresh.open();
+    save(&*store, "tea").unwrap();
+    save(&*store, "milk").unwrap();
+    let rows = || {
+        let sql = "SELECT reltuples::float8 FROM pg_class WHERE relname = 'memory'";
+        fresh.client().query_one(sql, &[]).unwrap().get::<_, f64>(0)
+    };
+    assert_eq!(rows(), -1.0, "never counted");
+    store.refresh_statistics().unwrap();
+    assert_eq!(rows(), 2.0);
+}
+
 /// Saves a text, and returns how it went.
 fn save(store: &dyn Store, text: &str) -> Result<()> {
     let given = memory(&RandomIds::default(), "ann", "x", text);
