@@ -399,8 +399,8 @@ impl Index {
 
     /// Embeds the memories without a vector, newest first, and reports its progress after each
     /// step; `report` may stop it, and finished work is kept. A node does so for the workspaces that
-    /// it served. Returns `None` if there is no embedder, or another process holds the lease and does
-    /// this work.
+    /// it served, and always returns its progress. Returns `None` if there is no embedder, or another
+    /// process holds the lease and does this work.
     ///
     /// # Errors
     /// Those of the embedder; what was embedded before is kept.
