@@ -16,6 +16,7 @@ use commonbook::model::contradiction::{
     ContradictionStatus, DetectContradictions, EarlierRelation, MemoryStatements,
 };
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
+use commonbook::store::JournalScope;
 use jiff::Timestamp;
 
 use commonbook_server::child::step_error;
@@ -146,7 +147,7 @@ impl ContradictionBench {
         let before = process_bytes(own, "VmRSS:");
         let begun = Instant::now();
         let mut events = 0;
-        book.find_contradictions(|read| {
+        book.find_contradictions(&JournalScope::All, |read| {
             events = read;
             ControlFlow::Continue(())
         })?;

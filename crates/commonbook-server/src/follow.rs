@@ -1,6 +1,7 @@
 //! Updates the search index from the journal: in the background of a server, and with a progress bar in
 //! a single command.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::index::IndexProgress;
 use commonbook::model::workspace::Workspace;
+use commonbook::store::JournalScope;
 use commonbook::verbs::MentionProgress;
 use commonbook_embed;
 use commonbook_embed::SharedEmbedder;
@@ -179,14 +181,24 @@ fn follow_once(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
     if index.needs_follow(store)? {
         index.follow(store, |_| continue_while(true))?;
     }
+    let round = book.begin_round(Instant::now())?;
+    let is_complete = Cell::new(true);
+    let time_left = |begun: Instant, slice: Duration| {
+        let go_on = continue_while(begun.elapsed() < slice);
+        is_complete.set(is_complete.get() && go_on.is_continue());
+        go_on
+    };
     let begun = Instant::now();
-    book.find_mentions(|_| continue_while(begun.elapsed() < EMBED_SLICE))?;
+    book.find_mentions(round.scope(), |_| time_left(begun, EMBED_SLICE))?;
     let begun = Instant::now();
-    book.find_contradictions(|_| continue_while(begun.elapsed() < COMPARE_SLICE))?;
+    book.find_contradictions(round.scope(), |_| time_left(begun, COMPARE_SLICE))?;
     let begun = Instant::now();
     index.embed(store, |_| continue_while(begun.elapsed() < EMBED_SLICE))?;
     let begun = Instant::now();
-    book.digest_active_cases(|_| continue_while(begun.elapsed() < DIGEST_SLICE))?;
+    book.digest_active_cases(round.scope(), |_| time_left(begun, DIGEST_SLICE))?;
+    if is_complete.get() {
+        round.complete();
+    }
     Ok(())
 }
 
@@ -198,7 +210,7 @@ pub(crate) fn digest_briefly(book: &Commonbook) {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
-    if let Err(error) = book.digest_active_cases(time_left) {
+    if let Err(error) = book.digest_active_cases(&JournalScope::All, time_left) {
         tracing::debug!(%error, "cannot run the digest of a case");
     }
 }
@@ -224,7 +236,7 @@ pub(crate) fn catch_up(book: &Commonbook, workspace: &Workspace) -> Result<()> {
 pub fn find_mentions_with_progress(book: &Commonbook) -> Result<MentionProgress> {
     let begun = Instant::now();
     let bar = progress_bar(0, "finding entities");
-    let done = book.find_mentions(|progress| {
+    let done = book.find_mentions(&JournalScope::All, |progress| {
         bar.set_length(progress.read + progress.left);
         bar.set_position(progress.read);
         ControlFlow::Continue(())
@@ -254,7 +266,7 @@ pub fn find_contradictions_with_progress(book: &Commonbook) -> Result<()> {
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
     let bar = ProgressBar::new_spinner().with_style(style).with_message("comparing memories");
     let (begun, mut events) = (Instant::now(), 0);
-    let done = book.find_contradictions(|read| {
+    let done = book.find_contradictions(&JournalScope::All, |read| {
         events = read;
         bar.set_position(read);
         ControlFlow::Continue(())

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
@@ -14,6 +14,7 @@ use commonbook::model::event::JournalHistory;
 use commonbook::model::workspace::Workspace;
 use tokio::sync::Notify;
 use tokio::sync::watch::{Receiver, Sender};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::run_blocking;
@@ -98,7 +99,7 @@ impl JournalWatch {
     }
 
     async fn run(self, stopping: CancellationToken) {
-        let (mut failed, mut took) = (false, Duration::ZERO);
+        let (mut failed, mut took, mut rested) = (false, Duration::ZERO, Instant::now());
         loop {
             let workspaces = self.watched.workspaces();
             let pause = match (workspaces.is_empty(), failed) {
@@ -111,9 +112,12 @@ impl JournalWatch {
                 () = self.watched.called.notified(), if !failed => {},
                 () = sleep_or_pend(pause) => {},
             }
+            // After a poll the watch rests as long: one poll answers all calls of that time.
+            sleep_until(rested).await;
             let begun = Instant::now();
             let polled = self.poll_journals(self.watched.workspaces()).await;
             took = begun.elapsed();
+            rested = Instant::now() + took.min(POLL_INTERVAL_MIN);
             if let Err(error) = &polled
                 && !failed
             {
@@ -128,16 +132,15 @@ impl JournalWatch {
         if workspaces.is_empty() {
             return Ok(());
         }
+        // A journal without events has no row.
+        let mut found: BTreeMap<Workspace, u64> =
+            workspaces.iter().map(|workspace| (workspace.clone(), 0)).collect();
         let book = self.book.clone();
-        let found = run_blocking(move || {
-            book.store().read(|tx| {
-                let end = |workspace: &Workspace| tx.journal_end(workspace);
-                let ends =
-                    workspaces.iter().map(|workspace| Ok((workspace.clone(), end(workspace)?)));
-                Ok((ends.collect::<Result<Vec<_>>>()?, tx.history()?))
-            })
+        let polled = run_blocking(move || {
+            book.store().read(|tx| Ok((tx.journals_of(&workspaces)?, tx.history()?)))
         });
-        let (found, history) = found.await?;
+        let (ends, history) = polled.await?;
+        found.extend(ends);
         let is_other = self.watched.enter_history(history);
         let ends = self.watched.ends();
         if is_other {

@@ -41,6 +41,7 @@ mod webhook;
 mod work;
 mod wrapper;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
@@ -87,13 +88,22 @@ pub use webhook::WebhookRows;
 pub use work::{EngineWork, WorkRows};
 pub use wrapper::StoreWrapper;
 
-/// A write as a store runs it: inside a transaction, and again if the engine asks for it.
-pub type StoreWrite = Box<dyn FnMut(&mut dyn Transaction) -> Result<()> + Send>;
+/// A write as a store runs it.
+pub struct StoreWrite {
+    /// The workspace whose journal it changes, if that is known. Writes of one workspace that wait for
+    /// each other may share a transaction.
+    pub workspace: Option<Workspace>,
+    /// What it does: inside a transaction, and again if the engine asks for it.
+    pub act: Box<WriteAct>,
+}
+
+/// What a write does in a transaction.
+pub type WriteAct = dyn FnMut(&mut dyn Transaction) -> Result<()> + Send;
 
 /// A read as a store runs it, on a snapshot.
 pub type StoreRead<'a> = Box<dyn FnMut(&dyn Transaction) -> Result<()> + 'a>;
 
-/// What a store calls after writes. It must not block: writes wait for it.
+/// What a store calls after other processes have written. It must not block.
 pub type WriteCallback = dyn Fn() + Send + Sync;
 
 /// A database server that holds the data of a store, and what of it decides whether answered writes
@@ -196,21 +206,42 @@ pub trait Store: Send + Sync + 'static {
 }
 
 impl dyn Store {
-    /// Runs a write and returns its result.
+    /// Runs a write that changes no journal or those of several workspaces, and returns its result.
     ///
     /// # Errors
     /// As [`Store::run_write`].
     pub fn write<T: Send + 'static>(
         &self,
+        act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_and_answer(None, act)
+    }
+
+    /// Runs a write that changes the journal of this workspace, and returns its result.
+    ///
+    /// # Errors
+    /// As [`Store::run_write`].
+    pub fn write_in<T: Send + 'static>(
+        &self,
+        workspace: &Workspace,
+        act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_and_answer(Some(workspace.clone()), act)
+    }
+
+    fn write_and_answer<T: Send + 'static>(
+        &self,
+        workspace: Option<Workspace>,
         mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let answer = Arc::new(Mutex::new(None));
         let slot = Arc::clone(&answer);
-        self.run_write(Box::new(move |tx| {
+        let act = Box::new(move |tx: &mut dyn Transaction| {
             let value = act(tx)?;
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             Ok(())
-        }))?;
+        });
+        self.run_write(StoreWrite { workspace, act })?;
         let value = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
         value.ok_or_else(not_run_error)
     }
@@ -225,7 +256,7 @@ impl dyn Store {
         mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let origin = EventOrigin::of(caller);
-        self.write(move |tx| {
+        self.write_in(&caller.workspace, move |tx| {
             tx.set_origin(origin.clone());
             act(tx)
         })
@@ -418,6 +449,9 @@ pub trait EventRows {
     /// Appends an event at the end of its workspace's journal; returns its position there.
     fn append_event(&mut self, event: &NewEvent) -> Result<u64>;
 
+    /// The workspaces whose journals this write has appended events to.
+    fn grown_journals(&self) -> BTreeSet<Workspace>;
+
     /// At most `limit` events of this range that the filter admits and that are in sight, oldest
     /// first.
     fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>>;
@@ -563,6 +597,48 @@ pub trait TokenRows {
 
     /// Records that a token was used.
     fn use_token(&mut self, id: TokenId, at: Timestamp) -> Result<()>;
+}
+
+/// The journals that a follower looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalScope {
+    /// Those of all workspaces.
+    All,
+    /// Those of these workspaces.
+    Of(BTreeSet<Workspace>),
+}
+
+/// How far a follower has come in a journal that has more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalLag {
+    /// The workspace of the journal.
+    pub workspace: Workspace,
+    /// The position that the follower has reached; 0 if it has not begun.
+    pub position: u64,
+    /// The position of the last event.
+    pub end: u64,
+}
+
+impl JournalScope {
+    /// The scope of no journal.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self::Of(BTreeSet::new())
+    }
+
+    /// Whether it has no journal.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        matches!(self, Self::Of(workspaces) if workspaces.is_empty())
+    }
+}
+
+impl JournalLag {
+    /// Events that the follower has still to read.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.end.saturating_sub(self.position)
+    }
 }
 
 /// The rows of workspaces.

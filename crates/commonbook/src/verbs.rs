@@ -71,6 +71,8 @@ pub use context::project_context;
 pub use figures::EventCount;
 use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
+pub use follow::round::FollowerRound;
+use follow::round::FollowerRounds;
 pub use follow::sweep::SweepResult;
 pub use follow::webhook::DeliveryStep;
 use ops::node::NodeIdentity;
@@ -102,6 +104,7 @@ pub struct Commonbook {
     usage: Arc<UsageLog>,
     bus: Arc<EventBus>,
     passed: Arc<MentionPositions>,
+    rounds: Arc<FollowerRounds>,
     preferences: Arc<ContextPreferences>,
     templates: Arc<TemplateSet>,
     files: Arc<StandingFileCache>,
@@ -149,6 +152,7 @@ impl Commonbook {
             usage: Arc::default(),
             bus: Arc::default(),
             passed: Arc::default(),
+            rounds: Arc::default(),
             preferences: Arc::default(),
             templates: Arc::default(),
             files: Arc::default(),
@@ -233,7 +237,12 @@ impl Commonbook {
     /// answered. `notify` must not block.
     #[must_use]
     pub fn on_write(self, notify: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { store: NotifyingStore::of(self.store, Box::new(notify)), ..self }
+        let rounds = Arc::clone(&self.rounds);
+        let notify = Box::new(move |grown| {
+            rounds.note_written(grown);
+            notify();
+        });
+        Self { store: NotifyingStore::of(self.store, notify), ..self }
     }
 
     /// The bus: the figures of the event streams that this process serves.

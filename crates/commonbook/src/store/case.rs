@@ -9,6 +9,7 @@ use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseKey, CaseProposal, CaseStatus, EntryFilter};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
+use crate::store::{JournalLag, JournalScope};
 
 /// The rows of cases. Everybody in a workspace reads all its cases; their entries are memories.
 pub trait CaseRows {
@@ -117,8 +118,8 @@ pub struct CaseActivity {
 
 /// The rows of digests that run by themselves, and of the proposals that they make.
 pub trait CaseDigestRows {
-    /// The journals that are ahead of the activity of their cases, each with its position.
-    fn case_activity_behind(&self) -> Result<Vec<(Workspace, u64)>>;
+    /// The journals in this scope that are ahead of the activity of their cases, by workspace.
+    fn case_activity_behind(&self, scope: &JournalScope) -> Result<Vec<JournalLag>>;
 
     /// The position up to which the activity follows a journal.
     fn case_activity_position(&self, workspace: &Workspace) -> Result<u64>;

@@ -10,6 +10,7 @@ use crate::model::contradiction::{
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
+use crate::store::{JournalLag, JournalScope};
 
 /// A filter for contradictions.
 #[derive(Debug, Clone, Default)]
@@ -111,9 +112,8 @@ pub trait ContradictionRows {
     /// The position up to which contradictions follow a journal with this revision of the rules.
     fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 
-    /// The journals that are ahead of their contradictions, each with the position of the
-    /// contradictions.
-    fn contradictions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64)>>;
+    /// The journals in this scope that are ahead of their contradictions, by workspace.
+    fn contradictions_behind(&self, scope: &JournalScope, rules: u32) -> Result<Vec<JournalLag>>;
 
     /// Records the position up to which contradictions follow a journal.
     fn set_contradictions_position(

@@ -11,6 +11,7 @@ use crate::model::graph::walk::GraphLink;
 use crate::model::graph::{GraphNode, LinkFilter, Relation, RelationType};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
+use crate::store::{JournalLag, JournalScope};
 
 /// The rows of statements about entities.
 pub trait EntityRows {
@@ -195,8 +196,8 @@ pub trait MentionRows {
     /// The position up to which mentions follow a journal with this revision of the rules.
     fn mentions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;
 
-    /// The journals that are ahead of their mentions: the position of the mentions, and the end.
-    fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>>;
+    /// The journals in this scope that are ahead of their mentions, by workspace.
+    fn mentions_behind(&self, scope: &JournalScope, rules: u32) -> Result<Vec<JournalLag>>;
 
     /// The next `limit` events of a journal after this position: whether any is about a memory,
     /// their number, and the position of the last.

@@ -1,13 +1,14 @@
 //! The store in a PostgreSQL server: one memory for the processes of many machines.
 //!
-//! Each write is a serializable transaction of its own; if another one changed what it read, the
-//! whole closure runs again. Reads run on snapshots. The statements are those of every store; the
+//! Writes run in serializable transactions; if another one changed what a write read, the whole
+//! closure runs again. Writes of one workspace that wait for each other share a transaction. Reads run on snapshots. The statements are those of every store; the
 //! dialect turns their text into PostgreSQL's. Rows have no digests here: a server that others can
 //! write to has roles for that.
 
 mod address;
 mod dialect;
 mod engine;
+mod group;
 mod pool;
 mod schema;
 mod wake;
@@ -24,6 +25,7 @@ use crate::store::sql::SqlTransaction;
 use crate::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use address::DatabaseAddress;
 use engine::{PostgresEngine, TransactionPurpose, WriteConflict};
+use group::WriteQueue;
 use pool::ConnectionPool;
 use wake::NodeWaker;
 
@@ -42,6 +44,8 @@ pub struct PostgresStore {
     /// process by this lock and on all nodes by one in the server. Otherwise a write that reads for
     /// some time would never end beside short ones: its snapshot is older than each of them.
     turns: RwLock<()>,
+    /// Writes that wait for others of their workspace.
+    waiting: WriteQueue,
     /// Writes that are not answered yet.
     queued: AtomicUsize,
     waker: NodeWaker,
@@ -56,10 +60,11 @@ enum WritePlace {
     InTurn,
 }
 
-/// How a run of a write ended.
-enum WriteRun {
-    Ended(Result<()>),
-    /// It has to run again; the error counts if it may not.
+/// How a run of a group of writes ended.
+enum GroupRun {
+    /// With a result for each.
+    Ended(Vec<Result<()>>),
+    /// They have to run again; the error counts if they may not.
     Conflicted(WriteConflict, Error),
 }
 
@@ -79,11 +84,65 @@ impl PostgresStore {
         let waker = NodeWaker::new(address.clone());
         let pool = ConnectionPool::new(address);
         pool.with(schema::prepare)?;
-        Ok(Arc::new(Self { pool, turns: RwLock::new(()), queued: AtomicUsize::new(0), waker }))
+        let (turns, waiting, queued) = Default::default();
+        Ok(Arc::new(Self { pool, turns, waiting, queued, waker }))
     }
 
-    /// Runs a write once, beside others or in a turn that this process has.
-    fn run_once(&self, write: &mut StoreWrite, place: WritePlace) -> Result<WriteRun> {
+    /// Runs a group of writes; returns a result for each.
+    fn run_group(&self, group: &mut [&mut StoreWrite]) -> Vec<Result<()>> {
+        match self.run_until_settled(group) {
+            Ok(GroupRun::Ended(results)) => results,
+            // Perhaps because of one of them: each gets a transaction of its own.
+            Ok(GroupRun::Conflicted(..)) if group.len() > 1 => {
+                group.iter_mut().flat_map(|write| self.run_group(&mut [write])).collect()
+            }
+            Ok(GroupRun::Conflicted(_, error)) | Err(error) => vec![Err(error); group.len()],
+        }
+    }
+
+    /// Runs a group of writes until it has ended or run too often.
+    fn run_until_settled(&self, group: &mut [&mut StoreWrite]) -> Result<GroupRun> {
+        let run = {
+            let _beside_others = self.turns.read().unwrap_or_else(PoisonError::into_inner);
+            self.run_once(group, WritePlace::BesideOthers)?
+        };
+        let GroupRun::Conflicted(conflict, error) = run else { return Ok(run) };
+        let _alone = self.turns.write().unwrap_or_else(PoisonError::into_inner);
+        // Another node may have the turn: the queue for it is in the server, and its lock ends
+        // with this transaction, whatever becomes of this process.
+        self.pool.with_begun(TransactionPurpose::KeepTurn, |turn| {
+            turn.take_turn()?;
+            let result = self.run_in_turn(group, conflict, error);
+            // The writes have ended, whatever becomes of the turn.
+            if let Err(error) = turn.end("ROLLBACK") {
+                tracing::debug!(%error, "the connection with the turn was lost");
+            }
+            result
+        })
+    }
+
+    /// Runs writes again until they end. The turn was given when the first runs of all others had
+    /// ended, and none begins meanwhile.
+    fn run_in_turn(
+        &self,
+        group: &mut [&mut StoreWrite],
+        conflict: WriteConflict,
+        error: Error,
+    ) -> Result<GroupRun> {
+        let (mut run, mut runs, mut other_runs) = (GroupRun::Conflicted(conflict, error), 1, 0);
+        loop {
+            let GroupRun::Conflicted(conflict, _) = &run else { return Ok(run) };
+            other_runs += usize::from(*conflict != WriteConflict::Order);
+            if runs >= WRITE_RUNS_MAX || other_runs >= OTHER_RUNS_MAX {
+                return Ok(run);
+            }
+            runs += 1;
+            run = self.run_once(group, WritePlace::InTurn)?;
+        }
+    }
+
+    /// Runs a group of writes once, beside others or in a turn that this process has.
+    fn run_once(&self, group: &mut [&mut StoreWrite], place: WritePlace) -> Result<GroupRun> {
         let purpose = match place {
             WritePlace::BesideOthers => TransactionPurpose::WriteBesideOthers,
             WritePlace::InTurn => TransactionPurpose::WriteAlone,
@@ -91,89 +150,47 @@ impl PostgresStore {
         self.pool.with_begun(purpose, |session| {
             if place == WritePlace::BesideOthers && !session.shares_turn() {
                 session.end("ROLLBACK")?;
-                return Ok(WriteRun::Conflicted(WriteConflict::Order, busy_rows()));
+                return Ok(GroupRun::Conflicted(WriteConflict::Order, busy_rows()));
             }
-            let (result, conflict) = {
+            let (ran, conflict) = {
                 let engine = PostgresEngine::new(session);
-                let mut tx = SqlTransaction::new(&engine);
-                let result = catch_unwind(AssertUnwindSafe(|| write(&mut tx)))
-                    .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")));
-                (result, engine.conflict())
+                (run_all(group, &engine), engine.conflict())
             };
-            // After a conflict the server refuses all else, whatever the closure made of it.
+            // After a conflict the server refuses all else, whatever the closures made of it.
             if let Some(conflict) = conflict {
                 if conflict != WriteConflict::Connection {
                     session.end("ROLLBACK")?;
                 }
-                let error = result.err().unwrap_or_else(busy_rows);
-                return Ok(WriteRun::Conflicted(conflict, error));
+                let all: Result<()> = ran.and_then(|results| results.into_iter().collect());
+                return Ok(GroupRun::Conflicted(conflict, all.err().unwrap_or_else(busy_rows)));
             }
-            if let Err(error) = result {
-                session.end("ROLLBACK")?;
-                return Ok(WriteRun::Ended(Err(error)));
-            }
-            let Err(error) = session.end("COMMIT") else {
-                let is_sure = !session.ended_with_warning();
-                let unsure = || unknown_commit("PostgreSQL did not wait for its standby");
-                return Ok(WriteRun::Ended(is_sure.then_some(()).ok_or_else(unsure)));
+            let results = match ran {
+                Ok(results) if results.iter().any(Result::is_ok) => results,
+                Ok(results) => {
+                    session.end("ROLLBACK")?;
+                    return Ok(GroupRun::Ended(results));
+                }
+                Err(error) => return session.end("ROLLBACK").map_err(Error::from).and(Err(error)),
             };
-            Ok(match WriteConflict::of(&error) {
+            let unknown = |error: Error| {
+                let unknown = |result: Result<()>| result.and_then(|()| Err(error.clone()));
+                Ok(GroupRun::Ended(results.iter().cloned().map(unknown).collect()))
+            };
+            let Err(error) = session.end("COMMIT") else {
+                if session.ended_with_warning() {
+                    return unknown(unknown_commit("PostgreSQL did not wait for its standby"));
+                }
+                return Ok(GroupRun::Ended(results));
+            };
+            match WriteConflict::of(&error) {
                 Some(WriteConflict::Connection) => {
                     let what = "the connection to PostgreSQL was lost during a commit";
-                    WriteRun::Ended(Err(unknown_commit(what).with_cause(error)))
+                    unknown(unknown_commit(what).with_cause(error))
                 }
-                Some(conflict) => WriteRun::Conflicted(conflict, error.into()),
-                None => WriteRun::Ended(Err(error.into())),
-            })
+                Some(conflict) => Ok(GroupRun::Conflicted(conflict, error.into())),
+                None => Err(error.into()),
+            }
         })
-    }
-
-    fn run_until_settled(&self, write: &mut StoreWrite) -> Result<()> {
-        let run = {
-            let _beside_others = self.turns.read().unwrap_or_else(PoisonError::into_inner);
-            self.run_once(write, WritePlace::BesideOthers)?
-        };
-        match run {
-            WriteRun::Ended(result) => result,
-            WriteRun::Conflicted(conflict, error) => {
-                let _alone = self.turns.write().unwrap_or_else(PoisonError::into_inner);
-                // Another node may have the turn: the queue for it is in the server, and its lock ends
-                // with this transaction, whatever becomes of this process.
-                self.pool.with_begun(TransactionPurpose::KeepTurn, |turn| {
-                    turn.take_turn()?;
-                    let result = self.run_in_turn(write, conflict, error);
-                    // The write has ended, whatever becomes of the turn.
-                    if let Err(error) = turn.end("ROLLBACK") {
-                        tracing::debug!(%error, "the connection with the turn was lost");
-                    }
-                    result
-                })
-            }
-        }
-    }
-
-    /// Runs a write again until it ends. The turn was given when the first runs of all others had
-    /// ended, and none begins meanwhile.
-    fn run_in_turn(
-        &self,
-        write: &mut StoreWrite,
-        conflict: WriteConflict,
-        error: Error,
-    ) -> Result<()> {
-        let (mut run, mut runs, mut other_runs) = (WriteRun::Conflicted(conflict, error), 1, 0);
-        loop {
-            match run {
-                WriteRun::Ended(result) => return result,
-                WriteRun::Conflicted(conflict, error) => {
-                    other_runs += usize::from(conflict != WriteConflict::Order);
-                    if runs >= WRITE_RUNS_MAX || other_runs >= OTHER_RUNS_MAX {
-                        return Err(error);
-                    }
-                }
-            }
-            runs += 1;
-            run = self.run_once(write, WritePlace::InTurn)?;
-        }
     }
 
     /// Runs one statement without parameters, and reads the first column of its first row.
@@ -203,9 +220,9 @@ impl Store for PostgresStore {
         Ok(true)
     }
 
-    fn run_write(&self, mut write: StoreWrite) -> Result<()> {
+    fn run_write(&self, write: StoreWrite) -> Result<()> {
         self.queued.fetch_add(1, Ordering::Relaxed);
-        let result = self.run_until_settled(&mut write);
+        let result = self.waiting.run(write, |group| self.run_group(group));
         self.queued.fetch_sub(1, Ordering::Relaxed);
         if result.is_ok() {
             self.waker.wake_others();
@@ -291,6 +308,29 @@ impl Store for PostgresStore {
     fn scrub(&self) -> Result<()> {
         self.pool.with(|session| Ok(session.client().batch_execute("VACUUM")?))
     }
+}
+
+/// Runs the writes of a group in one transaction, each so that its error undoes it alone. An error means
+/// that nothing of any of them may stay; so does a conflict, which the engine notes.
+fn run_all(group: &mut [&mut StoreWrite], engine: &PostgresEngine<'_>) -> Result<Vec<Result<()>>> {
+    let is_shared = group.len() > 1;
+    let mut results: Vec<Result<()>> = Vec::with_capacity(group.len());
+    for write in group {
+        if is_shared {
+            engine.begin_part(results.last().map(Result::is_ok))?;
+        }
+        let mut tx = SqlTransaction::new(engine);
+        let result = catch_unwind(AssertUnwindSafe(|| (write.act)(&mut tx)))
+            .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")));
+        results.push(result);
+        if engine.conflict().is_some() {
+            return Ok(results);
+        }
+    }
+    if is_shared && results.last().is_some_and(Result::is_err) {
+        engine.undo_part()?;
+    }
+    Ok(results)
 }
 
 /// The error of a server that cannot be used.

@@ -44,6 +44,7 @@ mod workspace;
 use std::cell::RefCell;
 
 use crate::model::event::EventOrigin;
+use crate::model::workspace::Workspace;
 use crate::store::{EngineWork, WorkRows};
 use access::AudienceCache;
 use driver::SqlConnection;
@@ -56,7 +57,7 @@ pub(crate) use rows::PROTECTED_TABLES;
 pub(crate) struct SqlTransaction<'c> {
     connection: &'c dyn SqlConnection,
     /// The events appended here: their workspaces and positions.
-    appended: Vec<(String, u64)>,
+    appended: Vec<(Workspace, u64)>,
     /// From where the caller of this write called.
     origin: Option<EventOrigin>,
     audiences: RefCell<AudienceCache>,
@@ -68,7 +69,7 @@ impl<'c> SqlTransaction<'c> {
     }
 
     /// The events appended in this transaction: their workspaces and positions.
-    pub(crate) fn appended(&self) -> &[(String, u64)] {
+    pub(crate) fn appended(&self) -> &[(Workspace, u64)] {
         &self.appended
     }
 }

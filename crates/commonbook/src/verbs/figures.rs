@@ -8,7 +8,7 @@ use crate::model::access;
 use crate::model::caller::Caller;
 use crate::model::figures::{FollowerLag, HomeFigures};
 use crate::model::workspace::Workspace;
-use crate::store::{EventFigures, StoreServer};
+use crate::store::{EventFigures, JournalLag, JournalScope, StoreServer};
 
 /// Events of one journal that one call counts at most: the next call goes on.
 const COUNTED_EVENTS_MAX: u32 = 50_000;
@@ -31,26 +31,22 @@ impl Commonbook {
         let rules = self.mention_rules();
         let (journals, mentions, contradictions, digests) = self.store.read(|tx| {
             let journals: BTreeMap<Workspace, u64> = tx.journals()?.into_iter().collect();
-            let mentions = tx.mentions_behind(rules)?;
-            let mentions: u64 = mentions.iter().map(|(_, place, end)| end - place).sum();
-            Ok((journals, mentions, self.contradictions_behind(tx)?, tx.case_activity_behind()?))
+            let all = JournalScope::All;
+            let behind = |lags: Vec<JournalLag>| lags.iter().map(JournalLag::events).sum::<u64>();
+            let mentions = behind(tx.mentions_behind(&all, rules)?);
+            let contradictions = behind(self.contradictions_behind(tx, &all)?);
+            Ok((journals, mentions, contradictions, behind(tx.case_activity_behind(&all)?)))
         })?;
         let events = journals.values().sum();
-        let behind = |positions: &[(Workspace, u64)]| {
-            let left = |(workspace, place): &(Workspace, u64)| {
-                journals.get(workspace).map_or(0, |end| end.saturating_sub(*place))
-            };
-            positions.iter().map(left).sum::<u64>()
-        };
         let index = self.index.figures();
         let mut followers = vec![
             FollowerLag { follower: "index", events: self.index.events_behind(&journals) },
             FollowerLag { follower: "mentions", events: mentions },
-            FollowerLag { follower: "contradictions", events: behind(&contradictions) },
+            FollowerLag { follower: "contradictions", events: contradictions },
         ];
         // A follower that is switched off falls behind for ever.
         if self.merge_bot.automatic {
-            followers.push(FollowerLag { follower: "digests", events: behind(&digests) });
+            followers.push(FollowerLag { follower: "digests", events: digests });
         }
         let (running, waiting) = self.searches.counts();
         let server = self.store.server()?;

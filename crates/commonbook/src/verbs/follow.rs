@@ -3,5 +3,6 @@
 mod contradiction;
 mod digest;
 pub(in crate::verbs) mod mention;
+pub(in crate::verbs) mod round;
 pub(in crate::verbs) mod sweep;
 pub(in crate::verbs) mod webhook;

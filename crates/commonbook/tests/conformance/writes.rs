@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::RandomIds;
@@ -58,7 +59,8 @@ pub(crate) fn a_failing_write_does_not_affect_others_of_its_group(fresh: &dyn Fr
             let (store, ids) = (Arc::clone(&store), Arc::clone(&ids));
             scope.spawn(move || {
                 let given = memory(&*ids, "ann", "x", &format!("number{number}"));
-                let answer = store.write(move |tx| {
+                let workspace = given.workspace.clone();
+                let answer = store.write_in(&workspace, move |tx| {
                     keep(tx, &given)?;
                     if number % 7 == 0 { Err(Error::conflict("no sevens")) } else { Ok(()) }
                 });
@@ -132,12 +134,28 @@ pub(crate) fn a_stored_response_is_found_by_its_key_until_it_is_dropped(fresh: &
 pub(crate) fn a_failed_write_stores_nothing_and_the_others_of_its_group_do(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = Arc::new(RandomIds::default());
+    let x = memory(&*ids, "ann", "x", "tea").workspace;
     std::thread::scope(|scope| {
+        // All others wait for the first, and are a group then.
+        let (begun, first) = channel();
+        let waiting = Arc::downgrade(&store);
+        let (own, workspace) = (Arc::clone(&store), x.clone());
+        scope.spawn(move || {
+            let hold = move |_: &mut dyn Transaction| {
+                begun.send(()).unwrap();
+                while waiting.upgrade().unwrap().queued_writes() < 65 {
+                    std::thread::yield_now();
+                }
+                Ok(())
+            };
+            own.write_in(&workspace, hold).unwrap();
+        });
+        first.recv().unwrap();
         for number in 0..64_usize {
-            let (store, ids) = (Arc::clone(&store), Arc::clone(&ids));
+            let (store, ids, workspace) = (Arc::clone(&store), Arc::clone(&ids), x.clone());
             scope.spawn(move || {
                 let given = memory(&*ids, "ann", "x", &format!("tea number{number}"));
-                let answer = store.write(move |tx| {
+                let answer = store.write_in(&workspace, move |tx| {
                     keep(tx, &given)?;
                     match number % 7 {
                         0 => Err(Error::conflict("no sevens")),

@@ -14,6 +14,7 @@ use commonbook::model::graph::GraphQuery;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, Memory, PurgeMemory, RestoreMemory, SaveMemory, Sharing, UpdateMemory,
 };
+use commonbook::store::JournalScope;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, person, request};
@@ -75,7 +76,7 @@ fn a_contradiction_of_two_agents_is_listed_with_both_memories_and_a_reason() {
     assert!(found.reason.contains("30 seconds") && found.reason.contains("60 seconds"));
     // Any caller's detection finds it, once, with one event.
     assert_eq!(world.detected("bob", json!({})), std::slice::from_ref(&found));
-    world.book.find_contradictions(|_| ControlFlow::Continue(())).unwrap();
+    world.book.find_contradictions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
     let found_events = |agent: &str| {
         let events = world.events(agent);
         let of_it = events.into_iter().filter(|(_, kind, _)| kind.is_of_contradiction());
@@ -386,10 +387,10 @@ fn every_memory_of_a_journal_is_compared_once() {
     }
     let (_, _, found) = world.differ();
     let mut steps = 0;
-    world.book.find_mentions(|_| ControlFlow::Continue(())).unwrap();
+    world.book.find_mentions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
     world
         .book
-        .find_contradictions(|_| {
+        .find_contradictions(&JournalScope::All, |_| {
             steps += 1;
             ControlFlow::Continue(())
         })

@@ -8,6 +8,7 @@ use commonbook::model::event::EventKind;
 use commonbook::model::memory::SaveMemory;
 use commonbook::model::token::{CreateToken, NewToken};
 use commonbook::prompt::context::{ContextOrigin, GetContext};
+use commonbook::store::JournalScope;
 use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, request};
@@ -42,9 +43,9 @@ fn the_figures_are_of_all_workspaces_and_followers() {
         [("index", late), ("mentions", behind), ("contradictions", behind), ("digests", behind)]
     );
     world.search("ann", "gate");
-    world.book.find_mentions(|_| ControlFlow::Continue(())).unwrap();
-    world.book.find_contradictions(|_| ControlFlow::Continue(())).unwrap();
-    world.book.digest_active_cases(|_| ControlFlow::Continue(())).unwrap();
+    world.book.find_mentions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
+    world.book.find_contradictions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
+    world.book.digest_active_cases(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(
         lags(&world),
         [("index", 0), ("mentions", 0), ("contradictions", 0), ("digests", 0)]

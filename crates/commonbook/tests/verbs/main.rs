@@ -47,6 +47,7 @@ mod purge;
 mod reading;
 mod redteam;
 mod retractions;
+mod rounds;
 mod save;
 mod search_cost;
 mod searching;

@@ -7,7 +7,7 @@ use commonbook::model::case::digest::MergeBotSettings;
 use commonbook::model::case::{CaseEntry, EntryKind};
 use commonbook::model::event::EventKind;
 use commonbook::model::import;
-use commonbook::store::{Store, Transaction};
+use commonbook::store::{JournalScope, Store, Transaction};
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};
@@ -64,11 +64,11 @@ impl World {
     /// Everything in the background, as a server does it.
     fn follow(&self) -> u64 {
         let go_on = |_| ControlFlow::Continue(());
-        self.book.find_mentions(|_| ControlFlow::Continue(())).unwrap();
-        self.book.find_contradictions(go_on).unwrap();
+        self.book.find_mentions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
+        self.book.find_contradictions(&JournalScope::All, go_on).unwrap();
         let mut done = 0;
         self.book
-            .digest_active_cases(|count| {
+            .digest_active_cases(&JournalScope::All, |count| {
                 done = count;
                 ControlFlow::Continue(())
             })
@@ -221,7 +221,10 @@ fn of_several_processes_one_runs_it_and_a_crash_frees_the_lease() {
         .collect();
     std::thread::scope(|scope| {
         for book in &books {
-            scope.spawn(|| book.digest_active_cases(|_| ControlFlow::Continue(())).unwrap());
+            scope.spawn(|| {
+                book.digest_active_cases(&JournalScope::All, |_| ControlFlow::Continue(()))
+                    .unwrap();
+            });
         }
     });
     assert_eq!(world.all_entries("retries").len(), 1);

@@ -10,7 +10,9 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook::store::{EngineWork, Store, StoreRead, StoreWrapper, StoreWrite};
+use commonbook::store::{
+    EngineWork, JournalScope, Store, StoreRead, StoreWrapper, StoreWrite, Transaction,
+};
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -26,13 +28,15 @@ impl StoreWrapper for Counting {
         act(&*self.store)
     }
 
-    fn wrap_write(&self, mut write: StoreWrite) -> Result<()> {
+    fn wrap_write(&self, write: StoreWrite) -> Result<()> {
+        let StoreWrite { workspace, mut act } = write;
         let sum = Arc::clone(&self.sum);
-        self.store.run_write(Box::new(move |tx| {
-            let answer = write(tx);
+        let act = Box::new(move |tx: &mut dyn Transaction| {
+            let answer = act(tx);
             add(&sum, tx.work().unwrap());
             answer
-        }))
+        });
+        self.store.run_write(StoreWrite { workspace, act })
     }
 
     fn wrap_read(&self, mut read: StoreRead<'_>) -> Result<()> {
@@ -98,8 +102,8 @@ impl Counted {
     }
 
     fn follow(&self) {
-        self.book.find_mentions(|_| ControlFlow::Continue(())).unwrap();
-        self.book.find_contradictions(|_| ControlFlow::Continue(())).unwrap();
+        self.book.find_mentions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
+        self.book.find_contradictions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
     }
 
     /// The cost of this call for the store.

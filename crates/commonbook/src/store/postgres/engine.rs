@@ -439,6 +439,29 @@ impl<'c> PostgresEngine<'c> {
         self.conflict.get()
     }
 
+    /// Begins the part of the transaction that one write of a group has; `last_succeeded` says how the
+    /// write before it ended, if there was one.
+    pub(super) fn begin_part(&self, last_succeeded: Option<bool>) -> Result<()> {
+        match last_succeeded {
+            None => self.control("SAVEPOINT part"),
+            // Parts inside of parts would cost the server more with each.
+            Some(true) => self.control("RELEASE part; SAVEPOINT part"),
+            Some(false) => self.undo_part(),
+        }
+    }
+
+    /// Undoes what was written since the part began.
+    pub(super) fn undo_part(&self) -> Result<()> {
+        // The lock of the journal may have gone with it.
+        self.has_written.set(false);
+        self.control("ROLLBACK TO part")
+    }
+
+    fn control(&self, sql: &str) -> Result<()> {
+        let done = self.session.borrow_mut().client.batch_execute(sql);
+        self.settle(done.map_err(StatementError::Server))
+    }
+
     /// Before the first change, locks the journal of the workspace, which is the first parameter of
     /// nearly every change: two writes of one workspace would otherwise lock their rows in two orders,
     /// and wait a second for the server to notice.

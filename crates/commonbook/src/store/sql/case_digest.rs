@@ -9,7 +9,7 @@ use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseKey, CaseProposal, ProposalStatus};
 use crate::model::workspace::Workspace;
-use crate::store::{CaseActivity, CaseDigestRows};
+use crate::store::{CaseActivity, CaseDigestRows, JournalLag, JournalScope};
 
 /// The name of the follower that counts what happened on each case.
 const ACTIVITY_FOLLOWER: &str = "digests";
@@ -21,12 +21,8 @@ const ACTIVITY_RULES_REVISION: u32 = 1;
 const OWN_DERIVED: &str = "a proposal is written and removed, and shown to nobody here";
 
 impl CaseDigestRows for SqlTransaction<'_> {
-    fn case_activity_behind(&self) -> Result<Vec<(Workspace, u64)>> {
-        let sql = "SELECT w.name, ifnull(f.sequence, 0) FROM workspace w \
-             LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
-             WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
-        let params = (ACTIVITY_FOLLOWER, ACTIVITY_RULES_REVISION);
-        self.query_all(sql, params, |row| Ok((text(row, 0)?, row.get(1)?)))
+    fn case_activity_behind(&self, scope: &JournalScope) -> Result<Vec<JournalLag>> {
+        self.follower_lags(ACTIVITY_FOLLOWER, scope, ACTIVITY_RULES_REVISION)
     }
 
     fn case_activity_position(&self, workspace: &Workspace) -> Result<u64> {

@@ -17,7 +17,7 @@ use crate::model::contradiction::{
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
-use crate::store::{ContradictionFilter, ContradictionRows, MemoryRows};
+use crate::store::{ContradictionFilter, ContradictionRows, JournalLag, JournalScope, MemoryRows};
 
 /// The follower whose position is that of the contradictions.
 const CONTRADICTION_FOLLOWER: &str = "contradictions";
@@ -441,11 +441,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         self.follower_position(CONTRADICTION_FOLLOWER, workspace, rules)
     }
 
-    fn contradictions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64)>> {
-        let sql = "SELECT w.name, ifnull(f.sequence, 0) FROM workspace w \
-             LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
-             WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
-        self.query_all(sql, (CONTRADICTION_FOLLOWER, rules), |row| Ok((text(row, 0)?, row.get(1)?)))
+    fn contradictions_behind(&self, scope: &JournalScope, rules: u32) -> Result<Vec<JournalLag>> {
+        self.follower_lags(CONTRADICTION_FOLLOWER, scope, rules)
     }
 
     fn set_contradictions_position(

@@ -78,7 +78,7 @@ impl CopyRows for SqlTransaction<'_> {
                 && let [SqlValue::Text(workspace), SqlValue::Integer(sequence), ..] = &row.0[..]
             {
                 let sequence = u64::try_from(*sequence).map_err(store_failed)?;
-                self.appended.push((workspace.clone(), sequence));
+                self.appended.push((workspace.parse()?, sequence));
             }
         }
         Ok(())

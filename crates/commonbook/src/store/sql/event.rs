@@ -1,5 +1,7 @@
 //! The SQL of the journal.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde_json::Map;
 
@@ -93,8 +95,12 @@ impl EventRows for SqlTransaction<'_> {
                 origin.map(|origin| origin.door.name()),
             ),
         )?;
-        self.appended.push((workspace.to_owned(), sequence));
+        self.appended.push((event.workspace.clone(), sequence));
         Ok(sequence)
+    }
+
+    fn grown_journals(&self) -> BTreeSet<Workspace> {
+        self.appended.iter().map(|(workspace, _)| workspace.clone()).collect()
     }
 
     fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>> {

@@ -19,7 +19,7 @@ use crate::model::entity::{
 };
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::MentionRows;
+use crate::store::{JournalLag, JournalScope, MentionRows};
 
 /// The follower whose position is that of the mentions.
 const MENTION_FOLLOWER: &str = "mentions";
@@ -287,13 +287,8 @@ impl MentionRows for SqlTransaction<'_> {
         self.follower_position(MENTION_FOLLOWER, workspace, rules)
     }
 
-    fn mentions_behind(&self, rules: u32) -> Result<Vec<(Workspace, u64, u64)>> {
-        let sql = "SELECT w.name, ifnull(f.sequence, 0), w.sequence FROM workspace w \
-             LEFT JOIN follower f ON f.workspace = w.name AND f.name = ?1 AND f.rules = ?2 \
-             WHERE w.sequence > ifnull(f.sequence, 0) ORDER BY w.name";
-        self.query_all(sql, (MENTION_FOLLOWER, rules), |row| {
-            Ok((text(row, 0)?, row.get(1)?, row.get(2)?))
-        })
+    fn mentions_behind(&self, scope: &JournalScope, rules: u32) -> Result<Vec<JournalLag>> {
+        self.follower_lags(MENTION_FOLLOWER, scope, rules)
     }
 
     fn next_events(

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use super::digest::{SALT_BYTES, hash_column, salted_hash};
 use super::engine::unseen;
 use crate::base::error::Result;
+use crate::model::workspace::Workspace;
 
 /// The hash of an event.
 pub(super) type EventHash = [u8; 32];
@@ -163,10 +164,11 @@ pub(super) fn hash_at(
 /// journals.
 pub(super) fn seal(
     connection: &Connection,
-    appended: &[(String, u64)],
+    appended: &[(Workspace, u64)],
 ) -> Result<Vec<(String, JournalHead)>> {
     let mut heads: Vec<(String, JournalHead)> = Vec::new();
     for (workspace, sequence) in appended {
+        let workspace = workspace.as_str();
         let known_head = heads.iter_mut().find(|(name, _)| name == workspace);
         let previous = match &known_head {
             Some((_, head)) => head.hash,
@@ -179,7 +181,7 @@ pub(super) fn seal(
         let head = JournalHead { sequence: *sequence, hash };
         match known_head {
             Some((_, last)) => *last = head,
-            None => heads.push((workspace.clone(), head)),
+            None => heads.push((workspace.to_owned(), head)),
         }
     }
     Ok(heads)

@@ -172,7 +172,7 @@ impl WriterThread {
         let engine = SqliteEngine::new(&self.connection);
         let mut tx = SqlTransaction::new(&engine);
         catch_unwind(AssertUnwindSafe(|| {
-            (job.write)(&mut tx)?;
+            (job.write.act)(&mut tx)?;
             chain::seal(&self.connection, tx.appended())
         }))
         .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")))
@@ -212,6 +212,7 @@ fn send_answers(group: Vec<WriteJob>, answers: Vec<Result<()>>) {
 mod tests {
     use super::super::open;
     use super::*;
+    use crate::store::Transaction;
 
     fn tokens(connection: &Connection) -> i64 {
         connection.query_row("SELECT count(*) FROM token", [], |row| row.get(0)).unwrap()
@@ -219,7 +220,7 @@ mod tests {
 
     /// A write of this many bytes.
     fn fills(bytes: usize) -> StoreWrite {
-        Box::new(move |tx| {
+        let act = Box::new(move |tx: &mut dyn Transaction| {
             let secret_sha256 = "x".repeat(bytes);
             let token = crate::model::token::CreateToken {
                 agent_name: "ann".to_owned(),
@@ -229,7 +230,8 @@ mod tests {
             let id = crate::base::id::TokenId::new(&crate::base::id::RandomIds::default(), now);
             let token = token.token(id, now)?;
             tx.put_token(&crate::model::token::TokenRecord { token, secret_sha256 })
-        })
+        });
+        StoreWrite { workspace: None, act }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::model::contradiction::{
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::Transaction;
+use crate::store::{JournalLag, JournalScope, Transaction};
 use crate::verbs::Commonbook;
 use crate::verbs::contradiction::contradiction_event;
 
@@ -34,20 +34,23 @@ const COMPARISON_RULES_REVISION: u32 = 3;
 const COMPARISON_EVENTS_MAX: u32 = 250;
 
 impl Commonbook {
-    /// Finds contradictions in everything that the journals hold beyond what was compared. After
-    /// each step `report` receives the number of events read so far, and may stop the work. Any
+    /// Finds contradictions in everything that the journals in this scope hold beyond what was
+    /// compared. After each step `report` receives the number of events read so far, and may stop the work. Any
     /// process may run this at any time: each range of a journal is processed once.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read or written.
     pub fn find_contradictions(
         &self,
+        scope: &JournalScope,
         mut report: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<()> {
+        if scope.is_none() {
+            return Ok(());
+        }
         let mut read = 0;
-        for (workspace, mut place) in
-            self.store.read(|tx| tx.contradictions_behind(COMPARISON_RULES_REVISION))?
-        {
+        let behind = self.store.read(|tx| self.contradictions_behind(tx, scope))?;
+        for JournalLag { workspace, position: mut place, .. } in behind {
             loop {
                 let next = self.contradictions_after(&workspace, place)?;
                 if next == place {
@@ -63,12 +66,13 @@ impl Commonbook {
         Ok(())
     }
 
-    /// The journals beyond what was compared, each with the position that was reached.
+    /// The journals in this scope that go beyond what was compared.
     pub(in crate::verbs) fn contradictions_behind(
         &self,
         tx: &dyn Transaction,
-    ) -> Result<Vec<(Workspace, u64)>> {
-        tx.contradictions_behind(COMPARISON_RULES_REVISION)
+        scope: &JournalScope,
+    ) -> Result<Vec<JournalLag>> {
+        tx.contradictions_behind(scope, COMPARISON_RULES_REVISION)
     }
 
     /// Brings the contradictions of the caller's workspace up to the end that its journal has now. What
@@ -120,7 +124,7 @@ impl Commonbook {
             Ok((next, judged, missing))
         })?;
         if !missing.is_empty() {
-            self.store.write(move |tx| {
+            self.store.write_in(workspace, move |tx| {
                 missing.iter().try_for_each(|(memory, keys)| tx.put_claims(memory, keys))
             })?;
             return self.contradictions_after(workspace, place);
@@ -128,15 +132,15 @@ impl Commonbook {
         if next == place {
             return Ok(place);
         }
-        let (workspace, judged) = (workspace.clone(), Arc::new(judged));
-        self.store.write(move |tx| {
+        let (journal, judged) = (workspace.clone(), Arc::new(judged));
+        self.store.write_in(workspace, move |tx| {
             // Another process has processed the range meanwhile.
-            let taken = tx.contradictions_position(&workspace, COMPARISON_RULES_REVISION)?;
+            let taken = tx.contradictions_position(&journal, COMPARISON_RULES_REVISION)?;
             if taken != place {
                 return Ok(taken);
             }
-            judged.store_findings(tx, &workspace)?;
-            tx.set_contradictions_position(&workspace, COMPARISON_RULES_REVISION, next)?;
+            judged.store_findings(tx, &journal)?;
+            tx.set_contradictions_position(&journal, COMPARISON_RULES_REVISION, next)?;
             Ok(next)
         })
     }

@@ -15,7 +15,7 @@ use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::case::digest::DigestCase;
 use crate::model::session::SessionFilter;
-use crate::store::CaseActivity;
+use crate::store::{CaseActivity, JournalLag, JournalScope};
 use crate::verbs::{Commonbook, case};
 
 /// Events that one step counts.
@@ -29,20 +29,21 @@ const AGENTS_MIN: usize = 2;
 
 impl Commonbook {
     /// Runs the digest of each case where it is due: a session on the case has ended, or the agents
-    /// on it, two or more, have saved many memories in their sessions. After each digest `report`
-    /// receives the number of digests so far, and may stop the work. Any process may run this at any
+    /// on it, two or more, have saved many memories in their sessions. What happened is counted in the
+    /// journals in this scope. After each digest `report` receives the number of digests so far, and may stop the work. Any process may run this at any
     /// time. Does nothing if the settings switch it off.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read or written.
     pub fn digest_active_cases(
         &self,
+        scope: &JournalScope,
         mut report: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<()> {
         if !self.merge_bot.automatic {
             return Ok(());
         }
-        self.count_case_activity()?;
+        self.count_case_activity(scope)?;
         let (now, every) = (self.clock.now(), self.merge_bot.every);
         let mut done = 0;
         for activity in self.store.read(|tx| tx.active_cases(every, now))? {
@@ -100,25 +101,30 @@ impl Commonbook {
         })
     }
 
-    /// Counts what the journals say of cases beyond what was counted. Each range is counted once.
-    fn count_case_activity(&self) -> Result<()> {
-        for (workspace, mut place) in self.store.read(|tx| tx.case_activity_behind())? {
+    /// Counts what the journals in this scope say of cases beyond what was counted. Each range is
+    /// counted once.
+    fn count_case_activity(&self, scope: &JournalScope) -> Result<()> {
+        if scope.is_none() {
+            return Ok(());
+        }
+        let behind = self.store.read(|tx| tx.case_activity_behind(scope))?;
+        for JournalLag { workspace, position: mut place, .. } in behind {
             loop {
                 let next = self
                     .store
                     .read(|tx| tx.next_case_activity(&workspace, place, ACTIVITY_EVENTS_MAX))?;
                 let Some((last, found)) = next else { break };
-                let workspace = workspace.clone();
-                place = self.store.write(move |tx| {
+                let journal = workspace.clone();
+                place = self.store.write_in(&workspace, move |tx| {
                     // Another process has counted the range meanwhile.
-                    let counted = tx.case_activity_position(&workspace)?;
+                    let counted = tx.case_activity_position(&journal)?;
                     if counted != place {
                         return Ok(counted);
                     }
                     for activity in &found {
                         tx.add_case_activity(activity)?;
                     }
-                    tx.set_case_activity_position(&workspace, last)?;
+                    tx.set_case_activity_position(&journal, last)?;
                     Ok(last)
                 })?;
             }

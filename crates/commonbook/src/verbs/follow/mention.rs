@@ -12,7 +12,7 @@ use crate::model::caller::Caller;
 use crate::model::entity::{EntityName, NameMention, OwnTypes};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::{SubjectChange, Transaction};
+use crate::store::{JournalLag, JournalScope, SubjectChange, Transaction};
 use crate::verbs::Commonbook;
 use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
@@ -70,21 +70,25 @@ impl Commonbook {
         u32::try_from(hash).unwrap_or_default() | OWN_TYPES_FLAG
     }
 
-    /// Finds the mentions in the memories that the journals hold beyond what was read. After each
-    /// step `report` receives the progress, and may stop the work. Any process may run this at any
+    /// Finds the mentions in the memories that the journals in this scope hold beyond what was read.
+    /// After each step `report` receives the progress, and may stop the work. Any process may run this at any
     /// time: each range of a journal is processed once.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read or written.
     pub fn find_mentions(
         &self,
+        scope: &JournalScope,
         mut report: impl FnMut(MentionProgress) -> ControlFlow<()>,
     ) -> Result<MentionProgress> {
         let mut come = MentionProgress::default();
+        if scope.is_none() {
+            return Ok(come);
+        }
         let rules = self.mention_rules();
-        let behind = self.store.read(|tx| tx.mentions_behind(rules))?;
-        come.left = behind.iter().map(|(_, place, end)| end - place).sum();
-        for (workspace, mut place, end) in behind {
+        let behind = self.store.read(|tx| tx.mentions_behind(scope, rules))?;
+        come.left = behind.iter().map(JournalLag::events).sum();
+        for JournalLag { workspace, position: mut place, end } in behind {
             while place < end {
                 let next = self.mentions_after(&workspace, place)?;
                 let read = next.saturating_sub(place);
@@ -139,17 +143,17 @@ impl Commonbook {
         let changes = self.store.read(|tx| tx.changes(workspace, place, MENTION_EVENTS_MAX))?;
         let Some(next) = changes.last().map(|change| change.sequence) else { return Ok(place) };
         let found = Arc::new(all_mentioned(changes, &self.own_types));
-        let (workspace, rules) = (workspace.clone(), self.mention_rules());
-        self.store.write(move |tx| {
+        let (journal, rules) = (workspace.clone(), self.mention_rules());
+        self.store.write_in(workspace, move |tx| {
             // Another process has processed the range meanwhile.
-            let now = tx.mentions_position(&workspace, rules)?;
+            let now = tx.mentions_position(&journal, rules)?;
             if now != place {
                 return Ok(now);
             }
             for (memory, mentioned) in &*found {
                 keep_mentions(tx, memory, mentioned)?;
             }
-            tx.set_mentions_position(&workspace, rules, next)?;
+            tx.set_mentions_position(&journal, rules, next)?;
             Ok(next)
         })
     }

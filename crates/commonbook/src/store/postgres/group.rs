@@ -1,0 +1,179 @@
+//! Writes of one workspace that wait for each other: they share a transaction, and so one commit.
+//!
+//! The first write of a workspace runs at once. Those that come meanwhile wait, and when it has ended
+//! one of them runs them all in its thread. Writes of one process and workspace never conflict, and a
+//! write that finds nobody before it pays nothing.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::model::workspace::Workspace;
+use crate::store::StoreWrite;
+
+/// Writes that share a transaction at most; more would only delay the first one.
+const GROUP_WRITES_MAX: usize = 64;
+
+/// The writes that wait in this process. A workspace has an entry while one of its writes runs.
+#[derive(Default)]
+pub(super) struct WriteQueue(Mutex<BTreeMap<Workspace, Vec<WaitingWrite>>>);
+
+struct WaitingWrite {
+    write: StoreWrite,
+    /// The way to its thread, which waits.
+    news: SyncSender<WriteNews>,
+}
+
+/// What the thread of a waiting write hears.
+enum WriteNews {
+    /// It runs these writes, the first of which is its own.
+    Lead(Vec<WaitingWrite>),
+    /// Its write has run.
+    Ran(Result<()>),
+}
+
+impl WriteQueue {
+    /// Runs a write, perhaps with others of its workspace: `run` receives a group and returns a result
+    /// for each of its writes, in their order.
+    pub(super) fn run(
+        &self,
+        mut write: StoreWrite,
+        run: impl FnOnce(&mut [&mut StoreWrite]) -> Vec<Result<()>>,
+    ) -> Result<()> {
+        let Some(workspace) = write.workspace.clone() else {
+            return run(&mut [&mut write]).pop().unwrap_or_else(|| Err(not_run()));
+        };
+        let (sender, news) = sync_channel(1);
+        let first = {
+            let mut waiting = self.waiting();
+            let write = WaitingWrite { write, news: sender };
+            match waiting.get_mut(&workspace) {
+                Some(queue) => {
+                    queue.push(write);
+                    None
+                }
+                None => {
+                    waiting.insert(workspace.clone(), Vec::new());
+                    Some(write)
+                }
+            }
+        };
+        let mut group = match first {
+            Some(first) => vec![first],
+            None => match news.recv() {
+                Ok(WriteNews::Lead(group)) => group,
+                Ok(WriteNews::Ran(result)) => return result,
+                Err(_) => return Err(not_run()),
+            },
+        };
+        let lead = GroupLead { queue: self, workspace: &workspace };
+        let results =
+            run(&mut group.iter_mut().map(|waiting| &mut waiting.write).collect::<Vec<_>>());
+        // The next group begins before the answers of this one are sent.
+        drop(lead);
+        let mut results = results.into_iter();
+        let own = results.next().unwrap_or_else(|| Err(not_run()));
+        for (waiting, result) in group.into_iter().skip(1).zip(results) {
+            // The caller waits until it hears something.
+            let _gone = waiting.news.send(WriteNews::Ran(result));
+        }
+        own
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<Workspace, Vec<WaitingWrite>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to run the writes of a workspace; the end of it lets the next group run.
+struct GroupLead<'q> {
+    queue: &'q WriteQueue,
+    workspace: &'q Workspace,
+}
+
+impl Drop for GroupLead<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.queue.waiting();
+        let Some(queue) = waiting.get_mut(self.workspace) else { return };
+        let group: Vec<WaitingWrite> = queue.drain(..queue.len().min(GROUP_WRITES_MAX)).collect();
+        match group.first().map(|first| first.news.clone()) {
+            // Its thread waits, and has room for one message.
+            Some(first) => drop(first.send(WriteNews::Lead(group))),
+            None => drop(waiting.remove(self.workspace)),
+        }
+    }
+}
+
+fn not_run() -> Error {
+    Error::new(ErrorKind::Internal, "the store answered without running the write")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    fn write(workspace: Option<&str>) -> StoreWrite {
+        let workspace = workspace.map(|name| name.parse().unwrap());
+        StoreWrite { workspace, act: Box::new(|_| Ok(())) }
+    }
+
+    fn conflict(number: usize) -> Result<()> {
+        Err(Error::conflict(format!("number {number}")))
+    }
+
+    #[test]
+    fn what_waits_for_a_write_of_its_workspace_runs_as_one_group() {
+        let queue = WriteQueue::default();
+        let (sizes, results) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            let (begun, first) = channel();
+            let (queue, sizes, results) = (&queue, &sizes, &results);
+            let run = move |group: &mut [&mut StoreWrite]| {
+                sizes.lock().unwrap().push(group.len());
+                (0..group.len()).map(conflict).collect()
+            };
+            scope.spawn(move || {
+                let hold = |group: &mut [&mut StoreWrite]| {
+                    begun.send(()).unwrap();
+                    let is_full =
+                        || queue.waiting().values().any(|waiting| waiting.len() > GROUP_WRITES_MAX);
+                    while !is_full() {
+                        std::thread::yield_now();
+                    }
+                    run(group)
+                };
+                queue.run(write(Some("x")), hold).unwrap_err();
+            });
+            first.recv().unwrap();
+            // Others are not kept waiting.
+            queue.run(write(Some("y")), run).unwrap_err();
+            queue.run(write(None), run).unwrap_err();
+            for _ in 0..=GROUP_WRITES_MAX {
+                scope.spawn(move || {
+                    let error = queue.run(write(Some("x")), run).unwrap_err();
+                    results.lock().unwrap().push(error.message);
+                });
+            }
+        });
+        assert_eq!(*sizes.lock().unwrap(), [1, 1, 1, GROUP_WRITES_MAX, 1]);
+        let mut heard = results.into_inner().unwrap();
+        heard.sort();
+        let mut expected: Vec<String> =
+            (0..GROUP_WRITES_MAX).chain([0]).map(|number| format!("number {number}")).collect();
+        expected.sort();
+        assert_eq!(heard, expected, "each hears its own result");
+        assert!(queue.waiting().is_empty());
+    }
+
+    #[test]
+    fn a_panic_of_the_one_that_runs_a_group_keeps_nobody_waiting() {
+        let queue = WriteQueue::default();
+        let panics = || queue.run(write(Some("x")), |_| panic!("a mistake"));
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics));
+        assert!(caught.is_err());
+        queue.run(write(Some("x")), |_| vec![Ok(())]).unwrap();
+    }
+}
