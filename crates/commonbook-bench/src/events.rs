@@ -7,15 +7,20 @@ use std::time::{Duration, Instant};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::json;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::database_server::{BenchServer, PROGRAMS};
 use super::machine::{MachineProfile, process_bytes};
 use super::metrics::percentile;
 use commonbook_server::child::{ChildServer, program_command, step_error};
 use commonbook_server::output::{self, print_line};
+
+/// The workspace that is followed.
+const WORKSPACE: &str = "default";
 
 /// Time without an event after which the bench fails.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -32,13 +37,27 @@ pub(super) struct EventBench {
     /// Saves a second; 0 for each as soon as the one before was answered
     #[arg(long, default_value_t = 20)]
     rate: u32,
-    /// The folder for the home; the system's temporary folder by default
+    /// Servers over one database in a PostgreSQL server of the bench's own, which share followers and
+    /// saves; 0 for one server over a home
+    #[arg(long, default_value_t = 0)]
+    nodes: usize,
+    /// The folder of PostgreSQL's programs
+    #[arg(long, default_value = PROGRAMS)]
+    programs: PathBuf,
+    /// The folder for homes and the database; the system's temporary folder by default
     #[arg(long)]
     folder: Option<PathBuf>,
 }
 
-/// The results. Times are in milliseconds from the response of a save until a follower has read its
-/// event.
+/// The servers that a bench follows, and the database below them.
+struct FollowedServers {
+    // Fields are dropped in their order: the servers end before the database does.
+    servers: Vec<ChildServer>,
+    _database: Option<BenchServer>,
+    _folder: TempDir,
+}
+
+/// The results. Times are in milliseconds.
 #[derive(Serialize)]
 struct EventReport {
     followers: usize,
@@ -46,6 +65,9 @@ struct EventReport {
     delivered: usize,
     lagged: usize,
     seconds: f64,
+    /// From the request of a save to its response.
+    save: LatencyRow,
+    /// From the request of a save until a follower has read its event, which may be before the response.
     each: LatencyRow,
     /// Until the last follower has it.
     last: LatencyRow,
@@ -74,7 +96,13 @@ impl LatencyRow {
     }
 }
 
-/// The events that one follower received, with their times, in the order of the journal.
+/// When a save was requested and answered.
+struct TimedSave {
+    requested: Instant,
+    answered: Instant,
+}
+
+/// When one follower received the event of each save, in the order of the journal.
 pub(super) struct FollowerLog {
     pub(super) times: Vec<Instant>,
     lagged: usize,
@@ -88,26 +116,15 @@ impl EventBench {
     /// # Errors
     /// The error of the failing step, also if a follower did not get each event once and in order.
     pub(super) fn run(&self, as_json: bool) -> Result<()> {
-        let folder = super::bench_folder(self.folder.as_ref())?;
-        let streams = self.followers.to_string();
-        let mut serve =
-            program_command(folder.path(), &["serve", "--port", "0", "--streams", &streams])?;
-        // Background embedding would take a core from the measurement.
-        serve.env("COMMONBOOK_EMBEDDER", "off");
-        let server = ChildServer::run(serve)?;
+        let FollowedServers { servers, .. } = &self.start()?;
         let begun = Instant::now();
-        let (commits, logs) = self.measure(&server)?;
+        let (saves, logs) = self.measure(servers)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let since = |commit: &Instant, received: &Instant| {
-            received.saturating_duration_since(*commit).as_secs_f64() * 1e3
-        };
         let pairs = |log: &FollowerLog| -> Vec<f64> {
-            commits
-                .iter()
-                .zip(&log.times)
-                .map(|(commit, received)| since(commit, received))
-                .collect()
+            let pairs = saves.iter().zip(&log.times);
+            pairs.map(|(save, read)| super::millis(read.duration_since(save.requested))).collect()
         };
+        let answered = |save: &TimedSave| super::millis(save.answered - save.requested);
         let each: Vec<Vec<f64>> = logs.iter().map(pairs).collect();
         let last: Vec<f64> = (0..self.events)
             .map(|event| each.iter().map(|times| times[event]).fold(0.0, f64::max))
@@ -118,43 +135,72 @@ impl EventBench {
             delivered: logs.iter().map(|log| log.times.len()).sum(),
             lagged: logs.iter().map(|log| log.lagged).sum(),
             seconds,
+            save: LatencyRow::of(&saves.iter().map(answered).collect::<Vec<_>>()),
             each: LatencyRow::of(&each.concat()),
             last: LatencyRow::of(&last),
-            server_resident_bytes: process_bytes(server.process_id(), "VmRSS:"),
-            server_anonymous_bytes: process_bytes(server.process_id(), "RssAnon:"),
+            server_resident_bytes: bytes_of(servers, "VmRSS:"),
+            server_anonymous_bytes: bytes_of(servers, "RssAnon:"),
             machine: MachineProfile::detect_machine(),
         };
         match as_json {
             true => output::print_json(&json!(report)),
-            false => report.print(self.rate),
+            false => report.print(self),
         }
         Ok(())
     }
 
-    /// The time of each save's response, and the events of each follower.
-    fn measure(&self, server: &ChildServer) -> Result<(Vec<Instant>, Vec<FollowerLog>)> {
+    /// Starts the servers.
+    fn start(&self) -> Result<FollowedServers> {
+        let folder = super::bench_folder(self.folder.as_ref())?;
+        let streams = self.followers.to_string();
+        let database = match self.nodes {
+            0 => None,
+            _ => Some(BenchServer::start(&self.programs, folder.path())?),
+        };
+        let address = database.as_ref().map(|server| server.create("events")).transpose()?;
+        let start = |number: usize| {
+            let home = folder.path().join(format!("home-{number}"));
+            let arguments = ["serve", "--port", "0", "--streams", &*streams];
+            let mut serve = program_command(&home, &arguments)?;
+            // Background embedding would take a core from the measurement.
+            serve.env("COMMONBOOK_EMBEDDER", "off");
+            serve.envs(address.iter().map(|address| ("COMMONBOOK_DATABASE", address)));
+            ChildServer::run(serve)
+        };
+        let servers = (0..self.nodes.max(1)).map(start).collect::<Result<_>>()?;
+        Ok(FollowedServers { servers, _database: database, _folder: folder })
+    }
+
+    /// The times of each save, and the events of each follower.
+    fn measure(&self, servers: &[ChildServer]) -> Result<(Vec<TimedSave>, Vec<FollowerLog>)> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| step_error("the followers cannot be run", error))?;
-        let address: SocketAddr = server
-            .url()
-            .trim_start_matches("http://")
-            .parse()
-            .map_err(|error| step_error("the server's address is none", error))?;
-        let request = |follower| {
-            format!(
-                "GET /events/stream HTTP/1.1\r\nHost: {address}\r\n\
-                 X-Commonbook-Agent: follower-{follower}\r\n\r\n"
-            )
-        };
-        let connections = runtime.block_on(open_streams(address, self.followers, request))?;
+        let mut connections = Vec::with_capacity(self.followers);
+        for (number, server) in servers.iter().enumerate() {
+            let address: SocketAddr = server
+                .url()
+                .trim_start_matches("http://")
+                .parse()
+                .map_err(|error| step_error("the server's address is none", error))?;
+            let request = |follower| {
+                format!(
+                    "GET /events/stream HTTP/1.1\r\nHost: {address}\r\n\
+                     X-Commonbook-Agent: follower-{number}-{follower}\r\n\
+                     X-Commonbook-Workspace: {WORKSPACE}\r\n\r\n"
+                )
+            };
+            let left = self.followers - connections.len();
+            let share = left.div_ceil(servers.len() - number);
+            connections.extend(runtime.block_on(open_streams(address, share, request))?);
+        }
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| self.save(server));
+            let writer = scope.spawn(|| self.save(servers));
             let told = runtime.block_on(self.follow(connections));
-            let commits =
+            let saves =
                 writer.join().unwrap_or_else(|_| Err(follower_error("the writer panicked")));
-            Ok((commits?, told?))
+            Ok((saves?, told?))
         })
     }
 
@@ -169,27 +215,29 @@ impl EventBench {
         Ok(all)
     }
 
-    /// Saves one memory after the other. Returns the time of each response.
-    fn save(&self, server: &ChildServer) -> Result<Vec<Instant>> {
+    /// Saves one memory after the other, at each server in turn.
+    fn save(&self, servers: &[ChildServer]) -> Result<Vec<TimedSave>> {
         let pause = Duration::from_secs(1).checked_div(self.rate).unwrap_or_default();
         let begun = Instant::now();
         let bar = super::bench_progress_bar("saving", self.events);
-        let mut commits = Vec::with_capacity(self.events);
+        let mut saves = Vec::with_capacity(self.events);
         for number in 0..self.events {
             let due = begun + pause * u32::try_from(number).unwrap_or(u32::MAX);
             std::thread::park_timeout(due.saturating_duration_since(Instant::now()));
             let body =
                 json!({"text": format!("What happened as number {number}"), "topics": ["bench"]});
+            let server = &servers[number % servers.len()];
+            let requested = Instant::now();
             let (status, answer) =
-                server.call("POST", "/v1/memories", "writer", "default", &body)?;
-            commits.push(Instant::now());
+                server.call("POST", "/v1/memories", "writer", WORKSPACE, &body)?;
+            saves.push(TimedSave { requested, answered: Instant::now() });
             if status != 201 {
                 return Err(follower_error(&format!("{status}: {answer}")));
             }
             bar.inc(1);
         }
         bar.finish_and_clear();
-        Ok(commits)
+        Ok(saves)
     }
 }
 
@@ -222,18 +270,19 @@ pub(super) async fn open_streams(
     Ok(connections)
 }
 
-/// Reads one stream until it has sent this number of events after the sequence `after`, each once and in order.
+/// Reads one stream until it has told of this number of saved memories after the sequence `after`, with every
+/// event once and in order.
 ///
 /// # Errors
 /// `unavailable` if an event does not come; `internal` if one is missing.
 pub(super) async fn read_stream(
     mut connection: TcpStream,
     after: usize,
-    events: usize,
+    saves: usize,
 ) -> Result<FollowerLog> {
-    let (mut times, mut lagged) = (Vec::with_capacity(events), 0);
+    let (mut times, mut lagged, mut last) = (Vec::with_capacity(saves), 0, after);
     let (mut buffer, mut begun) = (vec![0; 16 * 1024], Vec::new());
-    while times.len() < events {
+    while times.len() < saves {
         let read = timeout(EVENT_TIMEOUT, connection.read(&mut buffer)).await;
         let read = read.map_err(|error| step_error("an event did not come", error))?;
         let read = read.map_err(|error| step_error("a stream broke off", error))?;
@@ -245,11 +294,15 @@ pub(super) async fn read_stream(
         let whole = begun.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         for line in begun[..whole].split(|byte| *byte == b'\n') {
             if let Some(id) = line.strip_prefix(b"id: ") {
-                let next = after + times.len() + 1;
-                if id != next.to_string().as_bytes() {
+                last += 1;
+                // Over a database the history of the journal follows.
+                if id.split(|byte| *byte == b'.').next() != Some(last.to_string().as_bytes()) {
                     let id = String::from_utf8_lossy(id);
-                    return Err(follower_error(&format!("event {id} came where {next} was due")));
+                    return Err(follower_error(&format!("event {id} came where {last} was due")));
                 }
+            }
+            // The first save of an agent begins its session, which is an event too.
+            if line == b"event: memory.saved" {
                 times.push(now);
             }
             lagged += usize::from(line == b"event: lagged");
@@ -259,24 +312,33 @@ pub(super) async fn read_stream(
     Ok(FollowerLog { times, lagged, _connection: connection })
 }
 
+/// A line of the status of these servers' processes, in bytes, all together.
+fn bytes_of(servers: &[ChildServer], what: &str) -> Option<u64> {
+    servers.iter().map(|server| process_bytes(server.process_id(), what)).sum()
+}
+
 fn follower_error(what: &str) -> Error {
     Error::new(ErrorKind::Internal, what)
 }
 
 impl EventReport {
-    fn print(&self, rate: u32) {
-        let pace = match rate {
+    fn print(&self, bench: &EventBench) {
+        let pace = match bench.rate {
             0 => "each as soon as the one before was answered".to_owned(),
             rate => format!("{rate} a second"),
         };
+        let servers = match bench.nodes {
+            0 => "one server over a home".to_owned(),
+            nodes => format!("{nodes} servers over PostgreSQL, with an equal share of both"),
+        };
         print_line(&format!(
-            "data      {} followers over HTTP, {} saves over REST by one writer, {pace}; \
-             the followers run on the same machine",
+            "data      {} followers over HTTP, {} saves over REST by one writer, {pace}; {servers}; \
+             all on the same machine",
             self.followers, self.events
         ));
         self.machine.print();
         print_line(&format!(
-            "told      {} events in {:.1} s, each once and in order; {} times a reader lagged",
+            "told      {} times of a save in {:.1} s, every event once and in order; {} times a reader lagged",
             self.delivered, self.seconds, self.lagged
         ));
         if let (Some(resident), Some(anonymous)) =
@@ -284,15 +346,16 @@ impl EventReport {
         {
             let megabytes = |bytes: u64| bytes as f64 / 1e6;
             print_line(&format!(
-                "memory    the server has {:.0} MB with all streams open, {:.0} MB of it not of files",
+                "memory    the servers have {:.0} MB with all streams open, {:.0} MB of it not of files",
                 megabytes(resident),
                 megabytes(anonymous)
             ));
         }
         print_line(&format!(
             "\n{:<32} {:>9} {:>9} {:>9} {:>9}",
-            "ms from the answer of a save", "p50", "p95", "p99", "max"
+            "ms from the request of a save", "p50", "p95", "p99", "max"
         ));
+        self.save.print("to its response");
         self.each.print("to each follower");
         self.last.print("to the last of all followers");
     }

@@ -6,6 +6,7 @@ mod consolidation;
 mod context;
 mod contradictions;
 mod dashboard;
+mod database_server;
 mod dataset;
 mod entities;
 mod events;

@@ -2,11 +2,11 @@
 //! contexts in a large store, and a new node on a database with many workspaces.
 
 mod recording;
-mod server;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::base::clock::SystemClock;
@@ -18,7 +18,8 @@ use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::SaveMemories;
 use commonbook::store::postgres::PostgresStore;
-use commonbook_server::child::step_error;
+use commonbook::verbs::FollowerAgenda;
+use commonbook_server::follow;
 use commonbook_server::output::print_line;
 use fastrand::Rng;
 use indicatif::HumanBytes;
@@ -26,8 +27,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use recording::SaveRecording;
-use server::BenchServer;
 
+use super::database_server::{BenchServer, PROGRAMS};
 use super::machine::{MachineProfile, process_bytes};
 use super::save::{SaveFigure, made_up_memory, measure_threads};
 use super::timed_step::TimedStep;
@@ -41,6 +42,9 @@ const COLD_MEMORIES: usize = 1_000;
 /// Memories in each of the many workspaces.
 const EACH_WORKSPACE: usize = 10;
 
+/// A time after which a process looks at all journals again, however long that took.
+const LOOK_PAUSE: Duration = Duration::from_secs(3_600);
+
 /// The question of the searches, and the task of the contexts.
 const QUESTION: &str = "payment gateway retry";
 
@@ -48,7 +52,7 @@ const QUESTION: &str = "payment gateway retry";
 #[derive(Debug, clap::Args)]
 pub(super) struct ScaleBench {
     /// The folder of PostgreSQL's programs, `pgbench` among them
-    #[arg(long, default_value = "/usr/lib/postgresql/15/bin")]
+    #[arg(long, default_value = PROGRAMS)]
     programs: PathBuf,
     /// Saves of each measurement
     #[arg(long, default_value_t = 1_000)]
@@ -132,6 +136,8 @@ impl ScaleBench {
             let script = recording.script(place == SavePlace::OwnWorkspaces);
             for clients in CLIENTS {
                 let each = self.saves.div_ceil(clients);
+                // Plans for small tables last until statistics come, which takes the server a minute.
+                book.store().refresh_statistics()?;
                 let (mut theirs, mut ours) = (Vec::new(), Vec::new());
                 for _ in 0..self.turns {
                     theirs.push(server.pgbench(&database, &script, clients, each)?);
@@ -190,6 +196,8 @@ impl ScaleBench {
             step.time(|| search(&book, &who))?;
         }
         step.print();
+        // As the followers of a server have done.
+        follow::find_contradictions_with_progress(&book)?;
         let mut step = TimedStep::new("context");
         for _ in 0..self.each {
             step.time(|| book.get_context(&who, &request(json!({"task": QUESTION}))?))?;
@@ -247,6 +255,13 @@ impl ScaleBench {
         let mut step = TimedStep::new("a look of the follower at what is held");
         step.time(|| node.index().needs_follow(node.store()))?;
         step.print();
+        let mut step = TimedStep::new("a look at all journals, which no follower has read");
+        let mut now = Instant::now();
+        for _ in 0..self.each {
+            step.time(|| node.next_agenda(now).map(FollowerAgenda::complete))?;
+            now += LOOK_PAUSE;
+        }
+        step.print();
         let mut step = TimedStep::new("reading the ends of all journals");
         for _ in 0..self.each {
             step.time(|| node.journal_ends())?;
@@ -296,10 +311,4 @@ fn fill(book: &Commonbook, who: &Caller, size: usize) -> Result<()> {
     }
     bar.finish_and_clear();
     Ok(())
-}
-
-/// The error of a program that failed.
-fn program_error(what: &str, output: &[u8]) -> Error {
-    let text = String::from_utf8_lossy(output);
-    step_error(what, std::io::Error::other(text.trim().to_owned()))
 }

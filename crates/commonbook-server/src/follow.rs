@@ -181,7 +181,7 @@ fn follow_once(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
     if index.needs_follow(store)? {
         index.follow(store, |_| continue_while(true))?;
     }
-    let round = book.begin_round(Instant::now())?;
+    let agenda = book.next_agenda(Instant::now())?;
     let is_complete = Cell::new(true);
     let time_left = |begun: Instant, slice: Duration| {
         let go_on = continue_while(begun.elapsed() < slice);
@@ -189,15 +189,15 @@ fn follow_once(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
         go_on
     };
     let begun = Instant::now();
-    book.find_mentions(round.scope(), |_| time_left(begun, EMBED_SLICE))?;
+    book.find_mentions(agenda.scope(), |_| time_left(begun, EMBED_SLICE))?;
     let begun = Instant::now();
-    book.find_contradictions(round.scope(), |_| time_left(begun, COMPARE_SLICE))?;
+    book.find_contradictions(agenda.scope(), |_| time_left(begun, COMPARE_SLICE))?;
     let begun = Instant::now();
     index.embed(store, |_| continue_while(begun.elapsed() < EMBED_SLICE))?;
     let begun = Instant::now();
-    book.digest_active_cases(round.scope(), |_| time_left(begun, DIGEST_SLICE))?;
+    book.digest_active_cases(agenda.scope(), |_| time_left(begun, DIGEST_SLICE))?;
     if is_complete.get() {
-        round.complete();
+        agenda.complete();
     }
     Ok(())
 }

@@ -69,10 +69,10 @@ pub use complete::CompletionList;
 pub use consolidation::{ConsolidationObserver, ConsolidationProgress};
 pub use context::project_context;
 pub use figures::EventCount;
+pub use follow::agenda::FollowerAgenda;
+use follow::agenda::FollowerNews;
 use follow::mention::MentionPositions;
 pub use follow::mention::MentionProgress;
-pub use follow::round::FollowerRound;
-use follow::round::FollowerRounds;
 pub use follow::sweep::SweepResult;
 pub use follow::webhook::DeliveryStep;
 use ops::node::NodeIdentity;
@@ -104,7 +104,7 @@ pub struct Commonbook {
     usage: Arc<UsageLog>,
     bus: Arc<EventBus>,
     passed: Arc<MentionPositions>,
-    rounds: Arc<FollowerRounds>,
+    news: Arc<FollowerNews>,
     preferences: Arc<ContextPreferences>,
     templates: Arc<TemplateSet>,
     files: Arc<StandingFileCache>,
@@ -152,7 +152,7 @@ impl Commonbook {
             usage: Arc::default(),
             bus: Arc::default(),
             passed: Arc::default(),
-            rounds: Arc::default(),
+            news: Arc::default(),
             preferences: Arc::default(),
             templates: Arc::default(),
             files: Arc::default(),
@@ -237,9 +237,9 @@ impl Commonbook {
     /// answered. `notify` must not block.
     #[must_use]
     pub fn on_write(self, notify: impl Fn() + Send + Sync + 'static) -> Self {
-        let rounds = Arc::clone(&self.rounds);
+        let news = Arc::clone(&self.news);
         let notify = Box::new(move |grown| {
-            rounds.note_written(grown);
+            news.note_written(grown);
             notify();
         });
         Self { store: NotifyingStore::of(self.store, notify), ..self }

@@ -2,7 +2,7 @@
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 
-use super::server::BenchServer;
+use crate::database_server::BenchServer;
 
 /// What begins a statement in the log, an execution of a prepared one, and the parameters of that.
 const STATEMENT_MARK: &str = "LOG:  statement: ";

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod about;
+mod agendas;
 mod bound_tokens;
 mod branches;
 mod briefings;
@@ -47,7 +48,6 @@ mod purge;
 mod reading;
 mod redteam;
 mod retractions;
-mod rounds;
 mod save;
 mod search_cost;
 mod searching;

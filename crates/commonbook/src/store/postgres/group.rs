@@ -12,8 +12,9 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::workspace::Workspace;
 use crate::store::StoreWrite;
 
-/// Writes that share a transaction at most; more would only delay the first one.
-const GROUP_WRITES_MAX: usize = 64;
+/// Writes that share a transaction at most. With 64 clients in one workspace groups of 16 saved more a
+/// second than groups of 32 or 64: the versions of a row that one transaction makes stay until its end.
+const GROUP_WRITES_MAX: usize = 16;
 
 /// The writes that wait in this process. A workspace has an entry while one of its writes runs.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! The rounds of the followers: which journals they look at, and how often.
+//! The agenda of the followers: which journals they look at, and how often.
 //!
 //! A process follows what it has written at once. What other processes wrote it leaves to them, and
 //! takes up what they left: a journal where a follower has not moved between two looks at all
@@ -20,12 +20,12 @@ const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(250);
 /// busy with them, here or in the server.
 const LOOK_INTERVAL_FACTOR: u32 = 100;
 
-/// What the followers of this process know between their rounds.
+/// What the followers of this process know from one agenda to the next.
 #[derive(Debug, Default)]
-pub(in crate::verbs) struct FollowerRounds(Mutex<RoundState>);
+pub(in crate::verbs) struct FollowerNews(Mutex<NewsState>);
 
 #[derive(Debug, Default)]
-struct RoundState {
+struct NewsState {
     /// Journals that this process has written, or taken up, and not followed to their end.
     own: BTreeSet<Workspace>,
     /// The positions of the followers that were behind at the last look at all journals.
@@ -42,36 +42,36 @@ enum FollowerKind {
     CaseActivity,
 }
 
-/// The journals of one round. Unless it is complete, the next round has them too.
+/// The journals that the followers look at now. Unless it is completed, the next agenda has them too.
 #[derive(Debug)]
-pub struct FollowerRound {
-    rounds: Arc<FollowerRounds>,
+pub struct FollowerAgenda {
+    news: Arc<FollowerNews>,
     scope: JournalScope,
 }
 
-impl FollowerRound {
+impl FollowerAgenda {
     /// The journals to follow.
     #[must_use]
     pub fn scope(&self) -> &JournalScope {
         &self.scope
     }
 
-    /// Ends the round: every follower has reached the ends of these journals.
+    /// Completes the agenda: every follower has reached the ends of these journals.
     pub fn complete(mut self) {
         self.scope = JournalScope::none();
     }
 }
 
-impl Drop for FollowerRound {
+impl Drop for FollowerAgenda {
     fn drop(&mut self) {
         if let JournalScope::Of(workspaces) = &mut self.scope {
-            self.rounds.note_written(std::mem::take(workspaces));
+            self.news.note_written(std::mem::take(workspaces));
         }
     }
 }
 
-impl FollowerRounds {
-    fn state(&self) -> MutexGuard<'_, RoundState> {
+impl FollowerNews {
+    fn state(&self) -> MutexGuard<'_, NewsState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,7 +81,7 @@ impl FollowerRounds {
     }
 }
 
-impl RoundState {
+impl NewsState {
     /// Takes the result of a look at all journals: what has not moved since the last look is taken up.
     fn take_up(&mut self, lags: Vec<(FollowerKind, JournalLag)>) {
         let before = std::mem::take(&mut self.behind);
@@ -96,21 +96,20 @@ impl RoundState {
 }
 
 impl Commonbook {
-    /// Begins a round of the followers of this process, with the journals that they look at. `now`
-    /// decides whether it is time to look at all journals.
+    /// The journals that the followers of this process look at now, which decides whether it is time to look at all.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
-    pub fn begin_round(&self, now: Instant) -> Result<FollowerRound> {
-        let is_due = self.rounds.state().next_look.is_none_or(|next| next <= now);
+    pub fn next_agenda(&self, now: Instant) -> Result<FollowerAgenda> {
+        let is_due = self.news.state().next_look.is_none_or(|next| next <= now);
         let lags = if is_due { Some(self.look_at_all_journals()?) } else { None };
-        let mut state = self.rounds.state();
+        let mut state = self.news.state();
         if let Some((lags, took)) = lags {
             state.next_look = Some(now + LOOK_INTERVAL_MIN.max(took * LOOK_INTERVAL_FACTOR));
             state.take_up(lags);
         }
         let scope = JournalScope::Of(std::mem::take(&mut state.own));
-        Ok(FollowerRound { rounds: Arc::clone(&self.rounds), scope })
+        Ok(FollowerAgenda { news: Arc::clone(&self.news), scope })
     }
 
     /// The followers that are behind, and how long it took to find them.

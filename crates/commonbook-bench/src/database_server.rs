@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook_server::child::step_error;
 
-use super::program_error;
+/// Where Debian has the programs of PostgreSQL 15.
+pub(super) const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
 
 /// A user that runs the server if the bench runs as root, which PostgreSQL refuses: `nobody`.
 const SERVER_USER: u32 = 65_534;
@@ -181,4 +182,10 @@ fn run(command: &mut Command) -> Result<String> {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(program_error(&format!("{name} failed"), &output.stderr)),
     }
+}
+
+/// The error of a program that failed.
+fn program_error(what: &str, output: &[u8]) -> Error {
+    let text = String::from_utf8_lossy(output);
+    step_error(what, std::io::Error::other(text.trim().to_owned()))
 }
