@@ -93,6 +93,9 @@ pub struct StoreWrite {
     /// The workspace whose journal it changes, if that is known. Writes of one workspace that wait for
     /// each other may share a transaction.
     pub workspace: Option<Workspace>,
+    /// Whether it writes what a follower derives. The thread of a follower may have a low priority, so it
+    /// does not run the writes of others.
+    pub is_derived: bool,
     /// What it does: inside a transaction, and again if the engine asks for it.
     pub act: Box<WriteAct>,
 }
@@ -214,24 +217,26 @@ impl dyn Store {
         &self,
         act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_and_answer(None, act)
+        self.write_and_answer(None, false, act)
     }
 
-    /// Runs a write that changes the journal of this workspace, and returns its result.
+    /// Runs a write of what a follower derives from the journal of this workspace, and returns its
+    /// result.
     ///
     /// # Errors
     /// As [`Store::run_write`].
-    pub fn write_in<T: Send + 'static>(
+    pub fn write_derived<T: Send + 'static>(
         &self,
         workspace: &Workspace,
         act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_and_answer(Some(workspace.clone()), act)
+        self.write_and_answer(Some(workspace), true, act)
     }
 
     fn write_and_answer<T: Send + 'static>(
         &self,
-        workspace: Option<Workspace>,
+        workspace: Option<&Workspace>,
+        is_derived: bool,
         mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let answer = Arc::new(Mutex::new(None));
@@ -241,7 +246,7 @@ impl dyn Store {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             Ok(())
         });
-        self.run_write(StoreWrite { workspace, act })?;
+        self.run_write(StoreWrite { workspace: workspace.cloned(), is_derived, act })?;
         let value = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
         value.ok_or_else(not_run_error)
     }
@@ -256,7 +261,7 @@ impl dyn Store {
         mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let origin = EventOrigin::of(caller);
-        self.write_in(&caller.workspace, move |tx| {
+        self.write_and_answer(Some(&caller.workspace), false, move |tx| {
             tx.set_origin(origin.clone());
             act(tx)
         })

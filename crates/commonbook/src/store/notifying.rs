@@ -30,7 +30,7 @@ impl StoreWrapper for NotifyingStore {
     }
 
     fn wrap_write(&self, write: StoreWrite) -> Result<()> {
-        let StoreWrite { workspace, mut act } = write;
+        let StoreWrite { workspace, is_derived, mut act } = write;
         let grown = Arc::new(Mutex::new(BTreeSet::new()));
         let slot = Arc::clone(&grown);
         let act = Box::new(move |tx: &mut dyn Transaction| {
@@ -38,7 +38,7 @@ impl StoreWrapper for NotifyingStore {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = tx.grown_journals();
             Ok(())
         });
-        self.store.run_write(StoreWrite { workspace, act })?;
+        self.store.run_write(StoreWrite { workspace, is_derived, act })?;
         let grown = std::mem::take(&mut *grown.lock().unwrap_or_else(PoisonError::into_inner));
         (self.notify)(grown);
         Ok(())

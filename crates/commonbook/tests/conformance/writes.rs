@@ -59,8 +59,7 @@ pub(crate) fn a_failing_write_does_not_affect_others_of_its_group(fresh: &dyn Fr
             let (store, ids) = (Arc::clone(&store), Arc::clone(&ids));
             scope.spawn(move || {
                 let given = memory(&*ids, "ann", "x", &format!("number{number}"));
-                let workspace = given.workspace.clone();
-                let answer = store.write_in(&workspace, move |tx| {
+                let answer = store.write_as(&caller("ann", "x"), move |tx| {
                     keep(tx, &given)?;
                     if number % 7 == 0 { Err(Error::conflict("no sevens")) } else { Ok(()) }
                 });
@@ -134,12 +133,11 @@ pub(crate) fn a_stored_response_is_found_by_its_key_until_it_is_dropped(fresh: &
 pub(crate) fn a_failed_write_stores_nothing_and_the_others_of_its_group_do(fresh: &dyn Fresh) {
     let store = fresh.open();
     let ids = Arc::new(RandomIds::default());
-    let x = memory(&*ids, "ann", "x", "tea").workspace;
     std::thread::scope(|scope| {
         // All others wait for the first, and are a group then.
         let (begun, first) = channel();
         let waiting = Arc::downgrade(&store);
-        let (own, workspace) = (Arc::clone(&store), x.clone());
+        let own = Arc::clone(&store);
         scope.spawn(move || {
             let hold = move |_: &mut dyn Transaction| {
                 begun.send(()).unwrap();
@@ -148,14 +146,14 @@ pub(crate) fn a_failed_write_stores_nothing_and_the_others_of_its_group_do(fresh
                 }
                 Ok(())
             };
-            own.write_in(&workspace, hold).unwrap();
+            own.write_as(&caller("bob", "x"), hold).unwrap();
         });
         first.recv().unwrap();
         for number in 0..64_usize {
-            let (store, ids, workspace) = (Arc::clone(&store), Arc::clone(&ids), x.clone());
+            let (store, ids) = (Arc::clone(&store), Arc::clone(&ids));
             scope.spawn(move || {
                 let given = memory(&*ids, "ann", "x", &format!("tea number{number}"));
-                let answer = store.write_in(&workspace, move |tx| {
+                let answer = store.write_as(&caller("ann", "x"), move |tx| {
                     keep(tx, &given)?;
                     match number % 7 {
                         0 => Err(Error::conflict("no sevens")),

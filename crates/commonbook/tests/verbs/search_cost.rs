@@ -29,14 +29,14 @@ impl StoreWrapper for Counting {
     }
 
     fn wrap_write(&self, write: StoreWrite) -> Result<()> {
-        let StoreWrite { workspace, mut act } = write;
+        let StoreWrite { workspace, is_derived, mut act } = write;
         let sum = Arc::clone(&self.sum);
         let act = Box::new(move |tx: &mut dyn Transaction| {
             let answer = act(tx);
             add(&sum, tx.work().unwrap());
             answer
         });
-        self.store.run_write(StoreWrite { workspace, act })
+        self.store.run_write(StoreWrite { workspace, is_derived, act })
     }
 
     fn wrap_read(&self, mut read: StoreRead<'_>) -> Result<()> {

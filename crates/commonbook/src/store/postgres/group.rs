@@ -1,7 +1,7 @@
 //! Writes of one workspace that wait for each other: they share a transaction, and so one commit.
 //!
 //! The first write of a workspace runs at once. Those that come meanwhile wait, and when it has ended
-//! one of them runs them all in its thread. Writes of one process and workspace never conflict, and a
+//! one of them runs them all in its thread: that of a caller, if there is one. Writes of one process and workspace never conflict, and a
 //! write that finds nobody before it pays nothing.
 
 use std::collections::BTreeMap;
@@ -97,7 +97,11 @@ impl Drop for GroupLead<'_> {
     fn drop(&mut self) {
         let mut waiting = self.queue.waiting();
         let Some(queue) = waiting.get_mut(self.workspace) else { return };
-        let group: Vec<WaitingWrite> = queue.drain(..queue.len().min(GROUP_WRITES_MAX)).collect();
+        let mut group: Vec<WaitingWrite> =
+            queue.drain(..queue.len().min(GROUP_WRITES_MAX)).collect();
+        if let Some(first) = group.iter().position(|waiting| !waiting.write.is_derived) {
+            group.swap(0, first);
+        }
         match group.first().map(|first| first.news.clone()) {
             // Its thread waits, and has room for one message.
             Some(first) => drop(first.send(WriteNews::Lead(group))),
@@ -118,7 +122,21 @@ mod tests {
 
     fn write(workspace: Option<&str>) -> StoreWrite {
         let workspace = workspace.map(|name| name.parse().unwrap());
-        StoreWrite { workspace, act: Box::new(|_| Ok(())) }
+        StoreWrite { workspace, is_derived: false, act: Box::new(|_| Ok(())) }
+    }
+
+    impl WriteQueue {
+        /// Writes that wait.
+        fn count(&self) -> usize {
+            self.waiting().values().map(Vec::len).sum::<usize>()
+        }
+
+        /// Waits until this number of writes waits.
+        fn await_count(&self, count: usize) {
+            while self.count() < count {
+                std::thread::yield_now();
+            }
+        }
     }
 
     fn conflict(number: usize) -> Result<()> {
@@ -139,11 +157,7 @@ mod tests {
             scope.spawn(move || {
                 let hold = |group: &mut [&mut StoreWrite]| {
                     begun.send(()).unwrap();
-                    let is_full =
-                        || queue.waiting().values().any(|waiting| waiting.len() > GROUP_WRITES_MAX);
-                    while !is_full() {
-                        std::thread::yield_now();
-                    }
+                    queue.await_count(GROUP_WRITES_MAX + 1);
                     run(group)
                 };
                 queue.run(write(Some("x")), hold).unwrap_err();
@@ -167,6 +181,38 @@ mod tests {
         expected.sort();
         assert_eq!(heard, expected, "each hears its own result");
         assert!(queue.waiting().is_empty());
+    }
+
+    #[test]
+    fn the_thread_of_a_caller_runs_what_followers_write_and_not_the_other_way_round() {
+        let queue = WriteQueue::default();
+        let leads = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            let (begun, first) = channel();
+            let (queue, leads) = (&queue, &leads);
+            let run = move |who: &'static str, write: StoreWrite| {
+                queue.run(write, |group| {
+                    leads.lock().unwrap().push((who, group.len()));
+                    vec![Ok(()); group.len()]
+                })
+            };
+            scope.spawn(move || {
+                queue.run(write(Some("x")), |group| {
+                    begun.send(()).unwrap();
+                    queue.await_count(3);
+                    vec![Ok(()); group.len()]
+                })
+            });
+            first.recv().unwrap();
+            scope.spawn(move || {
+                run("a follower", StoreWrite { is_derived: true, ..write(Some("x")) })
+            });
+            queue.await_count(1);
+            scope.spawn(move || run("a caller", write(Some("x"))));
+            queue.await_count(2);
+            scope.spawn(move || run("another caller", write(Some("x"))));
+        });
+        assert_eq!(*leads.lock().unwrap(), [("a caller", 3)]);
     }
 
     #[test]

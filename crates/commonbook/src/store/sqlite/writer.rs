@@ -231,7 +231,7 @@ mod tests {
             let token = token.token(id, now)?;
             tx.put_token(&crate::model::token::TokenRecord { token, secret_sha256 })
         });
-        StoreWrite { workspace: None, act }
+        StoreWrite { workspace: None, is_derived: false, act }
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl Commonbook {
             Ok((next, judged, missing))
         })?;
         if !missing.is_empty() {
-            self.store.write_in(workspace, move |tx| {
+            self.store.write_derived(workspace, move |tx| {
                 missing.iter().try_for_each(|(memory, keys)| tx.put_claims(memory, keys))
             })?;
             return self.contradictions_after(workspace, place);
@@ -133,7 +133,7 @@ impl Commonbook {
             return Ok(place);
         }
         let (journal, judged) = (workspace.clone(), Arc::new(judged));
-        self.store.write_in(workspace, move |tx| {
+        self.store.write_derived(workspace, move |tx| {
             // Another process has processed the range meanwhile.
             let taken = tx.contradictions_position(&journal, COMPARISON_RULES_REVISION)?;
             if taken != place {

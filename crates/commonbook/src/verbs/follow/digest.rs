@@ -115,7 +115,7 @@ impl Commonbook {
                     .read(|tx| tx.next_case_activity(&workspace, place, ACTIVITY_EVENTS_MAX))?;
                 let Some((last, found)) = next else { break };
                 let journal = workspace.clone();
-                place = self.store.write_in(&workspace, move |tx| {
+                place = self.store.write_derived(&workspace, move |tx| {
                     // Another process has counted the range meanwhile.
                     let counted = tx.case_activity_position(&journal)?;
                     if counted != place {

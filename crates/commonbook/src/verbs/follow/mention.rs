@@ -144,7 +144,7 @@ impl Commonbook {
         let Some(next) = changes.last().map(|change| change.sequence) else { return Ok(place) };
         let found = Arc::new(all_mentioned(changes, &self.own_types));
         let (journal, rules) = (workspace.clone(), self.mention_rules());
-        self.store.write_in(workspace, move |tx| {
+        self.store.write_derived(workspace, move |tx| {
             // Another process has processed the range meanwhile.
             let now = tx.mentions_position(&journal, rules)?;
             if now != place {
