@@ -42,6 +42,9 @@ const COLD_MEMORIES: usize = 1_000;
 /// Memories in each of the many workspaces.
 const EACH_WORKSPACE: usize = 10;
 
+/// How the name of a client's own workspace begins; its number follows.
+const OWN_WORKSPACE: &str = "own-";
+
 /// A time after which a process looks at all journals again, however long that took.
 const LOOK_PAUSE: Duration = Duration::from_secs(3_600);
 
@@ -93,8 +96,8 @@ impl SavePlace {
 
     fn workspace(self, client: usize) -> String {
         match self {
-            Self::OneWorkspace => "scale-0".to_owned(),
-            Self::OwnWorkspaces => format!("scale-{client}"),
+            Self::OneWorkspace => "together".to_owned(),
+            Self::OwnWorkspaces => format!("{OWN_WORKSPACE}{client}"),
         }
     }
 }

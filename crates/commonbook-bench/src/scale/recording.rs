@@ -2,6 +2,7 @@
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 
+use super::OWN_WORKSPACE;
 use crate::database_server::BenchServer;
 
 /// What begins a statement in the log, an execution of a prepared one, and the parameters of that.
@@ -129,7 +130,8 @@ impl SaveRecording {
         let id = "' || 'mem_' || lpad(:stamp::text, 26, '0') || '";
         let mut written = quoted.replace(&self.id, id);
         if own_workspaces {
-            written = written.replace(&self.workspace, "' || 'scale-' || :client_id || '");
+            let own = format!("' || '{OWN_WORKSPACE}' || :client_id || '");
+            written = written.replace(&self.workspace, &own);
         }
         match written == quoted {
             true => quoted,

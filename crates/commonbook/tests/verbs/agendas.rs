@@ -1,4 +1,4 @@
-//! The agendas of the followers: what a process follows at once, and what it takes up from others.
+//! The agendas of the followers: a process follows what it has written, and takes up what others left.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ fn what_another_process_has_written_is_taken_up_if_it_leaves_it() {
     let agenda_at = |seconds| ours.next_agenda(at(seconds)).unwrap();
     save(&theirs, "ann", "x", "The gate code of the depot is 4711.");
     assert!(agenda_at(0).scope().is_none(), "it may be at work");
-    assert!(agenda_at(0).scope().is_none(), "and is looked at from time to time");
+    assert!(agenda_at(0).scope().is_none(), "and the next look comes later");
     // They follow it, and write more.
     follow(&theirs, theirs.next_agenda(begun).unwrap());
     save(&theirs, "ann", "x", "The spare key hangs behind the door.");

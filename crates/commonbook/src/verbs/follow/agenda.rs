@@ -30,7 +30,7 @@ struct NewsState {
     own: BTreeSet<Workspace>,
     /// The positions of the followers that were behind at the last look at all journals.
     behind: BTreeMap<(FollowerKind, Workspace), u64>,
-    /// When all journals are looked at again; at once if `None`.
+    /// When the process looks at all journals again; at once if `None`.
     next_look: Option<Instant>,
 }
 
@@ -96,7 +96,8 @@ impl NewsState {
 }
 
 impl Commonbook {
-    /// The journals that the followers of this process look at now, which decides whether it is time to look at all.
+    /// The journals that the followers of this process look at now. The time decides whether it looks at
+    /// all journals first.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
