@@ -172,10 +172,8 @@ impl PostgresStore {
                 }
                 Err(error) => return session.end("ROLLBACK").map_err(Error::from).and(Err(error)),
             };
-            let unknown = |error: Error| {
-                let unknown = |result: Result<()>| result.and_then(|()| Err(error.clone()));
-                Ok(GroupRun::Ended(results.iter().cloned().map(unknown).collect()))
-            };
+            // What one of them refused may rest on what another one wrote.
+            let unknown = |error: Error| Ok(GroupRun::Ended(vec![Err(error); results.len()]));
             let Err(error) = session.end("COMMIT") else {
                 if session.ended_with_warning() {
                     return unknown(unknown_commit("PostgreSQL did not wait for its standby"));

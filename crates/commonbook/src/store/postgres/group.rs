@@ -1,8 +1,8 @@
 //! Writes of one workspace that wait for each other: they share a transaction, and so one commit.
 //!
 //! The first write of a workspace runs at once. Those that come meanwhile wait, and when it has ended
-//! one of them runs them all in its thread: that of a caller, if there is one. Writes of one process and workspace never conflict, and a
-//! write that finds nobody before it pays nothing.
+//! one of them runs them all in its thread: that of a caller, if there is one. Writes of one process
+//! and workspace never conflict, and a write that finds nobody before it pays nothing.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, sync_channel};
