@@ -194,22 +194,22 @@ mod tests {
         let log = [
             "LOG:  statement: BEGIN; SET LOCAL jit = off",
             "LOG:  execute s1: INSERT INTO workspace (name, sequence) VALUES ($1, 1) RETURNING sequence",
-            "DETAIL:  parameters: $1 = 'scale-0'",
+            "DETAIL:  parameters: $1 = 'own-0'",
             "LOG:  execute s2: INSERT INTO memory (workspace, id, sequence) VALUES ($1, $2, $3)",
-            "DETAIL:  parameters: $1 = 'scale-0', $2 = 'mem_x', $3 = '2'",
+            "DETAIL:  parameters: $1 = 'own-0', $2 = 'mem_x', $3 = '2'",
             "LOG:  statement: COMMIT",
         ];
         let mut recording = SaveRecording {
             begin: Vec::new(),
             statements: Vec::new(),
             id: "mem_x".to_owned(),
-            workspace: "scale-0".to_owned(),
+            workspace: "own-0".to_owned(),
         };
         assert_eq!(log.map(|line| recording.take(line)), [false, false, false, false, false, true]);
         let own = recording.script(true);
         let lines: Vec<_> = own.lines().skip(1).collect();
         let memory = "('' || 'mem_' || lpad(:stamp::text, 26, '0') || '')";
-        let workspace = "('' || 'scale-' || :client_id || '')";
+        let workspace = "('' || 'own-' || :client_id || '')";
         assert_eq!(
             lines,
             [
@@ -226,6 +226,6 @@ mod tests {
                 "COMMIT;",
             ]
         );
-        assert!(recording.script(false).contains("VALUES ('scale-0', 1)"));
+        assert!(recording.script(false).contains("VALUES ('own-0', 1)"));
     }
 }
