@@ -2,9 +2,11 @@
 //!
 //! The key `checksum` is of what a person may change, as the program wrote it: a file that still has it was
 //! not edited. `ancestors` holds those of the revisions before, the newest first: by them a file that was
-//! written elsewhere is compared with the revision that both sides have. `supersedes` is for readers.
+//! written elsewhere is compared with the revision that both sides have. `undone_deletions` holds when the
+//! memory was deleted and restored since: by it another machine that deleted the memory too restores it.
+//! `supersedes` is for readers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::hash::sha256;
@@ -58,12 +60,16 @@ const SOURCE: &str = "source";
 const SUPERSEDES: &str = "supersedes";
 const CHECKSUM: &str = "checksum";
 const ANCESTORS: &str = "ancestors";
+const UNDONE_DELETIONS: &str = "undone_deletions";
 
 /// The keys that say whose memory it is and where it came from.
 const FOREIGN_KEYS: [&str; 5] = ["owner_agent", "user_id", "created_at", "trust", SOURCE];
 
 /// Checksums of earlier revisions in a file at most.
 const ANCESTORS_MAX: usize = 16;
+
+/// Undone deletions in a file at most, the newest ones.
+const UNDONE_DELETIONS_MAX: usize = 16;
 
 /// Characters of a checksum.
 const CHECKSUM_CHARS: usize = 12;
@@ -85,6 +91,8 @@ impl MemoryField {
 pub struct MemoryNotes {
     /// The checksums of its earlier revisions, oldest first.
     pub earlier: Vec<String>,
+    /// When it was deleted and restored since.
+    pub undone_deletions: BTreeSet<Timestamp>,
     /// The names of the files of the memories that it superseded.
     pub supersedes: Vec<String>,
 }
@@ -170,8 +178,8 @@ impl EditableFields {
 /// Why a memory does not hold any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryEnding {
-    /// It was deleted.
-    Deleted,
+    /// It was deleted at this time.
+    Deleted(Timestamp),
     /// This memory took its place.
     Superseded(MemoryId),
 }
@@ -255,15 +263,22 @@ impl MemoryFile {
         keys.iter().any(|key| fields.get(*key).is_some_and(|value| !value.is_null()))
     }
 
-    /// The memory that superseded it, or that it was deleted, as the file says.
+    /// The memory that superseded it, or when it was deleted, as the file says.
     #[must_use]
     pub fn ending(&self) -> Option<MemoryEnding> {
         let fields = self.frontmatter.fields();
-        if fields.get("deleted_at").is_some_and(Value::is_string) {
-            return Some(MemoryEnding::Deleted);
+        if let Some(deleted_at) = fields.get("deleted_at").and_then(time_of) {
+            return Some(MemoryEnding::Deleted(deleted_at));
         }
         let heir = fields.get("superseded_by").and_then(Value::as_str).and_then(MemoryId::parse);
         heir.map(MemoryEnding::Superseded)
+    }
+
+    /// When the memory was deleted and restored since, as the file says.
+    #[must_use]
+    pub fn undone_deletions(&self) -> BTreeSet<Timestamp> {
+        let times = self.frontmatter.fields().get(UNDONE_DELETIONS).and_then(Value::as_array);
+        times.into_iter().flatten().filter_map(time_of).collect()
     }
 
     /// The memory that the file holds.
@@ -344,8 +359,19 @@ impl MemoryFile {
         }
         ancestors.truncate(ANCESTORS_MAX);
         let ancestors = Some(ancestors).filter(|sums| !sums.is_empty()).map(|sums| json!(sums));
-        let notes =
-            [(SUPERSEDES, supersedes), (ANCESTORS, ancestors), (CHECKSUM, Some(json!(sum)))];
+        let mut undone = self.undone_deletions();
+        undone.extend(&notes.undone_deletions);
+        if let (Some(MemoryEnding::Deleted(at)), None) = (self.ending(), memory.deleted_at) {
+            undone.insert(at);
+        }
+        let undone: Vec<Timestamp> = undone.into_iter().rev().take(UNDONE_DELETIONS_MAX).collect();
+        let undone = Some(undone).filter(|times| !times.is_empty()).map(|times| json!(times));
+        let notes = [
+            (SUPERSEDES, supersedes),
+            (UNDONE_DELETIONS, undone),
+            (ANCESTORS, ancestors),
+            (CHECKSUM, Some(json!(sum))),
+        ];
         let mut frontmatter = self.frontmatter.clone();
         frontmatter.set_all(known.into_iter().chain(notes));
         format!("{}\n{}\n", frontmatter.render(), memory.text)
@@ -384,6 +410,10 @@ fn known_fields(memory: &Memory) -> Vec<(&'static str, Option<Value>)> {
         (*key, fields.shift_remove(*field).filter(|value| !is_usual(field, value)))
     });
     known.collect()
+}
+
+fn time_of(value: &Value) -> Option<Timestamp> {
+    value.as_str()?.parse().ok()
 }
 
 /// The value of a key.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use commonbook::base::error::Result;
 use commonbook::model::memory::Memory;
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::memory_file::{EditableFields, MemoryEnding, MemoryFile, memory_checksum};
@@ -24,6 +25,20 @@ impl StoredMemory {
         let revisions = self.earlier.iter().chain([&self.memory]).rev();
         let mut revisions = revisions.map(|memory| (memory_checksum(memory), memory));
         revisions.find(|(sum, _)| checksums.contains(&sum.as_str())).map(|(_, memory)| memory)
+    }
+
+    /// When it was deleted and restored since.
+    pub fn undone_deletions(&self) -> impl Iterator<Item = Timestamp> {
+        let deletions = self.earlier.iter().filter_map(|memory| memory.deleted_at);
+        deletions.filter(|at| self.memory.deleted_at != Some(*at))
+    }
+
+    /// How the memory was put away elsewhere, as its file says, unless that was undone here since.
+    fn news_of_ending(&self, file: &MemoryFile) -> Option<MemoryEnding> {
+        file.ending().filter(|ending| match ending {
+            MemoryEnding::Deleted(at) => self.undone_deletions().all(|undone| undone != *at),
+            MemoryEnding::Superseded(_) => true,
+        })
     }
 
     /// The revision that a file names whose checksum a person took out.
@@ -47,6 +62,9 @@ pub enum MemoryStep {
     ChangeStore(Box<EditableFields>),
     /// The memory was put away elsewhere, as the file says.
     PutAway(MemoryEnding),
+    /// The deletion of the memory was undone elsewhere, as the file says: the store undoes it too, and takes
+    /// what the file says.
+    Restore(Box<EditableFields>),
     /// File and store each changed what the other changed too: the file's version becomes a memory of
     /// the person beside the store's.
     KeepBoth(Box<EditableFields>),
@@ -61,6 +79,7 @@ pub enum MemoryStep {
 ///   one thing, both are kept.
 /// - What the store has put away since is not changed by an edit: both are kept. The file of a memory
 ///   that was away already is written again.
+/// - A memory whose deletion the file's side has undone is restored, with what the file says since.
 ///
 /// # Errors
 /// `invalid` with the key if the value of an edited key is wrong.
@@ -68,13 +87,24 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
     let memory = &stored.memory;
     let now = EditableFields::of(memory);
     let said = file.editable_fields(&now)?;
+    let is_undone = memory.deleted_at.is_some_and(|at| file.undone_deletions().contains(&at))
+        && !file.is_put_away();
     if said.says_same(&now) {
-        return Ok(plan_same(memory, file, file.is_unedited(&said)));
+        return Ok(match is_undone {
+            true => MemoryStep::Restore(Box::new(said)),
+            false => plan_same(stored, file, file.is_unedited(&said)),
+        });
     }
     let base = stored.revision_of(&file.known_checksums()).or_else(|| stored.numbered(file));
     let Some(base) = base else { return Ok(MemoryStep::KeepBoth(Box::new(said))) };
     let before = EditableFields::of(base);
     let is_unedited = file.is_unedited(&said);
+    if is_undone {
+        return Ok(match merge_fields(&before, &now, &said) {
+            Some(merged) => MemoryStep::Restore(Box::new(merged)),
+            None => MemoryStep::KeepBoth(Box::new(said)),
+        });
+    }
     if !memory.is_current() {
         return Ok(match file.is_put_away() {
             // Both sides have put it away, each at its own version.
@@ -90,7 +120,7 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
     // The other side knew this version, and put the memory away.
     if is_unedited
         && before.says_same(&now)
-        && let Some(ending) = file.ending()
+        && let Some(ending) = stored.news_of_ending(file)
     {
         return Ok(MemoryStep::PutAway(ending));
     }
@@ -101,21 +131,29 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
     })
 }
 
-/// The step for a file that says what the store says. Of two sides with one revision the one that has put
-/// the memory away is followed; a later revision is not changed by an earlier one.
-fn plan_same(memory: &Memory, file: &MemoryFile, is_unedited: bool) -> MemoryStep {
+/// The step for a file that says what the store says, and undoes no deletion of the store.
+///
+/// Where one side has deleted the memory and the other has it, the deletion is followed unless that other
+/// side has undone it: which it was, its time tells. Where one has put it away otherwise, the later revision
+/// stays, and of one revision the side that has put it away is followed.
+fn plan_same(stored: &StoredMemory, file: &MemoryFile, is_unedited: bool) -> MemoryStep {
+    let memory = &stored.memory;
     let has_owner = file.is_of_others(memory) || file.owner() == Some(memory.owner.as_str());
     let Some(revision) = file.revision().filter(|_| is_unedited && has_owner) else {
         return MemoryStep::WriteFile;
     };
     let order = revision.cmp(&memory.revision);
-    if order.is_lt() {
-        return MemoryStep::WriteFile;
-    }
     match (memory.is_current(), file.is_put_away()) {
-        (true, true) => file.ending().map_or(MemoryStep::LeaveFile, MemoryStep::PutAway),
-        (false, false) if order.is_eq() => MemoryStep::WriteFile,
+        (true, true) => match (stored.news_of_ending(file), file.ending()) {
+            (Some(ending @ MemoryEnding::Deleted(_)), _) => MemoryStep::PutAway(ending),
+            (None, Some(MemoryEnding::Deleted(_))) => MemoryStep::WriteFile,
+            _ if order.is_lt() => MemoryStep::WriteFile,
+            (Some(ending), _) => MemoryStep::PutAway(ending),
+            (None, _) => MemoryStep::LeaveFile,
+        },
+        (false, false) if memory.deleted_at.is_some() || order.is_le() => MemoryStep::WriteFile,
         (false, false) => MemoryStep::LeaveFile,
+        (true, false) | (false, true) if order.is_lt() => MemoryStep::WriteFile,
         (true, false) | (false, true) => MemoryStep::Nothing,
     }
 }

@@ -16,9 +16,11 @@ use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
     ContradictionFinding, ContradictionRecord, ordered_by_time,
 };
-use commonbook::model::export::{EditedChange, ExportRecord, MemoryEdit, Supersession};
+use commonbook::model::export::{
+    EditedChange, ExportRecord, FileDeletion, FileRestoration, MemoryEdit, Supersession,
+};
 use commonbook::model::memory::{
-    DeleteMemory, Importance, Memory, MemoryType, SaveMemory, Sharing, TimeChange, Trust,
+    Importance, Memory, MemoryType, SaveMemory, Sharing, TimeChange, Trust,
     UpdateMemory,
 };
 use serde_json::{Map, json};
@@ -70,6 +72,8 @@ struct StorePlan<'f> {
     conflicts: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
     /// Memories that were put away elsewhere.
     endings: Vec<(&'f FoundFile, &'f StoredMemory, MemoryEnding)>,
+    /// Memories that were restored elsewhere.
+    restorations: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
     /// Second files of memories, whose versions are accepted or known.
     copies: Vec<&'f FoundFile>,
     /// Notes of the person.
@@ -92,6 +96,7 @@ impl<'f> StorePlan<'f> {
             MemoryStep::ChangeStore(fields) => self.changes.push((found, known, *fields)),
             MemoryStep::KeepBoth(fields) => self.conflicts.push((found, known, *fields)),
             MemoryStep::PutAway(ending) => self.endings.push((found, known, ending)),
+            MemoryStep::Restore(fields) => self.restorations.push((found, known, *fields)),
         }
         Ok(())
     }
@@ -127,6 +132,7 @@ impl<'f> StorePlan<'f> {
         self.changes.len()
             + self.conflicts.len()
             + self.endings.len()
+            + self.restorations.len()
             + self.notes.len()
             + self.foreign.len()
             + self.missing.len()
@@ -157,6 +163,8 @@ impl FileLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineKind {
     Changed,
+    /// What else a file says whose memory was restored.
+    Edit,
     Created,
     Received,
     Conflict,
@@ -318,8 +326,8 @@ impl Vault<'_> {
         lines.extend(self.new_lines(plan, state, report)?);
         for memory in &plan.missing {
             let (id, expected_revision) = (memory.id, Some(memory.revision));
-            let delete = DeleteMemory { id, expected_revision, idempotency_key: None };
-            let line = self.record_of_edit(EditedChange::Delete(delete))?;
+            let deletion = FileDeletion { id, deleted_at: None, expected_revision };
+            let line = self.record_of_edit(EditedChange::Delete(deletion))?;
             let kind = LineKind::Deleted(id);
             lines.push(FileLine { path: id.to_string(), line, kind, taken: None });
         }
@@ -353,10 +361,10 @@ impl Vault<'_> {
         for (found, stored, ending) in &plan.endings {
             let (id, expected_revision) = (stored.memory.id, Some(stored.memory.revision));
             let change = match ending {
-                MemoryEnding::Deleted => EditedChange::Delete(DeleteMemory {
+                MemoryEnding::Deleted(at) => EditedChange::Delete(FileDeletion {
                     id,
+                    deleted_at: Some(*at),
                     expected_revision,
-                    idempotency_key: None,
                 }),
                 MemoryEnding::Superseded(by) => {
                     EditedChange::Supersede(Supersession { id, by: *by, expected_revision })
@@ -365,7 +373,32 @@ impl Vault<'_> {
             let edit = self.record_of_edit(change)?;
             lines.push(FileLine::of(found, edit, LineKind::Changed).taking(id, found));
         }
+        for (found, stored, fields) in &plan.restorations {
+            lines.extend(self.restoration_lines(found, stored, fields)?);
+        }
         Ok(lines)
+    }
+
+    /// The lines for a memory that is restored and says what its file says; what the store does not take of it
+    /// is there for the next pass.
+    fn restoration_lines(
+        &self,
+        found: &FoundFile,
+        stored: &StoredMemory,
+        fields: &EditableFields,
+    ) -> Result<Vec<FileLine>> {
+        let memory = &stored.memory;
+        let (id, expected_revision) = (memory.id, Some(memory.revision));
+        let restoration =
+            self.record_of_edit(EditedChange::Restore(FileRestoration { id, expected_revision }))?;
+        let restoration = FileLine::of(found, restoration, LineKind::Changed);
+        if fields.says_same(&EditableFields::of(memory)) {
+            return Ok(vec![restoration.taking(id, found)]);
+        }
+        let restored = Memory { revision: memory.revision + 1, ..memory.clone() };
+        let edit = self.edit_line(&restored, fields)?;
+        let edit = FileLine::of(found, edit, LineKind::Edit).taking(id, found);
+        Ok(vec![restoration, edit])
     }
 
     /// The lines of files whose memories the store has not: a note gets its id on disk first.
@@ -443,7 +476,7 @@ impl Vault<'_> {
                 LineKind::Created => report.created.push(path),
                 LineKind::Received => report.received.push(path),
                 LineKind::Conflict => report.conflicts.push(path),
-                LineKind::Mark => {}
+                LineKind::Edit | LineKind::Mark => {}
                 LineKind::Deleted(id) => report.deleted.push(id),
             }
         }
@@ -624,6 +657,7 @@ impl Vault<'_> {
             let Some(path) = paths.get(&stored.memory.id) else { continue };
             let notes = MemoryNotes {
                 earlier: stored.earlier.iter().map(memory_checksum).collect(),
+                undone_deletions: stored.undone_deletions().collect(),
                 supersedes: superseded.remove(&stored.memory.id).unwrap_or_default(),
             };
             let content = match found {
@@ -793,6 +827,8 @@ fn memory_text(memory: &Memory) -> String {
 fn report_plan(plan: &StorePlan<'_>, report: &mut SyncReport) {
     let path = |found: &FoundFile| found.path.clone();
     report.changed.extend(plan.changes.iter().map(|(found, ..)| path(found)));
+    report.changed.extend(plan.endings.iter().map(|(found, ..)| path(found)));
+    report.changed.extend(plan.restorations.iter().map(|(found, ..)| path(found)));
     report.conflicts.extend(plan.conflicts.iter().map(|(found, ..)| path(found)));
     report.created.extend(plan.notes.iter().chain(&plan.claimed).map(|found| path(found)));
     report.received.extend(plan.foreign.iter().map(|found| path(found)));

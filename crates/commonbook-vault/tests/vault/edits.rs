@@ -354,3 +354,75 @@ fn moved_copied_and_converted_files_lose_nothing() {
     assert!(!report.changed_store());
     assert!(world.file_with("Sunday").0.contains("copy of deploys"));
 }
+
+/// Copies the files that git would exchange, and removes what is not there any more.
+fn carry(from: &World, to: &World) {
+    let (sent, held) = (from.shared_files(), to.shared_files());
+    for path in held.keys().filter(|path| !sent.contains_key(*path)) {
+        fs::remove_file(to.folder().join(path)).unwrap();
+    }
+    sent.iter().for_each(|(path, content)| to.write(path, content));
+}
+
+/// Passes and exchanges, so that two machines know of each other.
+fn exchange(one: &World, other: &World) {
+    for (from, to) in [(one, other), (other, one)] {
+        from.sync();
+        carry(from, to);
+        to.sync();
+    }
+}
+
+#[test]
+fn a_restored_memory_comes_back_at_the_machine_that_had_it_deleted_too() {
+    let [here, there] = World::pair();
+    let memory = here.save("ann", "The wiki is at the old address");
+    exchange(&here, &there);
+    let is_at = |world: &World, text: &str| !memory_with(world, text).is_empty();
+    let delete = |world: &World, hours: i64| {
+        world.clock.set(crate::at(hours));
+        world.book.delete_memory(&caller("ann"), &request(json!({"id": memory.id}))).unwrap();
+    };
+    let restore = |world: &World| {
+        world.book.restore_memory(&caller("ann"), &request(json!({"id": memory.id}))).unwrap();
+    };
+    // Its id is the same there, and nobody's memory.
+    let rounds = ["first", "second"].iter().enumerate();
+    for (round, name) in rounds {
+        delete(&here, 1 + round as i64);
+        exchange(&here, &there);
+        assert!(!is_at(&here, "wiki") && !is_at(&there, "wiki"), "{name}: both have deleted it");
+        restore(&here);
+        exchange(&here, &there);
+        assert!(is_at(&here, "wiki") && is_at(&there, "wiki"), "{name}: both have restored it");
+        quiet(&here.sync());
+        quiet(&there.sync());
+    }
+    // With what was changed since it was restored.
+    delete(&here, 5);
+    exchange(&here, &there);
+    restore(&here);
+    update(&here, &memory, "ann", "The wiki is at the new address");
+    exchange(&here, &there);
+    assert!(is_at(&there, "new address") && !is_at(&there, "old address"));
+    assert!(there.files("").iter().all(|(path, _)| !path.contains(".conflict_")));
+    // A deletion that is new is followed, also where the memory has more revisions.
+    restore_twice(&there, &memory);
+    exchange(&there, &here);
+    delete(&here, 9);
+    exchange(&here, &there);
+    assert!(!is_at(&here, "wiki") && !is_at(&there, "wiki"));
+    quiet(&here.sync());
+    quiet(&there.sync());
+}
+
+/// Deletes and restores a memory twice, by the person.
+fn restore_twice(world: &World, memory: &Memory) {
+    for hours in [7, 8] {
+        world.clock.set(crate::at(hours));
+        let owner = person();
+        let delete: DeleteMemory = request(json!({"id": memory.id}));
+        world.book.delete_memory(&owner, &delete).unwrap();
+        world.book.restore_memory(&owner, &request(json!({"id": memory.id}))).unwrap();
+    }
+}

@@ -1,7 +1,10 @@
-//! The plan for a file that says what the store says: which side is followed when one has put the memory away.
+//! The plan for a file that says what the store says: which side is followed when one has put the memory away,
+//! or restored it.
 
 use commonbook::model::memory::Memory;
-use commonbook_vault::memory_file::{MemoryEnding, MemoryFile, MemoryNotes, memory_file};
+use commonbook_vault::memory_file::{
+    EditableFields, MemoryEnding, MemoryFile, MemoryNotes, memory_file,
+};
 use commonbook_vault::plan::{MemoryStep, StoredMemory, plan_memory};
 
 use crate::{World, at};
@@ -24,33 +27,44 @@ fn memory_in(state: State, revision: u64, memory: &Memory) -> Memory {
 }
 
 #[test]
-fn of_one_revision_the_side_that_put_it_away_is_followed_and_a_later_one_stays() {
+fn a_deletion_is_followed_unless_it_was_undone_and_a_later_revision_of_the_others_stays() {
     use State::{Archived, Current, Deleted};
-    let deleted = || MemoryStep::PutAway(MemoryEnding::Deleted);
+    let deleted = || MemoryStep::PutAway(MemoryEnding::Deleted(at(1)));
     let saved = World::new().save("ann", "The orders page is slow");
-    // The store's state and revision, then the file's.
-    for (stored, revision, file, file_revision, expected) in [
-        (Current, 2, Current, 2, MemoryStep::Nothing),
-        (Current, 2, Current, 3, MemoryStep::Nothing),
-        (Current, 3, Current, 2, MemoryStep::WriteFile),
-        (Deleted, 2, Current, 2, MemoryStep::WriteFile),
-        (Deleted, 3, Current, 2, MemoryStep::WriteFile),
-        (Deleted, 2, Current, 3, MemoryStep::LeaveFile),
-        (Current, 2, Deleted, 2, deleted()),
-        (Current, 2, Deleted, 3, deleted()),
-        (Current, 3, Deleted, 2, MemoryStep::WriteFile),
-        (Deleted, 2, Deleted, 2, MemoryStep::Nothing),
-        (Deleted, 2, Deleted, 3, MemoryStep::Nothing),
-        (Archived, 2, Current, 2, MemoryStep::WriteFile),
-        (Current, 2, Archived, 2, MemoryStep::LeaveFile),
-        (Current, 2, Archived, 3, MemoryStep::LeaveFile),
-        (Current, 3, Archived, 2, MemoryStep::WriteFile),
+    let restored = || MemoryStep::Restore(Box::new(EditableFields::of(&saved)));
+    // The store's state and revision, the file's, and whether the side that has the memory has undone its
+    // deletion.
+    for (stored, revision, file, file_revision, is_undone, expected) in [
+        (Current, 2, Current, 2, false, MemoryStep::Nothing),
+        (Current, 2, Current, 3, false, MemoryStep::Nothing),
+        (Current, 3, Current, 2, false, MemoryStep::WriteFile),
+        (Deleted, 2, Current, 2, false, MemoryStep::WriteFile),
+        (Deleted, 3, Current, 2, false, MemoryStep::WriteFile),
+        (Deleted, 2, Current, 3, false, MemoryStep::WriteFile),
+        (Deleted, 2, Current, 3, true, restored()),
+        (Deleted, 4, Current, 3, true, restored()),
+        (Current, 2, Deleted, 2, false, deleted()),
+        (Current, 2, Deleted, 3, false, deleted()),
+        (Current, 3, Deleted, 2, false, deleted()),
+        (Current, 3, Deleted, 2, true, MemoryStep::WriteFile),
+        (Current, 3, Deleted, 4, true, MemoryStep::WriteFile),
+        (Deleted, 2, Deleted, 2, false, MemoryStep::Nothing),
+        (Deleted, 2, Deleted, 3, false, MemoryStep::Nothing),
+        (Archived, 2, Current, 2, false, MemoryStep::WriteFile),
+        (Archived, 2, Current, 3, false, MemoryStep::LeaveFile),
+        (Current, 2, Archived, 2, false, MemoryStep::LeaveFile),
+        (Current, 2, Archived, 3, false, MemoryStep::LeaveFile),
+        (Current, 3, Archived, 2, false, MemoryStep::WriteFile),
     ] {
-        let content = memory_file(&memory_in(file, file_revision, &saved), &MemoryNotes::default());
+        let undone = |state| is_undone && matches!(state, Current);
+        let undone_deletions = undone(file).then_some(at(1)).into_iter().collect();
+        let notes = MemoryNotes { undone_deletions, ..MemoryNotes::default() };
+        let content = memory_file(&memory_in(file, file_revision, &saved), &notes);
         let found = MemoryFile::parse(&content).unwrap();
-        let known = StoredMemory { memory: memory_in(stored, revision, &saved), earlier: vec![] };
+        let earlier = undone(stored).then(|| memory_in(Deleted, 2, &saved)).into_iter().collect();
+        let known = StoredMemory { memory: memory_in(stored, revision, &saved), earlier };
         let step = plan_memory(&known, &found).unwrap();
-        let row = format!("store {stored:?} {revision}, file {file:?} {file_revision}");
+        let row = format!("store {stored:?} {revision}, file {file:?} {file_revision} {is_undone}");
         assert_eq!(step, expected, "{row}");
     }
 }

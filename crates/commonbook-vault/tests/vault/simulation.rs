@@ -7,11 +7,13 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use commonbook::base::clock::Clock;
 use commonbook::base::hash::sha256;
 use commonbook::model::memory::{Memory, UpdateMemory};
 use commonbook_vault::folder::{DiskSteps, FileSteps};
 use commonbook_vault::report::{SyncOptions, SyncReport};
 use fastrand::Rng;
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::{World, at, elsewhere, request};
@@ -75,6 +77,7 @@ struct Run<'w> {
     /// What happened, for the message of a failure.
     log: Vec<String>,
     words: u32,
+    deletions: i64,
 }
 
 impl Run<'_> {
@@ -86,7 +89,7 @@ impl Run<'_> {
     fn act(&mut self) {
         let side = self.rng.usize(..2);
         let world = self.machines[side];
-        let action = self.rng.usize(..13);
+        let action = self.rng.usize(..14);
         let name = match action {
             0 | 1 => self.save(world),
             2 | 3 => self.update(world),
@@ -96,6 +99,7 @@ impl Run<'_> {
             8 => Self::remove_file(&mut self.rng, world),
             9 | 10 => self.sync(world),
             11 => self.exchange(),
+            12 => self.restore(world),
             _ => {
                 let hours = self.rng.i64(-30..60);
                 world.clock.set(at(hours));
@@ -145,8 +149,28 @@ impl Run<'_> {
         let Some(memory) = self.some_memory(world) else { return "no memory".into() };
         let delete = request(json!({"id": memory.id}));
         let owner = elsewhere(memory.owner.as_str(), &world.workspace);
+        // No two deletions have one time.
+        self.deletions += 1;
+        let hour = world.clock.now().as_second() / 3600 * 3600;
+        let now = Timestamp::from_millisecond(hour * 1000 + self.deletions).unwrap();
+        world.clock.set(now);
         let done = world.book.delete_memory(&owner, &delete);
         format!("delete {}: {}", memory.id, done.is_ok())
+    }
+
+    fn restore(&mut self, world: &World) -> String {
+        let of = |agent: &str| {
+            let list = request(json!({"deleted": true, "limit": 100}));
+            let caller = elsewhere(agent, &world.workspace);
+            world.book.list_memories(&caller, &list).unwrap().items
+        };
+        let deleted = ["ann", "bob"].into_iter().flat_map(of);
+        let deleted: Vec<Memory> =
+            deleted.filter(|memory| memory.owner.as_str() != "human").collect();
+        let Some(memory) = self.rng.choice(deleted) else { return "nothing is deleted".into() };
+        let owner = elsewhere(memory.owner.as_str(), &world.workspace);
+        let done = world.book.restore_memory(&owner, &request(json!({"id": memory.id})));
+        format!("restore {}: {}", memory.id, done.is_ok())
     }
 
     fn some_file(rng: &mut Rng, world: &World) -> Option<(String, String)> {
@@ -259,6 +283,15 @@ impl Run<'_> {
             assert!(everything.contains(word.as_str()), "{word} is lost\n{}", log());
         }
         for (world, last) in self.machines.into_iter().zip(&reports) {
+            // A memory holds in the store if its file says so. What waits for the person is named.
+            let is_named = |path: &String| last.notes.iter().any(|note| note.path == *path);
+            let files = world.files("memories").into_iter().filter(|(path, _)| !is_named(path));
+            let in_files: BTreeSet<String> =
+                files.map(|(_, content)| body(&content).to_owned()).collect();
+            let in_store: BTreeSet<String> = world.texts().into_iter().collect();
+            assert_eq!(in_store, in_files, "{last:?}\n{}", log());
+        }
+        for (world, last) in self.machines.into_iter().zip(&reports) {
             // What the passes remembered is what a new process reads. Two files of one memory, of which a
             // person edited one while an agent deleted the memory elsewhere, are named until one is removed.
             world.restart();
@@ -281,7 +314,7 @@ fn run(worlds: &mut [World; 2], seed: u64) -> String {
     let [one, two] = &*worlds;
     let (machines, rng) = ([one, two], Rng::with_seed(seed));
     let (exchanged, said, log) = (Exchanged::new(), BTreeSet::new(), Vec::new());
-    let mut run = Run { machines, rng, exchanged, said, log, words: 0 };
+    let mut run = Run { machines, rng, exchanged, said, log, words: 0, deletions: 0 };
     for _ in 0..ACTIONS {
         run.act();
     }

@@ -25,7 +25,7 @@ use crate::model::entity::{Entity, EntityReview, EntityStatement, MergeRecord};
 use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::memory::{DeleteMemory, Memory, UpdateMemory};
+use crate::model::memory::{Memory, UpdateMemory};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 
@@ -303,10 +303,36 @@ pub struct MemoryEdit {
 pub enum EditedChange {
     /// The fields that the file changes.
     Update(Box<UpdateMemory>),
-    /// The file was removed.
-    Delete(DeleteMemory),
+    /// The file was removed, or says when the memory was deleted elsewhere.
+    Delete(FileDeletion),
+    /// The file says that the memory was restored elsewhere.
+    Restore(FileRestoration),
     /// The file names the memory that took its place.
     Supersede(Supersession),
+}
+
+/// A memory is deleted by its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDeletion {
+    /// The memory.
+    pub id: MemoryId,
+    /// When it was deleted elsewhere: each home keeps this time, by which it knows the deletion again when it
+    /// is undone. More than 30 days before or after now it is of a wrong clock, and counts as now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Timestamp>,
+    /// Does it only if the memory still has this revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
+}
+
+/// A deleted memory is restored by its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRestoration {
+    /// The memory.
+    pub id: MemoryId,
+    /// Does it only if the memory still has this revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
 }
 
 /// Another memory takes the place of one.
@@ -327,7 +353,8 @@ impl EditedChange {
     pub fn id(&self) -> MemoryId {
         match self {
             Self::Update(update) => update.id,
-            Self::Delete(delete) => delete.id,
+            Self::Delete(deletion) => deletion.id,
+            Self::Restore(restoration) => restoration.id,
             Self::Supersede(supersession) => supersession.id,
         }
     }
@@ -337,7 +364,8 @@ impl EditedChange {
     pub fn expected_revision(&self) -> Option<u64> {
         match self {
             Self::Update(update) => update.expected_revision,
-            Self::Delete(delete) => delete.expected_revision,
+            Self::Delete(deletion) => deletion.expected_revision,
+            Self::Restore(restoration) => restoration.expected_revision,
             Self::Supersede(supersession) => supersession.expected_revision,
         }
     }

@@ -296,7 +296,7 @@ impl Commonbook {
 ///
 /// # Errors
 /// `not_found` if it was deleted too long ago.
-fn revived(memory: &Memory, now: Timestamp) -> Result<Option<Memory>> {
+pub(super) fn revived(memory: &Memory, now: Timestamp) -> Result<Option<Memory>> {
     match memory.deleted_at {
         Some(deleted_at) if deleted_at < end_of_recovery(now) => {
             Err(Error::not_found(format!("memory {} was deleted more than 30 days ago", memory.id)))

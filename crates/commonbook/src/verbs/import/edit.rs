@@ -1,21 +1,22 @@
 //! What a person changed in the file of a memory, written as a revision of it.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::base::error::Result;
+use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::export::{EditedChange, MemoryEdit};
 use crate::model::memory::{Memory, SaveOutcome, UpdateMemory, expect_revision};
 use crate::store::Transaction;
-use crate::verbs::memory::{MemoryChange, not_deleted, replace, visible_memory};
+use crate::verbs::memory::{MemoryChange, not_deleted, replace, revived, visible_memory};
 use crate::verbs::ops::forgotten::admit_memory;
 
 /// Writes an edit; returns whether it changed anything. An edit that was written before changes nothing.
 ///
 /// # Errors
-/// `not_found` if the memory is not in the caller's sight or deleted; `forbidden` if the caller is no
+/// `not_found` if the memory is not in the caller's sight, or deleted and not to be restored; `forbidden` if the caller is no
 /// person, or the memory an entry of a case; `conflict` if the memory is not at the expected revision.
 pub(super) fn write_edit(
     tx: &mut dyn Transaction,
@@ -38,9 +39,18 @@ pub(super) fn write_edit(
             return Ok(SaveOutcome::Created);
         }
         EditedChange::Delete(_) if stored.deleted_at.is_some() => return Ok(SaveOutcome::Repeated),
-        EditedChange::Delete(_) => {
-            let after = Memory { deleted_at: Some(now), ..stored.clone() };
+        EditedChange::Delete(deletion) => {
+            let of_recovery = SignedDuration::from_hours(24 * limits::DELETED_DAYS);
+            let told = deletion.deleted_at.filter(|at| at.duration_since(now).abs() <= of_recovery);
+            let after = Memory { deleted_at: told.or(Some(now)), ..stored.clone() };
             (after, EventKind::MemoryDeleted, Vec::new())
+        }
+        EditedChange::Restore(_) if stored.deleted_at.is_none() => {
+            return Ok(SaveOutcome::Repeated);
+        }
+        EditedChange::Restore(_) => {
+            let after = revived(&stored, now)?.unwrap_or_else(|| stored.clone());
+            (after, EventKind::MemoryRestored, Vec::new())
         }
         EditedChange::Update(update) => {
             let mut after = not_deleted(stored.clone())?;
