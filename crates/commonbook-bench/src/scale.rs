@@ -48,6 +48,9 @@ const OWN_WORKSPACE: &str = "own-";
 /// A time after which a process looks at all journals again, however long that took.
 const LOOK_PAUSE: Duration = Duration::from_secs(3_600);
 
+/// The head of the table of saves in many workspaces.
+const SAVES_OF_MANY_HEAD: &str = " clients commonbook/s  median ms     p95 ms";
+
 /// The question of the searches, and the task of the contexts.
 const QUESTION: &str = "payment gateway retry";
 
@@ -270,6 +273,26 @@ impl ScaleBench {
             step.time(|| node.journal_ends())?;
         }
         step.print();
+        self.measure_saves_of_many(&book)
+    }
+
+    /// Saves of clients in workspaces of their own, far from each other among the many of the database.
+    fn measure_saves_of_many(&self, book: &Commonbook) -> Result<()> {
+        print_line(&format!("\nsaves in these workspaces\n{SAVES_OF_MANY_HEAD}"));
+        for clients in CLIENTS {
+            let far = self.workspaces / clients;
+            let save = |client: usize, rng: &mut Rng| {
+                let who = caller(&format!("team-{}", client * far))?;
+                book.save_memory(&who, &made_up_memory(rng)).map(drop)
+            };
+            let each = self.saves.div_ceil(clients);
+            let measure = |_| measure_threads(clients, each, save);
+            let mut figures = (0..self.turns).map(measure).collect::<Result<Vec<_>>>()?;
+            figures.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
+            let Some(figure) = figures.get(figures.len() / 2) else { continue };
+            let ([median, p95], rate) = (figure.percentiles_ms(), figure.rate());
+            print_line(&format!("{clients:>8} {rate:>12.0} {median:>10.2} {p95:>10.2}"));
+        }
         Ok(())
     }
 }

@@ -20,8 +20,7 @@ use commonbook::model::export::{
     EditedChange, ExportRecord, FileDeletion, FileRestoration, MemoryEdit, Supersession,
 };
 use commonbook::model::memory::{
-    Importance, Memory, MemoryType, SaveMemory, Sharing, TimeChange, Trust,
-    UpdateMemory,
+    Importance, Memory, MemoryType, SaveMemory, Sharing, TimeChange, Trust, UpdateMemory,
 };
 use serde_json::{Map, json};
 

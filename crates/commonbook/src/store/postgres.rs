@@ -107,6 +107,7 @@ impl PostgresStore {
             self.run_once(group, WritePlace::BesideOthers)?
         };
         let GroupRun::Conflicted(conflict, error) = run else { return Ok(run) };
+        self.waiting.join_lanes();
         let _alone = self.turns.write().unwrap_or_else(PoisonError::into_inner);
         // Another node may have the turn: the queue for it is in the server, and its lock ends
         // with this transaction, whatever becomes of this process.

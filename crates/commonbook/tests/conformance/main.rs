@@ -88,6 +88,7 @@ laws! {
     writes::a_read_is_a_snapshot,
     writes::a_stored_response_is_found_by_its_key_until_it_is_dropped,
     writes::a_failed_write_stores_nothing_and_the_others_of_its_group_do,
+    writes::writes_of_many_workspaces_by_two_processes_are_each_kept_or_undone,
     writes::a_write_reads_what_it_has_written,
     writes::acknowledged_writes_exist_after_reopening,
     writes::a_snapshot_also_holds_against_another_process,

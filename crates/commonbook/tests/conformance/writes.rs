@@ -178,6 +178,49 @@ pub(crate) fn a_failed_write_stores_nothing_and_the_others_of_its_group_do(fresh
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
 }
 
+pub(crate) fn writes_of_many_workspaces_by_two_processes_are_each_kept_or_undone(
+    fresh: &dyn Fresh,
+) {
+    const THREADS: usize = 12;
+    const EACH: usize = 8;
+    let stores = [fresh.open(), fresh.open()];
+    let ids = RandomIds::default();
+    let workspace = |number: usize| format!("team{}", number % 5);
+    let is_refused = |number: usize| number % 7 == 3;
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (store, ids) = (&stores[thread % 2], &ids);
+            scope.spawn(move || {
+                for number in (0..EACH).map(|turn| thread * EACH + turn) {
+                    let name = workspace(number);
+                    let given = memory(ids, "ann", &name, &format!("number{number}"));
+                    let done = store.write_as(&caller("ann", &name), move |tx| {
+                        keep(tx, &given)?;
+                        if is_refused(number) { Err(Error::conflict("no")) } else { Ok(()) }
+                    });
+                    assert_eq!(done.is_err(), is_refused(number), "{number}: {done:?}");
+                }
+            });
+        }
+    });
+    for place in 0..5 {
+        let name = workspace(place);
+        let sight = Sight::of(&caller("ann", &name));
+        let listed = |tx: &dyn Transaction| {
+            let filter = MemoryFilter::default();
+            let memories = tx.memories(&sight, &filter, ListOrder::Newest, None, 100)?;
+            Ok((memories, tx.events(&sight, &journal(&name), 100)?))
+        };
+        let (memories, events) = stores[0].read(listed).unwrap();
+        let texts: BTreeSet<String> = memories.into_iter().map(|(_, memory)| memory.text).collect();
+        let kept = (0..THREADS * EACH).filter(|number| number % 5 == place && !is_refused(*number));
+        assert_eq!(texts, kept.map(|number| format!("number{number}")).collect(), "{name}");
+        let sequences: Vec<u64> = events.iter().map(|event| event.sequence).collect();
+        assert_eq!(sequences, (1..=texts.len() as u64).collect::<Vec<_>>(), "{name}");
+    }
+    assert_eq!(stores[1].check_rows().unwrap(), Vec::<String>::new());
+}
+
 pub(crate) fn a_write_reads_what_it_has_written(fresh: &dyn Fresh) {
     let store = fresh.open();
     let kept = memory(&RandomIds::default(), "ann", "x", "tea");

@@ -376,8 +376,10 @@ pub(super) struct PostgresEngine<'c> {
     session: RefCell<&'c mut PostgresSession>,
     /// Why the whole transaction has to run again.
     conflict: Cell<Option<WriteConflict>>,
-    /// Whether the transaction has changed anything.
+    /// Whether the write that runs has changed anything.
     has_written: Cell<bool>,
+    /// The workspace whose journal was locked last.
+    locked_journal: RefCell<Option<String>>,
 }
 
 /// Why a transaction cannot be committed, and may succeed if it runs again.
@@ -431,6 +433,7 @@ impl<'c> PostgresEngine<'c> {
             session: RefCell::new(session),
             conflict: Cell::new(None),
             has_written: Cell::new(false),
+            locked_journal: RefCell::default(),
         }
     }
 
@@ -445,7 +448,10 @@ impl<'c> PostgresEngine<'c> {
         match last_succeeded {
             None => self.control("SAVEPOINT part"),
             // Parts inside of parts would cost the server more with each.
-            Some(true) => self.control("RELEASE part; SAVEPOINT part"),
+            Some(true) => {
+                self.has_written.set(false);
+                self.control("RELEASE part; SAVEPOINT part")
+            }
             Some(false) => self.undo_part(),
         }
     }
@@ -454,6 +460,7 @@ impl<'c> PostgresEngine<'c> {
     pub(super) fn undo_part(&self) -> Result<()> {
         // The lock of the journal may have gone with it.
         self.has_written.set(false);
+        self.locked_journal.take();
         self.control("ROLLBACK TO part")
     }
 
@@ -462,8 +469,8 @@ impl<'c> PostgresEngine<'c> {
         self.settle(done.map_err(StatementError::Server))
     }
 
-    /// Before the first change, locks the journal of the workspace, which is the first parameter of
-    /// nearly every change: two writes of one workspace would otherwise lock their rows in two orders,
+    /// Before the first change of a write, locks the journal of the workspace, which is the first parameter
+    /// of nearly every change: two writes of one workspace would otherwise lock their rows in two orders,
     /// and wait a second for the server to notice.
     fn lock_journal(&self, sql: &str, parameters: Parameters<'_, '_>) -> Result<()> {
         let changes = ["INSERT", "UPDATE", "DELETE"].iter().any(|verb| sql.starts_with(verb));
@@ -476,7 +483,11 @@ impl<'c> PostgresEngine<'c> {
                 values.iter().find(|(name, _)| *name == ":workspace").map(|(_, value)| *value)
             }
         };
-        if let Some(workspace @ ParameterValue::Text(_)) = first {
+        if let Some(workspace @ ParameterValue::Text(name)) = first {
+            let last = self.locked_journal.replace(Some(name.to_owned()));
+            if last.as_deref() == Some(name) {
+                return Ok(());
+            }
             let locked = self
                 .session
                 .borrow_mut()

@@ -1,10 +1,14 @@
-//! Writes of one workspace that wait for each other: they share a transaction, and so one commit.
+//! Writes that wait for each other: they share a transaction, and so one commit.
 //!
-//! The first write of a workspace runs at once. Those that come meanwhile wait, and when it has ended
-//! one of them runs them all in its thread: that of a caller, if there is one. Writes of one process
-//! and workspace never conflict, and a write that finds nobody before it pays nothing.
+//! Each workspace has a lane. The first write of a lane runs at once. Those that come meanwhile wait, and
+//! when it has ended one of them runs them all in its thread: that of a caller, if there is one. Writes
+//! of one process and workspace never conflict, and a write that finds nobody before it pays nothing.
+//!
+//! Writes of two workspaces can conflict, as a serializable transaction knows what it has read by pages.
+//! After that the writes that follow have one lane, whatever their workspace.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,9 +20,26 @@ use crate::store::StoreWrite;
 /// second than groups of 32 or 64: the versions of a row that one transaction makes stay until its end.
 const GROUP_WRITES_MAX: usize = 16;
 
-/// The writes that wait in this process. A workspace has an entry while one of its writes runs.
+/// Writes that have one lane after a conflict: so many that a conflict at their end costs little, and so
+/// few that lanes part again soon on a database where workspaces share no pages.
+const JOINED_WRITES: usize = 256;
+
+/// The writes that wait in this process. A lane has an entry while one of its writes runs.
 #[derive(Default)]
-pub(super) struct WriteQueue(Mutex<BTreeMap<Workspace, Vec<WaitingWrite>>>);
+pub(super) struct WriteQueue {
+    waiting: Mutex<BTreeMap<WriteLane, Vec<WaitingWrite>>>,
+    /// How many of the writes to come have one lane.
+    joined: AtomicUsize,
+}
+
+/// Writes that run one group after the other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum WriteLane {
+    /// Those of one workspace.
+    Workspace(Workspace),
+    /// Those of all workspaces.
+    All,
+}
 
 struct WaitingWrite {
     write: StoreWrite,
@@ -28,14 +49,30 @@ struct WaitingWrite {
 
 /// What the thread of a waiting write hears.
 enum WriteNews {
-    /// It runs these writes, the first of which is its own.
-    Lead(Vec<WaitingWrite>),
+    /// It runs these writes.
+    Lead(WriteGroup),
     /// Its write has run.
     Ran(Result<()>),
 }
 
+/// Writes that share a transaction, in the order of their workspaces: two nodes lock the journals of their
+/// groups in one order, and never wait for each other.
+struct WriteGroup {
+    writes: Vec<WaitingWrite>,
+    /// The place of the write whose thread runs them.
+    lead: usize,
+}
+
+impl WriteGroup {
+    fn new(mut writes: Vec<WaitingWrite>) -> Self {
+        writes.sort_by(|one, other| one.write.workspace.cmp(&other.write.workspace));
+        let lead = writes.iter().position(|waiting| !waiting.write.is_derived).unwrap_or(0);
+        Self { writes, lead }
+    }
+}
+
 impl WriteQueue {
-    /// Runs a write, perhaps with others of its workspace: `run` receives a group and returns a result
+    /// Runs a write, perhaps with others of its lane: `run` receives a group and returns a result
     /// for each of its writes, in their order.
     pub(super) fn run(
         &self,
@@ -45,67 +82,80 @@ impl WriteQueue {
         let Some(workspace) = write.workspace.clone() else {
             return run(&mut [&mut write]).pop().unwrap_or_else(|| Err(not_run()));
         };
+        let lane = self.lane_of(workspace);
         let (sender, news) = sync_channel(1);
         let first = {
             let mut waiting = self.waiting();
             let write = WaitingWrite { write, news: sender };
-            match waiting.get_mut(&workspace) {
+            match waiting.get_mut(&lane) {
                 Some(queue) => {
                     queue.push(write);
                     None
                 }
                 None => {
-                    waiting.insert(workspace.clone(), Vec::new());
+                    waiting.insert(lane.clone(), Vec::new());
                     Some(write)
                 }
             }
         };
-        let mut group = match first {
-            Some(first) => vec![first],
+        let WriteGroup { mut writes, lead } = match first {
+            Some(first) => WriteGroup::new(vec![first]),
             None => match news.recv() {
                 Ok(WriteNews::Lead(group)) => group,
                 Ok(WriteNews::Ran(result)) => return result,
                 Err(_) => return Err(not_run()),
             },
         };
-        let lead = GroupLead { queue: self, workspace: &workspace };
+        let turn = LaneTurn { queue: self, lane: &lane };
         let results =
-            run(&mut group.iter_mut().map(|waiting| &mut waiting.write).collect::<Vec<_>>());
+            run(&mut writes.iter_mut().map(|waiting| &mut waiting.write).collect::<Vec<_>>());
         // The next group begins before the answers of this one are sent.
-        drop(lead);
-        let mut results = results.into_iter();
-        let own = results.next().unwrap_or_else(|| Err(not_run()));
-        for (waiting, result) in group.into_iter().skip(1).zip(results) {
-            // The caller waits until it hears something.
-            let _gone = waiting.news.send(WriteNews::Ran(result));
+        drop(turn);
+        let mut own = Err(not_run());
+        for (place, (waiting, result)) in writes.into_iter().zip(results).enumerate() {
+            match place == lead {
+                true => own = result,
+                // The caller waits until it hears something.
+                false => drop(waiting.news.send(WriteNews::Ran(result))),
+            }
         }
         own
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<Workspace, Vec<WaitingWrite>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Gives the writes to come one lane: a write could not run beside those of other workspaces.
+    pub(super) fn join_lanes(&self) {
+        self.joined.store(JOINED_WRITES, Ordering::Relaxed);
+    }
+
+    fn lane_of(&self, workspace: Workspace) -> WriteLane {
+        let less = |left: usize| left.checked_sub(1);
+        match self.joined.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => WriteLane::All,
+            Err(_) => WriteLane::Workspace(workspace),
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<WriteLane, Vec<WaitingWrite>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The right to run the writes of a workspace; the end of it lets the next group run.
-struct GroupLead<'q> {
+/// The right to run the writes of a lane; the end of it lets the next group run.
+struct LaneTurn<'q> {
     queue: &'q WriteQueue,
-    workspace: &'q Workspace,
+    lane: &'q WriteLane,
 }
 
-impl Drop for GroupLead<'_> {
+impl Drop for LaneTurn<'_> {
     fn drop(&mut self) {
         let mut waiting = self.queue.waiting();
-        let Some(queue) = waiting.get_mut(self.workspace) else { return };
-        let mut group: Vec<WaitingWrite> =
-            queue.drain(..queue.len().min(GROUP_WRITES_MAX)).collect();
-        if let Some(first) = group.iter().position(|waiting| !waiting.write.is_derived) {
-            group.swap(0, first);
-        }
-        match group.first().map(|first| first.news.clone()) {
+        let Some(queue) = waiting.get_mut(self.lane) else { return };
+        let writes: Vec<WaitingWrite> = queue.drain(..queue.len().min(GROUP_WRITES_MAX)).collect();
+        let group = WriteGroup::new(writes);
+        match group.writes.get(group.lead).map(|lead| lead.news.clone()) {
             // Its thread waits, and has room for one message.
-            Some(first) => drop(first.send(WriteNews::Lead(group))),
-            None => drop(waiting.remove(self.workspace)),
+            Some(lead) => drop(lead.send(WriteNews::Lead(group))),
+            None => drop(waiting.remove(self.lane)),
         }
     }
 }
@@ -213,6 +263,41 @@ mod tests {
             scope.spawn(move || run("another caller", write(Some("x"))));
         });
         assert_eq!(*leads.lock().unwrap(), [("a caller", 3)]);
+    }
+
+    #[test]
+    fn after_a_conflict_writes_of_all_workspaces_run_as_one_group_for_a_while() {
+        let queue = WriteQueue::default();
+        queue.join_lanes();
+        let groups = Mutex::new(Vec::new());
+        let names = |group: &[&mut StoreWrite]| -> Vec<String> {
+            group.iter().map(|write| write.workspace.as_ref().unwrap().to_string()).collect()
+        };
+        std::thread::scope(|scope| {
+            let (begun, first) = channel();
+            let (queue, groups) = (&queue, &groups);
+            scope.spawn(move || {
+                queue.run(write(Some("x")), |group| {
+                    begun.send(()).unwrap();
+                    queue.await_count(3);
+                    vec![Ok(()); group.len()]
+                })
+            });
+            first.recv().unwrap();
+            for (count, name) in ["y", "z", "w"].into_iter().enumerate() {
+                scope.spawn(move || {
+                    queue.run(write(Some(name)), |group| {
+                        groups.lock().unwrap().push(names(group));
+                        vec![Ok(()); group.len()]
+                    })
+                });
+                queue.await_count(count + 1);
+            }
+        });
+        assert_eq!(*groups.lock().unwrap(), [["w", "y", "z"]]);
+        let lanes = (4..JOINED_WRITES).map(|_| queue.lane_of("x".parse().unwrap()));
+        assert!(lanes.into_iter().all(|lane| lane == WriteLane::All));
+        assert_ne!(queue.lane_of("x".parse().unwrap()), WriteLane::All, "lanes part again");
     }
 
     #[test]
