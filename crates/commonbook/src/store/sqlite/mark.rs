@@ -6,6 +6,7 @@
 //! exists and the store does not, the store was lost. Each record has its own position in the file,
 //! within one page, and a checksum; a torn record is ignored.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind as IoKind, Read, Seek, SeekFrom, Write};
@@ -36,7 +37,11 @@ pub(super) struct StoreMark {
 }
 
 /// The file, open for writing.
-pub(super) struct MarkFile(File);
+pub(super) struct MarkFile {
+    file: File,
+    /// The records as this process read them last: a commit then reads only its own and the new ones.
+    known: RefCell<StoreMark>,
+}
 
 /// The path of the file beside this store.
 pub(super) fn mark_path(store: &Path) -> PathBuf {
@@ -54,28 +59,61 @@ pub(super) fn read(store: &Path) -> Result<Option<StoreMark>> {
 }
 
 impl StoreMark {
-    fn read(mut file: &File) -> std::io::Result<Self> {
+    fn read(file: &File) -> std::io::Result<Self> {
+        let mut mark = Self::default();
+        mark.read_more(file)?;
+        Ok(mark)
+    }
+
+    /// Reads the records after those that were read.
+    fn read_more(&mut self, mut file: &File) -> std::io::Result<()> {
         let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(0))?;
+        file.seek(SeekFrom::Start(position(self.records)))?;
         file.read_to_end(&mut bytes)?;
-        let mut mark = Self { records: bytes.len().div_ceil(RECORD_BYTES), ..Self::default() };
-        for (place, record) in bytes.chunks(RECORD_BYTES).enumerate() {
+        for (place, record) in (self.records..).zip(bytes.chunks(RECORD_BYTES)) {
             let Some(fields) = decode_record(record) else {
                 tracing::warn!(place, "a record of the mark beside the store is torn, and ignored");
                 continue;
             };
             match (place, &*fields) {
-                (0, [MARK_FORMAT, store]) => mark.store = Some((*store).to_owned()),
-                (_, [workspace, sequence, hash]) => {
-                    let head = sequence.parse().ok().zip(from_hex(hash));
-                    let Some((sequence, hash)) = head else { continue };
-                    mark.heads
-                        .insert((*workspace).to_owned(), (place, JournalHead { sequence, hash }));
+                (0, [MARK_FORMAT, store]) => self.store = Some((*store).to_owned()),
+                (_, fields) => {
+                    let head = head_of(fields);
+                    self.heads.extend(head.map(|(name, head)| (name.to_owned(), (place, head))));
                 }
-                _ => {}
             }
         }
-        Ok(mark)
+        self.records += bytes.len().div_ceil(RECORD_BYTES);
+        Ok(())
+    }
+
+    /// Reads what other processes have added; everything if one has written the file anew.
+    fn refresh(&mut self, file: &File) -> std::io::Result<()> {
+        if file.metadata()?.len() < position(self.records) {
+            *self = Self::default();
+        }
+        self.read_more(file)
+    }
+
+    /// The head of a journal as the file has it now, and the number of its record.
+    fn head_now(
+        &mut self,
+        mut file: &File,
+        workspace: &str,
+    ) -> std::io::Result<Option<(usize, JournalHead)>> {
+        let Some((place, _)) = self.heads.get(workspace).copied() else { return Ok(None) };
+        let mut record = [0; RECORD_BYTES];
+        file.seek(SeekFrom::Start(position(place)))?;
+        file.read_exact(&mut record)?;
+        let fields = decode_record(&record);
+        match fields.as_deref().and_then(head_of) {
+            Some((name, head)) if name == workspace => Ok(Some((place, head))),
+            // It is torn, or another process has written the file anew.
+            _ => {
+                *self = Self::read(file)?;
+                Ok(self.heads.get(workspace).copied())
+            }
+        }
     }
 
     /// The loss of a store that is empty now.
@@ -136,10 +174,10 @@ impl MarkFile {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|error| unusable_file(&path, error))?;
-        let mark = Self(file);
-        let mark_now =
-            mark.with_lock(StoreMark::read).map_err(|error| unusable_file(&path, error))?;
-        if mark_now.store.is_none() {
+        let mark = Self { file, known: RefCell::default() };
+        mark.with_lock(|file, known| known.refresh(file))
+            .map_err(|error| unusable_file(&path, error))?;
+        if mark.known.borrow().store.is_none() {
             mark.reset(store, connection)?;
         }
         Ok(mark)
@@ -151,7 +189,8 @@ impl MarkFile {
         for (workspace, head) in chain::heads(connection)? {
             bytes.extend(head_record(&workspace, head));
         }
-        let write = |mut file: &File| {
+        let write = |mut file: &File, known: &mut StoreMark| {
+            *known = StoreMark::default();
             file.set_len(0)?;
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&bytes)?;
@@ -163,31 +202,37 @@ impl MarkFile {
 
     /// Raises the mark to these heads of journals. Another process may have raised it further.
     pub(super) fn raise(&self, heads: &[(String, JournalHead)]) -> std::io::Result<()> {
-        self.with_lock(|mut file| {
-            let mark = StoreMark::read(file)?;
-            let mut records = mark.records.max(1);
+        self.with_lock(|mut file, known| {
+            known.refresh(file)?;
             for (workspace, head) in heads {
-                let place = match mark.heads.get(workspace) {
+                let place = match known.head_now(file, workspace)? {
                     Some((_, marked)) if marked.sequence >= head.sequence => continue,
-                    Some((place, _)) => *place,
-                    None => {
-                        records += 1;
-                        records - 1
-                    }
+                    Some((place, _)) => place,
+                    None => known.records.max(1),
                 };
-                file.seek(SeekFrom::Start((place * RECORD_BYTES) as u64))?;
+                file.seek(SeekFrom::Start(position(place)))?;
                 file.write_all(&head_record(workspace, *head))?;
+                known.heads.insert(workspace.clone(), (place, *head));
+                known.records = known.records.max(place + 1);
             }
             Ok(())
         })
     }
 
-    fn with_lock<T>(&self, act: impl FnOnce(&File) -> std::io::Result<T>) -> std::io::Result<T> {
-        self.0.lock()?;
-        let done = act(&self.0);
-        self.0.unlock()?;
+    fn with_lock<T>(
+        &self,
+        act: impl FnOnce(&File, &mut StoreMark) -> std::io::Result<T>,
+    ) -> std::io::Result<T> {
+        self.file.lock()?;
+        let done = act(&self.file, &mut self.known.borrow_mut());
+        self.file.unlock()?;
         done
     }
+}
+
+/// Where a record begins.
+fn position(place: usize) -> u64 {
+    (place * RECORD_BYTES) as u64
 }
 
 #[cfg(unix)]
@@ -214,6 +259,13 @@ fn encode_record(fields: &[&str]) -> Vec<u8> {
     record
 }
 
+/// The head of a journal in the fields of its record.
+fn head_of<'r>(fields: &[&'r str]) -> Option<(&'r str, JournalHead)> {
+    let [workspace, sequence, hash] = fields else { return None };
+    let (sequence, hash) = sequence.parse().ok().zip(from_hex(hash))?;
+    Some((workspace, JournalHead { sequence, hash }))
+}
+
 /// The fields of an intact record.
 fn decode_record(record: &[u8]) -> Option<Vec<&str>> {
     let line = std::str::from_utf8(record).ok()?.strip_suffix('\n')?;
@@ -236,4 +288,72 @@ fn from_hex(text: &str) -> Option<EventHash> {
         *byte = u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok()?;
     }
     Some(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(sequence: u64) -> JournalHead {
+        JournalHead { sequence, hash: [7; 32] }
+    }
+
+    /// The sequences of the journals in the file, by their names.
+    fn marked(store: &Path) -> Vec<(String, u64)> {
+        let heads = read(store).unwrap().unwrap().heads.into_iter();
+        heads.map(|(name, (_, head))| (name, head.sequence)).collect()
+    }
+
+    #[test]
+    fn processes_that_raise_one_mark_read_what_the_others_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("commonbook.db");
+        let open = || MarkFile {
+            file: File::options()
+                .create(true)
+                .truncate(false)
+                .read(true)
+                .write(true)
+                .open(mark_path(&store))
+                .unwrap(),
+            known: RefCell::default(),
+        };
+        let (one, other) = (open(), open());
+        let raise = |mark: &MarkFile, heads: &[(&str, u64)]| {
+            let heads: Vec<(String, JournalHead)> =
+                heads.iter().map(|(name, end)| ((*name).to_owned(), head(*end))).collect();
+            mark.raise(&heads).unwrap();
+        };
+        let expect = |heads: &[(&str, u64)]| {
+            let heads: Vec<(String, u64)> =
+                heads.iter().map(|(name, end)| ((*name).to_owned(), *end)).collect();
+            assert_eq!(marked(&store), heads);
+        };
+        raise(&one, &[("a", 1), ("b", 2)]);
+        raise(&other, &[("c", 3), ("b", 5)]);
+        raise(&one, &[("c", 2), ("b", 4), ("d", 1)]);
+        expect(&[("a", 1), ("b", 5), ("c", 3), ("d", 1)]);
+        // A torn record is ignored, and its journal gets another one.
+        let place = one.known.borrow().heads["c"].0;
+        let mut bytes = std::fs::read(mark_path(&store)).unwrap();
+        bytes[place * RECORD_BYTES + 3] ^= 1;
+        std::fs::write(mark_path(&store), bytes).unwrap();
+        raise(&other, &[("c", 4)]);
+        raise(&one, &[("c", 3)]);
+        expect(&[("a", 1), ("b", 5), ("c", 4), ("d", 1)]);
+        // Another process writes the file anew, in another order, and shorter or as long as before.
+        for journals in
+            [vec![("d", 3), ("a", 9)], vec![("e", 1), ("a", 9), ("b", 1), ("c", 1), ("d", 3)]]
+        {
+            std::fs::write(mark_path(&store), []).unwrap();
+            raise(&open(), &journals);
+            raise(&one, &[("a", 10), ("d", 1)]);
+            raise(&other, &[("d", 4), ("a", 3)]);
+            let after = marked(&store);
+            assert!(
+                after.contains(&("a".into(), 10)) && after.contains(&("d".into(), 4)),
+                "{after:?}"
+            );
+        }
+    }
 }
