@@ -20,8 +20,8 @@ use crate::store::StoreWrite;
 /// second than groups of 32 or 64: the versions of a row that one transaction makes stay until its end.
 const GROUP_WRITES_MAX: usize = 16;
 
-/// Writes that have one lane after a conflict: so many that a conflict at their end costs little, and so
-/// few that lanes part again soon on a database where workspaces share no pages.
+/// Writes that have one lane after a conflict. A conflict at their end costs little beside them, and lanes
+/// part again within a second or two on a database where workspaces share no pages.
 const JOINED_WRITES: usize = 256;
 
 /// The writes that wait in this process. A lane has an entry while one of its writes runs.
