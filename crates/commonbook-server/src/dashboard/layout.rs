@@ -1,14 +1,16 @@
 //! The frame of every page: the head, the navigation, the notice of what was done, and the foot.
 
 use commonbook::base::error::{Error, Result};
-use commonbook::model::access;
 use commonbook::model::event::ResumeToken;
 use maud::{DOCTYPE, Markup, html};
 
 use super::parts::{form_fields, verb_words};
-use super::request::{DONE_PARAMETER, DashboardPage, PageContent, PageRequest};
+use super::request::{DONE_PARAMETER, DashboardPage, PageContent, PageRequest, path_in};
 use super::{assets, same};
 use crate::http_error::RequestId;
+
+/// Workspaces in the menu of each page at most.
+const MENU_WORKSPACES_MAX: usize = 50;
 
 /// A whole page, made from the journal as of this position or a later one.
 ///
@@ -63,7 +65,7 @@ pub(super) fn page(
         }
         p id="arrived" class="unseen" role="status" {}
         dialog id="palette" aria-label="Go to a page or a thing" {
-            input type="search" id="palette-input" placeholder="Page, memory, entity, case…" autocomplete="off"
+            input type="search" id="palette-input" placeholder="Page, memory, entity, case, workspace…" autocomplete="off"
                 role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="Go to";
             ul id="palette-list" role="listbox" aria-label="Results" {}
         }
@@ -91,22 +93,27 @@ pub(super) fn page(
     ))
 }
 
-/// The menu of the workspaces that the caller may look at.
+/// The menu of the workspaces that the caller may look at: the caller's own and the first ones, and the way
+/// to all others.
 fn workspace_menu(request: &PageRequest) -> Result<Markup> {
-    let caller = request.caller()?;
-    let all = match access::may_roam(caller) {
-        Ok(()) => request.book().store().read(|tx| tx.workspaces())?,
-        Err(_) => vec![caller.workspace.clone()],
-    };
+    let own = &request.caller()?.workspace;
+    let all = request.workspaces()?;
+    let others = all.iter().filter(|workspace| *workspace != own);
+    let shown = [own].into_iter().chain(others).take(MENU_WORKSPACES_MAX);
+    let hidden = all.len().saturating_sub(MENU_WORKSPACES_MAX);
     Ok(html! {
         details class="menu" {
-            summary title="Workspace" { (caller.workspace) }
+            summary title="Workspace" { (own) }
             ul {
-                @for workspace in &all {
+                @for workspace in shown {
                     li {
-                        a href=(format!("/dashboard/w/{}/{}", super::request::path_segment(workspace.as_str()), request.page.path))
-                            aria-current=[(*workspace == caller.workspace).then_some("true")] { (workspace) }
+                        a href=(path_in(workspace, request.page.path)) aria-current=[(workspace == own).then_some("true")] {
+                            (workspace)
+                        }
                     }
+                }
+                @if hidden > 0 {
+                    li { a href=(request.path("find")) { "Find one of " (hidden) " more…" } }
                 }
             }
         }

@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use commonbook::Commonbook;
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::access;
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{EventFilter, ResumeToken};
 use commonbook::model::workspace::Workspace;
@@ -182,7 +183,18 @@ impl PageRequest {
         })
     }
 
-    /// The library, for what is no verb: the names of the workspaces.
+    /// The workspaces that the caller may look at, by their names.
+    ///
+    /// # Errors
+    /// As [`Self::caller`]; `unavailable` if the store cannot be read.
+    pub(super) fn workspaces(&self) -> Result<Vec<Workspace>> {
+        match access::may_roam(self.caller()?) {
+            Ok(()) => self.book.store().read(|tx| tx.workspaces()),
+            Err(_) => Ok(vec![self.workspace()?.clone()]),
+        }
+    }
+
+    /// The library, for what is no verb.
     pub(super) fn book(&self) -> &Commonbook {
         &self.book
     }
@@ -204,8 +216,10 @@ impl PageRequest {
 
     /// The path of a page or of a thing on it, in the same workspace: `memories`, `memories/mem_…`.
     pub(super) fn path(&self, page: &str) -> String {
-        let workspace = self.caller.as_ref().map_or("default", |caller| caller.workspace.as_str());
-        format!("/dashboard/w/{}/{page}", path_segment(workspace))
+        match &self.caller {
+            Some(caller) => path_in(&caller.workspace, page),
+            None => format!("{DASHBOARD_PATH}/w/default/{page}"),
+        }
     }
 
     /// The path of a thing on a page.
@@ -251,6 +265,11 @@ impl PageRequest {
 /// The items of a list that has one on each line.
 pub(super) fn items_on_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|item| !item.is_empty())
+}
+
+/// The path of a page of a workspace.
+pub(super) fn path_in(workspace: &Workspace, page: &str) -> String {
+    format!("{DASHBOARD_PATH}/w/{}/{page}", path_segment(workspace.as_str()))
 }
 
 /// A text as one part of a path.

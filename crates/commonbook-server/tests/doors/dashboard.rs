@@ -194,6 +194,26 @@ fn every_page_shows_with_its_policy_and_its_tag() {
     assert_eq!(browser.get("now/1").status, 404);
 }
 
+#[test]
+fn the_menu_has_fifty_workspaces_and_find_has_the_others() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    save(&home, "ann", &json!({"text": "Ann likes tea"}));
+    for number in 0..60 {
+        let name = format!("team-{number:02}");
+        let saved = home.run(&["save", "Deploys run on Friday", "--workspace", &name]);
+        assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+    }
+    let browser = signed_in(&home, &server);
+    let page = browser.get("memories").body;
+    let menu = between(&page, "<details class=\"menu\">", "</details>");
+    assert_eq!(menu.matches("<li>").count(), 51, "{menu}");
+    assert!(menu.contains("/dashboard/w/team-48/memories") && !menu.contains("team-49"), "{menu}");
+    assert!(text_of(&menu).contains("Find one of 11 more"), "{menu}");
+    let found = browser.get("find?q=TEAM-59").body;
+    assert!(found.contains("<a href=\"/dashboard/w/team-59/now\">"), "{found}");
+}
+
 /// The command lines that a page shows for what it does.
 fn command_lines(page: &str) -> Vec<String> {
     let codes = page.split("<code>").skip(1).filter_map(|rest| rest.split_once("</code>"));

@@ -6,11 +6,12 @@ use commonbook::model::agent::AgentList;
 use commonbook::model::case::Case;
 use commonbook::model::entity::Entity;
 use commonbook::model::search::SearchResponse;
+use commonbook::model::workspace::Workspace;
 use maud::{Markup, html};
 use serde_json::json;
 
 use super::super::parts::empty_list;
-use super::super::request::{PageContent, PageRequest};
+use super::super::request::{PageContent, PageRequest, path_in};
 use crate::words::memory_glance;
 
 /// Things of one kind that are shown at most.
@@ -60,6 +61,11 @@ fn find(request: &PageRequest, words: &str) -> Result<Vec<Markup>> {
     for entity in &entities.items {
         let name = format!("{}:{}", entity.entity_type, entity.value);
         found.push(row(request.item_path("entities", &entity.id.to_string()), "entity", &name));
+    }
+    let workspaces = request.workspaces()?;
+    let fits = |name: &&Workspace| name.as_str().to_lowercase().contains(&needle);
+    for workspace in workspaces.iter().filter(fits).take(FOUND_MAX) {
+        found.push(row(path_in(workspace, "now"), "workspace", workspace.as_str()));
     }
     for hit in &hits.hits {
         let path = request.item_path("memories", &hit.memory.id.to_string());
