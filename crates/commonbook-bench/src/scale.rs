@@ -157,16 +157,9 @@ impl ScaleBench {
     }
 
     /// Prints the medians of the turns.
-    fn print_saves(
-        place: SavePlace,
-        clients: usize,
-        mut theirs: Vec<f64>,
-        mut ours: Vec<SaveFigure>,
-    ) {
+    fn print_saves(place: SavePlace, clients: usize, mut theirs: Vec<f64>, ours: Vec<SaveFigure>) {
         theirs.sort_by(f64::total_cmp);
-        ours.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
-        let (Some(theirs), Some(ours)) = (theirs.get(theirs.len() / 2), ours.get(ours.len() / 2))
-        else {
+        let (Some(theirs), Some(ours)) = (theirs.get(theirs.len() / 2), median_turn(ours)) else {
             return;
         };
         let share = 100.0 * ours.rate() / theirs;
@@ -280,21 +273,26 @@ impl ScaleBench {
     fn measure_saves_of_many(&self, book: &Commonbook) -> Result<()> {
         print_line(&format!("\nsaves in these workspaces\n{SAVES_OF_MANY_HEAD}"));
         for clients in CLIENTS {
-            let far = self.workspaces / clients;
             let save = |client: usize, rng: &mut Rng| {
-                let who = caller(&format!("team-{}", client * far))?;
+                let who = caller(&format!("team-{}", client * self.workspaces / clients))?;
                 book.save_memory(&who, &made_up_memory(rng)).map(drop)
             };
             let each = self.saves.div_ceil(clients);
             let measure = |_| measure_threads(clients, each, save);
-            let mut figures = (0..self.turns).map(measure).collect::<Result<Vec<_>>>()?;
-            figures.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
-            let Some(figure) = figures.get(figures.len() / 2) else { continue };
+            let figures = (0..self.turns).map(measure).collect::<Result<Vec<_>>>()?;
+            let Some(figure) = median_turn(figures) else { continue };
             let ([median, p95], rate) = (figure.percentiles_ms(), figure.rate());
             print_line(&format!("{clients:>8} {rate:>12.0} {median:>10.2} {p95:>10.2}"));
         }
         Ok(())
     }
+}
+
+/// The turn with the median rate.
+fn median_turn(mut turns: Vec<SaveFigure>) -> Option<SaveFigure> {
+    turns.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
+    let middle = turns.len() / 2;
+    turns.into_iter().nth(middle)
 }
 
 /// The memory of this process.

@@ -2,8 +2,8 @@
 //!
 //! The key `checksum` is of what a person may change, as the program wrote it: a file that still has it was
 //! not edited. `ancestors` holds those of the revisions before, the newest first: by them a file that was
-//! written elsewhere is compared with the revision that both sides have. `undone_deletions` holds when the
-//! memory was deleted and restored since: by it another machine that deleted the memory too restores it.
+//! written elsewhere is compared with the revision that both sides have. `undone_deletions` holds the times
+//! of deletions that were undone: by them another machine that deleted the memory too restores it.
 //! `supersedes` is for readers.
 
 use std::collections::{BTreeMap, BTreeSet};

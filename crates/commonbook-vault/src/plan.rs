@@ -133,9 +133,9 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
 
 /// The step for a file that says what the store says, and undoes no deletion of the store.
 ///
-/// Where one side has deleted the memory and the other has it, the deletion is followed unless that other
-/// side has undone it: which it was, its time tells. Where one has put it away otherwise, the later revision
-/// stays, and of one revision the side that has put it away is followed.
+/// A deletion is known by its time. Where one side has deleted the memory and the other has it, the deletion
+/// is followed, unless the other side has undone the deletion of that time. Where one side has put it away
+/// otherwise, the later revision stays, and of one revision the side that has put it away is followed.
 fn plan_same(stored: &StoredMemory, file: &MemoryFile, is_unedited: bool) -> MemoryStep {
     let memory = &stored.memory;
     let has_owner = file.is_of_others(memory) || file.owner() == Some(memory.owner.as_str());

@@ -162,7 +162,7 @@ impl FileLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineKind {
     Changed,
-    /// What else a file says whose memory was restored.
+    /// What a file says beside the restoration of its memory.
     Edit,
     Created,
     Received,
@@ -378,8 +378,8 @@ impl Vault<'_> {
         Ok(lines)
     }
 
-    /// The lines for a memory that is restored and says what its file says; what the store does not take of it
-    /// is there for the next pass.
+    /// The lines that restore a memory and make it say what its file says. The file is written again only
+    /// if the store accepts the last of them.
     fn restoration_lines(
         &self,
         found: &FoundFile,

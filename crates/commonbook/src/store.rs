@@ -90,8 +90,8 @@ pub use wrapper::StoreWrapper;
 
 /// A write as a store runs it.
 pub struct StoreWrite {
-    /// The workspace whose journal it changes, if that is known. Writes of one workspace that wait for
-    /// each other may share a transaction.
+    /// The workspace whose journal it changes, if that is known. Writes that name one may share a
+    /// transaction with others that wait.
     pub workspace: Option<Workspace>,
     /// Whether it writes what a follower derives. The thread of a follower may have a low priority, so it
     /// does not run the writes of others.

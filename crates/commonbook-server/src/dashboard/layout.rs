@@ -98,16 +98,16 @@ pub(super) fn page(
 fn workspace_menu(request: &PageRequest) -> Result<Markup> {
     let own = &request.caller()?.workspace;
     let all = request.workspaces()?;
-    let others = all.iter().filter(|workspace| *workspace != own);
-    let shown = [own].into_iter().chain(others).take(MENU_WORKSPACES_MAX);
-    let hidden = all.len().saturating_sub(MENU_WORKSPACES_MAX);
+    let others: Vec<_> = all.iter().filter(|workspace| *workspace != own).collect();
+    let shown = &others[..others.len().min(MENU_WORKSPACES_MAX - 1)];
+    let hidden = others.len() - shown.len();
     Ok(html! {
         details class="menu" {
             summary title="Workspace" { (own) }
             ul {
-                @for workspace in shown {
+                @for workspace in [&own].into_iter().chain(shown) {
                     li {
-                        a href=(path_in(workspace, request.page.path)) aria-current=[(workspace == own).then_some("true")] {
+                        a href=(path_in(workspace, request.page.path)) aria-current=[(*workspace == own).then_some("true")] {
                             (workspace)
                         }
                     }

@@ -386,15 +386,24 @@ fn a_restored_memory_comes_back_at_the_machine_that_had_it_deleted_too() {
     let restore = |world: &World| {
         world.book.restore_memory(&caller("ann"), &request(json!({"id": memory.id}))).unwrap();
     };
-    // Its id is the same there, and nobody's memory.
-    let rounds = ["first", "second"].iter().enumerate();
-    for (round, name) in rounds {
-        delete(&here, 1 + round as i64);
+    let would_change = |world: &World| {
+        let dry = SyncOptions { dry_run: true, ..SyncOptions::default() };
+        world.try_sync(dry, Box::new(DiskSteps)).unwrap().changed.len()
+    };
+    // There it belongs to `legacy`, and has the same id.
+    for hours in [1, 2] {
+        delete(&here, hours);
+        here.sync();
+        carry(&here, &there);
+        assert_eq!(would_change(&there), 1, "a dry run names the deletion");
         exchange(&here, &there);
-        assert!(!is_at(&here, "wiki") && !is_at(&there, "wiki"), "{name}: both have deleted it");
+        assert!(!is_at(&here, "wiki") && !is_at(&there, "wiki"), "both have deleted it");
         restore(&here);
+        here.sync();
+        carry(&here, &there);
+        assert_eq!(would_change(&there), 1, "a dry run names the restoration");
         exchange(&here, &there);
-        assert!(is_at(&here, "wiki") && is_at(&there, "wiki"), "{name}: both have restored it");
+        assert!(is_at(&here, "wiki") && is_at(&there, "wiki"), "both have restored it");
         quiet(&here.sync());
         quiet(&there.sync());
     }
@@ -414,6 +423,28 @@ fn a_restored_memory_comes_back_at_the_machine_that_had_it_deleted_too() {
     assert!(!is_at(&here, "wiki") && !is_at(&there, "wiki"));
     quiet(&here.sync());
     quiet(&there.sync());
+}
+
+#[test]
+fn a_deletion_keeps_its_time_unless_that_is_of_a_wrong_clock() {
+    let now = crate::at(0).to_string();
+    for (named, expected) in [
+        ("2026-11-20T08:00:00Z", "2026-11-20T08:00:00Z"),
+        ("2026-12-20T08:00:00Z", "2026-12-20T08:00:00Z"),
+        ("2026-10-21T08:00:00Z", &*now),
+        ("2199-01-01T00:00:00Z", &*now),
+    ] {
+        let world = World::new();
+        world.save("ann", "The wiki is at the old address");
+        world.sync();
+        let ended = format!("deleted_at: {named}\nchecksum:");
+        world.edit("wiki", |content| content.replace("checksum:", &ended));
+        assert_eq!(world.sync().changed.len(), 1, "{named}");
+        let list = request(json!({"deleted": true}));
+        let deleted = world.book.list_memories(&caller("ann"), &list).unwrap().items;
+        assert_eq!(deleted[0].deleted_at.unwrap().to_string(), expected, "{named}");
+        quiet(&world.sync());
+    }
 }
 
 /// Deletes and restores a memory twice, by the person.

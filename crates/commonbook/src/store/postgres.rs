@@ -1,9 +1,10 @@
 //! The store in a PostgreSQL server: one memory for the processes of many machines.
 //!
 //! Writes run in serializable transactions; if another one changed what a write read, the whole
-//! closure runs again. Writes of one workspace that wait for each other share a transaction. Reads run on snapshots. The statements are those of every store; the
-//! dialect turns their text into PostgreSQL's. Rows have no digests here: a server that others can
-//! write to has roles for that.
+//! closure runs again. Writes that wait for each other share a transaction: those of one workspace, and
+//! after a conflict for a while those of all. Reads run on snapshots. The statements are those of every
+//! store; the dialect turns their text into PostgreSQL's. Rows have no digests here: a server that others
+//! can write to has roles for that.
 
 mod address;
 mod dialect;

@@ -476,8 +476,11 @@ pub(super) fn remove_memory(
     tx.purge_memory(memory)
 }
 
+/// How long a deleted memory can be restored.
+pub(super) const RECOVERY_PERIOD: SignedDuration =
+    SignedDuration::from_hours(24 * limits::DELETED_DAYS);
+
 /// Memories deleted before this time cannot be restored any more.
 pub(super) fn end_of_recovery(now: Timestamp) -> Timestamp {
-    let days = SignedDuration::from_hours(24 * limits::DELETED_DAYS);
-    now.checked_sub(days).unwrap_or(Timestamp::MIN)
+    now.checked_sub(RECOVERY_PERIOD).unwrap_or(Timestamp::MIN)
 }

@@ -55,8 +55,8 @@ enum WriteNews {
     Ran(Result<()>),
 }
 
-/// Writes that share a transaction, in the order of their workspaces: two nodes lock the journals of their
-/// groups in one order, and never wait for each other.
+/// Writes that share a transaction, in the order of their workspaces: all nodes lock journals in that order,
+/// so that no two groups each have the journal that the other one waits for.
 struct WriteGroup {
     writes: Vec<WaitingWrite>,
     /// The place of the write whose thread runs them.
@@ -167,6 +167,7 @@ fn not_run() -> Error {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
+    use std::thread::Scope;
 
     use super::*;
 
@@ -187,6 +188,20 @@ mod tests {
                 std::thread::yield_now();
             }
         }
+    }
+
+    /// Begins a write of the workspace `x`, which ends when this number of writes waits.
+    fn hold<'s>(queue: &'s WriteQueue, scope: &'s Scope<'s, '_>, count: usize) {
+        let (begun, first) = channel();
+        scope.spawn(move || {
+            let wait = |group: &mut [&mut StoreWrite]| {
+                begun.send(()).unwrap();
+                queue.await_count(count);
+                vec![Ok(()); group.len()]
+            };
+            queue.run(write(Some("x")), wait).unwrap();
+        });
+        first.recv().unwrap();
     }
 
     fn conflict(number: usize) -> Result<()> {
@@ -238,7 +253,6 @@ mod tests {
         let queue = WriteQueue::default();
         let leads = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
-            let (begun, first) = channel();
             let (queue, leads) = (&queue, &leads);
             let run = move |who: &'static str, write: StoreWrite| {
                 queue.run(write, |group| {
@@ -246,14 +260,7 @@ mod tests {
                     vec![Ok(()); group.len()]
                 })
             };
-            scope.spawn(move || {
-                queue.run(write(Some("x")), |group| {
-                    begun.send(()).unwrap();
-                    queue.await_count(3);
-                    vec![Ok(()); group.len()]
-                })
-            });
-            first.recv().unwrap();
+            hold(queue, scope, 3);
             scope.spawn(move || {
                 run("a follower", StoreWrite { is_derived: true, ..write(Some("x")) })
             });
@@ -274,16 +281,8 @@ mod tests {
             group.iter().map(|write| write.workspace.as_ref().unwrap().to_string()).collect()
         };
         std::thread::scope(|scope| {
-            let (begun, first) = channel();
             let (queue, groups) = (&queue, &groups);
-            scope.spawn(move || {
-                queue.run(write(Some("x")), |group| {
-                    begun.send(()).unwrap();
-                    queue.await_count(3);
-                    vec![Ok(()); group.len()]
-                })
-            });
-            first.recv().unwrap();
+            hold(queue, scope, 3);
             for name in ["y", "z", "w"] {
                 scope.spawn(move || {
                     queue.run(write(Some(name)), |group| {

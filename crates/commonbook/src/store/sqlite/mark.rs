@@ -68,7 +68,7 @@ impl StoreMark {
     /// Reads the records after those that were read.
     fn read_more(&mut self, mut file: &File) -> std::io::Result<()> {
         let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(position(self.records)))?;
+        file.seek(SeekFrom::Start(offset_bytes(self.records)))?;
         file.read_to_end(&mut bytes)?;
         for (place, record) in (self.records..).zip(bytes.chunks(RECORD_BYTES)) {
             let Some(fields) = decode_record(record) else {
@@ -89,7 +89,7 @@ impl StoreMark {
 
     /// Reads what other processes have added; everything if one has written the file anew.
     fn refresh(&mut self, file: &File) -> std::io::Result<()> {
-        if file.metadata()?.len() < position(self.records) {
+        if file.metadata()?.len() < offset_bytes(self.records) {
             *self = Self::default();
         }
         self.read_more(file)
@@ -103,7 +103,7 @@ impl StoreMark {
     ) -> std::io::Result<Option<(usize, JournalHead)>> {
         let Some((place, _)) = self.heads.get(workspace).copied() else { return Ok(None) };
         let mut record = [0; RECORD_BYTES];
-        file.seek(SeekFrom::Start(position(place)))?;
+        file.seek(SeekFrom::Start(offset_bytes(place)))?;
         file.read_exact(&mut record)?;
         let fields = decode_record(&record);
         match fields.as_deref().and_then(head_of) {
@@ -210,7 +210,7 @@ impl MarkFile {
                     Some((place, _)) => place,
                     None => known.records.max(1),
                 };
-                file.seek(SeekFrom::Start(position(place)))?;
+                file.seek(SeekFrom::Start(offset_bytes(place)))?;
                 file.write_all(&head_record(workspace, *head))?;
                 known.heads.insert(workspace.clone(), (place, *head));
                 known.records = known.records.max(place + 1);
@@ -230,8 +230,8 @@ impl MarkFile {
     }
 }
 
-/// Where a record begins.
-fn position(place: usize) -> u64 {
+/// Where a record begins in the file.
+fn offset_bytes(place: usize) -> u64 {
     (place * RECORD_BYTES) as u64
 }
 

@@ -1,23 +1,25 @@
 //! What a person changed in the file of a memory, written as a revision of it.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::export::{EditedChange, MemoryEdit};
 use crate::model::memory::{Memory, SaveOutcome, UpdateMemory, expect_revision};
 use crate::store::Transaction;
-use crate::verbs::memory::{MemoryChange, not_deleted, replace, revived, visible_memory};
+use crate::verbs::memory::{
+    MemoryChange, RECOVERY_PERIOD, not_deleted, replace, revived, visible_memory,
+};
 use crate::verbs::ops::forgotten::admit_memory;
 
 /// Writes an edit; returns whether it changed anything. An edit that was written before changes nothing.
 ///
 /// # Errors
-/// `not_found` if the memory is not in the caller's sight, or deleted and not to be restored; `forbidden` if the caller is no
-/// person, or the memory an entry of a case; `conflict` if the memory is not at the expected revision.
+/// `not_found` if the memory is not in the caller's sight, if it is deleted and the edit does not restore
+/// it, or if it was deleted too long ago; `forbidden` if the caller is no person, or the memory an entry of
+/// a case; `conflict` if the memory is not at the expected revision.
 pub(super) fn write_edit(
     tx: &mut dyn Transaction,
     caller: &Caller,
@@ -40,16 +42,14 @@ pub(super) fn write_edit(
         }
         EditedChange::Delete(_) if stored.deleted_at.is_some() => return Ok(SaveOutcome::Repeated),
         EditedChange::Delete(deletion) => {
-            let of_recovery = SignedDuration::from_hours(24 * limits::DELETED_DAYS);
-            let told = deletion.deleted_at.filter(|at| at.duration_since(now).abs() <= of_recovery);
-            let after = Memory { deleted_at: told.or(Some(now)), ..stored.clone() };
+            let is_near = |at: &Timestamp| at.duration_since(now).abs() <= RECOVERY_PERIOD;
+            let deleted_at = deletion.deleted_at.filter(is_near).unwrap_or(now);
+            let after = Memory { deleted_at: Some(deleted_at), ..stored.clone() };
             (after, EventKind::MemoryDeleted, Vec::new())
         }
-        EditedChange::Restore(_) if stored.deleted_at.is_none() => {
-            return Ok(SaveOutcome::Repeated);
-        }
         EditedChange::Restore(_) => {
-            let after = revived(&stored, now)?.unwrap_or_else(|| stored.clone());
+            let after = revived(&stored, now)?.filter(|_| stored.deleted_at.is_some());
+            let Some(after) = after else { return Ok(SaveOutcome::Repeated) };
             (after, EventKind::MemoryRestored, Vec::new())
         }
         EditedChange::Update(update) => {
