@@ -5,8 +5,9 @@
 
 mod address;
 mod error_response;
-#[cfg(any(test, feature = "loopback"))]
-pub mod loopback;
+#[cfg(test)]
+#[path = "../tests/loopback/mod.rs"]
+pub(crate) mod loopback;
 
 use std::fmt;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 mod answer;
 mod complete;
 mod contract;
-#[cfg(feature = "conformance")]
+#[cfg(test)]
 mod fixtures;
 mod http;
 mod off;
@@ -49,7 +49,7 @@ use page::page;
 use subscribe::ConnectionSubscriptions;
 use tool::ToolOffers;
 
-#[cfg(feature = "conformance")]
+#[cfg(test)]
 pub(crate) use fixtures::FixtureDoor;
 pub(crate) use http::{TOOLS_HEADER, service};
 pub(crate) use off::OffDoor;

@@ -183,7 +183,7 @@ fn router(
 ) -> Result<Router> {
     let (rates, bodies) = (Arc::new(rates), BodyBudget::default());
     let door = door.with_rates(Arc::clone(&rates));
-    #[cfg(feature = "conformance")]
+    #[cfg(test)]
     let door = mcp::FixtureDoor::wrap_door(door);
     let mcp = mcp::service(move || door.for_connection(), stopping.clone())
         .layer(from_fn_with_state(bodies.clone(), read_whole_body));

@@ -1,12 +1,8 @@
 //! One story through every door leaves equal responses, rows and events.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-#[expect(dead_code, reason = "each test binary uses its own part of the world")]
-mod world;
-
 use serde_json::{Value, json};
-use world::{Answer, Cli, Door, Home, Mcp, Server, plain};
+
+use crate::world::{Answer, Cli, Door, Home, Mcp, Server, plain};
 
 /// Runs the story through one door; returns all its responses, and the final state.
 fn story(door: &dyn Door) -> Value {

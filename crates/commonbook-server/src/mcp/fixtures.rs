@@ -2,7 +2,7 @@
 //!
 //! What is not a fixture goes on to the door, so that the suite sees our router, our checks of who
 //! calls and from where, our tools, resources and prompts, and the answers that it wants. They are
-//! in the program only with the feature `conformance`, which `.ci/conformance` asks for.
+//! compiled for tests alone: `.ci/conformance` starts them as the test below.
 
 mod content;
 mod input;
@@ -400,4 +400,12 @@ impl ServerHandler for FixtureDoor {
         }
         self.door.listen(context).await
     }
+}
+
+#[test]
+#[ignore = "serves until a signal: .ci/conformance runs the official suite against it"]
+fn the_server_of_the_official_suite_ends_with_success() {
+    let arguments = ["commonbook", "serve", "--port", "0", "--tools", "full"];
+    let ended = crate::run_program(&arguments.map(Into::into));
+    assert_eq!(ended, std::process::ExitCode::SUCCESS);
 }

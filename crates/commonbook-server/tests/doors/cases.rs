@@ -189,7 +189,7 @@ fn work(door: &dyn Door, key: &str, text: &str) {
 #[test]
 #[cfg(unix)]
 fn a_server_runs_the_merge_bot_and_tells_readers_of_the_stream_what_was_appended() {
-    use crate::stream::Stream;
+    use crate::doors::stream::Stream;
     let home = Home::new();
     let server = Server::start(&home);
     server

@@ -134,7 +134,7 @@ fn over_http_only_the_agent_of_the_token_gets_its_standing_memory() {
     let without = context_for(&[engineer]);
     assert!(without.contains("in the safe"), "a caller on this machine is trusted");
     assert!(without.contains("Rules of the person you work for"), "{without}");
-    let bearer = |agent: &str| format!("Bearer {}", crate::tokens::token(&home, &[agent]).0);
+    let bearer = |agent: &str| format!("Bearer {}", crate::doors::tokens::token(&home, &[agent]).0);
     let (parent, own) = (bearer("codex"), bearer("codex/engineer"));
     assert!(context_for(&[("Authorization", &own)]).contains("in the safe"));
     assert!(context_for(&[("Authorization", &own), engineer]).contains("in the safe"));

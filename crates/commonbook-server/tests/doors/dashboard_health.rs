@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::dashboard::{between, save, signed_in, signed_in_with, text_of};
-use crate::tokens::token;
-use crate::webhooks::{HttpReceiver, add, hasty_server};
+use crate::doors::dashboard::{between, save, signed_in, signed_in_with, text_of};
+use crate::doors::tokens::token;
+use crate::doors::webhooks::{HttpReceiver, add, hasty_server};
 use crate::world::{Cli, Door, Home, Server, WORKSPACE};
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::dashboard::{Browser, PAGES};
-use crate::tokens::token;
+use crate::doors::dashboard::{Browser, PAGES};
+use crate::doors::tokens::token;
 use crate::world::{Home, Server, WORKSPACE};
 
 /// Words of what no other agent may see; each stands in one hidden thing alone.

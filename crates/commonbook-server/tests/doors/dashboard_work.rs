@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::dashboard::{Browser, between, save, signed_in, signed_in_with, text_of};
-use crate::tokens::token;
+use crate::doors::dashboard::{Browser, between, save, signed_in, signed_in_with, text_of};
+use crate::doors::tokens::token;
 use crate::world::{Cli, Door, Home, Server};
 
 /// The part of a page with this id, as text.

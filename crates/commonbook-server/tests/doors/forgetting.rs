@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::ask;
+use crate::doors::mcp::ask;
 use crate::world::{Cli, Door, Home, Mcp, Server, WORKSPACE};
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::Receiver;
 
-use commonbook_embed::client::loopback::{LoopbackRequest, LoopbackResponse, serve};
 use serde_json::{Value, json};
 
+use crate::loopback::{LoopbackRequest, LoopbackResponse, serve};
 use crate::world::{Cli, Door, Home, Mcp, Server};
 
 const OLDER: &str = "The Atlas API waits 30 seconds with 3 retries";

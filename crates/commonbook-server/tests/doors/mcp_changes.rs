@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{ServiceError, Subscription};
 use serde_json::{Value, json};
 
-use crate::tokens::token;
+use crate::doors::tokens::token;
 use crate::world::{Client, Door, Home, Mcp, Server, new_text};
 
 /// How a client receives changes: in its session, or on a stream that it requested.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tokens::token;
+use crate::doors::tokens::token;
 use crate::world::{Home, Server};
 
 const ACCEPT: (&str, &str) = ("Accept", "application/json, text/event-stream");

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
-use prometheus_parse::{Sample, Scrape, Value as SampleValue};
 use serde_json::{Value, json};
 
-use crate::stream::Stream;
-use crate::tokens::token;
+use crate::doors::stream::Stream;
+use crate::doors::tokens::token;
 use crate::world::{Door, Home, Mcp, Server, WORKSPACE, new_text};
 
 /// The names of all labels.
@@ -23,6 +22,30 @@ struct ParsedScrape {
     samples: Vec<Sample>,
 }
 
+/// One line of a scrape: `name{label="value",…} number`, or `name number`.
+#[derive(Debug)]
+struct Sample {
+    metric: String,
+    labels: BTreeMap<String, String>,
+    value: f64,
+}
+
+impl Sample {
+    fn of(line: &str) -> Self {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        let (metric, labels) = match name.split_once('{') {
+            Some((metric, labels)) => (metric, labels.strip_suffix("\"}").unwrap()),
+            None => (name, ""),
+        };
+        let pair = |label: &str| {
+            let (name, value) = label.split_once("=\"").unwrap();
+            (name.to_owned(), value.to_owned())
+        };
+        let labels = labels.split("\",").filter(|label| !label.is_empty()).map(pair).collect();
+        Self { metric: metric.to_owned(), labels, value: value.parse().unwrap() }
+    }
+}
+
 impl ParsedScrape {
     fn of(server: &Server) -> Self {
         let response = server.exchange("GET", "/metrics", &[], b"").unwrap();
@@ -30,8 +53,8 @@ impl ParsedScrape {
         let kind = response.headers()["content-type"].to_str().unwrap();
         assert_eq!(kind, "text/plain; version=0.0.4; charset=utf-8");
         let text = String::from_utf8(response.into_body()).unwrap();
-        let lines = text.lines().map(|line| Ok(line.to_owned()));
-        let samples = Scrape::parse(lines).unwrap().samples;
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let samples = lines.map(Sample::of).collect();
         Self { text, samples }
     }
 
@@ -39,16 +62,12 @@ impl ParsedScrape {
     fn sum(&self, metric: &str, labels: &[(&str, &str)]) -> f64 {
         let metric = format!("commonbook_{metric}");
         let fits = |sample: &&Sample| {
-            let has = |(name, value): &(&str, &str)| sample.labels.get(name) == Some(*value);
+            let has = |(name, value): &(&str, &str)| {
+                sample.labels.get(*name).is_some_and(|own| own == value)
+            };
             sample.metric == metric && labels.iter().all(has)
         };
-        let number = |sample: &Sample| match &sample.value {
-            SampleValue::Counter(number)
-            | SampleValue::Gauge(number)
-            | SampleValue::Untyped(number) => *number,
-            other => panic!("{metric} is {other:?}"),
-        };
-        self.samples.iter().filter(fits).map(number).sum()
+        self.samples.iter().filter(fits).map(|sample| sample.value).sum()
     }
 
     /// The types of all metrics, by name.
@@ -145,7 +164,7 @@ fn the_figures_of_the_home_follow_what_happens() {
     assert_eq!(after.sum("index_memories", &[]), 2.0);
     assert_eq!(after.sum("index_unembedded_memories", &[]), 2.0, "the embedder is off");
     let followers = after.samples.iter().filter_map(|sample| sample.labels.get("follower"));
-    let followers: BTreeSet<&str> = followers.collect();
+    let followers: BTreeSet<&str> = followers.map(String::as_str).collect();
     assert_eq!(followers, BTreeSet::from(["contradictions", "digests", "index", "mentions"]));
     let told = [("origin", "context")];
     let of =
@@ -255,7 +274,7 @@ fn no_label_has_a_name_or_a_text_of_a_caller() {
     assert!(!scrape.text.contains("evil"), "{}", scrape.text);
     let is_name = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
     for sample in &scrape.samples {
-        for (name, value) in sample.labels.iter() {
+        for (name, value) in &sample.labels {
             assert!(LABELS.contains(&name.as_str()), "{sample:?}");
             assert!(value.chars().all(is_name), "{sample:?}");
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stream::Stream;
+use crate::doors::stream::Stream;
 use crate::world::{Answer, Cli, Door, Home, Mcp, Server, WORKSPACE, new_text};
 
 const TASK: &str = "Mend the parser of tabs";

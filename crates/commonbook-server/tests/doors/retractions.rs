@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::ask;
+use crate::doors::mcp::ask;
 use crate::world::{Door, Home, Mcp, WORKSPACE, through_every_door};
 
 const QUESTION: &str = "On which day is the shop deployed?";

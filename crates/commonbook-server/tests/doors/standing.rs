@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tokens::token;
+use crate::doors::tokens::token;
 use crate::world::{Cli, Door, Home, Mcp, Server};
 
 /// An answer without what differs between homes and times.

@@ -6,6 +6,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
 
+use crate::world::http_client::HttpClient;
 use crate::world::{Home, Server};
 
 /// Creates a token at the command line; returns its secret, and its id.
@@ -135,7 +136,8 @@ fn over_mcp_the_token_determines_the_caller_and_not_the_clients_name() {
             .auth_header(secret);
         let me = Implementation::new("somebody-else", "1.0");
         let me = ClientConfig::new(ClientCapabilities::default(), me);
-        let client = me.serve(StreamableHttpClientTransport::from_config(config)).await.unwrap();
+        let client =
+            me.serve(StreamableHttpClientTransport::with_client(HttpClient, config)).await.unwrap();
         let mut request = CallToolRequestParams::new("save_memory");
         request.arguments =
             json!({"text": "A nest is built in spring", "verbose": true}).as_object().cloned();
@@ -238,7 +240,7 @@ fn a_stream_ends_when_its_token_does() {
     let (status, refused) =
         ask(&server, "/events/stream", &[("Authorization", &format!("Bearer {writes}"))]);
     assert_eq!((status, &refused["error"]["kind"]), (403, &json!("forbidden")));
-    let mut stream = crate::stream::Stream::shown(&server, &secret);
+    let mut stream = crate::doors::stream::Stream::shown(&server, &secret);
     assert!(home.run(&["token", "revoke", &id]).status.success());
     // Until the next check it sends at most a comment.
     while let Some(line) = stream.line() {

@@ -11,7 +11,7 @@ use hmac::{Hmac, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-use crate::tokens::token;
+use crate::doors::tokens::token;
 use crate::world::{Home, Server};
 
 /// How long a test waits for a delivery before it has failed.

@@ -3,7 +3,7 @@
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-use crate::tokens::token;
+use crate::doors::tokens::token;
 use crate::world::{Cli, Client, Door, Home, Mcp, Server, WORKSPACE};
 
 /// What a coding agent saves while it analyses, in its own words.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use commonbook_text::tokens;
 use serde_json::{Value, json};
 
-use crate::hook::{hook, log};
+use crate::processes::hook::{hook, log};
 use crate::world::{Home, Server};
 
 /// A client: the names of its events and fields, and where its output has the text.

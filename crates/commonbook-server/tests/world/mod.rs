@@ -1,7 +1,9 @@
 //! The world of the tests: a home, the program, and its three doors behind one face.
 
 #[path = "../../../commonbook/tests/postgres/homes.rs"]
+#[expect(dead_code, reason = "each test executable uses its own part of the homes")]
 mod homes;
+pub(crate) mod http_client;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,6 +14,7 @@ use std::time::Duration;
 
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::id::handle;
+use http_client::HttpClient;
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation,
@@ -685,7 +688,7 @@ impl<'h> Mcp<'h> {
             Some(url) => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.clone());
                 config.auth_header.clone_from(&self.token);
-                let transport = StreamableHttpClientTransport::from_config(config);
+                let transport = StreamableHttpClientTransport::with_client(HttpClient, config);
                 me.serve_with_lifecycle(transport, era).await
             }
             None => {

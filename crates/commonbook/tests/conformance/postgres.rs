@@ -59,6 +59,7 @@ fn refused(connection: &str, kind: ErrorKind, reason: &str) {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn statistics_are_refreshed_when_they_are_asked_for() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -85,6 +86,7 @@ fn saved_count(store: &dyn Store) -> u64 {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn what_cannot_be_used_is_refused() {
     refused("no connection string", ErrorKind::Invalid, "no connection string");
     refused("host=/nowhere user=x", ErrorKind::Unavailable, "cannot be reached");
@@ -93,6 +95,7 @@ fn what_cannot_be_used_is_refused() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn tables_of_a_newer_version_are_refused() {
     let fresh = Postgres::new();
     save(&*fresh.open(), "tea").unwrap();
@@ -101,6 +104,7 @@ fn tables_of_a_newer_version_are_refused() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn a_node_goes_on_with_the_next_version_and_stops_at_a_later_one() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -139,6 +143,7 @@ fn versions(fresh: &Postgres) -> Vec<i64> {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn one_of_many_processes_migrates_and_all_go_on() {
     let fresh = Postgres::new();
     save(&*fresh.open(), "tea").unwrap();
@@ -156,6 +161,7 @@ fn one_of_many_processes_migrates_and_all_go_on() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn a_migration_waits_for_the_transactions_that_run() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -178,6 +184,7 @@ fn a_migration_waits_for_the_transactions_that_run() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn many_processes_can_open_a_fresh_database_at_once() {
     let fresh = Postgres::new();
     std::thread::scope(|scope| {
@@ -191,6 +198,7 @@ fn many_processes_can_open_a_fresh_database_at_once() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn a_connection_that_was_closed_while_idle_is_replaced() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -202,6 +210,7 @@ fn a_connection_that_was_closed_while_idle_is_replaced() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn a_write_whose_connection_is_lost_runs_again_and_at_last_leaves_nothing() {
     let fresh = Arc::new(Postgres::new());
     let store = fresh.open();
@@ -225,6 +234,7 @@ fn a_write_whose_connection_is_lost_runs_again_and_at_last_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn a_journal_with_a_missing_event_is_found_by_the_check() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -239,6 +249,7 @@ fn a_journal_with_a_missing_event_is_found_by_the_check() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn writes_of_many_workspaces_run_beside_each_other() {
     let fresh = Postgres::new();
     let store = fresh.open();
@@ -282,6 +293,7 @@ const POSTGRES_NAMES: [&str; 5] = [
 ];
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn both_engines_have_the_same_tables_columns_and_indexes() {
     let home = Sqlite::new();
     drop(home.open());
@@ -323,6 +335,7 @@ fn both_engines_have_the_same_tables_columns_and_indexes() {
 }
 
 #[test]
+#[ignore = "needs a PostgreSQL server: .ci/postgres installs one and runs it"]
 fn every_table_is_copied() {
     let fresh = Postgres::new();
     drop(fresh.open());

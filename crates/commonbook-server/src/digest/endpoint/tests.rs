@@ -2,10 +2,10 @@
 
 use std::sync::mpsc::Receiver;
 
-use commonbook_embed::client::loopback::{LoopbackRequest, LoopbackResponse, serve};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::loopback::{LoopbackRequest, LoopbackResponse, serve};
 
 const KEY: &str = "sk-very-secret";
 

@@ -1,15 +1,5 @@
 //! The doors: common refusals, the offers of each, and the features of one alone.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-#[path = "../world/mod.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of the world")]
-mod world;
-
-#[path = "../../../commonbook-formats/tests/mem_bundle/sample.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of the samples")]
-mod sample;
-
 mod about;
 mod archives;
 mod audit;

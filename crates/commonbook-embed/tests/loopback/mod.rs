@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The reaction of the server to one request.
 #[derive(Debug)]
-pub enum LoopbackResponse {
+pub(crate) enum LoopbackResponse {
     /// Sends this status, with these header lines and this body.
     With(u16, &'static str, String),
     /// Sends nothing until the client closes the connection.
@@ -18,18 +18,18 @@ pub enum LoopbackResponse {
 
 /// One request that the server received.
 #[derive(Debug)]
-pub struct LoopbackRequest {
+pub(crate) struct LoopbackRequest {
     /// The request line and headers.
-    pub head: String,
+    pub(crate) head: String,
     /// The body.
-    pub body: Value,
+    pub(crate) body: Value,
 }
 
 /// Starts a server; returns its base URL and the requests as they arrive.
 ///
 /// # Errors
 /// The error of the system if no port is free.
-pub fn serve(
+pub(crate) fn serve(
     mut reply: impl FnMut(&LoopbackRequest) -> LoopbackResponse + Send + 'static,
 ) -> io::Result<(String, mpsc::Receiver<LoopbackRequest>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;

@@ -1,11 +1,5 @@
 //! Many processes on one home, and killed processes: no acknowledged save is lost.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-#[path = "../world/mod.rs"]
-#[expect(dead_code, reason = "each test binary uses its own part of the world")]
-mod world;
-
 mod audit;
 mod backups;
 mod briefing;
@@ -35,7 +29,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use world::{Door, Home, Server};
+
+use crate::world::{self, Door, Home, Server};
 
 /// Every event of the workspace, oldest first.
 fn journal(server: &Server) -> Vec<Value> {
