@@ -149,7 +149,9 @@ fn the_edits_of_every_tool_arrive_while_a_watcher_runs() {
     }
     // A checkout of the old state is no edit: the files are written again, and the store stays.
     let before = texts(&home);
-    printed(&shell(folder.path(), "git checkout -q -- ."));
+    // The watcher sees it whole: half of it would be written again while git writes the rest, which git refuses.
+    let script = "kill -STOP PID && git checkout -q -- . && kill -CONT PID";
+    printed(&shell(folder.path(), &script.replace("PID", &watcher.child.id().to_string())));
     watcher.wait_for("wrote 3");
     assert_eq!(texts(&home), before);
     // What an agent saves arrives in the folder.
