@@ -40,7 +40,7 @@ mod watch_stats;
 mod webhooks;
 mod workspace;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
@@ -170,23 +170,51 @@ pub(crate) fn add_global_flags(command: Command) -> Command {
 
 /// Adds the commands of all verbs, and the flags of every command.
 pub(crate) fn add_verb_commands(command: Command) -> Command {
-    let command =
-        COMMAND_GROUPS.iter().fold(add_global_flags(command), |command, (name, about)| {
-            let group = Command::new(*name).about(*about).after_help(help::examples(name));
-            command.subcommand(group.subcommand_required(true).arg_required_else_help(true))
-        });
-    let command =
-        command.mut_subcommand("session", |group| group.subcommand(current_session::command()));
+    let single =
+        verb_commands().into_iter().map(|verb| verb.name).filter(|name| !name.contains(' '));
+    let names: Vec<&str> = single.chain(COMMAND_GROUPS.iter().map(|(name, _)| *name)).collect();
+    names.into_iter().fold(add_global_flags(command), add_verb_command)
+}
+
+/// Adds the command of this name, or the group of this name with its commands, if verbs have one.
+pub(crate) fn add_verb_command(command: Command, name: &str) -> Command {
     let commands = verb_commands();
-    let command = commands.iter().fold(command, |command, verb| match verb.name.split_once(' ') {
-        None => command.subcommand(subcommand(verb, verb.name)),
-        Some((group, name)) => {
-            command.mut_subcommand(group, |group| group.subcommand(subcommand(verb, name)))
-        }
-    });
+    let Some((name, about)) = COMMAND_GROUPS.iter().find(|(group, _)| *group == name) else {
+        let found = commands.iter().find(|verb| verb.name == name);
+        return found
+            .into_iter()
+            .fold(command, |command, verb| command.subcommand(subcommand(verb, verb.name)));
+    };
+    let group = Command::new(*name).about(*about).after_help(help::examples(name));
+    let group = group.subcommand_required(true).arg_required_else_help(true);
+    let group = match *name {
+        "session" => group.subcommand(current_session::command()),
+        _ => group,
+    };
+    let own = commands.iter().filter_map(|verb| Some((verb, verb.name.split_once(' ')?)));
+    let own = own.filter(|(_, (group, _))| group == name);
+    let group =
+        own.fold(group, |group, (verb, (_, name))| group.subcommand(subcommand(verb, name)));
     // Its name in earlier versions.
-    command
-        .mut_subcommand("memory", |group| group.mut_subcommand("show", |show| show.alias("view")))
+    let group = match *name {
+        "memory" => group.mut_subcommand("show", |show| show.alias("view")),
+        _ => group,
+    };
+    command.subcommand(group)
+}
+
+/// The command that these arguments name behind flags of every command; the first argument is the program.
+/// `None` if another flag precedes it.
+pub(crate) fn named_command(arguments: &[OsString]) -> Option<&str> {
+    let mut words = arguments.iter().skip(1).map(|argument| argument.to_str());
+    loop {
+        match words.next()?? {
+            "--home" | "--agent" | "--workspace" | "--user" => drop(words.next()?),
+            "--json" | "--log-json" => {}
+            flag if flag.starts_with('-') => return None,
+            name => return Some(name),
+        }
+    }
 }
 
 fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {

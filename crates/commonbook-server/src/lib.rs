@@ -25,6 +25,9 @@ mod hook;
 mod http_error;
 mod judge;
 mod local;
+#[cfg(test)]
+#[path = "../../commonbook-embed/tests/loopback/mod.rs"]
+mod loopback;
 mod mcp;
 mod metrics;
 mod modes;
@@ -167,15 +170,32 @@ const ABOUT_HOME: [&str; 7] =
     ["backup", "doctor", "reindex", "restore-backup", "serve", "token", "webhook"];
 
 fn clap_command() -> Command {
-    let command = Command::new("commonbook")
+    let command = ProgramCommand::augment_subcommands(cli::add_verb_commands(program_name()));
+    let about = "Shared memory for AI agents: what one agent saves, the others find";
+    cli::with_sections(command.about(about).long_about(None))
+}
+
+/// The program without its commands.
+fn program_name() -> Command {
+    Command::new("commonbook")
         .version(env!("COMMONBOOK_VERSION"))
         .subcommand_required(true)
-        .arg_required_else_help(true);
-    let about = "Shared memory for AI agents: what one agent saves, the others find";
-    let command = ProgramCommand::augment_subcommands(cli::add_verb_commands(command))
-        .about(about)
-        .long_about(None);
-    cli::with_sections(command)
+        .arg_required_else_help(true)
+}
+
+/// What a run with these arguments needs: the command that they name, or all of them, as help and
+/// suggestions do. The others would take most of the time of a short command.
+fn needed_commands(arguments: &[OsString]) -> Command {
+    if arguments.get(1).is_some_and(|flag| flag == "--version" || flag == "-V") {
+        return program_name();
+    }
+    let Some(name) = cli::named_command(arguments) else { return clap_command() };
+    let command = cli::add_global_flags(program_name());
+    let command = match ProgramCommand::has_subcommand(name) {
+        true => ProgramCommand::augment_subcommands(command),
+        false => cli::add_verb_command(command, name),
+    };
+    if command.find_subcommand(name).is_some() { command } else { clap_command() }
 }
 
 /// Runs the program with these arguments; the first is the name of the program.
@@ -187,7 +207,7 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
         return run_hook(arguments);
     }
     let as_json = arguments.iter().any(|argument| argument == "--json");
-    let matches = match clap_command().try_get_matches_from(arguments) {
+    let matches = match needed_commands(arguments).try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
             output::print_line(error.render().ansi().to_string().trim_end());
@@ -208,7 +228,7 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
         config = config.tolerating_settings();
     }
     // Before any thread starts: the sandbox does not hold a thread that already runs.
-    let serves = matches.subcommand_matches("serve").is_some();
+    let serves = matches.subcommand_name() == Some("serve");
     let sandbox = serves.then(|| enter_sandbox(&mut config)).transpose();
     let is_server = matches!(matches.subcommand_name(), Some("serve" | "mcp"));
     let _log = start_log(&config, matches.get_flag("log-json"), is_server);
@@ -851,6 +871,40 @@ mod tests {
             let error = clap_command().try_get_matches_from(&words).unwrap_err();
             let error = usage_error(&error, &words);
             assert_eq!((&*error.message, error.hint.as_deref()), (message, Some(hint)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_run_has_its_own_command_as_the_whole_program_has_it() {
+        let mut program = clap_command();
+        program.build();
+        let said = |command: Command, words: &[OsString]| {
+            command.try_get_matches_from(words).unwrap_err().render().to_string()
+        };
+        let groups = program.get_subcommands().filter(|command| command.get_name() != "help");
+        for group in groups {
+            let name = group.get_name();
+            let nested =
+                group.get_subcommands().map(|command| format!("{name} {}", command.get_name()));
+            for line in nested.chain([name.to_owned()]) {
+                let words = format!("commonbook --json --home x {line} --help");
+                let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+                let own = needed_commands(&words);
+                assert!(
+                    own.find_subcommand("serve").is_none() || own.find_subcommand("save").is_none()
+                );
+                assert_eq!(said(own, &words), said(clap_command(), &words), "{line}");
+            }
+        }
+        for line in
+            ["commonbook --wrong save", "commonbook sav", "commonbook help save", "commonbook"]
+        {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(
+                said(needed_commands(&words), &words),
+                said(clap_command(), &words),
+                "{line}"
+            );
         }
     }
 
