@@ -60,18 +60,8 @@ impl JsonVerb {
         let run = move |book: &Commonbook, caller: &Caller, request: Value, usage: SessionUse| {
             let request = input::from_value(request)?;
             // After the request is parsed: a malformed one begins no session.
-            let run_in_session = || {
-                let caller = book.in_working_session(caller, usage)?;
-                let answer = verb(book, &caller, &request)?;
-                book.note_session_begun(&caller);
-                Ok(answer)
-            };
-            let answer = match run_in_session() {
-                Err(error) if was_begun_meanwhile(&error) => run_in_session(),
-                answer => answer,
-            }?;
-            serde_json::to_value(answer).map_err(|error| {
-                Error::new(ErrorKind::Internal, "cannot encode the response").with_cause(error)
+            run_in_session(book, caller, usage, &|caller| {
+                serde_json::to_value(verb(book, caller, &request)?).map_err(encoding_error)
             })
         };
         Self {
@@ -136,6 +126,29 @@ impl JsonVerb {
         let required = self.request["required"].as_array();
         required.is_some_and(|names| names.iter().any(|name| name == field))
     }
+}
+
+/// Runs a verb in the session of its caller, which may begin with it.
+fn run_in_session(
+    book: &Commonbook,
+    caller: &Caller,
+    usage: SessionUse,
+    verb: &dyn Fn(&Caller) -> Result<Value>,
+) -> Result<Value> {
+    let run = || {
+        let caller = book.in_working_session(caller, usage)?;
+        let answer = verb(&caller)?;
+        book.note_session_begun(&caller);
+        Ok(answer)
+    };
+    match run() {
+        Err(error) if was_begun_meanwhile(&error) => run(),
+        answer => answer,
+    }
+}
+
+fn encoding_error(error: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Internal, "cannot encode the response").with_cause(error)
 }
 
 /// Runs a verb for a caller on a blocking thread. Dropping this future cancels the verb: its caller no

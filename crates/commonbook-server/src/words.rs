@@ -23,7 +23,7 @@ pub(crate) const LOST_EVENTS_NOTE: &str = "The journal has another history now, 
 pub(crate) type WordLookup<'c> = dyn Fn(&str, Value) -> Option<Value> + 'c;
 
 fn look_up<T: DeserializeOwned>(lookup: &WordLookup<'_>, verb: &str, request: Value) -> Option<T> {
-    serde_json::from_value(lookup(verb, request)?).ok()
+    T::deserialize(&lookup(verb, request)?).ok()
 }
 
 /// The beginning of a text, on one line.

@@ -13,7 +13,7 @@ pub(super) use crate::words::{beginning, is_hidden, memory_glance, minute, one_l
 
 /// Prints a response by its type; as JSON if a server of another version returned another type.
 pub(super) fn show<T: DeserializeOwned>(response: &Value, print: impl FnOnce(&T)) {
-    match serde_json::from_value(response.clone()) {
+    match T::deserialize(response) {
         Ok(typed) => print(&typed),
         Err(_) => print_line(&response.to_string()),
     }

@@ -48,7 +48,7 @@ impl ViewLookup<'_> {
         verb: &str,
         request: Value,
     ) -> Option<T> {
-        serde_json::from_value((self.call)(caller, verb, request)?).ok()
+        T::deserialize(&(self.call)(caller, verb, request)?).ok()
     }
 
     /// The filters of the request, in words: `type decision, topic tea`.

@@ -173,14 +173,17 @@ impl PageRequest {
     /// # Errors
     /// Those of the verb; `internal` if the registry has no such verb.
     pub(super) fn call<T: DeserializeOwned>(&self, verb: &str, request: Value) -> Result<T> {
-        let unknown = || Error::new(ErrorKind::Internal, format!("no verb is called {verb}"));
-        let found = verb::find(verb).ok_or_else(unknown)?;
-        self.config.admit(found)?;
-        let answer = found.call.run(&self.book, self.caller()?, request)?;
-        serde_json::from_value(answer).map_err(|error| {
+        T::deserialize(&self.response(verb, request)?).map_err(|error| {
             Error::new(ErrorKind::Internal, format!("the page cannot read the response of {verb}"))
                 .with_cause(error)
         })
+    }
+
+    fn response(&self, verb: &str, request: Value) -> Result<Value> {
+        let unknown = || Error::new(ErrorKind::Internal, format!("no verb is called {verb}"));
+        let found = verb::find(verb).ok_or_else(unknown)?;
+        self.config.admit(found)?;
+        found.call.run(&self.book, self.caller()?, request)
     }
 
     /// The workspaces that the caller may look at, by their names.

@@ -8,7 +8,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::local::{RpcClient, RpcOutcome, RpcRequest};
@@ -57,15 +57,23 @@ impl<'c> VerbClient<'c> {
         caller: &Caller,
         request: &impl Serialize,
     ) -> Result<A> {
-        let unknown = || Error::new(ErrorKind::Internal, format!("there is no verb {verb}"));
-        let found = verb::find(verb).ok_or_else(unknown)?;
         let request = match serde_json::to_value(request).map_err(encoding_error)? {
             Value::Object(request) => request,
-            _ => serde_json::Map::new(),
+            _ => Map::new(),
         };
+        A::deserialize(&self.response(verb, caller, request)?).map_err(encoding_error)
+    }
+
+    fn response(
+        &mut self,
+        verb: &'static str,
+        caller: &Caller,
+        request: Map<String, Value>,
+    ) -> Result<Value> {
+        let unknown = || Error::new(ErrorKind::Internal, format!("there is no verb {verb}"));
+        let found = verb::find(verb).ok_or_else(unknown)?;
         if let Some(server) = &self.server {
-            let answer = server.call(found, caller, request)?;
-            return serde_json::from_value(answer).map_err(encoding_error);
+            return server.call(found, caller, request);
         }
         if self.book.is_none() {
             let request = RpcRequest {
@@ -76,15 +84,13 @@ impl<'c> VerbClient<'c> {
             if let Some(server) = RpcClient::connect_to_home(self.config)
                 && let Some(answer) = call_server(server, &request)?
             {
-                return serde_json::from_value(answer).map_err(encoding_error);
+                return Ok(answer);
             }
             self.config.admit(found)?;
             self.book = self.open.take().map(|open| open()).transpose()?;
         }
         let closed = || Error::new(ErrorKind::Unavailable, "the store could not be opened");
-        let answer =
-            found.call.run(self.book.as_ref().ok_or_else(closed)?, caller, request.into())?;
-        serde_json::from_value(answer).map_err(encoding_error)
+        found.call.run(self.book.as_ref().ok_or_else(closed)?, caller, request.into())
     }
 }
 

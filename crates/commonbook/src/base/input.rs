@@ -1,5 +1,7 @@
 //! Input: parsing of requests from JSON and from pairs of text, and rules for every text.
 
+mod wrong_part;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,6 +17,8 @@ use crate::base::clock::Timestamp;
 use crate::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use crate::base::id::{HANDLE_CHARS_MIN, HANDLE_PATTERN, parse_handle};
 use crate::base::limits;
+
+use wrong_part::{Refusal, WrongPart};
 
 /// Parses a request from JSON bytes.
 ///
@@ -78,19 +82,28 @@ pub fn check_value_count(bytes: &[u8]) -> Result<()> {
 )]
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
     refuse_huge_numbers(&value)?;
-    serde_path_to_error::deserialize(&value).map_err(|error| {
-        let path = error.path().to_string();
-        let reason = error.into_inner().to_string();
-        let plain = match value.get(&path) {
-            Some(Value::String(text)) if is_time_error(text, &reason) => EXPECTED_TIME,
-            _ => reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason),
-        };
-        let wrong = match path.as_str() {
-            "." => Error::new(ErrorKind::Invalid, plain),
-            _ => Error::invalid(&path, plain),
-        };
-        wrong.hint(REQUEST_SHAPE_HINT)
-    })
+    // All but this line is compiled once, not once for each type.
+    T::deserialize(&value).map_err(|error| wrong_request(&value, &error, refusal::<T>))
+}
+
+/// The reason why a value is none of this type.
+fn refusal<T: DeserializeOwned>(value: &Value) -> Option<String> {
+    T::deserialize(value).err().map(|error| error.to_string())
+}
+
+/// The error of a request that was refused, with the field that is wrong.
+fn wrong_request(value: &Value, error: &serde_json::Error, refusal: Refusal) -> Error {
+    let reason = error.to_string();
+    let path = WrongPart { refusal, reason: &reason }.path(value.clone());
+    let plain = match value.get(&path) {
+        Some(Value::String(text)) if is_time_error(text, &reason) => EXPECTED_TIME,
+        _ => reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason),
+    };
+    let wrong = match path.is_empty() {
+        true => Error::new(ErrorKind::Invalid, plain),
+        false => Error::invalid(&path, plain),
+    };
+    wrong.hint(REQUEST_SHAPE_HINT)
 }
 
 /// The error of a text that is no time. Its parser would name a part of its grammar.

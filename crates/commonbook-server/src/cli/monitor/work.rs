@@ -76,8 +76,8 @@ fn rows_of<T: DeserializeOwned>(
 ) -> Vec<WorkRow> {
     let response = target.call(caller, verb, request).unwrap_or_default();
     let items = response["items"].as_array().into_iter().flatten();
-    let typed = items.filter_map(|item| serde_json::from_value(item.clone()).ok());
-    let rows = typed.map(|item: T| {
+    let typed = items.filter_map(|item| T::deserialize(item).ok());
+    let rows = typed.map(|item| {
         let (kind, handle, words) = row(&item);
         WorkRow { kind, handle, words }
     });
