@@ -19,7 +19,7 @@ import time
 import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PROGRAM = os.environ.get("COMMONBOOK_PROGRAM", ROOT + "/target/release/commonbook")
+PROGRAM = os.environ.get("COMMONBOOK_PROGRAM", ROOT + "/target/debug/commonbook")
 SEED = int(os.environ.get("NODE_SEED", "33"))
 WRITERS = 6
 WORKSPACE = "harbour"

@@ -1,0 +1,17 @@
+"""The program as others use it, which mostly waits: the steps that .ci/run makes with the build of the tests, and .ci/release with a release build."""
+
+from steps import Step
+
+BLACK_BOXES = [
+    Step("the README's picture shows the demo", ".ci/picture --check"),
+    Step("clients of others: fastmcp and the MCP inspector", "bash .ci/clients"),
+    Step("the dashboard in Chromium: every page, keyboard, axe, screenshots", "bash .ci/dashboard"),
+    Step("the OpenAPI document: two validators, and two generated clients at work", "bash .ci/openapi"),
+    Step("property tests of REST: schemathesis", "bash .ci/schemathesis"),
+    Step("coding clients and SDKs of others: one story each, and two clients in one home", ".ci/agents"),
+    Step("imports of what other programs really write: npm's memory server, mem0, four coding clients; .mem with its own validator; archives through age and tar", ".ci/importers"),
+    Step("nodes over one PostgreSQL: races, kill -9 of nodes and of the server, failover to a standby, with the oracle; TLS", "python3 .ci/nodes"),
+    Step("40 rounds of kill -9, with the oracle", "python3 .ci/crash"),
+    Step("40 passes of a vault killed, on two machines that share it by git", "python3 .ci/vault"),
+    Step("each call of the kernel fails once: save, purge, checkpoint, export, forget, backup", "python3 .ci/faults"),
+]
