@@ -5,18 +5,15 @@ default:
 
 # Shows what it is for.
 demo:
-    cargo run --release -- demo
+    cargo run -- demo
 
 # Passes the tests.
 test:
     cargo test --workspace
 
-# Formatting, lints, documents.
-check:
-    cargo fmt --all --check
-    cargo clippy --workspace --all-targets -- -D warnings
-    RUSTDOCFLAGS="-D warnings" cargo doc --package commonbook --no-deps
-    RUSTDOCFLAGS="-D warnings" cargo doc --package commonbook-server --no-deps
+# What to run before each commit.
+quick:
+    .ci/quick
 
 # Measures saving and searching on this machine.
 bench:
@@ -26,3 +23,7 @@ bench:
 # Everything that has to pass.
 ci:
     bash .ci/run
+
+# What only a release build shows.
+release:
+    bash .ci/release
