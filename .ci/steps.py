@@ -19,8 +19,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 LOGS = TARGET / "ci"
-# What .ci/timed writes.
-EXECUTABLES = LOGS / "executables.tsv"
 # The time between the request to end and the kill.
 GRACE_SECONDS = 10
 
@@ -89,7 +87,7 @@ class Lanes:
         with open(log, "wb") as output:
             process = subprocess.Popen(
                 ["bash", "-euo", "pipefail", "-c", step.command], cwd=ROOT, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=subprocess.STDOUT, start_new_session=True, env=timing() if step.timed else None,
+                stdout=output, stderr=subprocess.STDOUT, start_new_session=True, env=timing(log) if step.timed else None,
             )
         return process, log
 
@@ -100,7 +98,7 @@ class Lanes:
                 return
             self.rows.append((lane, step.name, seconds, processor_seconds))
             if step.timed:
-                self.rows += executables()
+                self.rows += executables(log)
             if code == 0:
                 print(f"\n== {step.name}\n{log.read_text(errors='replace')}", end="")
                 print(f"== {step.name}: {seconds:.0f} s, {processor_seconds:.0f} s of processors", flush=True)
@@ -122,19 +120,17 @@ class Lanes:
         print(f"{'all':8} {whole:6.0f} {sum(row[3] for row in self.rows if row[0]):6.0f}", flush=True)
 
 
-def timing():
-    """The environment in which cargo runs test executables through .ci/timed."""
+def timing(log):
+    """The environment in which cargo runs test executables through .ci/timed, which writes a table beside the log."""
     told = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
     machine = re.search(r"^host: (.*)$", told, re.MULTILINE)[1].upper().replace("-", "_")
-    return {**os.environ, f"CARGO_TARGET_{machine}_RUNNER": str(ROOT / ".ci/timed")}
+    return {**os.environ, f"CARGO_TARGET_{machine}_RUNNER": str(ROOT / ".ci/timed"), "TIMED_TABLE": str(log.with_suffix(".tsv"))}
 
 
-def executables():
+def executables(log):
     """The rows of the test executables that ran, without a lane: their seconds are in those of the step."""
-    if not EXECUTABLES.exists():
-        return []
-    lines = [line.split("\t") for line in EXECUTABLES.read_text().splitlines()]
-    EXECUTABLES.unlink()
+    table = log.with_suffix(".tsv")
+    lines = [line.split("\t") for line in table.read_text().splitlines()] if table.exists() else []
     return [("", name, float(seconds), float(processor_seconds)) for seconds, processor_seconds, name in lines]
 
 
