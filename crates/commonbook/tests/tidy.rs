@@ -567,6 +567,24 @@ fn a_file_of_unit_tests_is_compiled_for_tests_alone() {
     }
 }
 
+#[test]
+fn an_ignored_test_is_run_by_a_step_of_ci() {
+    let run = read(".ci/run");
+    let mut found = 0;
+    for source in everything().iter().filter(|source| source.path != OWN_PATH) {
+        for (index, line) in source.text.lines().enumerate() {
+            let Some((_, reason)) = line.split_once("#[ignore") else { continue };
+            let place = format!("{}:{}: name the script that runs it", source.path, index + 1);
+            let (_, name) = reason.split_once(".ci/").expect(&place);
+            let name = name.split(' ').next().unwrap();
+            assert!(read(&format!(".ci/{name}")).contains("--ignored"), "{place}");
+            assert!(run.contains(&format!("bash .ci/{name}\"")), "{place}, as a step of .ci/run");
+            found += 1;
+        }
+    }
+    assert!(found > 0, "a rule that looks at no test holds nothing");
+}
+
 /// The files that a Markdown text links to, as it writes them: addresses and places in the same page aside.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
