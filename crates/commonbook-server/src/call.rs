@@ -147,8 +147,10 @@ fn run_in_session(
     }
 }
 
-fn encoding_error(error: serde_json::Error) -> Error {
-    Error::new(ErrorKind::Internal, "cannot encode the response").with_cause(error)
+/// The error of a request or a response of a verb that cannot be encoded, or read again.
+pub(crate) fn encoding_error(error: serde_json::Error) -> Error {
+    let message = "the request or the response of a verb could not be encoded";
+    Error::new(ErrorKind::Internal, message).with_cause(error)
 }
 
 /// Runs a verb for a caller on a blocking thread. Dropping this future cancels the verb: its caller no

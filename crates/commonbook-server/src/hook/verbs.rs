@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::call::encoding_error;
 use crate::config::Config;
 use crate::local::{RpcClient, RpcOutcome, RpcRequest};
 use crate::remote::{RestClient, ServerAddress};
@@ -92,11 +93,6 @@ impl<'c> VerbClient<'c> {
         let closed = || Error::new(ErrorKind::Unavailable, "the store could not be opened");
         found.call.run(self.book.as_ref().ok_or_else(closed)?, caller, request.into())
     }
-}
-
-fn encoding_error(error: serde_json::Error) -> Error {
-    let message = "the request or the answer of a verb could not be encoded";
-    Error::new(ErrorKind::Internal, message).with_cause(error)
 }
 
 /// The answer of a server; `None` if it leaves the work to this process.
