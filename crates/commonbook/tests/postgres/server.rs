@@ -91,10 +91,15 @@ impl Server {
         Self { folder, _running: running }
     }
 
-    /// Creates a database, and returns the way to it.
+    /// Creates an empty database, and returns the way to it.
     pub(crate) fn create(&self, name: &str) -> String {
+        self.copy("template1", name)
+    }
+
+    /// Creates a database as a copy of another one that nobody is connected to, and returns the way to it.
+    pub(crate) fn copy(&self, template: &str, name: &str) -> String {
         let mut client = Client::connect(&self.to("postgres"), NoTls).unwrap();
-        client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).unwrap();
         self.to(name)
     }
 
