@@ -189,7 +189,8 @@ fn migrate(path: &Path) -> Result<()> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     configure_writer(&connection)?;
     register_functions(&connection)?;
-    migrations::migrations::runner().run(&mut connection).map_err(|error| {
+    // All scripts and their records in one transaction: whoever is killed meanwhile has changed nothing.
+    migrations::migrations::runner().set_grouped(true).run(&mut connection).map_err(|error| {
         Error::new(ErrorKind::Unavailable, "the store could not be migrated")
             .hint("Nothing was changed; run `commonbook doctor`.")
             .with_cause(error)
