@@ -25,7 +25,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::sql::SqlTransaction;
 use crate::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use address::DatabaseAddress;
-use engine::{PostgresEngine, TransactionPurpose, WriteConflict};
+use engine::{PostgresEngine, PostgresSession, TransactionPurpose, WriteConflict};
 use group::WriteQueue;
 use pool::ConnectionPool;
 use wake::NodeWaker;
@@ -81,10 +81,26 @@ impl PostgresStore {
     /// if the server cannot be reached, is older than version 14, runs without `fsync`, or holds tables
     /// of a version after the next one.
     pub fn open(connection: &str, authorities: Option<&Path>) -> Result<Arc<Self>> {
+        Self::of(connection, authorities, schema::prepare)
+    }
+
+    /// As [`Self::open`], for a process that may end at any time, such as a hook: it upgrades nothing.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; `unavailable` too if the tables are of an older version.
+    pub fn open_without_upgrade(connection: &str, authorities: Option<&Path>) -> Result<Arc<Self>> {
+        Self::of(connection, authorities, schema::prepare_without_upgrade)
+    }
+
+    fn of(
+        connection: &str,
+        authorities: Option<&Path>,
+        prepare: fn(&mut PostgresSession) -> Result<()>,
+    ) -> Result<Arc<Self>> {
         let address = DatabaseAddress::parse(connection, authorities)?;
         let waker = NodeWaker::new(address.clone());
         let pool = ConnectionPool::new(address);
-        pool.with(schema::prepare)?;
+        pool.with(prepare)?;
         let (turns, waiting, queued) = Default::default();
         Ok(Arc::new(Self { pool, turns, waiting, queued, waker }))
     }

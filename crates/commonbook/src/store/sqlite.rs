@@ -5,11 +5,13 @@
 
 pub mod backup;
 mod chain;
+mod connection;
 mod digest;
 mod engine;
 mod file;
 mod holder;
 mod mark;
+mod migrate;
 mod open;
 mod writer;
 
@@ -50,6 +52,14 @@ impl SqliteStore {
     /// The file stays unchanged then.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
         Self::of(path, open::open_prepared(path)?)
+    }
+
+    /// As [`Self::open`], for a process that may end at any time, such as a hook: it upgrades nothing.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; `unavailable` too if the file is of an older version.
+    pub fn open_without_upgrade(path: &Path) -> Result<Arc<Self>> {
+        Self::of(path, open::open_without_upgrade(path)?)
     }
 
     /// Opens the file even if it has lost events, and creates it if it is missing.
@@ -99,7 +109,7 @@ impl SqliteStore {
         if let Some(writer) = self.writer.get() {
             return Ok(writer);
         }
-        let mut connection = open::writing_connection(&self.path)?;
+        let mut connection = connection::writing_connection(&self.path)?;
         engine::guard_reads(&mut connection)?;
         let writer = StoreWriter::start(connection, &self.path)?;
         Ok(self.writer.get_or_init(|| writer))
@@ -110,7 +120,7 @@ impl SqliteStore {
         let connection = match idle {
             Some(connection) => connection,
             None => {
-                let mut connection = open::reading_connection(&self.path)?;
+                let mut connection = connection::reading_connection(&self.path)?;
                 engine::guard_reads(&mut connection)?;
                 connection
             }
@@ -175,7 +185,7 @@ impl Store for SqliteStore {
     }
 
     fn schema_version(&self) -> Result<u32> {
-        let version = self.with_reader(|found| open::schema_version(found, &self.path))?;
+        let version = self.with_reader(|found| connection::schema_version(found, &self.path))?;
         Ok(u32::try_from(version).unwrap_or_default())
     }
 
@@ -189,7 +199,7 @@ impl Store for SqliteStore {
     }
 
     fn scrub(&self) -> Result<()> {
-        let connection = open::log_connection(&self.path)?;
+        let connection = connection::log_connection(&self.path)?;
         let busy: i64 =
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         match busy {

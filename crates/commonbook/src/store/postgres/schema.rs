@@ -53,6 +53,17 @@ pub(super) fn prepare(session: &mut PostgresSession) -> Result<()> {
     check_version(version(client)?.unwrap_or_default())
 }
 
+/// As [`prepare`], but refuses older tables. Those that it has to create get the present version at once.
+pub(super) fn prepare_without_upgrade(session: &mut PostgresSession) -> Result<()> {
+    match version(session.client())? {
+        None => prepare(session),
+        Some(found) => {
+            check_server(session.client())?;
+            check_version(found)
+        }
+    }
+}
+
 /// Refuses tables that this program cannot work with: it knows those of its own version, and may go on
 /// with those of the next one.
 ///

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::unseen;
 use super::file::{refused_store, sibling_path, unusable_file};
-use super::{chain, digest, open};
+use super::{chain, connection, digest, migrate, open};
 use crate::base::error::{Error, ErrorKind, Result};
 
 /// The version of the format of backups.
@@ -56,7 +56,7 @@ pub fn write_backup(
     to: &Path,
     at: Timestamp,
 ) -> Result<BackupSummary> {
-    let source = open::reading_connection(store)?;
+    let source = connection::reading_connection(store)?;
     source.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
     drop(source);
     let copy = writable(to)?;
@@ -85,14 +85,16 @@ pub fn read_backup(path: &Path) -> Result<(BackupSummary, Vec<HomeFile>)> {
     if !open::has_store_file(path)? {
         return Err(no_backup(path));
     }
-    let backup = open::reading_connection(path)?;
+    let backup = connection::reading_connection(path)?;
     let sql = "SELECT count(*) FROM sqlite_schema WHERE name IN ('backup', 'backup_file')";
     if backup.query_row(sql, [], |row| row.get::<_, i64>(0))? != 2 {
         return Err(no_backup(path));
     }
     let (format, at): (i64, i64) =
         backup.query_row("SELECT format, at FROM backup", [], |row| row.try_into())?;
-    if format > BACKUP_FORMAT || open::schema_version(&backup, path)? > open::SCHEMA_VERSION {
+    if format > BACKUP_FORMAT
+        || connection::schema_version(&backup, path)? > migrate::SCHEMA_VERSION
+    {
         return Err(refused_store(
             path,
             "was written by a newer Commonbook",
@@ -113,7 +115,7 @@ pub fn read_backup(path: &Path) -> Result<(BackupSummary, Vec<HomeFile>)> {
         let sql = format!("SELECT count(*) FROM {table}");
         backup.query_row(&sql, [], |row| row.get::<_, u64>(0))
     };
-    let has_certificates = open::schema_version(&backup, path)? >= FORGETTING_SCHEMA;
+    let has_certificates = connection::schema_version(&backup, path)? >= FORGETTING_SCHEMA;
     let mut statement = backup.prepare("SELECT name, bytes FROM backup_file ORDER BY name")?;
     let files =
         statement.query_map([], |row| Ok(HomeFile { name: row.get(0)?, bytes: row.get(1)? }))?;

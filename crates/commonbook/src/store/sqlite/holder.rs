@@ -47,14 +47,14 @@ pub(super) fn of_write_lock(_: &Path) -> Option<String> {
 #[cfg(target_os = "linux")]
 mod tests {
     use super::*;
-    use crate::store::sqlite::open;
+    use crate::store::sqlite::{connection, open};
 
     #[test]
     fn who_holds_the_lock_is_named_while_it_is_held() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commonbook.db");
         open::open_prepared(&path).unwrap();
-        let connection = open::writing_connection(&path).unwrap();
+        let connection = connection::writing_connection(&path).unwrap();
         assert_eq!(of_write_lock(&path), None);
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         let holder = of_write_lock(&path).unwrap();

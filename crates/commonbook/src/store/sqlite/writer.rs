@@ -210,7 +210,7 @@ fn send_answers(group: Vec<WriteJob>, answers: Vec<Result<()>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::open;
+    use super::super::{connection, open};
     use super::*;
     use crate::store::Transaction;
 
@@ -239,7 +239,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("commonbook.db");
         let reader = open::open_prepared(&path).unwrap();
-        let connection = open::writing_connection(&path).unwrap();
+        let connection = connection::writing_connection(&path).unwrap();
         let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
         connection.pragma_update(None, "max_page_count", pages + 2).unwrap();
         let writer = StoreWriter::start(connection, &path).unwrap();
