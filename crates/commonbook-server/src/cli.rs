@@ -66,7 +66,7 @@ use crate::{follow, output};
 pub(crate) use audit::AuditCommand;
 pub(crate) use backup::{BackupCommand, RestoreBackupCommand};
 pub(crate) use completions::{CompletionsCommand, ManCommand};
-pub(crate) use doctor::DoctorCommand;
+pub(crate) use doctor::{DoctorCommand, HookState};
 pub(crate) use export::ExportCommand;
 pub(crate) use help::with_sections;
 pub(crate) use import::{ImportCommand, ImportTarget};

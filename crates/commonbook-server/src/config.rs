@@ -1,6 +1,6 @@
 //! The configuration: environment variables, config.json and the git repository.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -92,6 +92,8 @@ pub struct Config {
     pub user_home: Option<PathBuf>,
     /// Other folders of client files, by the prefixes of their paths.
     pub client_folders: Vec<(&'static str, PathBuf)>,
+    /// The error of a home folder that was named in a way that only a shell understands.
+    pub home_error: Option<Error>,
     /// The error of a config.json that this process ignores: it reads with the default settings, and
     /// writes nothing.
     pub settings_error: Option<Error>,
@@ -103,15 +105,14 @@ impl Config {
     pub fn read() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let home = folder("COMMONBOOK_HOME").map(PathBuf::from);
         let user_home = folder("HOME").or_else(|| folder("USERPROFILE")).map(PathBuf::from);
         let client_folders = CLIENT_FOLDERS.iter().filter_map(|(name, below, prefixes)| {
             let folder = PathBuf::from(folder(name)?).join(below);
             Some(prefixes.iter().map(move |prefix| (*prefix, folder.clone())))
         });
-        Self {
+        let config = Self {
             client_folders: client_folders.flatten().collect(),
-            home: home.or_else(|| default_home(user_home.as_deref())),
+            home: default_home(user_home.as_deref()),
             user_home,
             switch: text("COMMONBOOK"),
             agent: text("COMMONBOOK_AGENT_ID"),
@@ -133,18 +134,36 @@ impl Config {
             hosts: text("COMMONBOOK_HOSTS"),
             log: text("COMMONBOOK_LOG"),
             folder: std::env::current_dir().ok(),
+            home_error: None,
             settings_error: None,
+        };
+        match folder("COMMONBOOK_HOME") {
+            Some(home) => config.with_home(&home, "COMMONBOOK_HOME"),
+            None => config,
         }
     }
 }
 
 impl Config {
+    /// The same with this home folder; `source` names where it comes from: `--home`. Files of clients set it
+    /// without a shell, so `~/` is understood here, and variables are refused.
+    #[must_use]
+    pub(crate) fn with_home(self, home: &OsStr, source: &str) -> Self {
+        match home_folder(home, source, self.user_home.as_deref()) {
+            Ok(home) => Self { home: Some(home), home_error: None, ..self },
+            Err(error) => Self { home: None, home_error: Some(error), ..self },
+        }
+    }
+
     /// The home folder.
     ///
     /// # Errors
-    /// `invalid` if neither `COMMONBOOK_HOME` nor `HOME` is set.
+    /// `invalid` if neither `COMMONBOOK_HOME` nor `HOME` is set, or if it is named with a variable.
     pub(crate) fn home(&self) -> Result<&Path> {
         self.home.as_deref().ok_or_else(|| {
+            if let Some(error) = &self.home_error {
+                return error.clone();
+            }
             Error::new(ErrorKind::Invalid, "the home folder is unknown")
                 .hint("Name it with --home, or set COMMONBOOK_HOME.")
         })
@@ -489,14 +508,15 @@ impl Config {
     /// The workspace that the environment names, else that of the project around the working folder.
     ///
     /// # Errors
-    /// `invalid` if `COMMONBOOK_WORKSPACE` is not the name of a workspace.
+    /// `invalid` if `COMMONBOOK_WORKSPACE` is not the name of a workspace; `conflict` or `unavailable` if
+    /// the map of projects or the key of the home is damaged.
     pub(crate) fn nearest_workspace(&self) -> Result<Option<Workspace>> {
         if let Some(name) = &self.workspace {
             return name.parse().map(Some);
         }
         let repository = self.folder.as_deref().and_then(Repository::around);
         let home = self.home.as_deref();
-        Ok(repository.map(|repository| project::map::workspace_of(home, &repository)))
+        repository.map(|repository| project::map::workspace_of(home, &repository)).transpose()
     }
 }
 
@@ -512,6 +532,25 @@ const CLIENT_FOLDERS: [(&str, &str, &[&str]); 5] = [
     ("COPILOT_HOME", "", &[".copilot/"]),
     ("XDG_CONFIG_HOME", "opencode", &[".config/opencode/"]),
 ];
+
+/// The folder that this text names: `~/` is the user's folder.
+fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBuf> {
+    let refused = |reason: &str| {
+        let message = format!("{source} is {}: {reason}", text.display());
+        Err(Error::new(ErrorKind::Invalid, message)
+            .hint("Write the whole path of the folder, or one that begins with `~/`."))
+    };
+    let Some(readable) = text.to_str() else { return Ok(text.into()) };
+    if readable.contains('$') || readable.split('%').count() > 2 {
+        return refused("no shell has replaced the variable in it");
+    }
+    let Some(below) = readable.strip_prefix('~') else { return Ok(text.into()) };
+    match (below.strip_prefix(['/', '\\']).or(below.is_empty().then_some("")), user) {
+        (Some(below), Some(user)) => Ok(user.join(below.trim_start_matches(['/', '\\']))),
+        (Some(_), None) => refused("the folder of the user is unknown, since HOME is not set"),
+        (None, _) => refused("expected `~/` at its beginning, or a path without `~`"),
+    }
+}
 
 fn default_home(user: Option<&Path>) -> Option<PathBuf> {
     Some(user?.join(".commonbook"))
@@ -531,6 +570,40 @@ fn with_nearest_name(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_home_is_the_folder_that_its_author_meant() {
+        let user = Path::new("/home/ann");
+        let table = [
+            ("~", "/home/ann"),
+            ("~/book", "/home/ann/book"),
+            ("~//book", "/home/ann/book"),
+            ("~\\book", "/home/ann/book"),
+            ("/srv/book", "/srv/book"),
+            ("book", "book"),
+            ("/srv/50%/book~", "/srv/50%/book~"),
+        ];
+        for (text, folder) in table {
+            let found = home_folder(OsStr::new(text), "--home", Some(user)).unwrap();
+            assert_eq!(found, Path::new(folder), "{text}");
+        }
+        for (text, reason) in [
+            ("$HOME/book", "--home is $HOME/book: no shell has replaced the variable in it"),
+            ("${HOME}/book", "no shell has replaced"),
+            ("/srv/$USER", "no shell has replaced"),
+            ("%USERPROFILE%\\book", "no shell has replaced"),
+            ("~bob/book", "expected `~/` at its beginning"),
+            ("~book", "expected `~/` at its beginning"),
+        ] {
+            let error = home_folder(OsStr::new(text), "--home", Some(user)).unwrap_err();
+            assert!(error.message.contains(reason) && error.hint.is_some(), "{text}: {error}");
+        }
+        assert!(home_folder(OsStr::new("~/book"), "--home", None).is_err());
+        let config = Config { user_home: Some(user.into()), ..Config::default() };
+        let refused = config.with_home(OsStr::new("$HOME/book"), "COMMONBOOK_HOME");
+        assert!(refused.home.is_none());
+        assert_eq!(refused.home().unwrap_err().kind, ErrorKind::Invalid);
+    }
 
     #[test]
     fn an_unknown_setting_is_refused_with_the_nearest_one() {

@@ -9,20 +9,32 @@ mod commands;
 mod event;
 mod invocation;
 mod log;
+mod progress;
+mod record;
 mod run;
+mod spool;
 mod steps;
 #[cfg(test)]
 mod tests;
 mod transcript;
 mod verbs;
 
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
+use commonbook::Commonbook;
 use commonbook::base::error::{Error, Result};
 use commonbook::base::input;
 use commonbook::model::agent::{Agent, AgentName};
+
+use crate::call::run_blocking;
+use crate::config::Config;
 
 use answer::{HookResponse, delegation_response};
 pub(crate) use commands::read_user_commands as commands;
@@ -106,6 +118,11 @@ impl HookEvent {
             Self::Other => "other",
         }
     }
+
+    /// Whether a hook writes what has happened.
+    const fn is_recorded(self) -> bool {
+        matches!(self, Self::SubagentStop | Self::TurnEnd | Self::Compaction | Self::SessionEnd)
+    }
 }
 
 impl std::fmt::Display for HookEvent {
@@ -143,6 +160,45 @@ pub(crate) struct HookInput {
     pub(crate) reason: Option<String>,
     /// Whether the agent continues only because a hook asked it to.
     pub(crate) stop_hook_active: bool,
+}
+
+/// Writes what hooks could not write in time to this book, with the settings of its home.
+pub(crate) fn drain_spool(config: &Config, book: &Commonbook) {
+    if let Some(home) = &config.home {
+        let mut verbs = verbs::VerbClient::of_book(config, book.clone());
+        spool::HookSpool::of(home).drain(config, &mut verbs, None);
+    }
+}
+
+/// How often a server looks for what hooks could not write.
+const SPOOL_DELAY: Duration = Duration::from_secs(5);
+
+/// As [`drain_spool`], until the program stops.
+pub(crate) async fn drain_spool_in_background(
+    config: Arc<Config>,
+    book: Commonbook,
+    stopping: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(SPOOL_DELAY) => {},
+            () = stopping.cancelled() => return,
+        }
+        let (config, book) = (Arc::clone(&config), book.clone());
+        let drain = move || {
+            drain_spool(&config, &book);
+            Ok(())
+        };
+        if let Err(error) = run_blocking(drain).await {
+            tracing::warn!(%error, "cannot write what hooks could not write");
+        }
+    }
+}
+
+/// The number of records of hooks that wait in this home, and what was given up.
+pub(crate) fn spool_state(home: &Path) -> (usize, Option<String>) {
+    let spool = spool::HookSpool::of(home);
+    (spool.waiting(), spool.loss().map(|loss| loss.to_string()))
 }
 
 /// A tool with its arguments.

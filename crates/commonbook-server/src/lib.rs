@@ -53,7 +53,7 @@ mod watch;
 mod webhook;
 mod words;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -82,7 +82,7 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::blocking_store::BlockingStore;
 use crate::caller::CallerClaims;
-use crate::cli::{ImportTarget, MonitorTarget, StoreOpeners};
+use crate::cli::{HookState, ImportTarget, MonitorTarget, StoreOpeners};
 use crate::config::Config;
 use crate::database::Database;
 use crate::local::RpcListener;
@@ -221,7 +221,7 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     };
     let mut config = Config::read();
     if let Some(home) = matches.get_one::<String>("home") {
-        config.home = Some(home.into());
+        config = config.with_home(OsStr::new(home), "--home");
     }
     // A server does not start with default settings in place of wrong ones.
     if matches.subcommand_name() != Some("serve") {
@@ -264,7 +264,7 @@ fn run_hook(arguments: &[OsString]) -> ExitCode {
     let mut config = Config::read();
     let parsed = command.try_get_matches_from(arguments);
     if let Some(home) = parsed.as_ref().ok().and_then(|matches| matches.get_one::<String>("home")) {
-        config.home = Some(home.into());
+        config = config.with_home(OsStr::new(home), "--home");
     }
     match parsed {
         Err(error) if !error.use_stderr() => {
@@ -300,13 +300,14 @@ fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Co
     let config = config.tolerating_settings();
     // Without an embedder: a client must not wait for a model to load.
     let words_only = Config { embedder: Some("off".to_owned()), ..config.clone() };
-    let answered =
-        hook.answer(claims, config.clone(), Box::new(move || open_commonbook(&words_only)));
+    let open = move || commonbook_over(open_any_store_without_upgrade(&words_only)?, &words_only);
+    let mut answered = hook.answer(claims, config.clone(), Box::new(open));
     output::print_line(&answered.line);
     // After the output, which does not depend on it.
-    if let Some(report) = answered.report {
+    if let Some(report) = answered.report.take() {
         report.send(&config);
     }
+    answered.finish();
 }
 
 /// Succeeds if a command that is not a verb may run here; says what it is about, if that is not plain.
@@ -399,9 +400,9 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
         ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
         ProgramCommand::Doctor(doctor) => {
-            let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
+            let hooks = hook_state(&config);
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
-            doctor.run(&config, open, accept, commands, as_json)
+            doctor.run(&config, open, accept, hooks, as_json)
         }
         ProgramCommand::Completions(completions) => {
             completions.run(&mut clap_command());
@@ -556,20 +557,42 @@ fn open_database(database: &Database) -> Result<Arc<dyn Store>> {
     Ok(BlockingStore::open(|| PostgresStore::open(&database.url.0, authorities))?)
 }
 
+/// Opens the store of this configuration.
+fn open_any_store(config: &Config) -> Result<Arc<dyn Store>> {
+    match config.database()? {
+        Some(database) => open_database(&database),
+        None => open_store(&config.store_file()?),
+    }
+}
+
+/// As [`open_any_store`], for a process that may end at any time.
+fn open_any_store_without_upgrade(config: &Config) -> Result<Arc<dyn Store>> {
+    match config.database()? {
+        Some(Database { url, authorities }) => {
+            let open = || PostgresStore::open_without_upgrade(&url.0, authorities.as_deref());
+            Ok(BlockingStore::open(open)?)
+        }
+        None => Ok(SqliteStore::open_without_upgrade(&config.store_file()?)?),
+    }
+}
+
 /// The folder of the search index in the home, for memories in a file and for those in a database.
 const FILE_INDEX: &str = "index";
 const DATABASE_INDEX: &str = "index-of-database";
 
+/// Opens the home, and writes what hooks could not write.
 fn open_commonbook(config: &Config) -> Result<Commonbook> {
+    let book = commonbook_over(open_any_store(config)?, config)?;
+    hook::drain_spool(config, &book);
+    Ok(book)
+}
+
+/// The home as its settings have it, over its store.
+fn commonbook_over(store: Arc<dyn Store>, config: &Config) -> Result<Commonbook> {
     let home = config.home()?;
-    let (store, index): (Arc<dyn Store>, _) = match config.database()? {
-        Some(database) => {
-            let folder = Some(home.join(DATABASE_INDEX));
-            (open_database(&database)?, Index::of_node(folder, Arc::new(SystemClock)))
-        }
-        None => {
-            (SqliteStore::open(&config.store_file()?)?, Index::in_folder(home.join(FILE_INDEX)))
-        }
+    let index = match config.database()? {
+        Some(_) => Index::of_node(Some(home.join(DATABASE_INDEX)), Arc::new(SystemClock)),
+        None => Index::in_folder(home.join(FILE_INDEX)),
     };
     index.use_embedder(follow::embedder(config));
     let book = Commonbook::new(store).with_index(Arc::new(index)).with_policy(config.policy()?);
@@ -593,6 +616,13 @@ fn open_commonbook(config: &Config) -> Result<Commonbook> {
         Some(_) => book.as_node(),
         None => Ok(book),
     }
+}
+
+/// The hooks as `doctor` reports them, before it opens the store.
+fn hook_state(config: &Config) -> HookState {
+    let (waiting, loss) = config.home.as_deref().map(hook::spool_state).unwrap_or_default();
+    let commands = config.home().and_then(|home| Ok(hook::commands(home)?.len()));
+    HookState { commands, waiting, loss }
 }
 
 /// Accepts that the store has lost data. Records the loss in the journal before it resets the mark.
@@ -630,7 +660,12 @@ fn run_mcp(
         let audit = audit::spawn_writer(&book, &config, &stopping);
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
-        tokio::spawn(follow::follow_in_background(book.clone(), config, stopping.clone()));
+        tokio::spawn(follow::follow_in_background(
+            book.clone(),
+            Arc::clone(&config),
+            stopping.clone(),
+        ));
+        tokio::spawn(hook::drain_spool_in_background(config, book.clone(), stopping.clone()));
         tokio::spawn(serve::sweep_hourly(book.clone()));
         let served = mcp::serve_stdio(door, process::stop_signal()).await;
         stopping.cancel();

@@ -36,6 +36,7 @@ use crate::dashboard::{self, DashboardDoor};
 use crate::follow;
 use crate::gate::{self, AllowedHosts, RequestGate};
 use crate::health;
+use crate::hook;
 use crate::http_error::RequestId;
 use crate::local::RpcListener;
 use crate::mcp::{self, McpDoor};
@@ -123,6 +124,8 @@ impl ServeCommand {
         let audit = audit::spawn_writer(&book, &config, &stopping);
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
+        let (settings, stop) = (Arc::clone(&config), stopping.clone());
+        tokio::spawn(hook::drain_spool_in_background(settings, book.clone(), stop));
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let _file = config.home.as_deref().map(|home| ServerFile::write(home, address));
         output::announce(&format!(

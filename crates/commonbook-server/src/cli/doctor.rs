@@ -24,6 +24,16 @@ pub(crate) struct DoctorCommand {
     accept_loss: bool,
 }
 
+/// The state of the hooks of a home.
+pub(crate) struct HookState {
+    /// The number of user commands that they run.
+    pub(crate) commands: Result<usize>,
+    /// The number of events that wait to be written.
+    pub(crate) waiting: usize,
+    /// What was given up of what they had to write.
+    pub(crate) loss: Option<String>,
+}
+
 /// The state of the store.
 #[derive(Default)]
 struct StoreHealth {
@@ -33,8 +43,7 @@ struct StoreHealth {
 }
 
 impl DoctorCommand {
-    /// Prints what it finds. `commands` is the number of user commands that the hooks run;
-    /// `accept` accepts the loss of data in the store.
+    /// Prints what it finds. `accept` accepts the loss of data in the store.
     ///
     /// # Errors
     /// `unavailable` if the store is damaged, newer than the program or cannot be opened, or if
@@ -44,7 +53,7 @@ impl DoctorCommand {
         config: &Config,
         open: impl FnOnce() -> Result<Commonbook>,
         accept: impl FnOnce() -> Result<StoreLoss>,
-        commands: Result<usize>,
+        hooks: HookState,
         as_json: bool,
     ) -> Result<()> {
         let accepted = self.accept_loss.then(accept).transpose()?;
@@ -54,7 +63,7 @@ impl DoctorCommand {
             store.json["accepted_loss"] = json!(reason);
         }
         let mut checks = store.checks;
-        checks.extend(checks::run_checks(config, commands));
+        checks.extend(checks::run_checks(config, hooks));
         if as_json {
             store.json["checks"] = json!(checks);
             output::print_json(&store.json);

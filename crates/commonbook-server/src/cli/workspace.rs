@@ -63,10 +63,12 @@ fn list(config: &Config, open: impl FnOnce() -> Result<Commonbook>, as_json: boo
         false => Vec::new(),
     };
     let here = config.folder.as_deref().and_then(Repository::around);
-    let here = here.map(|repository| {
-        let workspace = planned_workspace(Some(home), &repository);
-        json!({"root": repository.root, "project": repository.identity.to_string(), "workspace": workspace})
+    let here = here.map(|repository| -> Result<_> {
+        let workspace = planned_workspace(Some(home), &repository)?;
+        let project = repository.identity.to_string();
+        Ok(json!({"root": repository.root, "project": project, "workspace": workspace}))
     });
+    let here = here.transpose()?;
     let projects: Vec<_> = map
         .projects
         .iter()
@@ -112,7 +114,7 @@ fn choose(config: &Config, chosen: Option<Workspace>, as_json: bool) -> Result<(
             .hint("Go to the folder of the project, or name a workspace with --workspace."));
     };
     let (home, project) = (config.home()?, repository.identity.to_string());
-    let before = workspace_of(Some(home), &repository);
+    let before = workspace_of(Some(home), &repository)?;
     let is_known = ProjectMap::change(home, |map| match chosen {
         Some(name) => {
             map.aliases.insert(project.clone(), name);
@@ -124,7 +126,7 @@ fn choose(config: &Config, chosen: Option<Workspace>, as_json: bool) -> Result<(
         return Err(Error::not_found(format!("{project} uses its own workspace {before} already"))
             .hint("Run `commonbook workspace list`."));
     }
-    let workspace = workspace_of(Some(home), &repository);
+    let workspace = workspace_of(Some(home), &repository)?;
     if as_json {
         let response = json!({"project": project, "workspace": workspace, "before": before});
         output::print_json(&response);

@@ -1,28 +1,23 @@
 //! Runs the steps of a hook event: calls verbs, and collects text for the agent.
 
-use std::path::Path;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::base::home_key::HomeKey;
 use commonbook::model::agent::Agent;
-use commonbook::model::caller::{Caller, EntryPoint, nearest_session_id};
-use commonbook::model::checkpoint::{
-    Checkpoint, CheckpointKind, CreateCheckpoint, ResumeSession, ResumeSessionResult,
-};
-use commonbook::model::learning::{LearnRequest, LearnResult};
-use commonbook::model::session::{EndSession, EndSessionResult, StartSession, StartSessionResult};
+use commonbook::model::caller::{Caller, EntryPoint};
+use commonbook::model::checkpoint::{ResumeSession, ResumeSessionResult};
 use commonbook::prompt::briefing::{Briefing, GetBriefing};
 use commonbook::prompt::context::{AgentContext, GetContext};
 use commonbook::verbs::project_context;
 use commonbook_text::echo::without_contexts;
 use serde_json::Value;
 
+use super::progress::HookProgress;
+use super::record::{HookRecord, client_session, session_of};
+use super::spool::{HookSpool, may_succeed_later};
 use super::verbs::{StoreOpener, VerbClient};
-use super::{
-    HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, transcript,
-};
+use super::{HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response};
 use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
@@ -44,6 +39,7 @@ pub(super) struct HookInvocation<'c> {
     client: Caller,
     config: &'c Config,
     verbs: VerbClient<'c>,
+    progress: &'c HookProgress,
     /// The texts for the agent, in order.
     texts: Vec<String>,
     /// The ticket for the arguments of the tool.
@@ -51,7 +47,7 @@ pub(super) struct HookInvocation<'c> {
 }
 
 impl<'c> HookInvocation<'c> {
-    /// Runs all steps, and returns the output for the client. Sets `worked_on` once there is something
+    /// Runs all steps, and returns the output for the client, with the invocation if there was something
     /// to do.
     ///
     /// # Errors
@@ -62,22 +58,22 @@ impl<'c> HookInvocation<'c> {
         config: &'c Config,
         open: StoreOpener,
         end: Instant,
-        worked_on: &OnceLock<HookEvent>,
-    ) -> Result<String> {
+        progress: &'c HookProgress,
+    ) -> Result<(String, Option<Self>)> {
         if input.moment == HookEvent::Other || input.moment == HookEvent::SubagentStart {
-            return Ok(HookResponse::Nothing.render(&input));
+            return Ok((HookResponse::Nothing.render(&input), None));
         }
         let folder = input.cwd.as_ref().map(Into::into).or_else(|| config.folder.clone());
         let local_config = Config { folder, ..config.clone() };
         match check_switch(&local_config) {
             // Commonbook is off: the hook touches nothing.
             Err(off) if off.kind == ErrorKind::Forbidden => {
-                return Ok(HookResponse::Nothing.render(&input));
+                return Ok((HookResponse::Nothing.render(&input), None));
             }
             switched => switched?,
         }
-        worked_on.get_or_init(|| input.moment);
-        let near = local_config.nearest_workspace()?;
+        progress.begin(input.moment);
+        let near = local_config.nearest_workspace();
         let address = ServerAddress::of(&local_config, Some(input.client.name()))?;
         let agent = address.as_ref().and_then(|address| address.agent.clone());
         let local_config = Config { agent: config.agent.clone().or(agent), ..local_config };
@@ -85,10 +81,17 @@ impl<'c> HookInvocation<'c> {
         let client = resolve_caller(
             &CallerClaims { client: name, ..claims.clone() },
             &local_config,
-            near,
+            near.clone().ok().flatten(),
             EntryPoint::Hook,
         )?
         .in_project(local_config.project());
+        if let Err(error) = near {
+            let url = address.map(|address| address.url);
+            if let Some(record) = HookRecord::of(&input, &client, url) {
+                progress.keep(&record.unplaced(local_config.folder));
+            }
+            return Err(error);
+        }
         let commands = match &config.home {
             Some(home) => commands::read_user_commands(home)
                 .inspect_err(
@@ -98,7 +101,8 @@ impl<'c> HookInvocation<'c> {
             None => Vec::new(),
         };
         let verbs = VerbClient::new(config, address, open);
-        let mut invocation = Self { input, client, config, verbs, texts: Vec::new(), ticket: None };
+        let mut invocation =
+            Self { input, client, config, verbs, progress, texts: Vec::new(), ticket: None };
         for step in hook_steps(invocation.input.moment, &commands)? {
             if let Err(error) = invocation.run_step(&step, end) {
                 let cause = error.cause.as_ref().map(tracing::field::display);
@@ -106,7 +110,8 @@ impl<'c> HookInvocation<'c> {
                 tracing::warn!(%event, ?step, %error, cause, "a step of a hook failed");
             }
         }
-        Ok(invocation.combined_response().render(&invocation.input))
+        let line = invocation.combined_response().render(&invocation.input);
+        Ok((line, Some(invocation)))
     }
 
     fn run_step(&mut self, step: &HookStep<'_>, end: Instant) -> Result<()> {
@@ -138,14 +143,34 @@ impl<'c> HookInvocation<'c> {
         }
     }
 
-    /// Records the work of the agent.
+    /// Records the work of the agent, after what earlier hooks could not write.
     fn record_work(&mut self) -> Result<()> {
-        match self.input.moment {
-            HookEvent::SubagentStop | HookEvent::TurnEnd => self.learn(),
-            HookEvent::Compaction => self.checkpoint(),
-            HookEvent::SessionEnd => self.end_client_session(),
-            _ => Ok(()),
+        let url = self.verbs.url().map(str::to_owned);
+        let Some(mut record) = HookRecord::of(&self.input, &self.client, url) else {
+            return Ok(());
+        };
+        self.progress.keep(&record);
+        self.drain_spool(None);
+        record.complete()?;
+        self.progress.keep(&record);
+        let written = record.write(&mut self.verbs);
+        if !written.as_ref().is_err_and(|error| may_succeed_later(error, self.config)) {
+            self.progress.forget();
         }
+        written
+    }
+
+    /// Writes what earlier hooks could not write.
+    pub(super) fn drain_spool(&mut self, end: Option<Instant>) {
+        if let Some(home) = &self.config.home {
+            HookSpool::of(home).drain(self.config, &mut self.verbs, end);
+        }
+    }
+
+    /// Says once what was given up of what hooks had to write.
+    fn tell_loss(&mut self) {
+        let loss = self.config.home.as_ref().and_then(|home| HookSpool::of(home).take_loss());
+        self.texts.extend(loss.map(|loss| loss.to_string()));
     }
 
     /// The response of all steps together.
@@ -164,23 +189,15 @@ impl<'c> HookInvocation<'c> {
         }
     }
 
-    /// The client's id of its session, with invalid characters replaced.
-    fn client_session(&self) -> Option<String> {
-        self.input.session.as_deref().and_then(nearest_session_id)
-    }
-
-    /// The session for the client's id of it: the existing one, or a new one.
+    /// The session of the client: the existing one, or a new one.
     fn session(&mut self) -> Result<Option<String>> {
-        let Some(client_session) = self.client_session() else { return Ok(None) };
-        let start =
-            StartSession { client_session: Some(client_session), ..StartSession::default() };
-        let caller = &self.client;
-        let started = self.verbs.call::<StartSessionResult>("start_session", caller, &start)?;
-        Ok(Some(started.session.id.to_string()))
+        session_of(&mut self.verbs, &self.client, self.input.session.as_deref())
     }
 
     /// Starts the session, and briefs the agent; for a resumed session also on what it contains.
     fn begin_client_session(&mut self) -> Result<()> {
+        self.drain_spool(None);
+        self.tell_loss();
         let session = self.session()?;
         if let (Some("resume" | "compact"), Some(session)) = (self.input.reason.as_deref(), session)
         {
@@ -209,7 +226,10 @@ impl<'c> HookInvocation<'c> {
 
     /// Adds a briefing of the agent in its session.
     fn brief(&mut self, request: GetBriefing) -> Result<()> {
-        let request = GetBriefing { client_session: self.client_session(), ..request };
+        let request = GetBriefing {
+            client_session: client_session(self.input.session.as_deref()),
+            ..request
+        };
         let briefing = self.verbs.call::<Briefing>("get_briefing", &self.client, &request)?;
         self.texts.extend(Some(briefing.text).filter(|text| !text.is_empty()));
         match request.prompt {
@@ -220,7 +240,7 @@ impl<'c> HookInvocation<'c> {
 
     /// Adds the standing memory of the project for an agent whose memories are on a server elsewhere.
     fn add_project_context(&mut self, caller: &Caller, task: &str) -> Result<()> {
-        if self.verbs.is_at_url() {
+        if self.verbs.url().is_some() {
             let (home, preferences) = (self.config.home()?, self.config.preferences()?);
             self.texts.extend(project_context(caller, home, task, &preferences)?);
         }
@@ -262,62 +282,6 @@ impl<'c> HookInvocation<'c> {
         let call = ToolCall { workspace: &self.client.workspace, tool, arguments };
         self.ticket = Some(CallTicket::new(agent, session, call).to_signed_text(&key));
         Ok(())
-    }
-
-    /// Saves the learnings in the last message of an agent.
-    fn learn(&mut self) -> Result<()> {
-        let message = match (&self.input.last_message, &self.input.transcript) {
-            (Some(message), _) => message.clone(),
-            (None, Some(path)) if self.input.client == HookClient::Copilot => {
-                transcript::await_last_message(Path::new(path))?.unwrap_or_default()
-            }
-            _ => return Ok(()),
-        };
-        if message.trim().is_empty() {
-            return Ok(());
-        }
-        let agent = self.input.agent(&self.client.agent);
-        let prompt = self.prompt();
-        let learn = LearnRequest { message, prompt, ..LearnRequest::default() };
-        let session = self.session()?;
-        let caller = self.client.clone().narrow_to(Some(agent.as_str()))?;
-        let caller = caller.in_session(session.as_deref())?;
-        self.verbs.call::<LearnResult>("learn", &caller, &learn).map(drop)
-    }
-
-    /// The prompt that the last message answers: from the event, else from the transcript.
-    fn prompt(&self) -> Option<String> {
-        let of_transcript = || {
-            let path = Path::new(self.input.transcript.as_deref()?);
-            let found = transcript::last_prompt(path, self.input.subagent.is_some());
-            found.inspect_err(|error| tracing::warn!(%error, "the prompt was not found")).ok()?
-        };
-        self.input.prompt.clone().or_else(of_transcript)
-    }
-
-    /// Creates a checkpoint before the client compacts the conversation.
-    fn checkpoint(&mut self) -> Result<()> {
-        let Some(session) = self.session()? else { return Ok(()) };
-        let checkpoint = CreateCheckpoint {
-            session: Some(session),
-            kind: CheckpointKind::Automatic,
-            title: Some("Before the conversation was compacted".to_owned()),
-            ..CreateCheckpoint::default()
-        };
-        let caller = &self.client;
-        self.verbs.call::<Checkpoint>("create_checkpoint", caller, &checkpoint).map(drop)
-    }
-
-    /// Ends the session.
-    fn end_client_session(&mut self) -> Result<()> {
-        let Some(session) = self.client_session() else { return Ok(()) };
-        let end = EndSession { session: Some(session), ..EndSession::default() };
-        let caller = &self.client;
-        match self.verbs.call::<EndSessionResult>("end_session", caller, &end) {
-            // The session was never started here, or has already ended.
-            Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Conflict) => Ok(()),
-            ended => ended.map(drop),
-        }
     }
 }
 

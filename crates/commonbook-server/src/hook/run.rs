@@ -1,13 +1,17 @@
 //! `hook`: the command that a client calls at its events. It always answers in time.
 
 use std::io::Read;
-use std::sync::{Arc, OnceLock, mpsc};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 
+use super::progress::HookProgress;
+use super::spool::HookSpool;
 use super::verbs::StoreOpener;
 use super::{HookClient, HookEvent, HookInput};
 use crate::caller::CallerClaims;
@@ -17,6 +21,9 @@ use crate::local::HookTiming;
 
 /// The time limit of a hook. Work that exceeds it goes on without its result.
 const HOOK_TIMEOUT: Duration = Duration::from_millis(1_800);
+
+/// The time that a hook gives to what earlier ones could not write, after its output.
+const REST_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// The output of a hook without a response.
 const EMPTY_RESPONSE: &str = "{}";
@@ -37,6 +44,17 @@ pub(crate) struct HookOutput {
     pub(crate) line: String,
     /// The report for a server, unless the hook had nothing to do.
     pub(crate) report: Option<HookTiming>,
+    /// Ends when the hook has written what earlier ones could not write.
+    rest: Receiver<Result<String>>,
+    end: Instant,
+}
+
+impl HookOutput {
+    /// Waits for the rest of the work, which the output does not depend on.
+    pub(crate) fn finish(self) {
+        let time_left = self.end.saturating_duration_since(Instant::now());
+        drop(self.rest.recv_timeout(time_left.min(REST_TIMEOUT)));
+    }
 }
 
 impl HookCommand {
@@ -51,15 +69,26 @@ impl HookCommand {
         let end = begun + HOOK_TIMEOUT;
         let (sender, receiver) = mpsc::channel();
         let (client, event) = (self.client, self.event.clone().unwrap_or_default());
-        let worked_on = Arc::new(OnceLock::new());
-        let noted = Arc::clone(&worked_on);
+        let home = config.home.clone();
+        let progress: Arc<HookProgress> = Arc::default();
+        let own = Arc::clone(&progress);
         std::thread::spawn(move || {
+            let answer = self.try_answer(&claims, &config, open, end, &own);
+            let (line, invocation) = match answer {
+                Ok((line, invocation)) => (Ok(line), invocation),
+                Err(error) => (Err(error), None),
+            };
             // Sending fails after the time limit, when this process is about to end.
-            drop(sender.send(self.try_answer(&claims, &config, open, end, &noted)));
+            if sender.send(line).is_ok()
+                && let Some(mut invocation) = invocation
+            {
+                invocation.drain_spool(Some(end));
+            }
         });
         let output = receiver.recv_timeout(HOOK_TIMEOUT).unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::Unavailable, "the hook took too long or panicked"))
         });
+        keep_unwritten(home.as_deref(), &progress);
         let failed = output.is_err();
         let line = output.unwrap_or_else(|error| {
             let cause = error.cause.as_ref().map(tracing::field::display);
@@ -67,18 +96,18 @@ impl HookCommand {
             EMPTY_RESPONSE.to_owned()
         });
         let microseconds = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let report = |event: &HookEvent| HookTiming { client, event: *event, failed, microseconds };
-        HookOutput { line, report: worked_on.get().map(report) }
+        let report = |event: HookEvent| HookTiming { client, event, failed, microseconds };
+        HookOutput { line, report: progress.moment().map(report), rest: receiver, end }
     }
 
-    fn try_answer(
+    fn try_answer<'c>(
         &self,
         claims: &CallerClaims,
-        config: &Config,
+        config: &'c Config,
         open: StoreOpener,
         end: Instant,
-        worked_on: &OnceLock<HookEvent>,
-    ) -> Result<String> {
+        progress: &'c HookProgress,
+    ) -> Result<(String, Option<HookInvocation<'c>>)> {
         let mut bytes = Vec::new();
         let mut bounded = std::io::stdin().lock().take(limits::BODY_BYTES as u64 + 1);
         bounded.read_to_end(&mut bytes).map_err(|error| {
@@ -89,6 +118,15 @@ impl HookCommand {
         }
         let input =
             HookInput::read(self.client, self.event.as_deref().unwrap_or_default(), &bytes)?;
-        HookInvocation::answer(input, claims, config, open, end, worked_on)
+        HookInvocation::answer(input, claims, config, open, end, progress)
+    }
+}
+
+/// Leaves what a hook has not written to the next one.
+fn keep_unwritten(home: Option<&Path>, progress: &HookProgress) {
+    let Some((home, record)) = home.zip(progress.take_unwritten()) else { return };
+    match HookSpool::of(home).keep(&record) {
+        Ok(()) => tracing::warn!("what the hook had to write waits for the next command or hook"),
+        Err(error) => tracing::error!(%error, "what the hook had to write is lost"),
     }
 }

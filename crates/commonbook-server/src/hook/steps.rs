@@ -54,12 +54,7 @@ pub(crate) fn hook_steps(moment: HookEvent, commands: &[UserCommand]) -> Result<
         | HookEvent::OwnCall => {
             vec![(MEMORY_PRIORITY, HookStep::Memory)]
         }
-        HookEvent::SubagentStop
-        | HookEvent::TurnEnd
-        | HookEvent::Compaction
-        | HookEvent::SessionEnd => {
-            vec![(LEARNING_PRIORITY, HookStep::Learning)]
-        }
+        moment if moment.is_recorded() => vec![(LEARNING_PRIORITY, HookStep::Learning)],
         _ => Vec::new(),
     };
     let commands = commands.iter().filter(|command| command.moment == moment);

@@ -1,11 +1,13 @@
 //! Calls verbs for a hook: at the URL of its client or project, else through a running server of the
 //! home, else on the store, which it opens once.
 
+use std::path::Path;
 use std::time::Duration;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
+use commonbook::model::workspace::Workspace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -42,9 +44,24 @@ impl<'c> VerbClient<'c> {
         Self { config, server, open: Some(open), book: None }
     }
 
-    /// Whether the memories are on a server at a URL, which has no files of this machine.
-    pub(super) fn is_at_url(&self) -> bool {
-        self.server.is_some()
+    /// The verbs of a store that is open.
+    pub(super) fn of_book(config: &'c Config, book: Commonbook) -> Self {
+        Self { config, server: None, open: None, book: Some(book) }
+    }
+
+    /// The URL of the server that the memories are on, which has no files of this machine.
+    pub(super) fn url(&self) -> Option<&str> {
+        self.server.as_ref().map(RestClient::url)
+    }
+
+    /// The workspace of the project around a folder.
+    ///
+    /// # Errors
+    /// As [`Config::nearest_workspace`].
+    pub(super) fn workspace_around(&self, folder: &Path) -> Result<Workspace> {
+        let config =
+            Config { folder: Some(folder.to_owned()), workspace: None, ..self.config.clone() };
+        Ok(config.nearest_workspace()?.unwrap_or_else(Workspace::fallback))
     }
 
     /// Calls a verb by its name in the registry: through the server that runs, else on the store.
@@ -58,10 +75,23 @@ impl<'c> VerbClient<'c> {
         caller: &Caller,
         request: &impl Serialize,
     ) -> Result<A> {
-        let request = match serde_json::to_value(request).map_err(encoding_error)? {
-            Value::Object(request) => request,
-            _ => Map::new(),
-        };
+        let request = fields_of(request)?;
+        A::deserialize(&self.response(verb, caller, request)?).map_err(encoding_error)
+    }
+
+    /// As [`Self::call`], once for this idempotency key.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub(super) fn call_once<A: DeserializeOwned>(
+        &mut self,
+        verb: &'static str,
+        caller: &Caller,
+        request: &impl Serialize,
+        key: &str,
+    ) -> Result<A> {
+        let mut request = fields_of(request)?;
+        request.insert("idempotency_key".to_owned(), key.into());
         A::deserialize(&self.response(verb, caller, request)?).map_err(encoding_error)
     }
 
@@ -90,9 +120,19 @@ impl<'c> VerbClient<'c> {
             self.config.admit(found)?;
             self.book = self.open.take().map(|open| open()).transpose()?;
         }
-        let closed = || Error::new(ErrorKind::Unavailable, "the store could not be opened");
-        found.call.run(self.book.as_ref().ok_or_else(closed)?, caller, request.into())
+        found.call.run(self.book.as_ref().ok_or_else(closed_store)?, caller, request.into())
     }
+}
+
+fn fields_of(request: &impl Serialize) -> Result<Map<String, Value>> {
+    match serde_json::to_value(request).map_err(encoding_error)? {
+        Value::Object(request) => Ok(request),
+        _ => Ok(Map::new()),
+    }
+}
+
+fn closed_store() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store could not be opened")
 }
 
 /// The answer of a server; `None` if it leaves the work to this process.

@@ -133,34 +133,40 @@ impl ProjectMap {
     }
 }
 
-/// The workspace of a project in this home. Without a home that can be written, it is the one that the
-/// identity alone gives.
-pub(crate) fn workspace_of(home: Option<&Path>, repository: &Repository) -> Workspace {
+/// The workspace of a project in this home. In a home that cannot be written, a new project has the one
+/// that its identity alone gives.
+///
+/// # Errors
+/// As [`ProjectMap::read`] and [`HomeKey::read`]: in another workspace the project would seem to have no
+/// memories, and what it saves would be lost for it.
+pub(crate) fn workspace_of(home: Option<&Path>, repository: &Repository) -> Result<Workspace> {
     let derived = || repository.identity.workspace(None, HASH_CHARS[0]);
-    let Some(home) = home else { return derived() };
-    let found = ProjectMap::read(home).and_then(|map| {
-        let mut after = map.clone();
-        let key = HomeKey::read(home)?;
-        let workspace = after.enter(repository, key.as_ref());
-        if after == map {
-            return Ok(workspace);
-        }
-        atomic::create_folders(home)?;
-        let key = HomeKey::open(home)?;
-        ProjectMap::change(home, |map| map.enter(repository, Some(&key)))
-    });
-    found.unwrap_or_else(|error| {
-        tracing::warn!(%error, "the map of projects cannot be used");
+    let Some(home) = home else { return Ok(derived()) };
+    let map = ProjectMap::read(home)?;
+    let mut after = map.clone();
+    let known = after.enter(repository, None);
+    if after == map {
+        return Ok(known);
+    }
+    HomeKey::read(home)?;
+    let entered = atomic::create_folders(home)
+        .and_then(|_| HomeKey::open(home))
+        .and_then(|key| ProjectMap::change(home, |map| map.enter(repository, Some(&key))));
+    Ok(entered.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the project cannot be written into the map of projects");
         derived()
-    })
+    }))
 }
 
 /// The workspace that a project has, or would get, without entering it.
-pub(crate) fn planned_workspace(home: Option<&Path>, repository: &Repository) -> Workspace {
-    let mut map = home.and_then(|home| ProjectMap::read(home).ok()).unwrap_or_default();
+///
+/// # Errors
+/// As [`workspace_of`].
+pub(crate) fn planned_workspace(home: Option<&Path>, repository: &Repository) -> Result<Workspace> {
+    let mut map = home.map(ProjectMap::read).transpose()?.unwrap_or_default();
     // The name depends on the key, so a home without one gets it now.
     let key = home.and_then(|home| HomeKey::open(home).ok());
-    map.enter(repository, key.as_ref())
+    Ok(map.enter(repository, key.as_ref()))
 }
 
 /// Waits until no other process changes the map.
@@ -198,7 +204,8 @@ mod tests {
     fn a_project_keeps_its_workspace_and_shares_it_with_its_clones() {
         let home = tempfile::tempdir().unwrap();
         let find = |root: &str, remote: &str, created: u64| {
-            workspace_of(Some(home.path()), &repository(root, remote, created)).to_string()
+            let repository = repository(root, remote, created);
+            workspace_of(Some(home.path()), &repository).unwrap().to_string()
         };
         let local = find("/work/api", "", 1);
         assert!(local.starts_with("api-"), "{local}");
@@ -215,16 +222,16 @@ mod tests {
         // Another machine finds the same name for a remote.
         let elsewhere = tempfile::tempdir().unwrap();
         let there = repository("/x/api", "github.com/other/api", 7);
-        assert_eq!(workspace_of(Some(elsewhere.path()), &there).to_string(), other);
-        assert_eq!(workspace_of(None, &there).to_string(), other);
+        assert_eq!(workspace_of(Some(elsewhere.path()), &there).unwrap().to_string(), other);
+        assert_eq!(workspace_of(None, &there).unwrap().to_string(), other);
     }
 
     #[test]
     fn a_repository_without_a_remote_is_known_again_where_it_was_moved_to() {
         let (home, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let still = there.path().display().to_string();
-        let before = workspace_of(Some(home.path()), &repository("/work/api", "", 1));
-        workspace_of(Some(home.path()), &repository(&still, "", 5));
+        let before = workspace_of(Some(home.path()), &repository("/work/api", "", 1)).unwrap();
+        workspace_of(Some(home.path()), &repository(&still, "", 5)).unwrap();
         let map = ProjectMap::read(home.path()).unwrap();
         let table = [
             ("/play/api", "", 1, true),
@@ -265,7 +272,7 @@ mod tests {
                 let home = home.path();
                 scope.spawn(move || {
                     let project = repository(&format!("/work/{n}"), "", n);
-                    workspace_of(Some(home), &project)
+                    workspace_of(Some(home), &project).unwrap()
                 });
             }
         });
@@ -273,12 +280,27 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_map_stops_no_process() {
+    fn a_damaged_map_or_key_sends_no_project_to_another_workspace() {
         let home = tempfile::tempdir().unwrap();
-        std::fs::write(map_path(home.path()), "{").unwrap();
-        let project = repository("/work/api", "github.com/acme/api", 1);
-        let found = workspace_of(Some(home.path()), &project);
-        assert_eq!(found, workspace_of(None, &project));
-        assert_eq!(std::fs::read_to_string(map_path(home.path())).unwrap(), "{");
+        let (old, new) =
+            (repository("/work/api", "github.com/acme/api", 1), repository("/work/new", "", 2));
+        let workspace = workspace_of(Some(home.path()), &old).unwrap();
+        let (map, key) = (map_path(home.path()), home.path().join("hook.key"));
+        let intact = std::fs::read(&map).unwrap();
+        for damage in ["{", "", "no JSON", "\0"] {
+            std::fs::write(&map, damage).unwrap();
+            for project in [&old, &new] {
+                let error = workspace_of(Some(home.path()), project).unwrap_err();
+                assert!(error.message.contains("projects.json is damaged"), "{error}");
+            }
+            assert_eq!(std::fs::read_to_string(&map).unwrap(), damage, "nothing is overwritten");
+            std::fs::write(&map, &intact).unwrap();
+            std::fs::write(&key, damage).unwrap();
+            assert_eq!(workspace_of(Some(home.path()), &old).unwrap(), workspace);
+            let error = workspace_of(Some(home.path()), &new).unwrap_err();
+            assert!(error.message.contains("hook.key"), "{error}");
+            std::fs::remove_file(&key).unwrap();
+        }
+        assert!(workspace_of(Some(home.path()), &new).unwrap().as_str().starts_with("new-"));
     }
 }

@@ -53,6 +53,11 @@ impl RestClient {
         Self(HttpClient::new(address, Some(timeout)))
     }
 
+    /// The URL of the server.
+    pub(crate) fn url(&self) -> &str {
+        &self.0.address.url
+    }
+
     /// Calls a verb, and returns its response.
     ///
     /// # Errors

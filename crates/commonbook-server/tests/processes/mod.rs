@@ -20,6 +20,7 @@ mod remote_commands;
 mod sandbox;
 mod search;
 mod setup;
+mod spool;
 mod standing;
 #[cfg(unix)]
 mod vault;

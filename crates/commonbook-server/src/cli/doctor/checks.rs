@@ -10,6 +10,7 @@ use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::workspace::Workspace;
 use serde_json::Map;
 
+use super::HookState;
 use crate::config::{Config, HOOK_LOG};
 use crate::health::{self, HealthCheck};
 use crate::local::RpcClient;
@@ -28,9 +29,8 @@ use crate::{atomic, follow, modes, verb};
 /// The time limit of a server at a URL.
 const REACH_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Runs all checks, in the order of the report. `commands` is the number of user commands that the
-/// hooks run.
-pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<HealthCheck> {
+/// Runs all checks, in the order of the report.
+pub(super) fn run_checks(config: &Config, hooks: HookState) -> Vec<HealthCheck> {
     let server = RpcClient::connect_to_home(config).is_some();
     let mut checks = vec![check_server(server)];
     checks.extend(health::check_server_settings(config).filter(|_| server));
@@ -43,7 +43,7 @@ pub(super) fn run_checks(config: &Config, commands: Result<usize>) -> Vec<Health
     checks.extend(health::check_sandbox(config));
     if let Ok(home) = config.home() {
         checks.extend(check_modes(home));
-        checks.extend(check_hooks(home, commands));
+        checks.extend(check_hooks(home, hooks));
         checks.extend(check_clients(home, config));
         checks.extend(check_destinations(home, config));
     }
@@ -68,8 +68,10 @@ fn check_project(config: &Config) -> HealthCheck {
                 format!("no git repository here: workspace {}", Workspace::fallback())
             }
             (None, Some(repository)) => {
-                let workspace = planned_workspace(config.home.as_deref(), &repository);
-                format!("{} uses workspace {workspace}", repository.identity)
+                match planned_workspace(config.home.as_deref(), &repository) {
+                    Ok(workspace) => format!("{} uses workspace {workspace}", repository.identity),
+                    Err(error) => return HealthCheck::from_error("project", error),
+                }
             }
         },
     )
@@ -142,9 +144,10 @@ fn check_modes(home: &Path) -> Vec<HealthCheck> {
     checks
 }
 
-/// Reports the number of user commands, and the last line of the hook log.
-fn check_hooks(home: &Path, commands: Result<usize>) -> Vec<HealthCheck> {
+/// Reports the number of user commands, what hooks could not write, and the last line of the hook log.
+fn check_hooks(home: &Path, hooks: HookState) -> Vec<HealthCheck> {
     let mut checks = Vec::new();
+    let HookState { commands, waiting, loss } = hooks;
     match commands {
         Ok(0) => {}
         Ok(count) => {
@@ -153,6 +156,12 @@ fn check_hooks(home: &Path, commands: Result<usize>) -> Vec<HealthCheck> {
         }
         Err(error) => checks.push(HealthCheck::from_error("hooks", error)),
     }
+    if waiting > 0 {
+        let found = count_text(waiting as u64, "hook event waits", "hook events wait");
+        let found = format!("{found} to be written, until a process can write to the store");
+        checks.push(HealthCheck::healthy("hooks", found));
+    }
+    checks.extend(loss.map(|loss| HealthCheck::healthy("hooks", loss)));
     let log = home.join(HOOK_LOG);
     if let Ok(Some(text)) = atomic::read(&log)
         && let Some(last) = text.lines().last()
