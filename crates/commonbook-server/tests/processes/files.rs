@@ -304,3 +304,73 @@ fn an_export_is_complete_private_and_outside_of_the_home() {
         assert!(String::from_utf8_lossy(&output.stdout).contains("Cranes are green"));
     }
 }
+
+/// The program as a user that may not write to the home. A superuser may, without this restriction.
+#[cfg(target_os = "linux")]
+fn reader(home: &Home, arguments: &[&str]) -> Command {
+    let program = home.program(arguments);
+    if !rustix::process::getuid().is_root() {
+        return program;
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--"]);
+    command.arg(program.get_program()).args(program.get_args()).current_dir(home.path());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_home_that_cannot_be_written_is_read() {
+    let home = Home::new();
+    let save = |text: &str| {
+        let output = run(&mut home.program(&["save", text, "--agent", "ann", "--json"]));
+        let saved: Value = serde_json::from_slice(&output.stdout).unwrap();
+        saved["memory"]["id"].as_str().unwrap().to_owned()
+    };
+    let id = save("The gateway listens on port 8080.");
+    save("The gateway listens on port 9090.");
+    run(&mut home.program(&["case", "open", "outage", "--title", "Outage", "--agent", "ann"]));
+    let mut files = vec![home.path().to_owned()];
+    walk(home.path(), &mut files);
+    let modes: Vec<(PathBuf, u32)> =
+        files.into_iter().map(|file| (file.clone(), mode(&file))).collect();
+    modes.iter().for_each(|(file, mode)| set_mode(file, mode & 0o555));
+    let reading: [&[&str]; 15] = [
+        &["list"],
+        &["search", "gateway"],
+        &["show", &id],
+        &["history", &id],
+        &["stats"],
+        &["events"],
+        &["agents"],
+        &["export"],
+        &["export", "--format", "archive", "--all-workspaces", "/dev/null"],
+        &["case", "list"],
+        &["case", "read", "outage"],
+        &["contradictions", "list"],
+        &["entity", "list"],
+        &["workspace", "list"],
+        &["audit"],
+    ];
+    for arguments in reading {
+        let output = run(&mut reader(&home, arguments));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!stderr.contains("WARN"), "{arguments:?}: {stderr}");
+    }
+    let listed = run(&mut reader(&home, &["list"]));
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("port 9090"));
+    let refused = reader(&home, &["save", "no"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && stderr.contains("the store cannot be written"),
+        "{stderr}"
+    );
+    modes.iter().for_each(|(file, mode)| set_mode(file, *mode));
+    run(&mut home.program(&["save", "yes"]));
+}

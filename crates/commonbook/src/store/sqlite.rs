@@ -232,11 +232,15 @@ impl From<rusqlite::Error> for Error {
                 format!("the store is damaged: {error}"),
                 Some("Run `commonbook doctor`, and restore the file from a copy."),
             ),
+            Some(ErrorCode::ReadOnly) => (
+                ErrorKind::Unavailable,
+                "the store cannot be written by this user".to_owned(),
+                Some(
+                    "Write as the user that owns the home; commands that read, and `export`, work.",
+                ),
+            ),
             Some(
-                ErrorCode::ReadOnly
-                | ErrorCode::CannotOpen
-                | ErrorCode::PermissionDenied
-                | ErrorCode::SystemIoFailure,
+                ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure,
             ) => (
                 ErrorKind::Unavailable,
                 format!("the store cannot be used: {error}"),

@@ -1,14 +1,15 @@
 //! Connections to the file: for reading or for writing, with our own functions.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
 use super::digest;
-use super::file::refused_store;
+use super::file::{refused_store, sibling_path};
 use crate::base::error::Result;
 use crate::base::limits;
 
@@ -46,11 +47,43 @@ pub(super) fn schema_version(connection: &Connection, path: &Path) -> Result<i64
 
 /// A connection that reads, and cannot write.
 pub(super) fn reading_connection(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = read_only(Connection::open_with_flags(path, READ_ONLY)?)?;
+    match connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)) {
+        Err(error) if is_unwritable(&error) && !has_log(path) => unchanging_connection(path),
+        // Other errors are those of the first statement, too.
+        _ => Ok(connection),
+    }
+}
+
+const READ_ONLY: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+/// A connection to a file in a folder that this process cannot write to, such as a read-only mount or the home
+/// of another user. The engine cannot create the log and its index there, and without a log there is nothing
+/// to read but the file: this opens it as one that nobody changes.
+fn unchanging_connection(path: &Path) -> Result<Connection> {
+    let path = path.to_str().ok_or_else(|| {
+        refused_store(path, "has a name that is not UTF-8", "Give its folder another name.")
+    })?;
+    let escaped = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let address = format!("file:{escaped}?immutable=1");
+    read_only(Connection::open_with_flags(address, READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?)
+}
+
+fn read_only(connection: Connection) -> Result<Connection> {
     configure_connection(&connection)?;
     register_functions(&connection)?;
     Ok(connection)
+}
+
+/// Whether an error says that the files of the log cannot be created.
+fn is_unwritable(error: &rusqlite::Error) -> bool {
+    let codes = [ErrorCode::ReadOnly, ErrorCode::CannotOpen];
+    error.sqlite_error_code().is_some_and(|code| codes.contains(&code))
+}
+
+fn has_log(path: &Path) -> bool {
+    fs::metadata(sibling_path(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
 /// Settings of every connection, reading or writing.
@@ -88,6 +121,11 @@ pub(super) fn writing_connection(path: &Path) -> Result<Connection> {
 pub(super) fn log_connection(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
+    // The engine opens a file that may only be read for reading.
+    if connection.is_readonly(MAIN_DB)? {
+        let read_only = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
+        return Err(rusqlite::Error::SqliteFailure(read_only, None).into());
+    }
     configure_writer(&connection)?;
     Ok(connection)
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::unless_unwritable;
 use crate::base::error::Result;
 use crate::base::id::ContradictionId;
 use crate::base::limits;
@@ -89,7 +90,8 @@ impl Commonbook {
 
     /// Compares the next memories of the caller's workspace, so that a text for an agent marks what was
     /// saved just now, even if no process follows the journal. One step bounds the delay: a long
-    /// backlog is left to the follower. Returns whether there may be more.
+    /// backlog is left to the follower. Returns whether there may be more. Where nothing can be written, as
+    /// on a read-only disk, a reader gets what was compared before.
     pub(in crate::verbs) fn follow_contradictions_once(&self, caller: &Caller) -> Result<bool> {
         let workspace = &caller.workspace;
         let (place, (memories, others, _)) = self.store.read(|tx| {
@@ -98,7 +100,11 @@ impl Commonbook {
         })?;
         // A position is written only if there is something to compare, or many events to skip.
         let nothing_new = !memories && others < COMPARISON_EVENTS_MAX;
-        Ok(!nothing_new && self.contradictions_after(workspace, place)? != place)
+        if nothing_new {
+            return Ok(false);
+        }
+        let after = unless_unwritable(self.contradictions_after(workspace, place))?;
+        Ok(after.is_some_and(|after| after != place))
     }
 
     /// Processes the next range of a journal after this position; returns its end.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::unless_unwritable;
 use crate::base::error::Result;
 use crate::base::hash;
 use crate::model::access;
@@ -117,7 +118,7 @@ impl Commonbook {
     }
 
     /// Brings the mentions of the caller's workspace up to the end that its journal has now. What
-    /// others write meanwhile is left to the next call.
+    /// others write meanwhile is left to the next call. Where nothing can be written, they stay as they are.
     pub(in crate::verbs) fn follow_mentions(&self, caller: &Caller) -> Result<()> {
         let (workspace, rules) = (&caller.workspace, self.mention_rules());
         let end = self.store.read(|tx| tx.journal_end(workspace))?;
@@ -134,7 +135,9 @@ impl Commonbook {
                 self.passed.set(workspace, last);
                 return Ok(());
             }
-            self.mentions_after(workspace, place)?;
+            if unless_unwritable(self.mentions_after(workspace, place))?.is_none() {
+                return Ok(());
+            }
         }
     }
 
