@@ -113,10 +113,11 @@ fn rows_of(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     }
     let prose = prose_of(&note.body, &stated, &title);
     if !prose.trim().is_empty() {
-        let rows = note.rows(SourceFormat::BasicMemory, file, &prose, &title, |draft| {
+        let links = wiki_links(&note.body);
+        let rows = note.rows(SourceFormat::BasicMemory, file, &prose, &title, |draft, part| {
             base(draft.with("memory_type", "semantic"))
-                .about(hashtags(&prose))
-                .noting("links", wiki_links(&note.body))
+                .about(hashtags(part))
+                .noting("links", links.clone())
         });
         found.splice(0..0, rows);
     }

@@ -55,7 +55,7 @@ fn memory_rows(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
         _ => "semantic",
     };
     let title = note.text("name").unwrap_or_default().to_owned();
-    note.rows(SourceFormat::ClaudeMemory, file, &note.body, &title, |draft| {
+    note.rows(SourceFormat::ClaudeMemory, file, &note.body, &title, |draft, _| {
         let summary = note.text("description").filter(|summary| summary.chars().count() <= 512);
         draft
             .with("owner", OWNER)

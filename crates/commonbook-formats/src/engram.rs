@@ -39,7 +39,7 @@ fn rows_of(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     read.extend(created.as_ref().map(|(key, _)| *key));
     let owner = note.text("owner_agent").filter(|owner| *owner != "legacy");
     let title = note.text("title").map_or_else(|| heading_of(&note.body), str::to_owned);
-    note.rows(SourceFormat::Engram, file, &note.body, &title, |draft| {
+    note.rows(SourceFormat::Engram, file, &note.body, &title, |draft, _| {
         draft
             .with("memory_type", note.text("memory_type").unwrap_or("semantic"))
             .with("importance", note.fields.get("importance").cloned().unwrap_or_default())

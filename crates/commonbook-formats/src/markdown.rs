@@ -1,5 +1,6 @@
 //! Markdown: its blocks below their headings, the tags and links in its text, and parts of a long note.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -180,11 +181,11 @@ pub(crate) fn hashtags(text: &str) -> Vec<String> {
     });
     static CODE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"`[^`]*`").expect("the tests compile it"));
-    let mut found: Vec<String> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for (_, line) in plain_lines(text) {
         for tag in TAG.captures_iter(&CODE.replace_all(line, "")) {
             let tag = tag[1].trim_end_matches('/').to_owned();
-            if !found.contains(&tag) {
+            if known.insert(tag.clone()) {
                 found.push(tag);
             }
         }

@@ -87,14 +87,15 @@ impl MarkdownNote {
         keys.flat_map(|key| json_value::words(self.fields.get(key))).collect()
     }
 
-    /// The body as rows: one, or one for each part of a long body. `finish` adds what the format knows.
+    /// The body as rows: one, or one for each part of a long body. `finish` adds what the format knows of
+    /// the text of a part.
     pub(crate) fn rows(
         &self,
         format: SourceFormat,
         file: &SourceFile,
         body: &str,
         title: &str,
-        finish: impl Fn(RowDraft) -> RowDraft,
+        finish: impl Fn(RowDraft, &str) -> RowDraft,
     ) -> Vec<RowOutcome> {
         let found = parts(body, NOTE_BYTES_MAX);
         let count = found.len();
@@ -103,7 +104,7 @@ impl MarkdownNote {
                 Some(heading) => format!("{title} › {heading}"),
                 None => title.to_owned(),
             };
-            let draft = finish(RowDraft::new(part.text).titled(&title));
+            let draft = finish(RowDraft::new(part.text).titled(&title), part.text);
             let draft = match count {
                 1 => draft,
                 _ => draft.noting("part", json!({"number": index + 1, "of": count})),

@@ -20,7 +20,7 @@ fn rows_of(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
     let mut read = vec!["tags", "tag", "topics", "title"];
     read.extend(created.as_ref().map(|(key, _)| *key));
     let title = note.text("title").unwrap_or_else(|| file.stem()).to_owned();
-    note.rows(SourceFormat::Obsidian, file, &note.body, &title, |draft| {
+    note.rows(SourceFormat::Obsidian, file, &note.body, &title, |draft, part| {
         draft
             .with("memory_type", "semantic")
             .with(
@@ -28,8 +28,8 @@ fn rows_of(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
                 created.as_ref().map_or_else(Default::default, |(_, at)| at.clone()),
             )
             .about(note.tags())
-            .about(hashtags(&note.body))
-            .noting("links", wiki_links(&note.body))
+            .about(hashtags(part))
+            .noting("links", wiki_links(part))
             .keeping(&note.fields, &read)
     })
 }

@@ -66,8 +66,13 @@ pub(crate) fn create_folders(path: &Path) -> Result<Vec<PathBuf>> {
 /// The text of a file; `None` if it does not exist.
 ///
 /// # Errors
-/// `unavailable` if it cannot be read, `conflict` if it is not UTF-8.
+/// `unavailable` if it cannot be read, `conflict` if it is not UTF-8, or is something else than a file, such as
+/// a pipe, from which nothing may ever come.
 pub(crate) fn read(path: &Path) -> Result<Option<String>> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Error::conflict(format!("{} is not a file", path.display()))
+            .hint("Move it away. Nothing was changed."));
+    }
     match fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             Error::conflict(format!("{} is not UTF-8", path.display()))

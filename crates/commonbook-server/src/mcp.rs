@@ -28,10 +28,11 @@ use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
@@ -305,6 +306,25 @@ impl ServerHandler for McpDoor {
             .enable_completions()
             .build();
         ServerConfig::new(offered).with_server_info(about).with_instructions(INSTRUCTIONS)
+    }
+
+    /// Counts as a call that reads: a session costs memory until it ends.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if let Some(parts) = context.extensions.get::<axum::http::request::Parts>() {
+            let client = &request.client_info;
+            let client = Some((client.name.clone(), client.version.clone()));
+            // A caller that may not call is refused by its first call.
+            if let Ok(caller) = http::caller(parts, client, &self.config) {
+                let admitted = self.rates.admit(&caller, false);
+                admitted.map_err(|error| self.error_data(&error, &[]))?;
+            }
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(

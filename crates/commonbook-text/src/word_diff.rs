@@ -2,6 +2,8 @@
 
 use similar::{ChangeTag, TextDiff};
 
+use crate::sentences::sentences;
+
 /// Which of two texts has a stretch of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StretchKind {
@@ -22,23 +24,86 @@ pub struct DiffStretch {
     pub text: String,
 }
 
+/// Words or sentences of both texts that are compared with each other. The comparison (Myers, 1986) takes their number
+/// times that of their differences: some 30 ms with this many that all differ.
+const COMPARED_UNITS_MAX: usize = 4_000;
+
 /// The stretches of two texts, word by word and in order. The same and the removed ones make up the
-/// older text, the same and the added ones the newer.
+/// older text, the same and the added ones the newer. Between two texts that differ in more than some thousand
+/// words it compares sentences, and between those with more sentences it finds one change.
 #[must_use]
 pub fn word_diff(older: &str, newer: &str) -> Vec<DiffStretch> {
-    let mut stretches: Vec<DiffStretch> = Vec::new();
-    for change in TextDiff::from_words(older, newer).iter_all_changes() {
+    let (older, newer) = (words(older), words(newer));
+    let pairs = older.iter().zip(&newer);
+    let before = pairs.take_while(|(older, newer)| older == newer).count();
+    let pairs = older[before..].iter().rev().zip(newer[before..].iter().rev());
+    let after = pairs.take_while(|(older, newer)| older == newer).count();
+    let (older_end, newer_end) = (older.len() - after, newer.len() - after);
+    let mut stretches = Vec::new();
+    push_stretch(&mut stretches, StretchKind::Same, older[..before].concat());
+    compare(&older[before..older_end], &newer[before..newer_end], &mut stretches);
+    push_stretch(&mut stretches, StretchKind::Same, older[older_end..].concat());
+    stretches
+}
+
+/// Compares the words between the first and the last difference.
+fn compare(older: &[&str], newer: &[&str], stretches: &mut Vec<DiffStretch>) {
+    if older.len() + newer.len() <= COMPARED_UNITS_MAX {
+        return compare_units(older, newer, stretches);
+    }
+    let (older, newer) = (older.concat(), newer.concat());
+    let (older_sentences, newer_sentences) = (whole_sentences(&older), whole_sentences(&newer));
+    if older_sentences.len() + newer_sentences.len() <= COMPARED_UNITS_MAX {
+        return compare_units(&older_sentences, &newer_sentences, stretches);
+    }
+    push_stretch(stretches, StretchKind::Removed, older);
+    push_stretch(stretches, StretchKind::Added, newer);
+}
+
+fn compare_units(older: &[&str], newer: &[&str], stretches: &mut Vec<DiffStretch>) {
+    for change in TextDiff::from_slices(older, newer).iter_all_changes() {
         let kind = match change.tag() {
             ChangeTag::Equal => StretchKind::Same,
             ChangeTag::Delete => StretchKind::Removed,
             ChangeTag::Insert => StretchKind::Added,
         };
-        match stretches.last_mut().filter(|last| last.kind == kind) {
-            Some(last) => last.text.push_str(change.value()),
-            None => stretches.push(DiffStretch { kind, text: change.value().to_owned() }),
-        }
+        push_stretch(stretches, kind, change.value().to_owned());
     }
-    stretches
+}
+
+fn push_stretch(stretches: &mut Vec<DiffStretch>, kind: StretchKind, text: String) {
+    match stretches.last_mut().filter(|last| last.kind == kind) {
+        Some(last) => last.text.push_str(&text),
+        None if text.is_empty() => {}
+        None => stretches.push(DiffStretch { kind, text }),
+    }
+}
+
+/// The words of a text, and the spaces between them.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_space = first.is_whitespace();
+        let end = rest.find(|c: char| c.is_whitespace() != is_space).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        words.push(word);
+        rest = behind;
+    }
+    words
+}
+
+/// The sentences and lines of a text, each with what stands behind it up to the next.
+fn whole_sentences(text: &str) -> Vec<&str> {
+    let mut whole = Vec::new();
+    let mut begin = 0;
+    for sentence in sentences(text).skip(1) {
+        let start = sentence.as_ptr().addr() - text.as_ptr().addr();
+        whole.push(&text[begin..start]);
+        begin = start;
+    }
+    whole.push(&text[begin..]);
+    whole
 }
 
 /// Words of an unchanged stretch that are shown beside a change.
@@ -174,13 +239,57 @@ mod tests {
 
     #[test]
     fn the_stretches_make_up_both_texts() {
-        let (older, newer) = ("a b  c\nd", "a x c d e");
-        let stretches = word_diff(older, newer);
-        let text = |without: StretchKind| -> String {
-            let kept = stretches.iter().filter(|stretch| stretch.kind != without);
-            kept.map(|stretch| stretch.text.as_str()).collect()
+        let letters = |first: char| {
+            let letter =
+                |number: u32| char::from_u32(u32::from(first) + number % 26).unwrap_or('x');
+            (0..32_000).map(|number| format!("{} ", letter(number * 7 % 31))).collect::<String>()
         };
-        assert_eq!(text(StretchKind::Added), older);
-        assert_eq!(text(StretchKind::Removed), newer);
+        let sentences = |word: &str| {
+            (0..1_000)
+                .map(|number| format!("Berth {number} has {word} {number}.\n"))
+                .collect::<String>()
+        };
+        let (one, other) = (letters('a'), letters('A'));
+        let edited = one.replacen("b ", "tea ", 1);
+        for (older, newer) in [
+            ("a b  c\nd", "a x c d e"),
+            ("", "new"),
+            ("", ""),
+            (" a", "a "),
+            (&*one, &*edited),
+            (&*one, &*other),
+            (
+                &*sentences("tea and milk"),
+                &*sentences("coffee").replace("Berth 7 has coffee", "Berth 7 has tea and milk"),
+            ),
+        ] {
+            let stretches = word_diff(older, newer);
+            let text = |without: StretchKind| -> String {
+                let kept = stretches.iter().filter(|stretch| stretch.kind != without);
+                kept.map(|stretch| stretch.text.as_str()).collect()
+            };
+            assert_eq!(text(StretchKind::Added), older);
+            assert_eq!(text(StretchKind::Removed), newer);
+        }
+        // A word of a long text is found as in a short one; of two that share nothing, nothing is.
+        assert_eq!(word_diff(&one, &edited).len(), 4);
+        assert_eq!(word_diff(&one, &other).len(), 3, "removed, added, and the last space");
+    }
+
+    #[test]
+    fn long_texts_that_differ_throughout_are_compared_by_sentences() {
+        let text = |word: &str| -> String {
+            (0..1_000)
+                .map(|number| format!("Berth {number} has {word} of {number} boats. "))
+                .collect()
+        };
+        let newer = text("rows").replace("Berth 7 has rows", "Berth 7 has lines");
+        let stretches = word_diff(&text("lines"), &newer);
+        let same: Vec<&str> = stretches
+            .iter()
+            .filter(|stretch| stretch.kind == StretchKind::Same)
+            .map(|stretch| stretch.text.trim())
+            .collect();
+        assert!(same.contains(&"Berth 7 has lines of 7 boats."), "{same:?}");
     }
 }

@@ -306,9 +306,9 @@ fn json_with_too_many_values_is_refused_before_parsing() {
 #[test]
 fn a_rate_limited_agent_gets_a_retry_after() {
     let home = Home::new();
-    let server = Server::at_the_rate(&home, "reads=2,writes=2");
+    let server = Server::at_the_rate(&home, "reads=3,writes=2");
     let mcp = Mcp::over_http(&home, &server);
-    // Both doors share one count: a write by each is two.
+    // Both doors share one count: a write by each is two, and the begin of a session is a read.
     mcp.call("me", "save_memory", &json!({"text": "tea"})).unwrap();
     saved(&server, "coffee");
     let refused = server.exchange("POST", "/v1/memories", &[ME], b"{\"text\": \"x\"}").unwrap();

@@ -182,7 +182,7 @@ fn a_failing_setup_changes_nothing_and_gives_the_reason() {
     for (client, code, words) in [
         ("claude-code", 6, "settings.json: the file is not JSON"),
         ("codex", 6, "config.toml is not UTF-8"),
-        ("gemini", 9, "cannot read"),
+        ("gemini", 6, "is not a file"),
         ("copilot", 9, "cannot "),
         ("opencode", 6, "commonbook.js: the file already exists"),
         ("emacs", 2, "emacs"),

@@ -328,6 +328,10 @@ pub const LISTED_MEMORIES: u64 = 500;
 pub const COMPLETIONS: usize = 100;
 /// Resource subscriptions of one MCP connection or stream of changes.
 pub const SUBSCRIPTIONS: usize = 100;
+/// Open MCP sessions over HTTP: each takes some 100 KiB of memory.
+pub const MCP_SESSIONS: usize = 1_024;
+/// Open MCP sessions over HTTP of one token.
+pub const MCP_TOKEN_SESSIONS: usize = 128;
 /// Hours of silence after which an MCP session ends.
 pub const SESSION_HOURS: u64 = 24;
 /// Days for which a deleted memory can be restored.

@@ -215,7 +215,7 @@ impl fmt::Display for Agent {
 }
 
 /// Lower-cases; turns spaces and underscores into `-`; drops from the last part a file ending, then
-/// ONE trailing `-agent`.
+/// ONE trailing `-agent`, unless a reserved word would be left.
 fn normalise(text: &str) -> Result<String> {
     let text = input::line("agent", text, limits::AGENT_CHARS)?.to_lowercase();
     let path = text.replace([' ', '_'], "-");
@@ -227,7 +227,10 @@ fn normalise(text: &str) -> Result<String> {
         Some((stem, ending)) if FILE_ENDINGS.contains(&ending) => stem,
         _ => last,
     };
-    let role = stem.strip_suffix("-agent").unwrap_or(stem);
+    // The bare word alone is reserved: `assistant_agent` is a name of its own.
+    let bare = stem.strip_suffix("-agent");
+    let bare = bare.filter(|bare| parents.is_some() || !RESERVED_NAMES.contains(bare));
+    let role = bare.unwrap_or(stem);
     well_formed(parents.map_or_else(|| role.to_owned(), |parents| format!("{parents}/{role}")))
 }
 
@@ -340,6 +343,9 @@ mod tests {
             ("agentic-coder", "agentic-coder"),
             ("agentic-coder-optimizer", "agentic-coder-optimizer"),
             ("agent-agent-agent", "agent-agent"),
+            ("assistant_agent", "assistant-agent"),
+            ("System Agent", "system-agent"),
+            ("claude/assistant_agent", "claude/assistant"),
             ("agent", "agent"),
             ("Claude Code/QA Agent", "claude-code/qa"),
             ("gpt-4.1", "gpt-4.1"),
@@ -354,7 +360,7 @@ mod tests {
 
     #[test]
     fn reserved_and_malformed_names_are_refused() {
-        let reserved = ["legacy", "Anonymous", "HUMAN", "system", "*", "system-agent", "human.md"];
+        let reserved = ["legacy", "Anonymous", "HUMAN", "system", "*", "human.md"];
         let malformed = ["", " ", "-agent", "a//b", "/a", "a/", "a:b", "a\nb", "a\u{1b}b", "../x"];
         for bad in reserved.iter().chain(&malformed) {
             let refused = bad.parse::<Agent>().map_err(|error| error.kind);

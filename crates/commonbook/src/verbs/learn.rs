@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Commonbook;
 use super::memory::{find_earlier, keep_memory, replace};
-use super::standing::{StandingCause, StandingFile};
+use super::standing::{self, StandingCause, StandingFile};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -134,10 +134,12 @@ impl Commonbook {
             let mut change =
                 StandingChange { file: file.read.file.clone(), ..StandingChange::default() };
             if replaces {
-                let (gone, warnings) = standing.replace(&items, &limits)?;
-                change.added = u32::try_from(items.len()).unwrap_or(u32::MAX);
-                change.warnings = gone.iter().map(|item| format!("replaced: {item}")).collect();
-                change.warnings.extend(warnings.iter().map(ToString::to_string));
+                let replaced = standing.replace(standing::writer(caller), &items, &limits)?;
+                change.added = replaced.added;
+                let gone = replaced.gone.iter().map(|item| format!("replaced: {item}"));
+                let full = replaced.left_out.iter().map(|item| full_warning(item));
+                change.warnings = gone.chain(full).collect();
+                change.warnings.extend(replaced.warnings.iter().map(ToString::to_string));
                 if let Some(before) = before.filter(|before| *before != standing) {
                     let copy = self.files.back_up(&file.target.path, &before.render(), now)?;
                     change.backup = Some(copy.display().to_string());
@@ -153,9 +155,7 @@ impl Commonbook {
                     AddOutcome::Replaced(item) => {
                         change.warnings.push(format!("replaced: {item}"));
                     }
-                    AddOutcome::Full => {
-                        change.warnings.push(format!("the file is full; not added: {text}"));
-                    }
+                    AddOutcome::Full => change.warnings.push(full_warning(text)),
                     AddOutcome::Added | AddOutcome::Repeated(_) => {}
                 }
             }
@@ -163,6 +163,10 @@ impl Commonbook {
         })?;
         Ok(changed.answer)
     }
+}
+
+fn full_warning(item: &str) -> String {
+    format!("the file is full; not added: {item}")
 }
 
 /// Saves what is new: neither in the agent's last contexts nor among its learnings.

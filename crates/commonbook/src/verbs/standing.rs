@@ -472,7 +472,7 @@ fn may_use(caller: &Caller, role: &str) -> Result<()> {
 }
 
 /// A person at the command line and an administrator change everything, others their own items.
-fn writer(caller: &Caller) -> StandingWriter<'_> {
+pub(in crate::verbs) fn writer(caller: &Caller) -> StandingWriter<'_> {
     match access::require_scope(caller, TokenScope::Admin) {
         Ok(()) => StandingWriter::Person,
         Err(_) => StandingWriter::Agent(&caller.agent),

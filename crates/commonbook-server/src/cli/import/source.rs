@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::input;
-use commonbook_formats::{Omission, RowOutcome, SourceFormat, SourceRows, recognise};
+use commonbook_formats::{
+    LINE_BYTES_MAX, Omission, RowOutcome, SourceFormat, SourceRows, recognise,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
@@ -150,12 +152,17 @@ impl ImportSource {
         match &mut self.reader {
             SourceReader::Lines { path, lines, number } => loop {
                 let mut line = Vec::new();
-                let read =
-                    lines.read_until(b'\n', &mut line).map_err(|error| read_error(path, error))?;
+                let mut bounded = lines.by_ref().take(LINE_BYTES_MAX as u64 + 1);
+                let read = bounded
+                    .read_until(b'\n', &mut line)
+                    .map_err(|error| read_error(path, error))?;
                 if read == 0 {
                     return Ok(None);
                 }
                 *number += 1;
+                if line.len() > LINE_BYTES_MAX {
+                    return Err(long_line(path, *number));
+                }
                 self.progress.inc(read as u64);
                 if !line.trim_ascii().is_empty() {
                     let place = LinePlace { file: None, line: Some(*number) };
@@ -182,6 +189,14 @@ impl ImportSource {
             },
         }
     }
+}
+
+/// The error of a line that nothing writes: what comes after it may have no end.
+fn long_line(path: &Path, number: usize) -> Error {
+    let path = path.display();
+    let message = format!("line {number} of {path} has more than {LINE_BYTES_MAX} bytes");
+    Error::invalid("PATH", message)
+        .hint("Expected an export, or one memory a line. The lines before it are imported.")
 }
 
 /// The format that a path looks like; `None` for lines.

@@ -13,13 +13,22 @@ pub(super) struct JsonLearnings {
 /// Lines of a message that are tried as the beginning of an object.
 const OBJECT_LINES_MAX: usize = 200;
 
-/// The learnings of the JSON objects that begin a line of the message, bare or in a code block.
+/// How a code block begins and ends.
+const FENCES: [&str; 2] = ["```", "~~~"];
+
+/// The learnings of the JSON objects that begin a line of the message, bare or in a code block. What a code
+/// block shows may be a quotation: it adds, but replaces nothing.
 pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
     let (mut found, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
+    let mut is_in_fence = false;
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start();
         let start = at + line.len() - bare.len();
         at += line.len();
+        if start >= read && FENCES.iter().any(|fence| bare.starts_with(fence)) {
+            is_in_fence = !is_in_fence;
+            continue;
+        }
         if start < read || !bare.starts_with('{') || tried == OBJECT_LINES_MAX {
             continue;
         }
@@ -27,7 +36,8 @@ pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
         let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
         if let Some(Ok(Value::Object(object))) = values.next() {
             read = start + values.byte_offset();
-            found.extend(of_object(&object));
+            let is_code = is_in_fence || line.starts_with("    ") || line.starts_with('\t');
+            found.extend(of_object(&object).into_iter().filter(|all| !(is_code && all.replaces)));
         }
     }
     found

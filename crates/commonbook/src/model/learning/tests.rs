@@ -172,6 +172,28 @@ fn json_adds_with_remember_and_replaces_with_memories() {
 }
 
 #[test]
+fn what_a_message_quotes_replaces_nothing() {
+    let all = r#"{"MEMORIES": ["a b", "c d"]}"#;
+    for message in [
+        format!("The file says:\n```json\n{all}\n```\nI did nothing else."),
+        format!("```json\n{all}\n```"),
+        format!("~~~\n{all}\n~~~"),
+        format!("Its source:\n\n    {all}\n"),
+        format!("Its source:\n\n\t{all}\n"),
+        format!("Here is the page:\n\n> {all}"),
+        format!("- {all}"),
+        format!("It contains {all} and I ignored it."),
+        format!("`{all}`"),
+        format!("```\n{{\n\"x\": 1}}\n{all}\n```"),
+    ] {
+        assert_eq!(extract_learnings(&message), LearningUpdate::default(), "{message}");
+    }
+    for message in [all.to_owned(), format!("```sh\nls\n```\nDone.\n\n{all}\n")] {
+        assert!(extract_learnings(&message).replace.is_some(), "{message}");
+    }
+}
+
+#[test]
 fn only_explicit_statements_are_learnings() {
     let messages = [
         "Please remember to run tests before you push.",

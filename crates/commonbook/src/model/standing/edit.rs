@@ -38,6 +38,14 @@ impl StandingWriter<'_> {
             Self::Agent(agent) => block.mark.as_ref().is_some_and(|mark| mark.is_of(agent)),
         }
     }
+
+    /// Whether this is an item of its own. A person's are those that no agent has marked.
+    fn wrote(self, block: &StandingBlock) -> bool {
+        match self {
+            Self::Person => !block.is_an_agents(),
+            Self::Agent(_) => self.may_change(block),
+        }
+    }
 }
 
 /// The section of a learning of this type.
@@ -65,6 +73,19 @@ pub struct StandingItem {
     pub text: String,
     /// Who adds it; a person needs no mark in the home.
     pub mark: Option<AuthorMark>,
+}
+
+/// The result of replacing the items of an author.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StandingReplacement {
+    /// Number of items that were added.
+    pub added: u32,
+    /// The items that are gone.
+    pub gone: Vec<String>,
+    /// The items that did not fit.
+    pub left_out: Vec<String>,
+    /// The limits that the file exceeds.
+    pub warnings: Vec<StandingWarning>,
 }
 
 impl StandingDocument {
@@ -268,26 +289,35 @@ impl StandingDocument {
         (gone, warnings)
     }
 
-    /// Replaces all items by these, each with its section, and returns the old ones. Text outside
-    /// of lists stays.
+    /// Replaces the items of an author by these, each with its section. Items of other authors and text
+    /// outside of lists stay.
     ///
     /// # Errors
     /// As [`Self::add`]; the file is then unchanged.
     pub fn replace(
         &mut self,
+        author: StandingWriter<'_>,
         items: &[StandingItem],
         limits: &StandingLimits,
-    ) -> Result<(Vec<String>, Vec<StandingWarning>)> {
+    ) -> Result<StandingReplacement> {
         let before: Vec<String> = self.items().map(|(_, text)| text.to_owned()).collect();
         let mut next = self.clone();
-        next.blocks.retain(|block| !matches!(block.kind, StandingBlockKind::Item(_)));
-        let mut warnings = Vec::new();
+        let is_item = |block: &StandingBlock| matches!(block.kind, StandingBlockKind::Item(_));
+        next.blocks.retain(|block| !is_item(block) || !author.wrote(block));
+        let mut replacement = StandingReplacement::default();
         for StandingItem { section, text, mark } in items {
-            warnings.extend(next.add(section, text, mark.clone(), limits)?.1);
+            let (outcome, warnings) = next.add(section, text, mark.clone(), limits)?;
+            match outcome {
+                AddOutcome::Full => replacement.left_out.push(text.clone()),
+                AddOutcome::Added | AddOutcome::Replaced(_) => replacement.added += 1,
+                AddOutcome::Repeated(_) => {}
+            }
+            replacement.warnings.extend(warnings);
         }
         *self = next;
         let gone = before.into_iter().filter(|text| !self.items().any(|(_, now)| now == text));
-        Ok((gone.collect(), warnings))
+        replacement.gone = gone.collect();
+        Ok(replacement)
     }
 
     /// The index for the next item of a section: after its last item, or after its heading. Creates

@@ -338,22 +338,38 @@ fn item(section: &str, text: &str) -> StandingItem {
 }
 
 #[test]
-fn replacing_changes_only_the_items_of_a_file() {
+fn an_author_replaces_its_own_items_alone() {
+    let mark = |author: &str| Some(AuthorMark::of_agent(author, "2026-11-20".to_owned()));
+    let of =
+        |author: &str, text: &str| StandingItem { mark: mark(author), ..item("Guidelines", text) };
+    let limits = StandingLimits::default();
     let mut file = StandingDocument::parse(FILE);
+    let persons = items(&file).len();
+    for (author, text) in [("claude", "Tests run in CI"), ("codex", "Builds take ten minutes")] {
+        file.add("Guidelines", text, mark(author), &limits).expect("it fits");
+    }
+    let claude: Agent = "claude".parse().expect("a name");
     let new = [
-        item("Known Issues", "Avoid using `os.getcwd()` (use `Path.cwd()` instead)"),
-        item("Guidelines", "Small commits"),
+        of("claude", "Small commits"),
+        of("claude", "Avoid using `os.getcwd()`, unless the tests are green"),
     ];
-    let (gone, warnings) = file.replace(&new, &StandingLimits::default()).expect("they fit");
-    assert_eq!((gone.len(), warnings.len()), (3, 0));
-    assert_eq!(
-        items(&file),
-        [("Known Issues", new[0].text.as_str()), ("Guidelines", "Small commits")]
-    );
+    let writer = StandingWriter::Agent(&claude);
+    let replaced = file.replace(writer, &new, &limits).expect("they fit");
+    assert_eq!(replaced.gone, ["Tests run in CI"]);
+    assert_eq!((replaced.added, items(&file).len()), (2, persons + 3));
     assert!(file.render().starts_with("# Agent Memory: engineer\n\nKept by hand.\n\n## Recent"));
+    // A person's are those that no agent has marked.
+    let replaced =
+        file.replace(StandingWriter::Person, &[item("A", "mine")], &limits).expect("it fits");
+    assert_eq!(replaced.gone.len(), persons);
     let before = file.clone();
-    assert!(file.replace(&[item("A", "fits"), item("B", "")], &StandingLimits::default()).is_err());
+    assert!(file.replace(writer, &[of("claude", "fits"), of("claude", "")], &limits).is_err());
     assert_eq!(file, before);
+    // An agent's items take no room of a person's.
+    let one = StandingLimits { items: 2, ..limits };
+    let replaced =
+        file.replace(writer, &[of("claude", "x y"), of("claude", "z w")], &one).expect("they fit");
+    assert!(items(&file).iter().any(|(_, text)| *text == "mine"), "{replaced:?}");
 }
 
 #[test]
