@@ -20,8 +20,8 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 struct StoreInspection {
     /// A connection for reading, if the store is up to date.
     ready: Option<Connection>,
-    /// Whether there is a store: then it is of an older version unless it is ready.
-    exists: bool,
+    /// The version of its schema; 0 if there is no store.
+    version: i64,
     /// What the store has lost.
     loss: Option<StoreLoss>,
 }
@@ -37,15 +37,16 @@ pub(super) fn open_prepared(path: &Path) -> Result<Connection> {
 
 /// As [`open_prepared`], for a process that may end at any time: a store of an older version is refused.
 pub(super) fn open_without_upgrade(path: &Path) -> Result<Connection> {
-    let StoreInspection { ready, loss, exists } = inspect(path)?;
+    let StoreInspection { ready, loss, version } = inspect(path)?;
     match (loss, ready) {
         (Some(loss), _) => Err(loss.error()),
         (None, Some(ready)) => Ok(ready),
-        (None, None) if exists => Err(refused_store(
+        (None, None) if (1..SCHEMA_VERSION).contains(&version) => Err(refused_store(
             path,
             "is of an older version of Commonbook",
             "Run any command, such as `commonbook doctor`: it brings the store to this version.",
         )),
+        // There is none, or another process is about to end its migration: this waits for it.
         (None, None) => open_migrated(path),
     }
 }
@@ -89,12 +90,12 @@ fn inspect(path: &Path) -> Result<StoreInspection> {
         (Some(mark), None) => Some(mark.loss_of_all(path)),
         (Some(mark), Some((found, _))) => mark.loss(path, found)?,
     };
-    let exists = connection.is_some();
+    let version = connection.as_ref().map_or(0, |(_, version)| *version);
     let ready = match connection {
         Some((found, SCHEMA_VERSION)) if is_sealed(&found)? => Some(found),
         _ => None,
     };
-    Ok(StoreInspection { ready, exists, loss })
+    Ok(StoreInspection { ready, version, loss })
 }
 
 /// Whether a file exists that is not empty and looks like an intact SQLite file.

@@ -144,6 +144,10 @@ fn a_process_that_may_end_at_any_time_upgrades_nothing() {
     assert_eq!(fs::read(&path).unwrap(), before);
     open_prepared(&path).unwrap();
     open_without_upgrade(&path).unwrap();
+    // Between the scripts and the sealing of their rows.
+    let unsealed = Connection::open(&path).unwrap();
+    unsealed.execute("UPDATE home SET sealed = 0", []).unwrap();
+    open_without_upgrade(&path).unwrap();
     open_without_upgrade(&folder.path().join("new.db")).unwrap();
 }
 
