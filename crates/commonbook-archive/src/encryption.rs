@@ -16,8 +16,9 @@ pub(crate) const AGE_START: &[u8] = b"age-encryption.org/";
 pub(crate) const ARMOR_START: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 /// The logarithm of the rounds of work behind a passphrase: what `age` itself takes.
 const WORK_FACTOR: u8 = 18;
-/// The logarithm of the rounds that are done for a file of unknown origin.
-const WORK_FACTOR_MAX: u8 = 22;
+/// The logarithm of the rounds that are done for a file of unknown origin: they take 1 GiB of memory
+/// (scrypt, RFC 7914, with blocks of 1 KiB), and two more would take 4.
+const WORK_FACTOR_MAX: u8 = 20;
 
 /// For whom an archive is encrypted.
 #[derive(Clone)]

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook_archive::{ArchiveError, ArchiveKeys, Encryption, KeyKind, RecipientError};
 
+/// Characters of a passphrase that encrypts: fewer are guessed.
+const PASSPHRASE_CHARS_MIN: usize = 12;
+
 /// Bytes of a file with a passphrase or with recipients.
 const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -42,7 +45,15 @@ impl ArchiveEncryptionOptions {
     /// `invalid` if a file cannot be read, a recipient is none, or there is none at all.
     pub(super) fn read(&self) -> Result<Option<Encryption>> {
         if let Some(path) = &self.passphrase_file {
-            return read_passphrase(path).map(Encryption::with_passphrase).map(Some);
+            let passphrase = read_passphrase(path)?;
+            let chars = passphrase.chars().count();
+            if chars < PASSPHRASE_CHARS_MIN {
+                let message = format!("{} has a passphrase of {chars} characters", path.display());
+                let hint =
+                    format!("Expected {PASSPHRASE_CHARS_MIN} or more, such as five random words.");
+                return Err(Error::invalid("--passphrase-file", message).hint(hint));
+            }
+            return Ok(Some(Encryption::with_passphrase(passphrase)));
         }
         if self.recipient.is_empty() && self.recipients_file.is_empty() {
             return Ok(None);
@@ -121,6 +132,11 @@ impl ArchiveKeyOptions {
 fn read_passphrase(path: &Path) -> Result<String> {
     const OPTION: &str = "--passphrase-file";
     let text = read_key_file(OPTION, path)?;
+    if is_open_to_others(path) {
+        let path = path.display();
+        return Err(Error::invalid(OPTION, format!("other users can read {path}"))
+            .hint(format!("Run `chmod 600 {path}`.")));
+    }
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     let refuse = |what: &str| {
@@ -134,6 +150,19 @@ fn read_passphrase(path: &Path) -> Result<String> {
         return Err(refuse("has more than one line"));
     }
     Ok(line.to_owned())
+}
+
+/// Whether other users can read a file.
+#[cfg(unix)]
+fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+}
+
+/// Other systems have no such modes.
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Path) -> bool {
+    false
 }
 
 fn read_key_file(option: &str, path: &Path) -> Result<String> {

@@ -29,9 +29,19 @@ impl Files {
         self.0.path().join(name).to_str().unwrap().to_owned()
     }
 
+    /// A file that others cannot read.
     fn with(&self, name: &str, text: &str) -> String {
         fs::write(self.path(name), text).unwrap();
+        self.set_mode(name, 0o600);
         self.path(name)
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
     }
 
     /// A new key in a file as `age-keygen` writes it, and its recipient.
@@ -220,7 +230,7 @@ fn an_encrypted_archive_opens_for_its_recipients_alone() {
 #[test]
 fn an_archive_with_a_passphrase_opens_with_it_alone() {
     let (old, new, files) = (team(), Home::new(), Files::new());
-    let (right, wrong) = (files.with("right", "Möwe am Kai\r\n"), files.with("wrong", "Möwe"));
+    let (right, wrong) = (files.with("right", "Möwe am Kai 7\r\n"), files.with("wrong", "Möwe"));
     let (key, _) = files.key("key");
     let file = files.path("team.age");
     export(&old, &file, &["--passphrase-file", &right]);
@@ -231,7 +241,7 @@ fn an_archive_with_a_passphrase_opens_with_it_alone() {
     assert!(error.contains("the archive is encrypted with a passphrase"), "{error}");
     let error = refusal(&import(&["--passphrase-file", &wrong]));
     assert!(error.contains("the given key is not the right one"), "{error}");
-    let imported = import(&["--passphrase-file", &files.with("right2", "Möwe am Kai")]);
+    let imported = import(&["--passphrase-file", &files.with("right2", "Möwe am Kai 7")]);
     assert!(printed(&imported).starts_with("3 imported"));
 }
 
@@ -242,9 +252,11 @@ fn options_that_would_not_encrypt_are_refused() {
     let secret = fs::read_to_string(&key).unwrap().lines().last().unwrap().to_owned();
     let (empty, two) = (files.with("empty", "\n"), files.with("two", "one\ntwo\n"));
     let (none, absent) = (files.with("none", "# nobody\n"), files.path("absent"));
+    let (short, open) = (files.with("short", "Möwe"), files.with("open", "Möwe am Kai 7"));
+    files.set_mode("open", 0o644);
     let ssh = files.with("ssh", "ssh-ed25519 AAAA ann@harbour\n");
     let archive = ["export", "--format", "archive"];
-    let table: [(&[&str], &str); 9] = [
+    let table: [(&[&str], &str); 11] = [
         (&["export", "--recipient", &recipient], "--format: only an archive can be encrypted"),
         (&["export", "--passphrase-file", &two], "Add --format archive."),
         (&[&archive[..], &["--recipient", &secret]].concat(), "--recipient number 1 is not"),
@@ -254,6 +266,8 @@ fn options_that_would_not_encrypt_are_refused() {
         (&[&archive[..], &["--passphrase-file", &empty]].concat(), "is empty"),
         (&[&archive[..], &["--passphrase-file", &two]].concat(), "has more than one line"),
         (&[&archive[..], &["--passphrase-file", &absent]].concat(), "cannot read"),
+        (&[&archive[..], &["--passphrase-file", &short]].concat(), "a passphrase of 4 characters"),
+        (&[&archive[..], &["--passphrase-file", &open]].concat(), "other users can read"),
     ];
     for (arguments, expected) in table {
         let file = files.path("out");
