@@ -77,19 +77,24 @@ pub trait ContradictionRows {
     /// Stores the keys of a memory's claims, replacing earlier ones.
     fn put_claims(&mut self, memory: &Memory, keys: &[i64]) -> Result<()>;
 
-    /// Whether the keys of this memory are stored. Every memory has one.
+    /// Whether the keys of this memory are stored, with who sees it. Every memory has one.
     fn has_claims(&self, memory: &Memory) -> Result<bool>;
 
-    /// At most `limit` current memories of a workspace, in sight or not, that have one of these
-    /// keys, newest first; of this owner alone if there is one. For the follower of the journal,
-    /// which shows them to no caller, and for a save, which judges each first.
+    /// At most `limit` current memories of a workspace in sight that have one of these keys, newest first; of
+    /// this owner alone if there is one.
     fn memories_claiming(
         &self,
+        sight: &Sight,
         workspace: &Workspace,
         keys: &[i64],
         owner: Option<&Agent>,
         limit: u32,
     ) -> Result<Vec<Memory>>;
+
+    /// Current memories that have one of these keys, and that some reader may see beside this memory, newest
+    /// first: at most `limit` of those that many read, and a few of each agent's own. For the follower of the
+    /// journal, which shows them to no caller.
+    fn memories_beside(&self, memory: &Memory, keys: &[i64], limit: u32) -> Result<Vec<Memory>>;
 
     /// At most `limit` current memories, in sight or not, of this one's type about the same user or
     /// about none: the newest of each other owner. For the follower of the journal, which shows

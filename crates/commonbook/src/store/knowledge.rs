@@ -62,10 +62,10 @@ pub trait KnowledgeRows {
     /// were heard.
     fn take_back_notices(&mut self, operation: OperationId) -> Result<Vec<RetractionNotice>>;
 
-    /// At most `limit` retracted memories of a workspace with one of these claims, newest first, in
-    /// sight or not.
+    /// At most `limit` retracted memories of a workspace in sight with one of these claims, newest first.
     fn retracted_claiming(
         &self,
+        sight: &Sight,
         workspace: &Workspace,
         keys: &[i64],
         limit: u32,

@@ -110,30 +110,31 @@ fn a_node_goes_on_with_the_next_version_and_stops_at_a_later_one() {
     let store = fresh.open();
     let set = |newest: i64| {
         let sql = format!(
-            "DELETE FROM schema_version WHERE version > 2; \
-             INSERT INTO schema_version (version) SELECT generate_series(3, {newest})"
+            "DELETE FROM schema_version WHERE version > 3; \
+             INSERT INTO schema_version (version) SELECT generate_series(4, {newest})"
         );
         fresh.client().batch_execute(&sql).unwrap();
     };
-    set(3);
+    set(4);
     save(&*store, "tea").unwrap();
     save(&*fresh.open(), "milk").unwrap();
-    set(4);
+    set(5);
     let sight = Sight::of(&caller("ann", "x"));
     let read = store.read(|tx| tx.event_count(&sight, &journal("x")).map(drop));
     for refused in [save(&*store, "sugar"), read] {
         let error = refused.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unavailable);
-        assert!(error.message.contains("have version 4"), "{}", error.message);
+        assert!(error.message.contains("have version 5"), "{}", error.message);
     }
-    set(3);
+    set(4);
     assert_eq!(saved_count(&*store), 2);
 }
 
 /// Puts the tables back to the first version.
 fn undo_migrations(fresh: &Postgres) {
     let sql = "DELETE FROM schema_version WHERE version > 1; \
-               ALTER TABLE schema_version DROP COLUMN at, DROP COLUMN program";
+               ALTER TABLE schema_version DROP COLUMN at, DROP COLUMN program; \
+               ALTER TABLE claim DROP COLUMN audience";
     fresh.client().batch_execute(sql).unwrap();
 }
 
@@ -155,7 +156,7 @@ fn one_of_many_processes_migrates_and_all_go_on() {
         }
     });
     assert_eq!(saved_count(&*fresh.open()), 9);
-    assert_eq!(versions(&fresh), [1, 2]);
+    assert_eq!(versions(&fresh), [1, 2, 3]);
     let sql = "SELECT program FROM schema_version WHERE version = 2 AND at IS NOT NULL";
     assert_eq!(names_in(&fresh, sql), BTreeSet::from([env!("CARGO_PKG_VERSION").to_owned()]));
 }
@@ -179,7 +180,7 @@ fn a_migration_waits_for_the_transactions_that_run() {
         node.batch_execute("COMMIT").unwrap();
         newer.join().unwrap();
     });
-    assert_eq!(versions(&fresh), [1, 2]);
+    assert_eq!(versions(&fresh), [1, 2, 3]);
     save(&*store, "tea").unwrap();
 }
 
@@ -194,7 +195,7 @@ fn many_processes_can_open_a_fresh_database_at_once() {
         }
     });
     let store = fresh.open();
-    assert_eq!((saved_count(&*store), store.schema_version().unwrap()), (8, 2));
+    assert_eq!((saved_count(&*store), store.schema_version().unwrap()), (8, 3));
 }
 
 #[test]
@@ -284,7 +285,9 @@ fn names_in(fresh: &Postgres, sql: &str) -> BTreeSet<String> {
 const SQLITE_COLUMNS: [&str; 4] = ["digest", "hash", "topics_hash", "subject_hash"];
 
 /// What only PostgreSQL has.
-const POSTGRES_NAMES: [&str; 5] = [
+const POSTGRES_NAMES: [&str; 6] = [
+    // Programs of the version before look for claims by it.
+    "claim_key",
     "schema_version.version",
     "schema_version.at",
     "schema_version.program",

@@ -54,6 +54,48 @@ fn a_correction_supersedes_ones_own_memory_and_names_it() {
     assert_eq!(world.reasons("ann"), Vec::<String>::new());
 }
 
+/// A stranger's own correction must not tell whether others keep something of the subject.
+#[test]
+fn what_others_hide_takes_no_place_among_the_candidates() {
+    let salary = |euros: u32| format!("The salary of Ann Lee is {euros} euros");
+    for decoys in [0, 48, 49, 50, 60] {
+        let superseded = [false, true].map(|is_hidden| {
+            let world = World::new();
+            let old = world.result("mallory", json!({"text": salary(99_000)})).memory;
+            for number in 0..decoys {
+                world.save(&format!("mallory/c{number}"), &salary(10_000 + number));
+            }
+            if is_hidden {
+                (0..60)
+                    .for_each(|number| drop(world.save_private("alice", &salary(81_500 + number))));
+            }
+            let new = world.result("mallory", json!({"text": salary(55_000)}));
+            assert_eq!(new.superseded, [old.id], "{decoys} decoys");
+            new.superseded.len()
+        });
+        assert_eq!(superseded, [1, 1], "{decoys} decoys");
+    }
+}
+
+/// What many agents hide does not silence the alarm for what all can read.
+#[test]
+fn what_others_hide_silences_no_contradiction() {
+    let world = World::new();
+    world.save("ann", THREE);
+    for number in 0..60 {
+        world.save_private("mallory", &format!("The deploy needs {} approvals", number + 10));
+        world.save_private(
+            &format!("mallory/c{number}"),
+            &format!("The deploy needs {number}0 approvals"),
+        );
+    }
+    world.save("bob", FIVE);
+    assert_eq!(world.reasons("eve").len(), 1);
+    // Only its author sees a private memory contradict what others say.
+    world.save_private("carl", "The deploy needs seven approvals");
+    assert_eq!((world.reasons("carl").len(), world.reasons("eve").len()), (3, 1));
+}
+
 #[test]
 fn a_correction_of_another_author_is_an_open_contradiction() {
     let world = World::new();

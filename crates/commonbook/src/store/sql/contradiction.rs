@@ -1,5 +1,6 @@
 //! The SQL of contradictions.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::SqlTransaction;
@@ -14,7 +15,7 @@ use crate::model::agent::Agent;
 use crate::model::contradiction::{
     Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, texts_sha256,
 };
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, Sharing};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 use crate::store::{ContradictionFilter, ContradictionRows, JournalLag, JournalScope, MemoryRows};
@@ -59,26 +60,75 @@ fn judged_row<'m>(a: &'m Memory, b: &Memory) -> (&'m str, String, String, String
     (workspace, first.id.to_string(), second.id.to_string(), texts)
 }
 
+/// What a memory `m` fulfils that can contradict another one now.
+const CURRENT_CONDITION: &str = "m.deleted_at IS NULL AND m.superseded_by IS NULL \
+    AND m.archived_at IS NULL AND m.retraction IS NULL AND m.trust <> 'quarantined'";
+
+/// Shared audiences, and audiences of single agents, whose memories are compared with one memory.
+const AUDIENCES_BESIDE: u32 = 50;
+
+/// The newest memories of a single agent that are compared with one that many read: the hidden ones of one agent
+/// take no place of others.
+const OWN_CANDIDATES: u32 = 5;
+
+/// Which memories are looked up by their claims.
+pub(super) struct ClaimFilter<'c> {
+    /// Their workspace.
+    pub(super) workspace: &'c Workspace,
+    /// The keys, one of which each has.
+    pub(super) keys: &'c [i64],
+    /// Their owner, if it is one.
+    pub(super) owner: Option<&'c Agent>,
+    /// A condition on `m`.
+    pub(super) condition: &'c str,
+    /// How many of each audience and key.
+    pub(super) limit: u32,
+}
+
 impl SqlTransaction<'_> {
-    /// The positions of the newest memories of a workspace with one of these claims, newest first.
-    pub(super) fn places_claiming(
+    /// The memories `m` that fulfil a condition, newest first: of each of these audiences and each of these keys
+    /// at most `limit`. What others keep in other audiences costs no step.
+    pub(super) fn memories_with_claims(
         &self,
-        workspace: &Workspace,
-        keys: &[i64],
-        limit: u32,
-    ) -> Result<Vec<u64>> {
-        // The newest of each key by its index: the work does not grow with the store.
-        let newest = "SELECT sequence FROM claim INDEXED BY claim_key \
-             WHERE workspace = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT ?3";
-        let mut places: Vec<u64> = Vec::new();
-        for key in keys {
-            let params = (workspace.as_str(), key, limit);
-            places.extend(self.query_all(newest, params, |row| row.get::<_, u64>(0))?);
+        audiences: impl IntoIterator<Item = i64>,
+        claims: &ClaimFilter<'_>,
+    ) -> Result<BTreeMap<Reverse<u64>, Memory>> {
+        let ClaimFilter { workspace, keys, owner, condition, limit } = claims;
+        let newest = format!(
+            "SELECT {MEMORY_COLUMNS}, c.sequence FROM claim c INDEXED BY claim_seen \
+             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = c.sequence \
+             WHERE c.audience = ?2 AND c.key = ?3 AND (?4 IS NULL OR m.owner = ?4) AND {condition} \
+             ORDER BY c.sequence DESC LIMIT ?5"
+        );
+        let owner = owner.map(ToString::to_string);
+        let unseen = self.unseen("the audiences are those of a sight, or a follower reads them");
+        let mut found: BTreeMap<Reverse<u64>, Memory> = BTreeMap::new();
+        for audience in audiences {
+            for key in *keys {
+                let params = (workspace.as_str(), audience, *key, &owner, *limit);
+                found.extend(unseen.all(&newest, params, |row| {
+                    Ok((Reverse(row.get(memory::MEMORY_COLUMN_COUNT)?), memory::from_row(row)?))
+                })?);
+            }
         }
-        places.sort_unstable_by(|a, b| b.cmp(a));
-        places.dedup();
-        places.truncate(limit as usize);
-        Ok(places)
+        Ok(found)
+    }
+
+    /// The audiences of a workspace that a sight belongs to.
+    pub(super) fn audiences_of(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<i64>> {
+        let visible = self.visible_audiences(sight)?;
+        let here = visible.iter().filter(|audience| audience.workspace() == workspace);
+        Ok(here.map(|audience| audience.number).collect())
+    }
+
+    /// Moves the claims of a memory to its new audience.
+    pub(super) fn move_claims(&self, memory: &Memory, sequence: u64, audience: i64) -> Result<()> {
+        let unseen = self.unseen("a verb has judged the memory whose claims it moves");
+        unseen.execute(
+            "UPDATE claim SET audience = ?3 WHERE workspace = ?1 AND sequence = ?2",
+            (memory.workspace.as_str(), sequence, audience),
+        )?;
+        Ok(())
     }
 
     /// Removes the contradictions of a memory.
@@ -314,16 +364,17 @@ impl ContradictionRows for SqlTransaction<'_> {
         }
         let unseen = self.unseen("what is derived from a memory shows no caller what it finds");
         unseen.execute(
-            "INSERT OR IGNORE INTO claim (workspace, sequence, key) \
-             SELECT m.workspace, m.sequence, CAST(k.value AS BIGINT) FROM memory m CROSS JOIN json_each(?3) k \
-             WHERE m.workspace = ?1 AND m.id = ?2",
+            "INSERT INTO claim (workspace, sequence, key, audience) \
+             SELECT m.workspace, m.sequence, CAST(k.value AS BIGINT), m.audience \
+             FROM memory m CROSS JOIN json_each(?3) k WHERE m.workspace = ?1 AND m.id = ?2 \
+             ON CONFLICT (workspace, sequence, key) DO UPDATE SET audience = excluded.audience",
             (memory.workspace.as_str(), memory.id.to_string(), encode_json(&keys)?),
         )?;
         Ok(())
     }
 
     fn has_claims(&self, memory: &Memory) -> Result<bool> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM claim WHERE workspace = ?1 AND sequence = \
+        let sql = "SELECT EXISTS (SELECT 1 FROM claim WHERE workspace = ?1 AND audience <> 0 AND sequence = \
              (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2))";
         let params = (memory.workspace.as_str(), memory.id.to_string());
         let found = self.unseen(FOLLOWER_READS).first(sql, params, |row| row.get(0))?;
@@ -332,25 +383,42 @@ impl ContradictionRows for SqlTransaction<'_> {
 
     fn memories_claiming(
         &self,
+        sight: &Sight,
         workspace: &Workspace,
         keys: &[i64],
         owner: Option<&Agent>,
         limit: u32,
     ) -> Result<Vec<Memory>> {
-        let places = self.places_claiming(workspace, keys, limit)?;
-        if places.is_empty() {
-            return Ok(Vec::new());
-        }
-        let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
-             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = CAST(w.value AS BIGINT) \
-             WHERE m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
-             AND m.retraction IS NULL AND m.trust <> 'quarantined' \
-             AND (?3 IS NULL OR m.owner = ?3) ORDER BY w.key"
-        );
-        let owner = owner.map(ToString::to_string);
-        let params = (workspace.as_str(), encode_json(&places)?, owner);
-        self.unseen(FOLLOWER_READS).all(&sql, params, memory::from_row)
+        let claims = ClaimFilter { workspace, keys, owner, condition: CURRENT_CONDITION, limit };
+        let found = self.memories_with_claims(self.audiences_of(sight, workspace)?, &claims)?;
+        Ok(found.into_values().take(limit as usize).collect())
+    }
+
+    fn memories_beside(&self, memory: &Memory, keys: &[i64], limit: u32) -> Result<Vec<Memory>> {
+        let workspace = &memory.workspace;
+        let claims =
+            ClaimFilter { workspace, keys, owner: None, condition: CURRENT_CONDITION, limit };
+        let unseen = self.unseen(FOLLOWER_READS);
+        let user = &memory.user_id;
+        let many = "SELECT number FROM audience INDEXED BY audience_shared \
+             WHERE workspace = ?1 AND quarantined = FALSE AND sharing = 'shared' \
+             AND (user_id IS NULL OR ?2 IS NULL OR user_id = ?2) ORDER BY owner <> '', number DESC LIMIT ?3";
+        let many: Vec<i64> =
+            unseen.all(many, (workspace.as_str(), user, AUDIENCES_BESIDE), |row| row.get(0))?;
+        let shared = self.memories_with_claims(many, &claims)?;
+        let shared = shared.into_iter().take(limit as usize);
+        // Nobody but its owner sees a private memory beside others.
+        let is_private = memory.sharing == Sharing::Private;
+        let owner = is_private.then(|| memory.owner.to_string());
+        let own = "SELECT number FROM audience INDEXED BY audience_shared \
+             WHERE workspace = ?1 AND quarantined = FALSE AND sharing = 'private' \
+             AND (user_id IS NULL OR ?2 IS NULL OR user_id = ?2) AND (?4 IS NULL OR owner = ?4) \
+             ORDER BY number DESC LIMIT ?3";
+        let params = (workspace.as_str(), user, AUDIENCES_BESIDE, owner);
+        let own: Vec<i64> = unseen.all(own, params, |row| row.get(0))?;
+        let few = ClaimFilter { limit: if is_private { limit } else { OWN_CANDIDATES }, ..claims };
+        let all: BTreeMap<_, _> = shared.chain(self.memories_with_claims(own, &few)?).collect();
+        Ok(all.into_values().collect())
     }
 
     fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {

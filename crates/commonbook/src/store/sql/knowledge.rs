@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::SqlTransaction;
+use super::contradiction::ClaimFilter;
 use super::driver::{SqlRow, ToSql};
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, optional_text, text, time};
@@ -153,18 +154,15 @@ impl KnowledgeRows for SqlTransaction<'_> {
 
     fn retracted_claiming(
         &self,
+        sight: &Sight,
         workspace: &Workspace,
         keys: &[i64],
         limit: u32,
     ) -> Result<Vec<Memory>> {
-        let places = self.places_claiming(workspace, keys, limit)?;
-        let sql = format!(
-            "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
-             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = CAST(w.value AS BIGINT) \
-             WHERE m.retraction IS NOT NULL AND m.deleted_at IS NULL ORDER BY w.key"
-        );
-        let unseen = self.unseen("a save looks for what was retracted, and shows it in a sight");
-        unseen.all(&sql, (workspace.as_str(), encode_json(&places)?), memory::from_row)
+        let condition = "m.retraction IS NOT NULL AND m.deleted_at IS NULL";
+        let claims = ClaimFilter { workspace, keys, owner: None, condition, limit };
+        let found = self.memories_with_claims(self.audiences_of(sight, workspace)?, &claims)?;
+        Ok(found.into_values().collect())
     }
 }
 

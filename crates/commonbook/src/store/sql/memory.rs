@@ -405,6 +405,7 @@ impl SqlTransaction<'_> {
         if let Some((sequence, left)) = left.filter(|(_, left)| *left != audience) {
             self.move_mentions(after, sequence, left, audience)?;
             self.move_contradictions(after, audience)?;
+            self.move_claims(after, sequence, audience)?;
             self.move_relations(after)?;
             self.move_usage(after, audience)?;
             self.forget_audience(&after.workspace, left)?;

@@ -22,7 +22,7 @@ mod tests;
 
 /// The schema's version: that of the last script. Reading it from the scripts would double the time of
 /// opening.
-pub(super) const SCHEMA_VERSION: i64 = 43;
+pub(super) const SCHEMA_VERSION: i64 = 44;
 
 /// What a script changes of the schema: the names of tables with their columns, of indexes and of triggers.
 /// Statements are not compared: versions of the engine write the same ones differently.

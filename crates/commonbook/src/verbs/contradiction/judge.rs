@@ -228,7 +228,8 @@ impl PairFinder<'_> {
         }
         let keys = MemoryStatements::of(memory).keys();
         let most = limits::CONTRADICTION_CANDIDATES;
-        let mut others = tx.memories_claiming(&memory.workspace, &keys, None, most)?;
+        let workspace = &memory.workspace;
+        let mut others = tx.memories_claiming(self.sight, workspace, &keys, None, most)?;
         others.retain(|other| {
             wanted(other) && may_contradict(memory, other) && self.may_leave(other) && {
                 let (older, newer) = ordered_by_time(memory, other);

@@ -210,7 +210,7 @@ impl ComparisonResult {
             return Ok(());
         }
         let limit = limits::CONTRADICTION_CANDIDATES;
-        let mut others = tx.memories_claiming(&memory.workspace, &stated.keys(), None, limit)?;
+        let mut others = tx.memories_beside(memory, &stated.keys(), limit)?;
         others.extend(tx.other_authors(memory, limit)?);
         let mut new: Vec<(ContradictionRecord, NewEvent)> = Vec::new();
         for other in others {

@@ -30,18 +30,19 @@ pub(in crate::verbs) fn find_earlier(
     }
     let stated = MemoryStatements::of(memory);
     let (keys, limit) = (stated.keys(), limits::CONTRADICTION_CANDIDATES);
-    for other in tx.memories_claiming(&memory.workspace, &keys, Some(&memory.owner), limit)? {
-        let relation = stated.relation_to_earlier(&MemoryStatements::of(&other));
-        let is_visible = || -> Result<bool> {
-            Ok(access::may_change(caller, &other).is_ok()
-                && tx.memory(&Sight::writing(caller)?, other.id)?.is_some())
-        };
-        match relation {
-            EarlierRelation::Repeated if is_visible()? => {
+    // The author's own in its sight: what others hide takes no place among them.
+    let sight = Sight::writing(caller)?;
+    let (workspace, owner) = (&memory.workspace, Some(&memory.owner));
+    for other in tx.memories_claiming(&sight, workspace, &keys, owner, limit)? {
+        if access::may_change(caller, &other).is_err() {
+            continue;
+        }
+        match stated.relation_to_earlier(&MemoryStatements::of(&other)) {
+            EarlierRelation::Repeated => {
                 earlier.repeated = Some(other);
                 return Ok(earlier);
             }
-            EarlierRelation::Corrected if is_visible()? => earlier.corrected.push(other),
+            EarlierRelation::Corrected => earlier.corrected.push(other),
             _ => {}
         }
     }
@@ -57,10 +58,9 @@ pub(super) fn find_retracted_twin(
 ) -> Result<Option<RetractedTwin>> {
     let stated = MemoryStatements::of(memory);
     let (keys, limit) = (stated.keys(), limits::CONTRADICTION_CANDIDATES);
-    for other in tx.retracted_claiming(&memory.workspace, &keys, limit)? {
-        if stated.has_wording_of(&MemoryStatements::of(&other))
-            && tx.memory(&Sight::writing(caller)?, other.id)?.is_some()
-        {
+    let sight = Sight::writing(caller)?;
+    for other in tx.retracted_claiming(&sight, &memory.workspace, &keys, limit)? {
+        if stated.has_wording_of(&MemoryStatements::of(&other)) {
             return Ok(RetractedTwin::of(&other));
         }
     }
