@@ -167,22 +167,27 @@ pub(crate) fn sandbox_state(config: &Config) -> Result<SandboxState> {
     })
 }
 
-/// Whether the sandbox lets this process use the standing memory of a caller's project, and create it
-/// if the verb `creates` files. If not, the requesting command does the work itself.
+/// As [`covers_project`], for a request of a command. If it is not covered, the command does the work itself.
 pub(crate) fn reaches_project(caller: &Caller, creates: bool) -> bool {
+    let covers = covers_project(caller, creates);
+    if !covers {
+        tracing::info!(
+            project = %caller.project.as_deref().unwrap_or(Path::new("")).display(),
+            "this project is outside the sandbox, so its commands open the store themselves: add its folder \
+             to `folders` in config.json"
+        );
+    }
+    covers
+}
+
+/// Whether the sandbox lets this process use the standing memory of a caller's project, and create it
+/// if a verb `creates` files.
+pub(crate) fn covers_project(caller: &Caller, creates: bool) -> bool {
     let Some((held_to, project)) = SANDBOX_FOLDERS.get().zip(caller.project.as_deref()) else {
         return true;
     };
     let folder = project.join(".commonbook").join("memories");
-    if is_covered(held_to, &folder) || (!creates && !folder.exists()) {
-        return true;
-    }
-    tracing::info!(
-        folder = %folder.display(),
-        "this project is outside the sandbox, so its commands open the store themselves: add its folder \
-         to `folders` in config.json"
-    );
-    false
+    is_covered(held_to, &folder) || (!creates && !folder.exists())
 }
 
 fn is_covered(folders: &[PathBuf], path: &Path) -> bool {

@@ -150,9 +150,9 @@ impl<'c> HookInvocation<'c> {
             return Ok(());
         };
         self.progress.keep(&record);
-        self.drain_spool(None);
         record.complete()?;
         self.progress.keep(&record);
+        self.drain_spool(None);
         let written = record.write(&mut self.verbs);
         if !written.as_ref().is_err_and(|error| may_succeed_later(error, self.config)) {
             self.progress.forget();

@@ -1,10 +1,11 @@
 //! What a hook writes: the learnings of an agent, its checkpoint, or the end of its session.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::agent::Agent;
-use commonbook::model::caller::{Caller, nearest_session_id};
+use commonbook::model::caller::{Caller, CallerProof, EntryPoint, nearest_session_id};
 use commonbook::model::checkpoint::{Checkpoint, CheckpointKind, CreateCheckpoint};
 use commonbook::model::learning::{LearnRequest, LearnResult};
 use commonbook::model::session::{EndSession, EndSessionResult, StartSession, StartSessionResult};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::verbs::VerbClient;
 use super::{HookClient, HookEvent, HookInput, transcript};
 use crate::local::new_idempotency_key;
+use crate::sandbox;
 
 /// What one hook writes. However often it is tried, it is written once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -86,12 +88,26 @@ impl HookRecord {
         Ok(())
     }
 
+    /// Whether this process can do all of it: the sandbox of a server may not hold the files of the project or
+    /// of the client.
+    pub(super) fn is_in_reach(&self) -> bool {
+        let is_readable = |path: &String| File::open(path).is_ok() || !Path::new(path).exists();
+        sandbox::covers_project(&self.caller, false)
+            && (self.message.is_some() || self.transcript.as_ref().is_none_or(is_readable))
+    }
+
     /// Writes it. A second time it changes nothing.
     ///
     /// # Errors
     /// Those of the verbs.
     pub(super) fn write(&self, verbs: &mut VerbClient<'_>) -> Result<()> {
-        let mut caller = self.caller.clone();
+        // The record is a file: what it says of its caller is no more than a hook may say.
+        let mut caller = Caller {
+            agent: self.caller.agent.as_str().parse()?,
+            door: EntryPoint::Hook,
+            proof: CallerProof::default(),
+            ..self.caller.clone()
+        };
         if let Some(folder) = &self.unplaced {
             caller.workspace = verbs.workspace_around(folder)?;
         }
@@ -112,7 +128,8 @@ impl HookRecord {
         let prompt = self.prompt.clone();
         let learn = LearnRequest { message, prompt, ..LearnRequest::default() };
         let session = self.session(verbs, caller)?;
-        let caller = caller.clone().narrow_to(Some(self.agent.as_str()))?;
+        let agent: Agent = self.agent.as_str().parse()?;
+        let caller = caller.clone().narrow_to(Some(agent.as_str()))?;
         let caller = caller.in_session(session.as_deref())?;
         verbs.call_once::<LearnResult>("learn", &caller, &learn, &self.key).map(drop)
     }

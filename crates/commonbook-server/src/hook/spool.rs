@@ -95,7 +95,7 @@ impl HookSpool {
             if end.is_some_and(|end| Instant::now() >= end) {
                 return;
             }
-            let record = match read_record(&file) {
+            let mut record = match read_record(&file) {
                 Ok(Some(record)) => record,
                 // Another process wrote it meanwhile.
                 Ok(None) => continue,
@@ -104,7 +104,11 @@ impl HookSpool {
                     continue;
                 }
             };
-            if record.url.as_deref() != verbs.url() {
+            if record.url.as_deref() != verbs.url() || !record.is_in_reach() {
+                continue;
+            }
+            if let Err(error) = record.complete() {
+                self.give_up(&file, &error);
                 continue;
             }
             match record.write(verbs) {
@@ -186,10 +190,9 @@ pub(super) fn may_succeed_later(error: &Error, config: &Config) -> bool {
 
 fn read_record(file: &Path) -> Result<Option<HookRecord>> {
     let Some(text) = atomic::read(file)? else { return Ok(None) };
-    let mut record: HookRecord = serde_json::from_str(&text)
-        .map_err(|error| Error::conflict("a record of a hook cannot be read").with_cause(error))?;
-    record.complete()?;
-    Ok(Some(record))
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| Error::conflict("a record of a hook cannot be read").with_cause(error))
 }
 
 fn remove(file: &Path) {

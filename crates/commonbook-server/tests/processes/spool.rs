@@ -176,6 +176,24 @@ fn a_hook_whose_project_is_unknown_for_a_moment_writes_into_that_project() {
     assert_eq!(person.answer(&project, &["list"])["items"].as_array().unwrap().len(), 4);
 }
 
+/// The files lie where every process of the user can write.
+#[test]
+fn a_record_speaks_for_no_person() {
+    let home = home_with_store();
+    let lock = locked_store(home.path());
+    work_in_vain(&home);
+    drop(lock);
+    for file in waiting(home.path()) {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("\"agent\":\"claude-code\"", "\"agent\":\"human\"")).unwrap();
+    }
+    let output = home.run(&["list", "--json"]);
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(list["items"], json!([]));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(stderr.matches("is given up").count(), 3, "{stderr}");
+}
+
 #[test]
 fn what_is_given_up_is_said_once() {
     let home = home_with_store();
