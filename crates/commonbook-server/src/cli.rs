@@ -46,7 +46,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use commonbook::Commonbook;
-use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result, unless_unavailable};
 use commonbook::model::access;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::token::TokenScope;
@@ -478,17 +478,6 @@ fn call_server(config: &Config, caller: &Caller, verb: &str, request: Value) -> 
     }
 }
 
-/// Succeeds where a follower could not write: a command that reads shows what was found before.
-fn unless_unwritable<T>(followed: Result<T>) -> Result<()> {
-    match followed {
-        Err(error) if error.kind == ErrorKind::Unavailable => {
-            tracing::debug!(%error, "reading what was found before");
-            Ok(())
-        }
-        followed => followed.map(drop),
-    }
-}
-
 /// The workspace in which a response says that something was forgotten just now.
 fn forgotten_workspace(response: &Value) -> Option<Workspace> {
     let is_done = response["forgotten"] == true;
@@ -673,10 +662,10 @@ impl VerbCommand {
             follow::embed_briefly(&book);
         }
         if needs(Follower::Mentions) {
-            unless_unwritable(follow::find_mentions_with_progress(&book))?;
+            unless_unavailable(follow::find_mentions_with_progress(&book))?;
         }
         if needs(Follower::Contradictions) {
-            unless_unwritable(follow::find_contradictions_with_progress(&book))?;
+            unless_unavailable(follow::find_contradictions_with_progress(&book))?;
         }
         let book = consolidation::with_progress(self.verb.name, book);
         let response = self.verb.call.run(&book, &request.caller, request.request.into())?;

@@ -20,7 +20,7 @@ pub(crate) fn hook(home: &Home, arguments: &[&str], input: &Value) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-fn claude(home: &Home, event: &str, input: &Value) -> Value {
+pub(crate) fn claude(home: &Home, event: &str, input: &Value) -> Value {
     let mut whole = json!({"session_id": "own-1", "cwd": home.path(), "hook_event_name": event});
     let fields = input.as_object().unwrap().clone();
     whole.as_object_mut().unwrap().extend(fields);
@@ -28,7 +28,7 @@ fn claude(home: &Home, event: &str, input: &Value) -> Value {
 }
 
 /// The response of a command, as the client.
-fn answer(home: &Home, arguments: &[&str]) -> Value {
+pub(crate) fn answer(home: &Home, arguments: &[&str]) -> Value {
     let output = home.run(&[arguments, &["--json", "--agent", "claude-code"]].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {stderr}");

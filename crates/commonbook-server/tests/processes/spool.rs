@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::hook::{hook, log};
+use super::hook::{answer, claude, hook, log};
 use super::projects::Person;
 use crate::world::{Home, Server};
 
@@ -38,12 +38,6 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn claude(home: &Home, event: &str, input: &Value) -> Value {
-    let mut whole = json!({"session_id": "own-1", "cwd": home.path(), "hook_event_name": event});
-    whole.as_object_mut().unwrap().extend(input.as_object().unwrap().clone());
-    hook(home, &["claude-code", event], &whole)
-}
-
 /// Ends a turn with something to remember, compacts, and ends the session; none of it can be written.
 fn work_in_vain(home: &Home) {
     let message =
@@ -51,13 +45,6 @@ fn work_in_vain(home: &Home) {
     assert_eq!(claude(home, "Stop", &message), json!({}));
     assert_eq!(claude(home, "PreCompact", &json!({"trigger": "auto"})), json!({}));
     assert_eq!(claude(home, "SessionEnd", &json!({"reason": "exit"})), json!({}));
-}
-
-fn answer(home: &Home, arguments: &[&str]) -> Value {
-    let output = home.run(&[arguments, &["--json", "--agent", "claude-code"]].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {stderr}");
-    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The session, its checkpoint and its learning are there, once each.

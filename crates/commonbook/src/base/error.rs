@@ -277,3 +277,18 @@ impl From<ErrorDetail> for Error {
         }
     }
 }
+
+/// The result of work that a reader can do without; `None` if the store is unavailable for it, as on a read-only
+/// disk.
+///
+/// # Errors
+/// Every other error of the work.
+pub fn unless_unavailable<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.kind == ErrorKind::Unavailable => {
+            tracing::debug!(%error, "a reader goes on without this work");
+            Ok(None)
+        }
+        result => result.map(Some),
+    }
+}

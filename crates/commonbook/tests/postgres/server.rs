@@ -96,7 +96,7 @@ impl Server {
         self.copy("template1", name)
     }
 
-    /// Creates a database as a copy of another one that nobody is connected to, and returns the way to it.
+    /// Creates a database as a copy of a template, which must have no connections, and returns the way to it.
     pub(crate) fn copy(&self, template: &str, name: &str) -> String {
         let mut client = Client::connect(&self.to("postgres"), NoTls).unwrap();
         client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).unwrap();

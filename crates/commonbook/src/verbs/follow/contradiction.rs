@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::unless_unwritable;
-use crate::base::error::Result;
+use crate::base::error::{Result, unless_unavailable};
 use crate::base::id::ContradictionId;
 use crate::base::limits;
 use crate::model::agent::Agent;
@@ -103,7 +102,7 @@ impl Commonbook {
         if nothing_new {
             return Ok(false);
         }
-        let after = unless_unwritable(self.contradictions_after(workspace, place))?;
+        let after = unless_unavailable(self.contradictions_after(workspace, place))?;
         Ok(after.is_some_and(|after| after != place))
     }
 

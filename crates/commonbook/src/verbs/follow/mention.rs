@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::unless_unwritable;
-use crate::base::error::Result;
+use crate::base::error::{Result, unless_unavailable};
 use crate::base::hash;
 use crate::model::access;
 use crate::model::caller::Caller;
@@ -135,7 +134,7 @@ impl Commonbook {
                 self.passed.set(workspace, last);
                 return Ok(());
             }
-            if unless_unwritable(self.mentions_after(workspace, place))?.is_none() {
+            if unless_unavailable(self.mentions_after(workspace, place))?.is_none() {
                 return Ok(());
             }
         }
