@@ -13,6 +13,7 @@ use commonbook::base::error::{Error, Result};
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::import;
+use commonbook::model::origin::LineOrigin;
 use commonbook::model::search::SearchMemory;
 use commonbook::model::workspace::Workspace;
 use serde_json::{Value, json};
@@ -116,7 +117,8 @@ pub(super) fn import(
         let mut lines = Vec::with_capacity(chunk.len());
         for memory in chunk {
             let at_line = |error: Error| error_at_line(&memory.place, &error);
-            let line = import::parse(memory.line.to_string().as_bytes()).map_err(at_line)?;
+            let line = import::parse(memory.line.to_string().as_bytes(), LineOrigin::File)
+                .map_err(at_line)?;
             let workspace = line.workspace(None, &caller).map_err(at_line)?;
             let taken =
                 workspaces.iter().any(|(conv, name)| *conv != memory.conv && *name == workspace);

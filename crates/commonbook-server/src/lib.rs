@@ -67,6 +67,7 @@ use clap::{Args, Command, FromArgMatches, Subcommand};
 use commonbook::Commonbook;
 use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::base::{input, limits};
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
@@ -437,7 +438,9 @@ fn run_import(
     let names_workspace = own.contains_id("workspace") || config.workspace.is_some();
     if import.dry_run {
         let caller = cli::resolve_preview_caller(own, config)?;
-        return import.preview(&caller, names_workspace.then_some(&caller.workspace), as_json);
+        let key = HomeKey::read(config.home()?)?;
+        let into = names_workspace.then_some(&caller.workspace);
+        return import.preview(&caller, into, key.as_ref(), as_json);
     }
     let caller = cli::resolve_cli_caller(own, config)?;
     let into = names_workspace.then_some(&caller.workspace);

@@ -12,6 +12,7 @@ use commonbook::model::export::{
     AgentState, EXPORT_FORMAT, EntityState, ExportHeader, ExportRecord, HandoffState,
 };
 use commonbook::model::memory::Memory;
+use commonbook::model::origin::remove_signature;
 use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -100,27 +101,29 @@ impl VaultExport {
     ///
     /// # Errors
     /// As [`Self::of_lines`].
-    pub fn add_line(&mut self, line: RecordLine) -> Result<()> {
+    pub fn add_line(&mut self, mut line: RecordLine) -> Result<()> {
+        remove_signature(&mut line);
         let value = Value::Object(line);
-        match ExportRecord::from_json(&value)? {
-            None => {
-                let memory: Memory = input::from_value(value)?;
-                self.memories.push(StoredMemory { memory, earlier: Vec::new() });
-            }
-            Some(ExportRecord::Revisions(earlier)) => {
+        if !ExportRecord::is_record(&value) {
+            let memory: Memory = input::from_value(value)?;
+            self.memories.push(StoredMemory { memory, earlier: Vec::new() });
+            return Ok(());
+        }
+        match ExportRecord::from_json(value.clone())? {
+            ExportRecord::Revisions(earlier) => {
                 let id = earlier.first().map(|memory| memory.id);
                 match self.memories.last_mut().filter(|stored| Some(stored.memory.id) == id) {
                     Some(stored) => stored.earlier = earlier,
                     None => return Err(Error::invalid("revisions", "follow no memory of theirs")),
                 }
             }
-            Some(ExportRecord::Agent(agent)) => self.agents.push(agent),
-            Some(ExportRecord::Case(case)) => self.cases.push(*case),
-            Some(ExportRecord::Entity(state)) => self.entities.push(*state),
-            Some(ExportRecord::Contradiction(record)) => self.contradictions.push(*record),
-            Some(ExportRecord::Handoff(state)) => self.handoffs.push(*state),
-            Some(ExportRecord::Export(_) | ExportRecord::Standing(_)) => {}
-            Some(_) => {
+            ExportRecord::Agent(agent) => self.agents.push(agent),
+            ExportRecord::Case(case) => self.cases.push(*case),
+            ExportRecord::Entity(state) => self.entities.push(*state),
+            ExportRecord::Contradiction(record) => self.contradictions.push(*record),
+            ExportRecord::Handoff(state) => self.handoffs.push(*state),
+            ExportRecord::Export(_) | ExportRecord::Standing(_) => {}
+            _ => {
                 let kind = value["record"].as_str().unwrap_or_default().to_owned();
                 let Value::Object(line) = value else { return Ok(()) };
                 self.records.entry(kind).or_default().push(line);

@@ -66,7 +66,10 @@ pub fn page_record(page: &str) -> Result<ExportRecord> {
     let json = json.ok_or_else(|| unreadable("the page has no record"))?;
     let value: Value = serde_json::from_str(json)
         .map_err(|error| unreadable("the record of the page is no JSON").with_cause(error))?;
-    ExportRecord::from_json(&value)?.ok_or_else(|| unreadable("the page has no record"))
+    match ExportRecord::is_record(&value) {
+        true => ExportRecord::from_json(value),
+        false => Err(unreadable("the page has no record")),
+    }
 }
 
 fn checksum(text: &str) -> String {

@@ -23,6 +23,7 @@ pub mod learning;
 pub mod lineage;
 pub mod memory;
 pub mod naming;
+pub mod origin;
 pub mod search;
 pub mod session;
 pub mod standing;

@@ -9,11 +9,13 @@ use std::path::PathBuf;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::export::{EXPORT_FORMAT, ExportRecord};
 use commonbook::model::import::{ImportLine, ImportLineResult, legacy_owner};
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
+use commonbook::model::origin::LineOrigin;
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::{Omission, SourceFormat};
 use jiff::Timestamp;
@@ -106,13 +108,14 @@ impl ImportCommand {
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
         let import = Import { target, caller, into, legacy: self.owner(&source)? };
         let mut tally = ImportTally::default();
+        let key = import.home_key();
         loop {
             let chunk = source.next_chunk(IMPORT_CHUNK_LINES)?;
             tally.left_out.extend(source.take_left_out());
             if chunk.is_empty() {
                 break;
             }
-            tally.import_chunk(&import, chunk)?;
+            tally.import_chunk(&import, key.as_ref(), chunk)?;
         }
         source.finish();
         if let ImportTarget::Home(book) = import.target
@@ -135,13 +138,14 @@ impl ImportCommand {
         &self,
         caller: &Caller,
         into: Option<&Workspace>,
+        key: Option<&HomeKey>,
         as_json: bool,
     ) -> Result<()> {
         let mut source = ImportSource::open(&self.path, self.format, &self.keys, as_json)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
         let owner = self.owner(&source)?;
         let mut tally = PreviewTally::default();
-        tally.read(&mut source, &caller, into, owner.as_ref())?;
+        tally.read(&mut source, &caller, into, owner.as_ref(), key)?;
         source.finish();
         match as_json {
             true => tally.print_as_json(&source),
@@ -165,11 +169,15 @@ impl ImportTally {
     fn import_chunk(
         &mut self,
         import: &Import,
+        key: Option<&HomeKey>,
         chunk: impl IntoIterator<Item = SourceLine>,
     ) -> Result<()> {
         let (mut places, mut lines) = (Vec::new(), Vec::new());
         for SourceLine { place, value } in chunk {
-            let parsed = value.and_then(|value| Ok((ImportLine::from_json(value.clone())?, value)));
+            let parsed = value.and_then(|value| {
+                let origin = LineOrigin::of_line(&value, key);
+                Ok((ImportLine::from_json(value.clone(), origin)?, value))
+            });
             match parsed {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => {}
                 Ok((line, value)) => {
@@ -277,6 +285,14 @@ impl ImportTally {
 }
 
 impl Import<'_> {
+    /// The key of the home; a server reads the signatures itself.
+    fn home_key(&self) -> Option<HomeKey> {
+        match &self.target {
+            ImportTarget::Home(book) => book.home_key(),
+            ImportTarget::Server(_) => None,
+        }
+    }
+
     /// Saves lines, each with its JSON; returns the result of each.
     fn save(&self, lines: Vec<(ImportLine, Value)>) -> Result<Vec<Result<ImportLineResult>>> {
         let server = match &self.target {

@@ -13,6 +13,7 @@ use clap::{Args, Subcommand};
 use commonbook::Commonbook;
 use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::base::id::RandomIds;
 use commonbook::model::access;
 use commonbook::model::agent::Agent;
@@ -164,6 +165,7 @@ impl<'p> VaultPlace<'p> {
             Some(address) => BookSource::Server {
                 server: RestClient::new(address, COMMAND_TIMEOUT),
                 caller: caller.clone(),
+                key: Box::new(HomeKey::open(config.home()?)?),
             },
             None => BookSource::Home { book: Box::new(open()?), caller: caller.clone() },
         };

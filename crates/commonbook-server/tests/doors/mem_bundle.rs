@@ -8,6 +8,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::export::unsigned;
 use super::tokens::token;
 use crate::sample::{bundle, episode, files_of, seal};
 use crate::world::{Home, Server};
@@ -84,6 +85,7 @@ fn a_bundle_goes_to_another_home_and_comes_back_the_same() {
     assert_eq!(exported(&new, &path).0, files);
     let lines = |home: &Home| {
         let (lines, _) = text(&home.run(&["export", "--all-workspaces", "--deleted"]));
+        let lines = unsigned(&lines);
         let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let kept = lines.filter(|line| line.get("record").is_none_or(|it| it == "revisions"));
         let id = |line: &Value| {

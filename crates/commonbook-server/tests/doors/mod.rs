@@ -18,7 +18,7 @@ mod dashboard_walk;
 mod dashboard_work;
 mod database;
 mod digests;
-mod export;
+pub(crate) mod export;
 mod forgetting;
 mod history;
 mod http;

@@ -27,6 +27,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
+use commonbook::model::origin::LineOrigin;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook_vault::cache::PassCache;
 use commonbook_vault::export::RecordLine;
@@ -237,8 +238,10 @@ impl VaultSource for World {
     }
 
     fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>> {
-        let lines: Result<Vec<ImportLine>> =
-            lines.into_iter().map(|line| ImportLine::from_json(Value::Object(line))).collect();
+        let lines: Result<Vec<ImportLine>> = lines
+            .into_iter()
+            .map(|line| ImportLine::from_json(Value::Object(line), LineOrigin::ThisHome))
+            .collect();
         let results = self.book.import_lines(
             &self.person(),
             Some(&self.workspace.parse().unwrap()),

@@ -117,6 +117,19 @@ impl HomeKey {
 }
 
 impl HomeKey {
+    /// The signature of a message, as hexadecimal digits.
+    #[must_use]
+    pub fn signature(&self, message: &str) -> String {
+        hex(&self.sign(message))
+    }
+
+    /// Whether this is the signature of a message by this key; compares in constant time.
+    #[must_use]
+    pub fn proves(&self, message: &str, signature: &str) -> bool {
+        parse_hex(signature)
+            .is_some_and(|signature| self.sign(message).as_slice().ct_eq(&signature).into())
+    }
+
     /// A content with its signature, as text. Only [`Self::unseal`] with the same purpose reads it.
     #[must_use]
     pub fn seal(&self, purpose: &str, content: &str) -> String {

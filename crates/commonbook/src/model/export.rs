@@ -26,6 +26,7 @@ use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::handoff::choose::MemoryExclusion;
 use crate::model::memory::{Memory, UpdateMemory};
+use crate::model::origin::LineOrigin;
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 
@@ -378,16 +379,24 @@ pub struct StandingText {
     pub role: String,
     /// The text of the file.
     pub text: String,
+    /// Where the line comes from; a door decides it, and no line says it.
+    #[serde(skip)]
+    pub origin: LineOrigin,
 }
 
 impl ExportRecord {
-    /// The record of a JSON object; `None` if the object is not one.
+    /// Whether a JSON object is a record.
+    #[must_use]
+    pub fn is_record(value: &Value) -> bool {
+        value["record"].is_string() && value.get("value").is_some()
+    }
+
+    /// The record of a JSON object.
     ///
     /// # Errors
     /// `invalid` with the field for a record whose value is not valid.
-    pub fn from_json(value: &Value) -> Result<Option<Self>> {
-        let is_record = value["record"].is_string() && value.get("value").is_some();
-        if !is_record { Ok(None) } else { input::from_value(value.clone()).map(Some) }
+    pub fn from_json(value: Value) -> Result<Self> {
+        input::from_value(value)
     }
 
     /// The workspace that the record belongs to; `None` for the header and for files of the home.
@@ -440,6 +449,8 @@ impl ExportRecord {
             Self::Handoff(state) => json!([state.handoff, state.package, state.memories]),
             Self::Checkpoint(state) => json!(state.checkpoint.title),
             Self::Proposal(state) => json!(state.proposal.entries),
+            // A person's rules are orders.
+            Self::Standing(file) if file.origin == LineOrigin::File => json!(file.text),
             _ => Value::Null,
         }
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::base::error::{Error, ErrorDetail, ErrorKind, Result};
+use crate::base::home_key::HomeKey;
 use crate::base::id::MemoryId;
 use crate::base::{input, limits};
 use crate::model::access;
@@ -19,6 +20,7 @@ use crate::model::memory::{
     Importance, Memory, MemorySubject, MemoryType, QuarantineNotice, Retraction, SaveMemory,
     SaveOutcome, Sharing, Trust,
 };
+use crate::model::origin::LineOrigin;
 use crate::model::workspace::Workspace;
 
 /// One parsed line.
@@ -78,17 +80,20 @@ pub struct ImportMemories {
 }
 
 impl ImportMemories {
-    /// The parsed lines.
+    /// The parsed lines; those with a signature by this key are of this home.
     ///
     /// # Errors
     /// `too_large` for too many lines; `invalid` for an owner that is no name.
-    pub fn parse_lines(&self) -> Result<Vec<Result<ImportLine>>> {
+    pub fn parse_lines(&self, key: Option<&HomeKey>) -> Result<Vec<Result<ImportLine>>> {
         if self.lines.len() > limits::BATCH {
             return Err(Error::too_large("lines", self.lines.len(), limits::BATCH, "lines"));
         }
         let legacy = self.legacy.as_deref().map(legacy_owner).transpose()?;
         let lines = self.lines.iter().cloned().map(Value::Object);
-        let parsed = lines.map(|line| Ok(ImportLine::from_json(line)?.or_owner(legacy.as_ref())));
+        let parsed = lines.map(|line| {
+            let origin = LineOrigin::of_line(&line, key);
+            Ok(ImportLine::from_json(line, origin)?.or_owner(legacy.as_ref()))
+        });
         Ok(parsed.collect())
     }
 }
@@ -204,28 +209,40 @@ pub fn legacy_owner(text: &str) -> Result<Agent> {
     Agent::with_any_name(text).map_err(|error| error.with_field("legacy"))
 }
 
-/// Parses one line.
+/// Parses one line of this origin.
 ///
 /// # Errors
 /// `invalid` for a line that is not UTF-8, not JSON, or has no text.
-pub fn parse(line: &[u8]) -> Result<ImportLine> {
-    ImportLine::from_json(input::json(line)?)
+pub fn parse(line: &[u8], origin: LineOrigin) -> Result<ImportLine> {
+    ImportLine::from_json(input::json(line)?, origin)
 }
 
 impl ImportLine {
-    /// The line of a JSON object.
+    /// The line of a JSON object, as its origin permits: a file's line is no word of the person, and what
+    /// would lead contexts is `untrusted`.
     ///
     /// # Errors
     /// `invalid` if it has no text.
-    pub fn from_json(value: Value) -> Result<Self> {
+    pub fn from_json(value: Value, origin: LineOrigin) -> Result<Self> {
         let exported = value["id"].as_str().is_some_and(|id| MemoryId::parse(id).is_some());
         if exported && value.get("owner").is_some() {
-            return input::from_value(value).map(Box::new).map(Self::Exported);
+            let mut memory: Memory = input::from_value(origin.admit(value))?;
+            if origin == LineOrigin::File && memory.memory_type.leads_contexts() {
+                memory.distrust();
+            }
+            return Ok(Self::Exported(Box::new(memory)));
         }
-        if let Some(record) = ExportRecord::from_json(&value)? {
+        if ExportRecord::is_record(&value) {
+            let mut record = ExportRecord::from_json(origin.admit(value))?;
+            if let ExportRecord::Standing(file) = &mut record {
+                file.origin = origin;
+            }
             return Ok(Self::Record(Box::new(record)));
         }
-        plain::turn_of(value).map(Box::new).map(Self::Message)
+        let mut turn = plain::turn_of(value)?;
+        turn.untrusted |= origin == LineOrigin::File
+            && turn.memory_type.as_ref().is_some_and(MemoryType::leads_contexts);
+        Ok(Self::Message(Box::new(turn)))
     }
 
     /// The line with this owner, if it names none.
@@ -373,8 +390,8 @@ impl ConversationTurn {
         let mut memory = request.memory(&speaker, default_sharing, id, now)?;
         memory.source.sha256 = self.sha256;
         // A line can lower its own trust, and never raise it.
-        if self.untrusted && memory.trust == Trust::Normal {
-            memory.trust = Trust::Untrusted;
+        if self.untrusted {
+            memory.distrust();
         }
         Ok(memory)
     }
@@ -387,7 +404,7 @@ mod tests {
 
     fn memory_of(line: &str) -> Result<Memory> {
         let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Import);
-        let line = parse(line.as_bytes())?;
+        let line = parse(line.as_bytes(), LineOrigin::ThisHome)?;
         let workspace = line.workspace(None, &caller)?;
         let now = Timestamp::UNIX_EPOCH;
         match line {

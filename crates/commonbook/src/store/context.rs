@@ -16,7 +16,8 @@ use crate::prompt::context::{ContextFilter, ContextRecord};
 /// The rows of contexts.
 pub trait ContextRows {
     /// At most `limit` current memories in sight of this type, `profile` or `task_context`, about
-    /// this user or about none: those of the first owner first, of each owner the newest first.
+    /// this user or about none, of normal trust: those of the first owner first, of each owner the
+    /// newest first.
     fn memories_about(
         &self,
         sight: &Sight,

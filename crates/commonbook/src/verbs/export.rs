@@ -24,6 +24,7 @@ use crate::model::export::{
 };
 use crate::model::handoff::Handoff;
 use crate::model::memory::{ListOrder, Memory};
+use crate::model::origin::{LineOrigin, sign_line};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
 use crate::model::standing::{ListStanding, ReadStanding};
@@ -75,7 +76,7 @@ impl Commonbook {
         };
         while let Some(workspace) = position.workspace.clone() {
             if lines.len() >= size as usize {
-                return Ok(ExportPage { lines, next: Some(position.cursor()) });
+                return Ok(self.signed_page(lines, Some(position.cursor())));
             }
             let sight = Sight::exporting(caller, &workspace)?;
             if position.section == 0 && position.key.is_none() {
@@ -107,7 +108,15 @@ impl Commonbook {
         if request.standing {
             lines.extend(self.standing_lines(caller)?);
         }
-        Ok(ExportPage { lines, next: None })
+        Ok(self.signed_page(lines, None))
+    }
+
+    /// A page whose lines this home knows again as its own; without a home they have no signature.
+    fn signed_page(&self, mut lines: Vec<ExportLine>, next: Option<PageCursor>) -> ExportPage {
+        if let Some(key) = self.home_key() {
+            lines.iter_mut().for_each(|line| sign_line(line, &key));
+        }
+        ExportPage { lines, next }
     }
 
     /// The workspaces of an export: `global` first, since handoffs of others name its memories.
@@ -129,7 +138,11 @@ impl Commonbook {
             let role = summary.info.role;
             let request = ReadStanding { role: role.clone(), version: None, everywhere: true };
             let text = self.read_standing(caller, &request)?.text;
-            line_of(&ExportRecord::Standing(StandingText { role, text }))
+            line_of(&ExportRecord::Standing(StandingText {
+                role,
+                text,
+                origin: LineOrigin::ThisHome,
+            }))
         });
         lines.collect()
     }

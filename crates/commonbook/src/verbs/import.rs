@@ -62,7 +62,7 @@ impl Commonbook {
         request: &ImportMemories,
     ) -> Result<ImportMemoriesResult> {
         let into = (!request.by_line).then_some(&caller.workspace);
-        let lines = request.parse_lines()?;
+        let lines = request.parse_lines(self.home_key().as_ref())?;
         let results = self.import_each(caller, into, lines, ImportAuthority::Caller)?;
         Ok(ImportMemoriesResult { results: results.into_iter().map(ImportRecord::from).collect() })
     }

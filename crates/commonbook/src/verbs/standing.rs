@@ -19,6 +19,7 @@ use crate::model::caller::{Caller, CallerProof};
 use crate::model::export::StandingText;
 use crate::model::forgetting::without_empty_items;
 use crate::model::memory::{SaveOutcome, fit_text};
+use crate::model::origin::LineOrigin;
 use crate::model::standing::{
     AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
     ListStandingVersions, OptimizeStanding, ReadStanding, RemoveStanding, RestoreStanding,
@@ -312,11 +313,16 @@ impl Commonbook {
         let target = self.target_to_write(caller, &file.role, true)?;
         let cut = self.store.read(|tx| standing_without_forgotten(tx, None, &file.text))?;
         let text = without_empty_items(cut.as_deref().unwrap_or(&file.text));
-        let document = StandingDocument::parse(&text);
+        let document = match file.origin {
+            LineOrigin::ThisHome => StandingDocument::parse(&text),
+            LineOrigin::File => {
+                StandingDocument::of_import(&text, &self.clock.now().strftime("%F").to_string())
+            }
+        };
         let cause = self.cause(caller, StandingAction::Restored);
         let changed = self.change_standing(&target, &cause, |before| match before {
             None => Ok((document.clone(), SaveOutcome::Created)),
-            Some(before) if before.render() == document.render() => {
+            Some(before) if before.is_same_but_days(&document) => {
                 Ok((before, SaveOutcome::Repeated))
             }
             Some(_) => {

@@ -106,6 +106,7 @@ pub(crate) fn memories_about_a_user_are_seen_by_the_permission_rule(fresh: &dyn 
     all[0].deleted_at = Some(now());
     all[1].superseded_by = Some(all[2].id);
     all[3].trust = Trust::Quarantined;
+    all[5].trust = Trust::Untrusted;
     let given = all.clone();
     store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
     for agent in ["ann", "bob", "eve"] {
@@ -117,6 +118,7 @@ pub(crate) fn memories_about_a_user_are_seen_by_the_permission_rule(fresh: &dyn 
                         && memory.memory_type.as_str() == kind
                         && memory.user_id.as_deref() == user
                         && memory.is_current()
+                        && memory.trust == Trust::Normal
                 };
                 for owners in [&["bob", "ann"][..], &["ann", "bob", "eve"], &["ann"], &[]] {
                     let owners: Vec<Agent> =

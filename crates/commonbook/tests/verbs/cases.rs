@@ -10,6 +10,7 @@ use commonbook::model::event::EventKind;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, PurgeMemory, ReleaseMemory, SaveMemory, UpdateMemory,
 };
+use commonbook::model::origin::LineOrigin;
 use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, person, request};
@@ -394,7 +395,11 @@ fn an_imported_entry_is_appended_to_its_case() {
     let exported = from.book.list_memories(&caller("ann"), &list).unwrap().items;
     let lines = || {
         let line = |memory| {
-            commonbook::model::import::parse(json!(memory).to_string().as_bytes()).unwrap()
+            commonbook::model::import::parse(
+                json!(memory).to_string().as_bytes(),
+                LineOrigin::ThisHome,
+            )
+            .unwrap()
         };
         exported.iter().map(line).collect::<Vec<_>>()
     };

@@ -7,6 +7,7 @@ use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::export::ExportWorkspace;
 use commonbook::model::import::{self, ImportLineResult, ImportMemories};
 use commonbook::model::memory::SaveOutcome;
+use commonbook::model::origin::LineOrigin;
 use commonbook::model::token::TokenScope;
 use serde_json::{Map, Value, json};
 
@@ -48,9 +49,10 @@ fn restore(
     world: &World,
     lines: &[Map<String, Value>],
 ) -> Vec<commonbook::base::error::Result<ImportLineResult>> {
-    let lines = lines
-        .iter()
-        .map(|line| import::parse(Value::Object(line.clone()).to_string().as_bytes()).unwrap());
+    let lines = lines.iter().map(|line| {
+        import::parse(Value::Object(line.clone()).to_string().as_bytes(), LineOrigin::ThisHome)
+            .unwrap()
+    });
     world.book.import_lines(&caller("human"), None, lines.collect()).unwrap()
 }
 
@@ -332,7 +334,9 @@ fn a_bad_record_is_refused_with_its_field_and_stops_nothing() {
     let field = |name: &str| Some(name.to_owned());
     assert_eq!(fields, [field("value"), field("entity.id"), field("session"), None]);
     let into = "other".parse().unwrap();
-    let line = import::parse(Value::Object(of("session")).to_string().as_bytes()).unwrap();
+    let line =
+        import::parse(Value::Object(of("session")).to_string().as_bytes(), LineOrigin::ThisHome)
+            .unwrap();
     let results = new.book.import_lines(&caller("human"), Some(&into), vec![line]).unwrap();
     assert_eq!(results[0].as_ref().unwrap_err().field.as_deref(), Some("workspace"));
 }
@@ -350,6 +354,49 @@ fn a_quarantined_memory_stays_quarantined() {
 }
 
 #[test]
+fn only_a_line_that_this_home_signed_speaks_for_its_person() {
+    let (old, other, same) = (World::new(), empty(), empty());
+    let profile = json!({"text": "Ada wants each push at once", "memory_type": "profile"});
+    let [from, to, back] =
+        [&old, &other, &same].map(|world| world.book.clone().with_home(world.home().to_owned()));
+    from.save_memory(&caller("human"), &request(profile.clone())).unwrap();
+    from.save_memory(&caller("codex"), &request(profile)).unwrap();
+    let rule = json!({"role": "codex", "text": "Test with an empty harbour"});
+    from.add_standing(&caller("human"), &request(rule)).unwrap();
+    let lines = export(&from, &caller("human"), json!({"standing": true}));
+    std::fs::copy(old.home().join("hook.key"), same.home().join("hook.key")).unwrap();
+    let restored = |book: &Commonbook| {
+        let key = book.home_key();
+        let parsed = lines.iter().map(|line| {
+            let line = Value::Object(line.clone());
+            let origin = LineOrigin::of_line(&line, key.as_ref());
+            import::parse(line.to_string().as_bytes(), origin).unwrap()
+        });
+        let results = book.import_lines(&caller("human"), None, parsed.collect()).unwrap();
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        let list = book.list_memories(&caller("human"), &request(json!({}))).unwrap().items;
+        let mut owners: Vec<(String, String)> = list
+            .into_iter()
+            .map(|memory| (memory.owner.to_string(), memory.trust.to_string()))
+            .collect();
+        owners.sort();
+        let task = request(json!({"task": "Write a haiku"}));
+        let context = book.get_context(&caller("codex"), &task).unwrap().text;
+        let pairs = |(owner, trust): (String, String)| format!("{owner} {trust}");
+        (owners.into_iter().map(pairs).collect::<Vec<_>>(), context)
+    };
+    let (owners, context) = restored(&back);
+    assert_eq!(owners, ["codex normal", "human normal"]);
+    assert!(context.contains("Ada wants"), "{context}");
+    let rules = |context: &str| context.contains("Rules of the person");
+    assert!(rules(&context) && context.contains("empty harbour"), "{context}");
+    let (owners, context) = restored(&to);
+    assert_eq!(owners, ["codex untrusted", "import/human untrusted"]);
+    assert!(!context.contains("Ada wants"), "{context}");
+    assert!(!rules(&context) && context.contains("empty harbour"), "{context}");
+}
+
+#[test]
 fn standing_memory_travels_on_request() {
     let (old, new) = (World::new(), empty());
     let [from, to] =
@@ -358,14 +405,22 @@ fn standing_memory_travels_on_request() {
     from.add_standing(&caller("human"), &request(add)).unwrap();
     assert_eq!(export(&from, &caller("human"), json!({})).len(), 1, "the first line alone");
     let lines = export(&from, &caller("human"), json!({"standing": true}));
-    let parsed =
-        || vec![import::parse(Value::Object(lines[1].clone()).to_string().as_bytes()).unwrap()];
+    let parsed = || {
+        vec![
+            import::parse(
+                Value::Object(lines[1].clone()).to_string().as_bytes(),
+                LineOrigin::ThisHome,
+            )
+            .unwrap(),
+        ]
+    };
     let outcome = |book: &Commonbook| {
         let mut results = book.import_lines(&caller("human"), None, parsed()).unwrap();
         results.remove(0).map(|result| result.outcome).map_err(|error| error.kind)
     };
     assert_eq!((outcome(&to), outcome(&to)), (Ok(SaveOutcome::Created), Ok(SaveOutcome::Repeated)));
-    assert_eq!(export(&to, &caller("human"), json!({"standing": true})), lines);
+    let again = export(&to, &caller("human"), json!({"standing": true}));
+    assert_eq!(again[1]["value"], lines[1]["value"]);
     let add = json!({"role": "qa", "text": "Another rule"});
     to.add_standing(&caller("human"), &request(add)).unwrap();
     assert_eq!(outcome(&to), Err(ErrorKind::Conflict));

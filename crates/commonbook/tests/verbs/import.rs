@@ -11,6 +11,7 @@ use commonbook::model::import::{ImportLine, ImportMemories};
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, SaveOutcome,
 };
+use commonbook::model::origin::LineOrigin;
 use commonbook::model::search::{SearchMemory, SearchScope};
 use commonbook::model::token::TokenScope;
 use commonbook::store::Store;
@@ -23,7 +24,7 @@ fn exported(memory: &Memory) -> Value {
 }
 
 fn line(value: &Value) -> ImportLine {
-    import::parse(value.to_string().as_bytes()).unwrap()
+    import::parse(value.to_string().as_bytes(), LineOrigin::ThisHome).unwrap()
 }
 
 fn take_in(
@@ -225,9 +226,10 @@ fn a_program_imports_only_for_authors_for_whom_it_may_speak() {
     assert_eq!(of_token, [created, created, forbidden, forbidden, forbidden, invalid]);
     // Without a token every name can be claimed, and the names of no caller still cannot.
     let by_word = import(&Caller { door: EntryPoint::Rest, ..caller("ann") });
-    assert_eq!(by_word, [repeated, repeated, created, created, forbidden, invalid]);
+    // A file's person is not the person of this home.
+    assert_eq!(by_word, [repeated, repeated, created, created, created, invalid]);
     let of_admin = import(&with(&[TokenScope::Write, TokenScope::Admin]));
-    assert_eq!(of_admin, [repeated, repeated, repeated, repeated, created, invalid]);
+    assert_eq!(of_admin, [repeated, repeated, repeated, repeated, repeated, invalid]);
     let many: ImportMemories = request(json!({"lines": vec![turn; 101]}));
     let error = world.book.import_memories(&caller("ann"), &many).unwrap_err();
     assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::TooLarge, Some("lines")));
@@ -244,7 +246,8 @@ fn a_plain_line_is_as_private_as_it_says() {
         json!({"text": "pay", "sharing": "secret", "owner": "ann"}),
         json!({"text": "pay", "valid_until": "1999-01-01", "valid_from": "2026-01-01", "owner": "ann"}),
     ];
-    let parsed = lines.iter().map(|line| import::parse(line.to_string().as_bytes()));
+    let parsed =
+        lines.iter().map(|line| import::parse(line.to_string().as_bytes(), LineOrigin::ThisHome));
     let refused: Vec<usize> =
         parsed.enumerate().filter(|(_, line)| line.is_err()).map(|(place, _)| place).collect();
     assert_eq!(refused, [3]);

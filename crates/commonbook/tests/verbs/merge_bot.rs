@@ -1,5 +1,6 @@
 //! Digests that run by themselves: which memories they choose, when they run, and proposals.
 
+use commonbook::model::origin::LineOrigin;
 use std::ops::ControlFlow;
 
 use commonbook::base::error::{ErrorKind, Result};
@@ -297,7 +298,9 @@ fn proposals_go_along_in_an_export_and_wait_for_the_lead_there() {
     let lines = export(&world);
     let there = World::new();
     let restore = || {
-        let parse = |line| import::parse(Value::Object(line).to_string().as_bytes()).unwrap();
+        let parse = |line| {
+            import::parse(Value::Object(line).to_string().as_bytes(), LineOrigin::ThisHome).unwrap()
+        };
         let parsed = lines.iter().cloned().map(parse).collect();
         let results = there.book.import_lines(&caller("human"), None, parsed).unwrap();
         assert!(results.iter().all(std::result::Result::is_ok), "{results:?}");

@@ -10,6 +10,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventKind, ListEvents};
 use commonbook::model::import;
 use commonbook::model::memory::{GetMemory, ListMemories, SaveMemory};
+use commonbook::model::origin::LineOrigin;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -145,7 +146,8 @@ const VERBS: &[Row] = &[
         value(&w.book.release_memory(&person(), &of(json!({"id": w.quarantined()}))).unwrap())
     }),
     ("import_lines", EventKind::MemorySaved, "/recorded_at", |w| {
-        let line = import::parse(br#"{"text": "tea", "speaker": "ann"}"#).unwrap();
+        let line =
+            import::parse(br#"{"text": "tea", "speaker": "ann"}"#, LineOrigin::ThisHome).unwrap();
         w.book.import_lines(&ann(), None, vec![line]).unwrap().remove(0).unwrap();
         let page = w.book.list_memories(&ann(), &ListMemories::default()).unwrap();
         value(&page.items[0])

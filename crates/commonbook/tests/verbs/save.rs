@@ -9,6 +9,7 @@ use commonbook::model::memory::{
     Importance, ListMemories, MemoryType, PurgeMemory, SaveMemories, SaveMemory, SaveOutcome,
     Sharing,
 };
+use commonbook::model::origin::LineOrigin;
 use commonbook::model::workspace::Workspace;
 use serde_json::json;
 
@@ -237,7 +238,10 @@ fn an_import_reports_each_line_and_adds_nothing_twice() {
         (SaveOutcome::Created, SaveOutcome::Created),
         (SaveOutcome::Repeated, SaveOutcome::Repeated),
     ] {
-        let parsed = lines.iter().map(|line| import::parse(line.as_bytes()).unwrap()).collect();
+        let parsed = lines
+            .iter()
+            .map(|line| import::parse(line.as_bytes(), LineOrigin::ThisHome).unwrap())
+            .collect();
         let results = world.book.import_lines(&caller("ann"), None, parsed).unwrap();
         let kinds: Vec<_> = results
             .into_iter()

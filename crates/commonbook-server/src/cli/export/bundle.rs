@@ -8,6 +8,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::{EXPORT_FORMAT, ExportPage, ExportWorkspace};
+use commonbook::model::origin::remove_signature;
 use commonbook_formats::{FillFile, MemBundleWriter, is_replaceable_bundle};
 use indicatif::ProgressBar;
 use tempfile::TempDir;
@@ -90,7 +91,9 @@ fn write_bundle(
     let mut writer = MemBundleWriter::new(scratch()?, scratch()?);
     let mut tally = BundleTally::default();
     loop {
-        let page = page_of(&request)?;
+        let mut page = page_of(&request)?;
+        // Other programs read a bundle, and no home takes it for its own.
+        page.lines.iter_mut().for_each(remove_signature);
         for line in &page.lines {
             let record = line.get("record").and_then(|record| record.as_str());
             match (writer.add(line).map_err(bundle_write_error)?, record) {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::base::id::{MemoryId, RandomIds};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportRecord;
 use commonbook::model::import::{ImportLine, ImportPreview};
 use commonbook::model::memory::{Sharing, Trust};
+use commonbook::model::origin::LineOrigin;
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::Omission;
 use serde_json::{Value, json};
@@ -51,6 +53,7 @@ impl PreviewTally {
         caller: &Caller,
         into: Option<&Workspace>,
         owner: Option<&Agent>,
+        key: Option<&HomeKey>,
     ) -> Result<()> {
         loop {
             let chunk = source.next_chunk(IMPORT_CHUNK_LINES)?;
@@ -59,7 +62,7 @@ impl PreviewTally {
                 return Ok(());
             }
             for SourceLine { place, value } in chunk {
-                match value.and_then(|value| preview(value, caller, into, owner, &self.ids)) {
+                match value.and_then(|value| preview(value, caller, into, owner, key, &self.ids)) {
                     Ok(Some(line)) => self.count(place, line),
                     Ok(None) => {}
                     Err(error) => self.bad.push((place, error)),
@@ -157,9 +160,11 @@ fn preview(
     caller: &Caller,
     into: Option<&Workspace>,
     owner: Option<&Agent>,
+    key: Option<&HomeKey>,
     ids: &RandomIds,
 ) -> Result<Option<ImportPreview>> {
-    let line = ImportLine::from_json(value)?;
+    let origin = LineOrigin::of_line(&value, key);
+    let line = ImportLine::from_json(value, origin)?;
     if let ImportLine::Record(record) = &line
         && is_header(record)?
         && matches!(**record, ExportRecord::Export(_))

@@ -2,10 +2,12 @@
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::base::input;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
+use commonbook::model::origin::{LineOrigin, sign_line};
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::source::{StoreChanges, VaultSource};
 use serde::Serialize;
@@ -17,15 +19,15 @@ use crate::remote::RestClient;
 pub(crate) enum BookSource {
     /// The store of this home.
     Home { book: Box<Commonbook>, caller: Caller },
-    /// A server.
-    Server { server: RestClient, caller: Caller },
+    /// A server, which takes the lines for its home's if it has the same key.
+    Server { server: RestClient, caller: Caller, key: Box<HomeKey> },
 }
 
 impl VaultSource for BookSource {
     fn export_page(&self, request: &ExportWorkspace) -> Result<ExportPage> {
         match self {
             Self::Home { book, caller } => book.export_workspace(caller, request),
-            Self::Server { server, caller } => input::from_value(server.call_named(
+            Self::Server { server, caller, .. } => input::from_value(server.call_named(
                 "export_workspace",
                 caller,
                 json_of(request)?,
@@ -36,13 +38,16 @@ impl VaultSource for BookSource {
     fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>> {
         match self {
             Self::Home { book, caller } => {
-                let lines =
-                    lines.into_iter().map(|line| ImportLine::from_json(Value::Object(line)));
+                let lines = lines
+                    .into_iter()
+                    .map(|line| ImportLine::from_json(Value::Object(line), LineOrigin::ThisHome));
                 let lines = lines.collect::<Result<Vec<_>>>()?;
                 let results = book.import_lines(caller, Some(&caller.workspace), lines)?;
                 Ok(results.into_iter().map(ImportRecord::from).collect())
             }
-            Self::Server { server, caller } => {
+            Self::Server { server, caller, key } => {
+                let mut lines = lines;
+                lines.iter_mut().for_each(|line| sign_line(line, key));
                 server.import_lines(caller, &Map::new(), lines.into_iter().map(Value::Object))
             }
         }
@@ -51,7 +56,7 @@ impl VaultSource for BookSource {
     fn changes_after(&self, event: u64) -> Result<StoreChanges> {
         match self {
             Self::Home { book, caller } => StoreChanges::of_home(book, &caller.workspace, event),
-            Self::Server { server, caller } => StoreChanges::read_after(event, |request| {
+            Self::Server { server, caller, .. } => StoreChanges::read_after(event, |request| {
                 input::from_value(server.call_named("list_events", caller, json_of(request)?)?)
             }),
         }

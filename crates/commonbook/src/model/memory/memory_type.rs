@@ -60,6 +60,12 @@ impl MemoryType {
         &self.0
     }
 
+    /// Whether memories of this type lead contexts.
+    #[must_use]
+    pub fn leads_contexts(&self) -> bool {
+        matches!(self.as_str(), "profile" | "task_context")
+    }
+
     /// Whether this is a built-in type.
     #[must_use]
     pub(crate) fn is_known(&self) -> bool {

@@ -157,6 +157,13 @@ impl Memory {
         parts.join("\n")
     }
 
+    /// Lowers the trust of a normal memory: nobody of this home has reviewed it.
+    pub fn distrust(&mut self) {
+        if self.trust == Trust::Normal {
+            self.trust = Trust::Untrusted;
+        }
+    }
+
     /// Whether it waits for a person's review.
     #[must_use]
     pub fn is_quarantined(&self) -> bool {

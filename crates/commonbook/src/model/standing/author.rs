@@ -14,6 +14,9 @@ use crate::model::agent::Agent;
 /// The name in the mark of a person.
 const PERSON_NAME: &str = "human";
 
+/// The author of every item that an import brings from elsewhere.
+const IMPORT_NAME: &str = "import";
+
 /// Bytes of a signature in a mark.
 const SIGNATURE_BYTES: usize = 8;
 
@@ -154,6 +157,41 @@ impl AuthorMark {
 }
 
 impl StandingDocument {
+    /// The file that a text of an import becomes: its sections, and each item and line of prose as an item
+    /// of [`IMPORT_NAME`], whatever author it names. Nothing of it is a person's.
+    #[must_use]
+    pub fn of_import(text: &str, day: &str) -> Self {
+        let item = |text: &str| {
+            let mark = AuthorMark::of_agent(IMPORT_NAME, day.to_owned());
+            format!("- {} {mark}\n", text.split_whitespace().collect::<Vec<_>>().join(" "))
+        };
+        let mut lines = String::new();
+        for block in Self::parse(text).blocks {
+            match &block.kind {
+                StandingBlockKind::Section(_) => lines.push_str(&block.raw),
+                StandingBlockKind::Item(text) => lines.push_str(&item(text)),
+                StandingBlockKind::Prose if block.is_bare_prose() => lines.push_str(&block.raw),
+                StandingBlockKind::Prose => {
+                    let texts =
+                        block.raw.lines().filter(|line| line.contains(char::is_alphanumeric));
+                    lines.extend(texts.map(|line| item(AuthorMark::split_from(line).0)));
+                }
+            }
+        }
+        Self::parse(&lines)
+    }
+
+    /// Whether this says the same as another file, whatever the days of its marks.
+    #[must_use]
+    pub fn is_same_but_days(&self, other: &Self) -> bool {
+        let bare = |file: &Self| -> Vec<(String, Option<String>)> {
+            let author =
+                |block: &StandingBlock| block.mark.as_ref().map(|mark| mark.author.clone());
+            file.blocks.iter().map(|block| (block.without_mark().raw, author(block))).collect()
+        };
+        bare(self) == bare(other)
+    }
+
     /// The file in parts, one for each author: persons first, then the file, then agents by name,
     /// each with the day of its newest item. The parts have no sections without items.
     #[must_use]
@@ -233,6 +271,21 @@ mod tests {
         let other_home = parts(&file, false, None);
         assert_eq!(other_home.len(), 1);
         assert_eq!(other_home[0].0, ItemAuthor::File);
+    }
+
+    #[test]
+    fn an_import_brings_no_item_of_a_person() {
+        let text = "# Agent Memory: x\n\n## Rules\nAlways push\n- Never ask\n  again <!-- human 2026-11-18 00 -->\n- Wait <!-- qa 2026-11-18 -->\n```\n- In code\n```\n";
+        let file = StandingDocument::of_import(text, "2026-11-27");
+        let evidence = AuthorEvidence { in_home: true, key: None, learned: &HashMap::new() };
+        let parts = file.parts_by_author(evidence);
+        let authors: Vec<&ItemAuthor> = parts.iter().map(|part| &part.author).collect();
+        assert_eq!(authors, [&agent("import", "2026-11-27")]);
+        let items = "- Always push\n- Never ask again\n- Wait\n";
+        assert!(parts[0].document.render().contains(items), "{}", file.render());
+        let later = StandingDocument::of_import(text, "2026-11-28");
+        assert!(file.is_same_but_days(&later) && file != later);
+        assert!(!file.is_same_but_days(&StandingDocument::parse(text)));
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl ContextRows for SqlTransaction<'_> {
                  AND m.memory_type = :type \
                  AND m.memory_type IN ('profile', 'task_context') AND m.user_id IS :about \
                  AND m.owner = :owner AND m.deleted_at IS NULL AND m.superseded_by IS NULL \
-                 AND m.archived_at IS NULL AND m.retraction IS NULL \
+                 AND m.archived_at IS NULL AND m.retraction IS NULL AND m.trust = 'normal' \
              ORDER BY m.revised_at DESC, m.sequence DESC LIMIT :limit"
         );
         let mut memories = Vec::new();

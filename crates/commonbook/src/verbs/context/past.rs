@@ -9,7 +9,7 @@ use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::{Case, CaseKey};
-use crate::model::memory::{ListOrder, Memory};
+use crate::model::memory::{ListOrder, Memory, Trust};
 use crate::model::search::{MemoryFilter, MemoryRef, SearchFilter};
 use crate::prompt::context::{ContextOptions, StandingSnapshot};
 use crate::store::Transaction;
@@ -80,6 +80,7 @@ impl Commonbook {
                 owner: Some(owner.into()),
                 memory_type: Some(memory_type.to_owned()),
                 at: Some(at),
+                trust: Some(Trust::Normal),
                 ..MemoryFilter::default()
             };
             let found = tx.memories(sight, &filter, ListOrder::Newest, None, OWNED_MEMORIES_MAX)?;

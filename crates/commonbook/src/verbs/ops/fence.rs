@@ -24,9 +24,10 @@ impl Commonbook {
     }
 
     /// The key of the home, if there is a home and it can be read or created.
-    fn home_key(&self) -> Option<HomeKey> {
+    #[must_use]
+    pub fn home_key(&self) -> Option<HomeKey> {
         let key = HomeKey::open(self.files.home()?);
-        key.inspect_err(|error| tracing::warn!(%error, "fences use a key of this process")).ok()
+        key.inspect_err(|error| tracing::info!(%error, "the home has no key")).ok()
     }
 }
 

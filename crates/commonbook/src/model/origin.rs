@@ -1,0 +1,134 @@
+//! Where a line of an import comes from, and what it may therefore do.
+//!
+//! A line that this home wrote carries the home's signature, and becomes what it was. Every other line is a
+//! text of a file: whatever it says of itself, it becomes no rule and no word of the person, and leads no
+//! context. Another home's key signs nothing here, so that a move to another machine goes by `backup`.
+
+use serde_json::{Map, Value};
+
+use crate::base::home_key::HomeKey;
+
+/// The field of a line with the signature of the home that wrote it.
+const SIGNATURE_FIELD: &str = "signature";
+
+/// The name of the person in an export, and the name that a file may give to a person.
+const PERSON_NAME: &str = "human";
+const FILE_PERSON_NAME: &str = "import/human";
+
+/// Fields whose value is a text or an addressee, not an author.
+const FIELDS_WITHOUT_AUTHOR: [&str; 6] = ["text", "title", "summary", "topics", "to", "metadata"];
+
+/// The origin of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LineOrigin {
+    /// This home wrote it: its signature is right, or it never left the home.
+    ThisHome,
+    /// A file that somebody imports.
+    #[default]
+    File,
+}
+
+impl LineOrigin {
+    /// The origin of a line as its signature proves it; without a key every line is a file's.
+    #[must_use]
+    pub fn of_line(line: &Value, key: Option<&HomeKey>) -> Self {
+        let is_signed = || {
+            let mut line = line.as_object()?.clone();
+            let signature = line.shift_remove(SIGNATURE_FIELD)?;
+            key?.proves(&message_of(line), signature.as_str()?).then_some(())
+        };
+        if is_signed().is_some() { Self::ThisHome } else { Self::File }
+    }
+
+    /// The line as its origin permits: without its signature, and of a file without the person's name.
+    #[must_use]
+    pub(in crate::model) fn admit(self, mut line: Value) -> Value {
+        if let Value::Object(fields) = &mut line {
+            remove_signature(fields);
+        }
+        if self == Self::File {
+            rename_person(&mut line);
+        }
+        line
+    }
+}
+
+/// Adds this home's signature to a line.
+pub fn sign_line(line: &mut Map<String, Value>, key: &HomeKey) {
+    remove_signature(line);
+    let signature = key.signature(&message_of(line.clone()));
+    line.insert(SIGNATURE_FIELD.to_owned(), signature.into());
+}
+
+/// Removes the signature of a line, if it has one.
+pub fn remove_signature(line: &mut Map<String, Value>) {
+    line.shift_remove(SIGNATURE_FIELD);
+}
+
+/// What is signed: the fields of a line in their order, as JSON without blanks.
+fn message_of(line: Map<String, Value>) -> String {
+    format!("line of an export\n{}", Value::Object(line))
+}
+
+/// Gives what a line says to be the person's to the person of its file.
+fn rename_person(value: &mut Value) {
+    match value {
+        Value::String(name) if name.as_str() == PERSON_NAME => FILE_PERSON_NAME.clone_into(name),
+        Value::Array(values) => values.iter_mut().for_each(rename_person),
+        Value::Object(fields) => {
+            let authors = fields
+                .iter_mut()
+                .filter(|(name, _)| !FIELDS_WITHOUT_AUTHOR.contains(&name.as_str()));
+            authors.for_each(|(_, value)| rename_person(value));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn key(digit: &str) -> HomeKey {
+        HomeKey::from_hex(&digit.repeat(64)).expect("a key")
+    }
+
+    #[test]
+    fn only_the_whole_line_with_this_homes_signature_is_this_homes() {
+        let Value::Object(mut line) = json!({"owner": "human", "text": "x", "n": 0.1}) else {
+            panic!("an object")
+        };
+        sign_line(&mut line, &key("1"));
+        let text = Value::Object(line.clone()).to_string();
+        let read: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(LineOrigin::of_line(&read, Some(&key("1"))), LineOrigin::ThisHome);
+        assert_eq!(LineOrigin::of_line(&read, Some(&key("2"))), LineOrigin::File);
+        assert_eq!(LineOrigin::of_line(&read, None), LineOrigin::File);
+        for (field, value) in [("text", json!("y")), ("more", json!(1)), ("signature", json!("00"))]
+        {
+            let mut line = line.clone();
+            line.insert(field.to_owned(), value);
+            let origin = LineOrigin::of_line(&Value::Object(line), Some(&key("1")));
+            assert_eq!(origin, LineOrigin::File, "{field}");
+        }
+    }
+
+    #[test]
+    fn a_file_speaks_for_no_person() {
+        let line = json!({
+            "owner": "human", "text": "human", "source": {"agent": "human"}, "to": "human",
+            "by": ["human", "ann"], "signature": "00"
+        });
+        let admitted = LineOrigin::File.admit(line.clone());
+        assert_eq!(
+            admitted,
+            json!({
+                "owner": "import/human", "text": "human", "source": {"agent": "import/human"},
+                "to": "human", "by": ["import/human", "ann"]
+            })
+        );
+        assert_eq!(LineOrigin::ThisHome.admit(line)["owner"], "human");
+    }
+}
