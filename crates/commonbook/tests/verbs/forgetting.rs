@@ -106,7 +106,7 @@ fn nothing_is_left_and_the_journal_is_whole() {
     let result = forgotten(&world, "ann", memory.id);
     assert_eq!(result.redacted, [quoting.id], "what Bob wrote himself stays his");
     let left = world.book.get_memory(&caller("ann"), &GetMemory { id: quoting.id, at: None });
-    assert_eq!(left.unwrap().text, "I asked around. [forgotten]. So nobody needs a locksmith.");
+    assert_eq!(left.unwrap().text, "I asked around. [forgotten] So nobody needs a locksmith.");
     let delete = DeleteMemory { id: foreign.id, expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("bob"), &delete).unwrap();
     forgotten(&world, "bob", foreign.id);
@@ -213,6 +213,87 @@ fn a_forgotten_statement_is_refused_whatever_stands_around_it() {
             assert_eq!(save(title), conflict("title"), "{long}");
         }
     }
+}
+
+#[test]
+fn a_sentence_goes_as_a_whole_and_only_if_it_repeats_a_forgotten_one() {
+    let port = "The port of the gateway is 8080.";
+    let cases = [
+        // The forgotten text, another memory of its owner, and what is left of that.
+        (port, "The port of the gateway is 9090.", "The port of the gateway is 9090."),
+        (
+            port,
+            "The port of the gateway is 8080. The port of the gateway is 9090. Ask Bob.",
+            "[forgotten] The port of the gateway is 9090. Ask Bob.",
+        ),
+        (port, "Note: the port of the gateway is 8080! It is old.", "[forgotten] It is old."),
+        (
+            port,
+            "The port of the gateway is 8080 no longer.",
+            "The port of the gateway is 8080 no longer.",
+        ),
+        (
+            port,
+            "Never: the port of the gateway is 8080.",
+            "Never: the port of the gateway is 8080.",
+        ),
+        (
+            port,
+            "The port of the gateway is 8080-b for guests.",
+            "The port of the gateway is 8080-b for guests.",
+        ),
+        (
+            port,
+            "In Oslo the port of the gateway is 8080.",
+            "In Oslo the port of the gateway is 8080.",
+        ),
+        (
+            "Alpha: the port of the gateway is 8080.",
+            "Beta: the port of the gateway is 8080.",
+            "Beta: the port of the gateway is 8080.",
+        ),
+        (
+            "The port of the gateway is not 8080 here in Oslo.",
+            "The port of the gateway is 8080.",
+            "The port of the gateway is 8080.",
+        ),
+        (
+            "Call the harbour office of Oslo before noon.",
+            "Call the harbour office of Oslo before noon and ask for the way to the north gate.",
+            "Call the harbour office of Oslo before noon and ask for the way to the north gate.",
+        ),
+        (
+            "The red lorry waits behind the yellow lorry on Mondays.",
+            "The red lorry waits behind the yellow\u{2026} Ask Bob.",
+            "[forgotten] Ask Bob.",
+        ),
+        (
+            "The pilot has a dog",
+            "- Also, the pilot has a dog\n- Ask Bob",
+            "- [forgotten]\n- Ask Bob",
+        ),
+    ];
+    for (text, other, left) in cases {
+        let world = World::new();
+        let memory = world.save("ann", text);
+        let other = world.save("ann", other);
+        forgotten(&world, "ann", memory.id);
+        let found = world.book.get_memory(&caller("ann"), &GetMemory { id: other.id, at: None });
+        assert_eq!(found.unwrap().text, left, "{text}");
+    }
+}
+
+#[test]
+fn the_task_of_a_handoff_keeps_its_sense() {
+    let world = World::new();
+    let memory = world.save("ann", "The port of the gateway is 8080.");
+    let task = "Call Bob: the port of the gateway is 9090.";
+    let handoff = json!({"to": "cid", "task": task});
+    let handoff = world.book.create_handoff(&caller("ann"), &request(handoff)).unwrap().handoff.id;
+    forgotten(&world, "ann", memory.id);
+    let read = json!({"id": handoff});
+    let kept = world.book.get_handoff(&caller("cid"), &request(read)).unwrap();
+    assert!(serde_json::to_string(&kept).unwrap().contains(task));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Phrases that were forgotten, known by keyed digests alone, and finding them in other texts.
 //!
 //! A text of up to five words is one phrase. A longer text has a phrase for each stretch of six words,
-//! so that a part of it is found wherever it is quoted, and one for each sentence: where a text says
-//! the whole of it, whatever stands around it, it says it again.
+//! so that a text that says nothing else is known, and one for each sentence: where a text says the
+//! whole of it, whatever stands around it, it says it again. Out of what is stored already, only a
+//! sentence is cut that repeats a forgotten one, and as a whole.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -15,6 +16,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::texts_of;
 use crate::base::home_key::HomeKey;
 use crate::model::memory::Memory;
+use crate::model::standing::AuthorMark;
 
 /// What stands in place of a forgotten phrase.
 pub const FORGOTTEN_MARK: &str = "[forgotten]";
@@ -24,6 +26,36 @@ const STRETCH_WORDS: usize = 6;
 
 /// Fewest words of a sentence, title or summary that is a phrase of its own.
 const SENTENCE_WORDS_MIN: usize = 4;
+
+/// A sentence repeats a forgotten one that has at least this share of its words: two thirds.
+const REPEATED_SHARE: (usize, usize) = (2, 3);
+
+/// Words that deny or end what stands beside them.
+const NEGATIONS: [&str; 16] = [
+    "no",
+    "not",
+    "never",
+    "none",
+    "nobody",
+    "nothing",
+    "nor",
+    "neither",
+    "without",
+    "cannot",
+    "unless",
+    "wrong",
+    "false",
+    "untrue",
+    "incorrect",
+    "formerly",
+];
+
+/// Words that may begin a sentence with a capital, and name nobody.
+const LEAD_WORDS: [&str; 26] = [
+    "a", "also", "and", "as", "because", "but", "fyi", "i", "in", "info", "it", "note", "now",
+    "please", "remember", "reminder", "so", "still", "that", "the", "then", "this", "update", "we",
+    "well", "yes",
+];
 
 /// Marks that separate the statements of a sentence.
 const STATEMENT_MARKS: [&str; 5] = [": ", "; ", " - ", "\u{2013}", "\u{2014}"];
@@ -115,12 +147,47 @@ fn normal_words(text: &str) -> Vec<NormalWord> {
     words
 }
 
+/// Whether the words outside a part of a sentence make it say something else: a number, a name, a
+/// negation, or a piece of an identifier.
+fn has_distinction(sentence: &str, words: &[NormalWord], part: &Range<usize>) -> bool {
+    let is_joined = |first: usize| {
+        let pair = words.get(first).zip(words.get(first + 1));
+        pair.is_some_and(|(word, next)| {
+            !sentence[word.span.end..next.span.start].contains(char::is_whitespace)
+        })
+    };
+    let outside = (0..words.len()).filter(|place| !part.contains(place));
+    outside.into_iter().any(|place| {
+        let NormalWord { normal, span } = &words[place];
+        NEGATIONS.contains(&&**normal)
+            || normal.contains(char::is_numeric)
+            || (sentence[span.clone()].contains(char::is_uppercase)
+                && !LEAD_WORDS.contains(&&**normal))
+            || is_joined(place)
+            || (place > 0 && is_joined(place - 1))
+    })
+}
+
+/// Where a part of a text stands in it.
+fn range_in(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
+}
+
 fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// A sentence, and the statements in it: what follows a label (`Note: …`) may be said without it.
+/// A sentence, and the statements in it: what follows a label (`Note: …`) may be said without it, if
+/// the label distinguishes nothing.
 fn statements(sentence: &str) -> impl Iterator<Item = &str> {
+    let words = normal_words(sentence);
+    let is_free = move |statement: &&str| {
+        let Range { start, end } = range_in(sentence, statement);
+        let first = words.partition_point(|word| word.span.start < start);
+        let last = words.partition_point(|word| word.span.start < end);
+        !has_distinction(sentence, &words, &(first..last))
+    };
     let mark = |text: &str| {
         let marks = STATEMENT_MARKS.iter();
         let found = marks.filter_map(|mark| text.find(mark).map(|at| (at, at + mark.len())));
@@ -133,10 +200,10 @@ fn statements(sentence: &str) -> impl Iterator<Item = &str> {
         rest = next.map(|next| &text[next..]);
         Some(&text[..end])
     });
-    std::iter::once(sentence).chain(parts)
+    std::iter::once(sentence).chain(parts.filter(is_free))
 }
 
-/// The phrases of these memories, with the first words of each: a quick check before the digests.
+/// The phrases of these memories.
 #[must_use]
 pub fn phrases_of_memories<'m>(
     key: &PhraseKey,
@@ -163,6 +230,7 @@ pub fn phrases_of_memories<'m>(
                 continue;
             }
             words.windows(STRETCH_WORDS).for_each(&mut add);
+            whole.push(Phrase::of_sentence(key, &words));
             for statement in sentences(text).flat_map(statements) {
                 let words = normal_words(statement);
                 let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
@@ -217,7 +285,8 @@ impl ForgottenPhrases {
 
     fn holds(&self, words: &[&str]) -> bool {
         let Some(digests) = self.phrases.get(&words.len()) else { return false };
-        self.keys.iter().any(|key| digests.contains(&Phrase::of(key, words).digest))
+        let may_start = self.starts.as_ref().is_none_or(|starts| starts.contains(words[0]));
+        may_start && self.keys.iter().any(|key| digests.contains(&Phrase::of(key, words).digest))
     }
 
     /// Whether this whole text is one forgotten word.
@@ -273,8 +342,7 @@ impl ForgottenPhrases {
         if self.is_empty() {
             return false;
         }
-        let is_whole = |text: &str| self.redact(text).is_some_and(|rest| rest == FORGOTTEN_MARK);
-        if [text].into_iter().chain(sentences(text)).any(is_whole) {
+        if [text].into_iter().chain(sentences(text)).any(|text| self.cover(text)) {
             return true;
         }
         let words = normal_words(text);
@@ -301,60 +369,83 @@ impl ForgottenPhrases {
         says_short || says_part() || says_sentence()
     }
 
-    /// Where the phrases stand in a text.
-    fn spans(&self, text: &str) -> Vec<Range<usize>> {
+    /// Whether a text has words, and every one stands in a phrase.
+    fn cover(&self, text: &str) -> bool {
         let words = normal_words(text);
-        let normal: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+        let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
         let mut covered = vec![false; words.len()];
-        // The stretches of a sentence cover it.
-        let lengths = self.phrases.keys().copied().filter(|length| *length <= STRETCH_WORDS);
-        let mut lengths: Vec<usize> = lengths.collect();
-        lengths.sort_unstable();
-        for first in 0..normal.len() {
-            if self.starts.as_ref().is_some_and(|starts| !starts.contains(normal[first])) {
-                continue;
-            }
-            for length in lengths.iter().filter(|length| first + **length <= normal.len()) {
-                // One word is no quote: see `is_one_word`.
-                if *length > 1 && self.holds(&normal[first..first + length]) {
+        // One word is no quote: see `is_one_word`. The stretches of a sentence cover it.
+        for length in self.phrases.keys().filter(|length| (2..=STRETCH_WORDS).contains(*length)) {
+            for (first, part) in words.windows(*length).enumerate() {
+                if self.holds(part) {
                     covered[first..first + length].fill(true);
                 }
             }
         }
-        let mut spans: Vec<Range<usize>> = Vec::new();
-        for (place, word) in words.iter().enumerate().filter(|(place, _)| covered[*place]) {
-            match spans.last_mut() {
-                // Only punctuation stands between two words.
-                Some(last) if place > 0 && covered[place - 1] => last.end = word.span.end,
-                _ => spans.push(word.span.clone()),
-            }
-        }
-        spans
+        !covered.is_empty() && covered.into_iter().all(|word| word)
     }
 
-    /// The text without the phrases; `None` if it holds none of them.
+    /// The text without the sentences that repeat a forgotten one; `None` if it has none. What stands
+    /// beside them stays as it is.
     #[must_use]
     pub fn redact(&self, text: &str) -> Option<String> {
         if self.is_empty() {
             return None;
         }
-        let spans = self.spans(text);
-        if spans.is_empty() {
-            return None;
+        if self.are_repeated_by(text) {
+            return Some(FORGOTTEN_MARK.to_owned());
         }
+        let cuts = self.repetitions(text);
         let mut redacted = String::with_capacity(text.len());
         let mut end = 0;
-        for span in spans {
-            redacted.push_str(&text[end..span.start]);
+        for Range { start, end: cut_end } in cuts.iter().map(|cut| range_in(text, cut)) {
+            redacted.push_str(&text[end..start]);
             redacted.push_str(FORGOTTEN_MARK);
-            end = span.end;
+            end = cut_end;
         }
         redacted.push_str(&text[end..]);
         let rest = redacted.replace(FORGOTTEN_MARK, "");
-        Some(match rest.chars().any(char::is_alphanumeric) {
+        (!cuts.is_empty()).then(|| match rest.chars().any(char::is_alphanumeric) {
             true => redacted,
             false => FORGOTTEN_MARK.to_owned(),
         })
+    }
+
+    /// The sentences of a text that repeat a forgotten one, without marks before their first word.
+    fn repetitions<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        let without_marks = |sentence: &'t str| {
+            let (said, _) = AuthorMark::split_from(sentence);
+            said.trim_start_matches(|letter: char| !letter.is_alphanumeric())
+        };
+        sentences(text).map(without_marks).filter(|said| self.are_repeated_by(said)).collect()
+    }
+
+    /// Whether a sentence repeats a forgotten one: it says all its words in order, they are most of its
+    /// own, and the others distinguish nothing. An excerpt (`…`) repeats it as far as it goes.
+    fn are_repeated_by(&self, sentence: &str) -> bool {
+        let words = normal_words(sentence);
+        let normal: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+        let runs = self.stretch_runs(&normal);
+        let is_excerpt = sentence.ends_with(['\u{2026}']) || sentence.ends_with("...");
+        if is_excerpt && runs.iter().any(|run| run.start == 0 && run.end + 1 >= normal.len()) {
+            return true;
+        }
+        let says = |part: Range<usize>| match part.len() {
+            ..STRETCH_WORDS => self.holds(&normal[part]),
+            STRETCH_WORDS.. => {
+                let is_possible =
+                    |run: &Range<usize>| run.start <= part.start && part.end <= run.end;
+                runs.iter().any(is_possible) && self.holds_sentence(&normal[part])
+            }
+        };
+        let lengths = self.phrases.keys().copied().filter(|length| {
+            // One word is no sentence: see `is_one_word`.
+            (2..=words.len()).contains(length)
+                && words.len() * REPEATED_SHARE.0 <= length * REPEATED_SHARE.1
+        });
+        lengths
+            .flat_map(|length| (0..=words.len() - length).map(move |at| at..at + length))
+            .any(|part| !has_distinction(sentence, &words, &part) && says(part))
     }
 
     /// Cuts the phrases out of every string of a JSON value; returns whether there were any.
