@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use commonbook::base::error::Result;
+use commonbook::model::forgetting::{FORGOTTEN_MARK, texts_of};
 use commonbook::model::memory::Memory;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -38,6 +39,16 @@ impl StoredMemory {
         file.ending().filter(|ending| match ending {
             MemoryEnding::Deleted(at) => self.undone_deletions().all(|undone| undone != *at),
             MemoryEnding::Superseded(_) => true,
+        })
+    }
+
+    /// Whether a part of the revision that a file was written of was forgotten here since, so that no
+    /// checksum names it any more.
+    fn has_lost_text_of(&self, file: &MemoryFile) -> bool {
+        let revisions = self.earlier.iter().chain([&self.memory]);
+        let mut named = revisions.filter(|memory| Some(memory.revision) == file.revision());
+        named.any(|memory| {
+            texts_of(memory).into_iter().flatten().any(|it| it.contains(FORGOTTEN_MARK))
         })
     }
 
@@ -77,6 +88,7 @@ pub enum MemoryStep {
 /// - An edit is compared with the newest revision of the store among those that the file comes from.
 ///   Changes of different fields, topics, or lines that lie apart, are joined. Where both sides changed
 ///   one thing, both are kept.
+/// - A file as it was written of a revision that has lost what was forgotten is written again.
 /// - What the store has put away since is not changed by an edit: both are kept. The file of a memory
 ///   that was away already is written again.
 /// - A memory whose deletion the file's side has undone is restored, with what the file says since.
@@ -96,9 +108,14 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
         });
     }
     let base = stored.revision_of(&file.known_checksums()).or_else(|| stored.numbered(file));
-    let Some(base) = base else { return Ok(MemoryStep::KeepBoth(Box::new(said))) };
-    let before = EditableFields::of(base);
     let is_unedited = file.is_unedited(&said);
+    let Some(base) = base else {
+        return Ok(match is_unedited && stored.has_lost_text_of(file) {
+            true => MemoryStep::WriteFile,
+            false => MemoryStep::KeepBoth(Box::new(said)),
+        });
+    };
+    let before = EditableFields::of(base);
     if is_undone {
         return Ok(match merge_fields(&before, &now, &said) {
             Some(merged) => MemoryStep::Restore(Box::new(merged)),

@@ -68,3 +68,22 @@ fn a_deletion_is_followed_unless_it_was_undone_and_a_later_revision_of_the_other
         assert_eq!(step, expected, "{row}");
     }
 }
+
+#[test]
+fn a_file_of_a_revision_that_lost_what_was_forgotten_is_written_again() {
+    let said = "The red lorry waits. Ask Bob.";
+    let saved = World::new().save("ann", said);
+    let cut = Memory { text: "[forgotten] Ask Bob.".to_owned(), ..saved.clone() };
+    let file = memory_file(&saved, &MemoryNotes::default());
+    let known = StoredMemory {
+        memory: Memory { revision: saved.revision + 1, ..cut.clone() },
+        earlier: vec![cut],
+    };
+    let step = |content: &str| plan_memory(&known, &MemoryFile::parse(content).unwrap()).unwrap();
+    assert_eq!(step(&file), MemoryStep::WriteFile);
+    let edited = file.replace("Ask Bob", "Ask Cid");
+    assert!(matches!(step(&edited), MemoryStep::KeepBoth(_)), "a person said something new");
+    let other = StoredMemory { memory: Memory { text: "Else".into(), ..saved }, earlier: vec![] };
+    let step = plan_memory(&other, &MemoryFile::parse(&file).unwrap()).unwrap();
+    assert!(matches!(step, MemoryStep::KeepBoth(_)), "of a store that never had it");
+}
