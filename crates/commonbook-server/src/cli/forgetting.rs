@@ -19,7 +19,11 @@ pub(super) fn show_forget_result(response: &Value) {
             result.memories.iter().for_each(|id| print_line(&format!("  {id}")));
             if !result.redacted.is_empty() {
                 print_line("Would cut quotes out of");
-                result.redacted.iter().for_each(|id| print_line(&format!("  {id}")));
+                for id in &result.redacted {
+                    print_line(&format!("  {id}"));
+                    let cuts = result.cuts.get(id).into_iter().flatten();
+                    cuts.for_each(|sentence| print_line(&format!("    {sentence}")));
+                }
             }
             let held = result.places.iter().filter(|place| place.found > 0);
             print_places(held.clone());

@@ -108,7 +108,8 @@ fn nothing_comes_back_after_the_thirteen_steps() {
     let shown = done(&home, &["forget", &id]);
     assert!(shown.contains("Would forget 1 memory") && shown.contains("packages of handoffs"));
     assert!(!traces(home.path()).is_empty(), "a preview changes nothing");
-    let certificate = answer(&home, &["forget", &id, "--yes"])["certificate"].clone();
+    let certificate =
+        answer(&home, &["forget", &id, "--also-quotes", "--yes"])["certificate"].clone();
     assert!(!certificate["finished_at"].is_null(), "{certificate}");
     let packages = |place: &&Value| place["place"] == "packages of handoffs";
     let packages = certificate["places"].as_array().unwrap().iter().find(packages).unwrap();

@@ -3,6 +3,8 @@
 mod phrases;
 mod requests;
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +33,7 @@ pub const OUTSIDE_COPIES: [&str; 4] = [
 pub struct ForgetPlace {
     /// The place.
     pub place: String,
-    /// Number of things there that held the text; they go or lose it.
+    /// Number of things there that held it.
     pub found: u64,
 }
 
@@ -53,13 +55,16 @@ pub struct ForgetCertificate {
     pub memories: Vec<MemoryId>,
     /// Memories whose quotes of them were cut out.
     pub redacted: Vec<MemoryId>,
+    /// Whether the memories of other agents lost their quotes too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub also_quotes: bool,
     /// Every place that was searched.
     pub places: Vec<ForgetPlace>,
     /// Keyed digest of the texts.
     pub keyed_digest: String,
     /// Copies that were not erased.
     pub not_erased: Vec<String>,
-    /// When the files of the home were clean; `null` if that is still to be done.
+    /// When the home's files were clean; `null` if they are not yet.
     pub finished_at: Option<Timestamp>,
     /// When the texts were allowed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,8 +83,12 @@ pub struct ForgetResult {
     pub forgotten: bool,
     /// The memories.
     pub memories: Vec<MemoryId>,
-    /// Memories that quote them; the quotes are cut out.
+    /// Memories that lose their quotes of them.
     pub redacted: Vec<MemoryId>,
+    /// The sentences that would go, by memory.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    pub cuts: BTreeMap<MemoryId, Vec<String>>,
     /// Every place that was searched.
     pub places: Vec<ForgetPlace>,
     /// Copies that stay, and how to remove them.
@@ -154,6 +163,13 @@ pub fn redacted_memory(memory: &Memory, phrases: &ForgottenPhrases) -> Option<Me
         after.metadata = metadata;
     }
     changed.then_some(after)
+}
+
+/// The sentences of a memory that repeat a forgotten one, as far as its readers see them.
+#[must_use]
+pub fn quotes_in(memory: &Memory, phrases: &ForgottenPhrases) -> Vec<String> {
+    let texts = texts_of(memory).into_iter().flatten();
+    texts.flat_map(|text| phrases.repetitions(text)).map(str::to_owned).collect()
 }
 
 /// What is left of an entry of a case: its place, without a word.

@@ -4,7 +4,7 @@ mod files;
 mod remaining;
 mod restored;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -22,7 +22,7 @@ use crate::model::event::EventKind;
 use crate::model::forgetting::{
     AllowForgotten, ForgetCertificate, ForgetMemories, ForgetMemory, ForgetPlace, ForgetResult,
     ForgetSelection, ForgottenPhrases, GetCertificate, ListCertificates, OUTSIDE_COPIES, Tombstone,
-    entry_without_text, is_derived, is_empty_now, phrases_of_memories, redacted_memory,
+    entry_without_text, is_derived, is_empty_now, phrases_of_memories, quotes_in, redacted_memory,
 };
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::MemoryFilter;
@@ -51,6 +51,10 @@ struct ForgetPlan {
     memories: Vec<LeavingMemory>,
     /// The memories that quote them, which stay without the quotes.
     quoting: Vec<Memory>,
+    /// The memories of others that quote them, and stay as they are.
+    left: Vec<Memory>,
+    /// Whether other agents' memories lose their quotes too.
+    also_quotes: bool,
     phrases: ForgottenPhrases,
 }
 
@@ -96,27 +100,31 @@ impl Commonbook {
         self.policy.may_write(caller)?;
         let now = self.clock.now();
         let selection = request.read(caller, now)?;
+        let also_quotes = request.also_quotes;
         if request.is_confirmed() {
             // What an earlier call could not clean, as its process was killed or the disk was full.
             self.finish_forgetting()?;
         }
         let (plan, rows) = self.store.read(|tx| {
-            let plan = plan_forgetting(tx, caller, &selection)?;
+            let plan = plan_forgetting(tx, caller, &selection, also_quotes)?;
             let rows = tx.count_quotes(&plan.workspace, &plan.phrases)?;
             Ok((plan, rows))
         })?;
         let redacted = visible_ids(caller, &plan.quoting)?;
         let files = self.redact_files(&plan.phrases, false)?;
-        let remaining = match plan.memories.is_empty() {
+        let around = match plan.memories.is_empty() {
             true => Vec::new(),
             false => self.remaining_copies(caller, &plan)?,
         };
+        let mut remaining = around.clone();
+        remaining.extend(left_quotes(caller, &plan.left)?);
         if !request.is_confirmed() || plan.memories.is_empty() {
             let hint = (!plan.memories.is_empty())
                 .then(|| "Nothing was changed. To do it, set `confirm`; nothing undoes it.".into());
             return Ok(ForgetResult {
                 forgotten: false,
                 memories: plan.ids(),
+                cuts: visible_cuts(caller, &plan)?,
                 redacted,
                 places: plan.places(rows, files),
                 remaining,
@@ -124,12 +132,12 @@ impl Commonbook {
                 hint,
             });
         }
-        let around = ForgetSurroundings { files, remaining: remaining.clone() };
+        let around = ForgetSurroundings { files, remaining: around };
         let id = CertificateId::new(&*self.ids, now);
         let (by, selection) = (caller.clone(), selection.clone());
         let certificate = self.store.write_as(caller, move |tx| {
             tx.note_agent_seen(&by, now)?;
-            let plan = plan_forgetting(&*tx, &by, &selection)?;
+            let plan = plan_forgetting(&*tx, &by, &selection, also_quotes)?;
             forget_planned(tx, &by, &plan, around.clone(), id, now)
         })?;
         self.finish_forgetting()?;
@@ -144,6 +152,7 @@ impl Commonbook {
             forgotten: true,
             memories: certificate.memories.clone(),
             redacted: certificate.redacted.clone(),
+            cuts: BTreeMap::new(),
             places: certificate.places.clone(),
             remaining,
             certificate: Some(certificate),
@@ -268,6 +277,7 @@ fn plan_forgetting(
     tx: &dyn Transaction,
     caller: &Caller,
     selection: &ForgetSelection,
+    also_quotes: bool,
 ) -> Result<ForgetPlan> {
     let found = match selection {
         ForgetSelection::Memory(id) => {
@@ -290,21 +300,25 @@ fn plan_forgetting(
     }
     let key = first_key(tx)?;
     let phrases = phrases_of_memories(&key, memories.iter().flat_map(LeavingMemory::states));
-    let mut quoting = match memories.is_empty() {
+    let quoting = match memories.is_empty() {
         true => Vec::new(),
         false => tx.quoting_memories(&workspace, &phrases)?,
     };
     let gone: BTreeSet<MemoryId> = memories.iter().map(|forgotten| forgotten.memory.id).collect();
-    // What others wrote themselves is not an agent's to change.
-    quoting.retain(|memory| {
-        let holds = |forgotten: &LeavingMemory| {
-            forgotten
-                .owner
-                .as_ref()
-                .is_none_or(|owner| memory.owner == *owner || memory.owner.is_child_of(owner))
-        };
-        !gone.contains(&memory.id) && (is_derived(memory) || memories.iter().any(holds))
-    });
+    let is_own = |memory: &Memory| {
+        let owners = memories.iter().map(|forgotten| &forgotten.memory.owner);
+        let system = Agent::system();
+        owners
+            .chain([&caller.agent, &system])
+            .any(|owner| memory.owner == *owner || memory.owner.is_child_of(owner))
+    };
+    // What others wrote themselves is not an agent's to change, with or without the flag.
+    let may_cut = |memory: &Memory| {
+        is_own(memory)
+            || (also_quotes && (is_derived(memory) || access::may_forget(caller, memory).is_ok()))
+    };
+    let others = quoting.into_iter().filter(|memory| !gone.contains(&memory.id));
+    let (quoting, left): (Vec<Memory>, Vec<Memory>) = others.partition(may_cut);
     // Of a copy nothing would be left.
     let sight = Sight::writing(caller)?;
     let is_copy = |memory: &Memory| {
@@ -318,7 +332,7 @@ fn plan_forgetting(
         let owner = Some(memory.owner.clone());
         LeavingMemory { memory, revisions: Vec::new(), owner }
     }));
-    Ok(ForgetPlan { workspace, memories, quoting, phrases })
+    Ok(ForgetPlan { workspace, memories, quoting, left, also_quotes, phrases })
 }
 
 /// The memories in sight that a selection names.
@@ -354,7 +368,7 @@ fn forget_planned(
     id: CertificateId,
     now: Timestamp,
 ) -> Result<ForgetCertificate> {
-    let ForgetPlan { workspace, memories, quoting, phrases } = plan;
+    let ForgetPlan { workspace, memories, quoting, left, also_quotes, phrases } = plan;
     for before in quoting {
         if let Some(after) = redacted_memory(before, phrases) {
             write_redacted(tx, caller, before, after, now)?;
@@ -374,6 +388,7 @@ fn forget_planned(
         }
     }
     let mut not_erased = around.remaining;
+    not_erased.extend(left_quotes(caller, left)?);
     not_erased.extend(OUTSIDE_COPIES.map(str::to_owned));
     let texts: Vec<&str> = memories.iter().map(|forgotten| &*forgotten.memory.text).collect();
     let certificate = ForgetCertificate {
@@ -384,6 +399,7 @@ fn forget_planned(
         by_person: access::is_person(caller),
         memories: plan.ids(),
         redacted: visible_ids(caller, quoting)?,
+        also_quotes: *also_quotes,
         places: plan.places(rows, around.files),
         keyed_digest: hex(&key.sign(&texts.join("\n"))),
         not_erased,
@@ -439,6 +455,28 @@ fn visible_ids(caller: &Caller, memories: &[Memory]) -> Result<Vec<MemoryId>> {
     let sight = Sight::writing(caller)?;
     let seen = memories.iter().filter(|memory| sight.sees(memory));
     Ok(seen.map(|memory| memory.id).collect())
+}
+
+/// What a certificate says of the memories of others that keep their quotes.
+fn left_quotes(caller: &Caller, memories: &[Memory]) -> Result<Vec<String>> {
+    let seen = visible_ids(caller, memories)?;
+    let unseen = memories.len() - seen.len();
+    let named = seen.into_iter().map(|id| {
+        format!(
+            "{id} of another agent quotes it: `also_quotes` cuts the quote if you may change it"
+        )
+    });
+    let counted = (unseen > 0).then(|| {
+        format!("memories of other agents that you do not see and that quote it: {unseen}")
+    });
+    Ok(named.chain(counted).collect())
+}
+
+/// The sentences that the memories in sight would lose.
+fn visible_cuts(caller: &Caller, plan: &ForgetPlan) -> Result<BTreeMap<MemoryId, Vec<String>>> {
+    let sight = Sight::writing(caller)?;
+    let seen = plan.quoting.iter().filter(|memory| sight.sees(memory));
+    Ok(seen.map(|memory| (memory.id, quotes_in(memory, &plan.phrases))).collect())
 }
 
 /// Whether this caller may read a certificate: who did it, an agent above, and a person.

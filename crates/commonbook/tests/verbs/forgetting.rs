@@ -297,6 +297,46 @@ fn the_task_of_a_handoff_keeps_its_sense() {
 }
 
 #[test]
+fn another_agents_memory_is_changed_only_with_consent() {
+    let port = "The port of the gateway is 8080.";
+    let said = format!("{port} Ask Ann.");
+    for (by, also_quotes, cuts_bob) in [
+        (caller("ann"), false, false),
+        // An agent may not change what others wrote.
+        (caller("ann"), true, false),
+        (person(), false, false),
+        (person(), true, true),
+    ] {
+        let world = World::new();
+        let memory = world.save("ann", port);
+        let own = world.save("ann", &format!("{port} I checked it."));
+        let bob = world.save("bob", &said);
+        let hidden = json!({"text": format!("{port} Tell nobody."), "sharing": "private"});
+        let hidden = world.book.save_memory(&caller("bob"), &request(hidden)).unwrap().memory;
+        let request = ForgetMemory { also_quotes, ..forget(memory.id, false) };
+        let shown = world.book.forget_memory(&by, &request).unwrap();
+        let sentence = |id: MemoryId| shown.cuts.get(&id).map(|cuts| cuts.join(" | "));
+        assert_eq!(sentence(own.id).as_deref(), Some(port));
+        assert_eq!(sentence(bob.id).as_deref(), cuts_bob.then_some(port));
+        let names = |id: MemoryId| shown.remaining.join("\n").contains(&id.to_string());
+        assert_eq!(names(bob.id), !cuts_bob);
+        let is_counted = shown.remaining.iter().any(|line| line.ends_with("quote it: 1"));
+        assert_eq!(names(hidden.id) || is_counted, !cuts_bob, "what is unseen is counted");
+        let done = ForgetMemory { confirm: true, ..request };
+        let done = world.book.forget_memory(&by, &done).unwrap();
+        let not_erased = done.certificate.unwrap().not_erased;
+        assert!(shown.remaining.iter().all(|line| not_erased.contains(line)), "{not_erased:?}");
+        let read =
+            |id| world.book.get_memory(&caller("bob"), &GetMemory { id, at: None }).unwrap().text;
+        assert_eq!(read(own.id), "[forgotten] I checked it.");
+        assert_eq!(read(bob.id), if cuts_bob { "[forgotten] Ask Ann." } else { &*said });
+        assert_eq!(read(hidden.id).starts_with(port), !cuts_bob);
+        world.book.forget_again().unwrap();
+        assert_eq!(read(bob.id), if cuts_bob { "[forgotten] Ask Ann." } else { &*said });
+    }
+}
+
+#[test]
 fn a_persons_preview_names_the_same_text_in_other_workspaces() {
     let world = World::new();
     let there = |caller: Caller| Caller { workspace: "ops".parse().unwrap(), ..caller };

@@ -212,12 +212,15 @@ fn forgetting(request: &PageRequest, id: &str) -> Result<PageContent> {
         p class="text" { (memory.text) }
         p class="error" { "Nothing undoes this: the text goes from every place of this home, and it cannot be saved again." }
         p { (count_text(preview.memories.len() as u64, "memory", "memories")) " would go, and "
-            (count_text(preview.redacted.len() as u64, "memory", "memories")) " that quote it would lose the quote." }
+            (count_text(preview.redacted.len() as u64, "memory", "memories")) " that quote it would lose the quote:" }
+        ul { @for (id, cuts) in &preview.cuts { @for sentence in cuts { li { (id) ": " (sentence) } } } }
+        ul { @for copy in &preview.remaining { li { "Stays: " (copy) } } }
         (places(&preview.places.iter().map(|place| (place.place.clone(), place.found)).collect::<Vec<_>>()))
         form method="post" action=(request.act_path("forget_memory")) class="stack" {
             (form_fields(request, &request.path("review")))
             input type="hidden" name="id" value=(memory_id);
             label { span { input type="checkbox" name="confirm" value="true" required; " I have read what would go" } }
+            label { span { input type="checkbox" name="also_quotes" value="true"; " Cut the quotes out of other agents' memories too" } }
             button type="submit" class="danger" { "Forget it for good" }
             a href=(request.item_path("memories", &memory_id)) { "Leave it" }
         }

@@ -51,10 +51,76 @@ const NEGATIONS: [&str; 16] = [
 ];
 
 /// Words that may begin a sentence with a capital, and name nobody.
-const LEAD_WORDS: [&str; 26] = [
-    "a", "also", "and", "as", "because", "but", "fyi", "i", "in", "info", "it", "note", "now",
-    "please", "remember", "reminder", "so", "still", "that", "the", "then", "this", "update", "we",
-    "well", "yes",
+const LEAD_WORDS: [&str; 69] = [
+    "a",
+    "about",
+    "again",
+    "also",
+    "an",
+    "and",
+    "as",
+    "at",
+    "be",
+    "because",
+    "but",
+    "by",
+    "fact",
+    "for",
+    "from",
+    "fyi",
+    "he",
+    "heard",
+    "here",
+    "how",
+    "i",
+    "if",
+    "important",
+    "in",
+    "info",
+    "it",
+    "its",
+    "just",
+    "know",
+    "my",
+    "note",
+    "noted",
+    "now",
+    "of",
+    "ok",
+    "on",
+    "once",
+    "or",
+    "our",
+    "please",
+    "recall",
+    "record",
+    "remark",
+    "remember",
+    "reminder",
+    "said",
+    "see",
+    "she",
+    "so",
+    "still",
+    "that",
+    "the",
+    "then",
+    "there",
+    "they",
+    "this",
+    "to",
+    "today",
+    "update",
+    "we",
+    "well",
+    "what",
+    "when",
+    "where",
+    "while",
+    "with",
+    "yes",
+    "you",
+    "your",
 ];
 
 /// Marks that separate the statements of a sentence.
@@ -392,9 +458,6 @@ impl ForgottenPhrases {
         if self.is_empty() {
             return None;
         }
-        if self.are_repeated_by(text) {
-            return Some(FORGOTTEN_MARK.to_owned());
-        }
         let cuts = self.repetitions(text);
         let mut redacted = String::with_capacity(text.len());
         let mut end = 0;
@@ -412,12 +475,28 @@ impl ForgottenPhrases {
     }
 
     /// The sentences of a text that repeat a forgotten one, without marks before their first word.
-    fn repetitions<'t>(&self, text: &'t str) -> Vec<&'t str> {
+    #[must_use]
+    pub fn repetitions<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        if self.are_whole(text) {
+            return vec![text];
+        }
         let without_marks = |sentence: &'t str| {
             let (said, _) = AuthorMark::split_from(sentence);
             said.trim_start_matches(|letter: char| !letter.is_alphanumeric())
         };
         sentences(text).map(without_marks).filter(|said| self.are_repeated_by(said)).collect()
+    }
+
+    /// Whether a text has the words of a forgotten text or sentence, and no others.
+    fn are_whole(&self, text: &str) -> bool {
+        let words = normal_words(text);
+        let words: Vec<&str> = words.iter().map(|word| &*word.normal).collect();
+        match words.len() {
+            // One word is no quote: see `is_one_word`.
+            ..2 => false,
+            2..STRETCH_WORDS => self.holds(&words),
+            STRETCH_WORDS.. => self.holds_sentence(&words),
+        }
     }
 
     /// Whether a sentence repeats a forgotten one: it says all its words in order, they are most of its

@@ -40,6 +40,9 @@ pub struct ForgetMemory {
     /// Saved before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Also cut quotes out of other agents' memories.
+    #[serde(default)]
+    pub also_quotes: bool,
     /// Only show it; the default.
     #[serde(default)]
     pub dry_run: bool,
@@ -48,7 +51,7 @@ pub struct ForgetMemory {
     pub confirm: bool,
 }
 
-/// Removes several memories as `forget_memory` does. Without `confirm` it only shows what would go.
+/// Removes several memories as `forget_memory` does.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetMemories {
@@ -70,6 +73,9 @@ pub struct ForgetMemories {
     /// Saved before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Also cut quotes out of other agents' memories.
+    #[serde(default)]
+    pub also_quotes: bool,
     /// Only show it; the default.
     #[serde(default)]
     pub dry_run: bool,
@@ -174,8 +180,17 @@ impl ForgetMemory {
 
 impl From<ForgetMemories> for ForgetMemory {
     fn from(request: ForgetMemories) -> Self {
-        let ForgetMemories { owner, about_user, topic, since, until, dry_run, confirm } = request;
-        Self { id: None, owner, about_user, topic, since, until, dry_run, confirm }
+        let ForgetMemories {
+            owner,
+            about_user,
+            topic,
+            since,
+            until,
+            also_quotes,
+            dry_run,
+            confirm,
+        } = request;
+        Self { id: None, owner, about_user, topic, since, until, also_quotes, dry_run, confirm }
     }
 }
 

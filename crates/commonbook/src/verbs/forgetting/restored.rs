@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::base::id::MemoryId;
+use crate::base::id::{CertificateId, MemoryId};
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::forgetting::{
@@ -86,20 +86,32 @@ fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) ->
     let name = AgentName { agent: Agent::system(), device: None };
     let system = Caller::new(Some(name), workspace.clone(), EntryPoint::Import);
     let mut ids: Vec<MemoryId> = Vec::new();
-    for certificate in tx.certificates(workspace, u32::MAX)? {
+    let certificates = tx.certificates(workspace, u32::MAX)?;
+    let certificates: BTreeMap<CertificateId, ForgetCertificate> =
+        certificates.into_iter().map(|certificate| (certificate.id, certificate)).collect();
+    for certificate in certificates.values() {
         ids.extend(certificate.memories.iter().filter(|_| certificate.allowed_at.is_none()));
     }
     let mut gone = tx.memories_with_ids(workspace, &ids)?;
-    let mut of_owners: BTreeMap<Agent, ForgottenPhrases> = BTreeMap::new();
     for before in tx.quoting_memories(workspace, &phrases)? {
         if gone.iter().any(|memory| memory.id == before.id) {
             continue;
         }
-        let own = of_owners.entry(before.owner.clone()).or_insert_with(|| {
-            let holding = tombstones.iter().filter(|tombstone| tombstone.holds_for(&before.owner));
-            of_tombstones(&keys, holding)
-        });
-        let own = if is_derived(&before) { &phrases } else { &*own };
+        let own = of_tombstones(
+            &keys,
+            tombstones.iter().filter(|tombstone| {
+                let certificate = certificates.get(&tombstone.certificate);
+                let is_of_owner = tombstone.owner.is_some() && tombstone.holds_for(&before.owner);
+                is_of_owner
+                    || before.owner == Agent::system()
+                    || certificate.is_some_and(|certificate| {
+                        let may_cut = is_derived(&before) || tombstone.holds_for(&before.owner);
+                        (certificate.also_quotes && may_cut)
+                            || certificate.redacted.contains(&before.id)
+                    })
+            }),
+        );
+        let own = &own;
         match redacted_memory(&before, own) {
             Some(after) if is_empty_now(&after) && before.case.is_none() => gone.push(before),
             Some(after) => {
