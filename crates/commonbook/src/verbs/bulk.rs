@@ -20,6 +20,7 @@ use crate::model::search::MemoryFilter;
 use crate::model::token::TokenScope;
 use crate::store::Transaction;
 use crate::verbs::entity::join::undo_merges;
+use crate::verbs::ops::heirs::for_reader;
 
 /// Memories per transaction; other writers get their turn in between.
 const BULK_BATCH_MAX: u32 = 200;
@@ -81,7 +82,9 @@ impl Commonbook {
             let page = self
                 .store
                 .read(|tx| tx.memories(&sight, filter, ListOrder::Oldest, from, BULK_BATCH_MAX))?;
-            let Some((last, _)) = page.last() else { return Ok(result) };
+            let Some((last, _)) = page.last() else {
+                return self.store.read(|tx| for_reader(tx, &sight, result.clone()));
+            };
             from = Some(*last);
             let stays = |(_, memory): &&(u64, Memory)| {
                 memory.case.is_some() && selection.fits(memory) && action.would_change(memory)
@@ -217,7 +220,7 @@ impl Commonbook {
         if !any {
             return Err(Error::conflict(format!("bulk operation {id} was undone before")));
         }
-        Ok(result)
+        self.store.read(|tx| for_reader(tx, &sight, result.clone()))
     }
 }
 

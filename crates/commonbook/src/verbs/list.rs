@@ -1,7 +1,7 @@
 //! Listing memories, page by page.
 
 use super::Commonbook;
-use super::ops::heirs::hide_heirs;
+use super::ops::heirs::for_reader;
 use super::ops::past::in_words_of;
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -75,9 +75,8 @@ impl Commonbook {
         let from = request.cursor.as_ref().map(UsagePosition::of_cursor).transpose()?;
         self.store.read(|tx| {
             let rows = tx.memories_by_usage(sight, filter, kind, from, size.rows())?;
-            let mut page = size.page(rows, |(position, _)| position.cursor()).map(|(_, item)| item);
-            hide_heirs(tx, sight, &mut page.items)?;
-            Ok(page)
+            let page = size.page(rows, |(position, _)| position.cursor()).map(|(_, item)| item);
+            for_reader(tx, sight, page)
         })
     }
 }
@@ -95,8 +94,6 @@ pub(super) fn page_of(
     let from = cursor.map(PageCursor::position).transpose()?;
     store.read(|tx| {
         let rows = tx.memories(sight, filter, order, from, size.rows())?;
-        let mut page = size.page_by_position(rows);
-        hide_heirs(tx, sight, &mut page.items)?;
-        Ok(page)
+        for_reader(tx, sight, size.page_by_position(rows))
     })
 }

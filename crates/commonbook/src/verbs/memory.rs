@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Commonbook;
 use super::ops::basis::FoundBasis;
 use super::ops::forgotten::admit_memory;
-use super::ops::heirs::hide_heirs;
+use super::ops::heirs::{ReaderAnswer, for_reader};
 use super::ops::past::revision_at;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
@@ -164,14 +164,13 @@ impl Commonbook {
             let mut after = before.clone();
             let changed = change.apply(&mut after, caller.user.as_deref())?;
             if changed.is_empty() {
-                return for_reader(tx, sight, before);
+                return Ok(before);
             }
             access::may_keep(&after.owner, after.sharing)?;
             let after = admit_memory(tx, &after)?;
             let change =
                 MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
-            let after = change.write(tx, &before, after)?;
-            for_reader(tx, sight, after)
+            change.write(tx, &before, after)
         })?;
         let memory: Memory = once.answer;
         let hint = memory.quarantine_hint(caller.door);
@@ -192,9 +191,8 @@ impl Commonbook {
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
             let after = Memory { deleted_at: Some(now), ..before.clone() };
-            let after = MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
-                .write(tx, &before, after)?;
-            for_reader(tx, sight, after)
+            MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
+                .write(tx, &before, after)
         })?;
         Ok(once.answer)
     }
@@ -230,16 +228,14 @@ impl Commonbook {
                     let (after, fields) =
                         present.with_content_of(&earlier, caller.user.as_deref())?;
                     if is_current && fields.is_empty() {
-                        return for_reader(tx, sight, before);
+                        return Ok(before);
                     }
                     access::may_keep(&after.owner, after.sharing)?;
                     (admit_memory(tx, &after)?, fields)
                 }
             };
             let kind = EventKind::MemoryRestored;
-            let after =
-                MemoryChange { kind, fields: &fields, caller, now }.write(tx, &before, after)?;
-            for_reader(tx, sight, after)
+            MemoryChange { kind, fields: &fields, caller, now }.write(tx, &before, after)
         })?;
         Ok(once.answer)
     }
@@ -284,9 +280,8 @@ impl Commonbook {
     ) -> Result<RevisionHistory> {
         let sight = Sight::reading(caller)?;
         let all = self.store.read(|tx| {
-            let mut all = revisions(tx, &sight, request.id)?;
-            hide_heirs(tx, &sight, &mut all)?;
-            Ok(all)
+            let all = revisions(tx, &sight, request.id)?;
+            for_reader(tx, &sight, all)
         })?;
         Ok(RevisionHistory { items: all.into_iter().map(Into::into).collect() })
     }
@@ -345,12 +340,6 @@ fn revision_to_restore(
     })
 }
 
-/// A memory as this reader may see it.
-fn for_reader(tx: &dyn Transaction, sight: &Sight, mut memory: Memory) -> Result<Memory> {
-    hide_heirs(tx, sight, [&mut memory])?;
-    Ok(memory)
-}
-
 /// A memory that is about to be saved, and the one that it supersedes.
 #[derive(Clone)]
 pub(super) struct MemoryDraft {
@@ -376,6 +365,12 @@ struct SaveRecord {
     /// A memory that said the same and was retracted.
     #[serde(default)]
     retracted: Option<RetractedTwin>,
+}
+
+impl ReaderAnswer for SaveRecord {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        vec![&mut self.memory]
+    }
 }
 
 fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<SaveResult> {

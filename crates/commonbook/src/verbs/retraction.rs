@@ -26,6 +26,7 @@ use crate::model::memory::{
 };
 use crate::model::workspace::Workspace;
 use crate::store::Transaction;
+use crate::verbs::ops::heirs::for_reader;
 use crate::verbs::ops::write_once::WriteScope;
 
 /// The field that changes when a memory is retracted.
@@ -70,7 +71,8 @@ impl Commonbook {
                 let before = retractable_memory(tx, caller, &sight, id)?;
                 let reach = reach_of(tx, &sight, &before)?;
                 let blast_radius = blast_radius(tx, &sight, caller, &reach, &files)?;
-                Ok(RetractionResult { memory: before, operation: None, blast_radius })
+                let result = RetractionResult { memory: before, operation: None, blast_radius };
+                for_reader(tx, &sight, result)
             });
         }
         let retraction = request.retraction(caller, now)?;

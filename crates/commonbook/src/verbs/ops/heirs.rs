@@ -1,13 +1,112 @@
-//! Successors of memories: the last one in sight, and those that a reader cannot see.
+//! Successors of memories: the last one in sight, and those that a reader cannot see. Every answer
+//! passes [`for_reader`], the answers of writes in `write_once`.
 
 use crate::base::error::Result;
+use crate::base::page::Page;
 use crate::model::access::Sight;
-use crate::model::memory::Memory;
+use crate::model::bulk::BulkResult;
+use crate::model::case::{AppendResult, BranchMergeResult, Case, DecisionResult, OpenCaseResult};
+use crate::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult};
+use crate::model::collaboration::CreateHandoffResult;
+use crate::model::contradiction::{Contradiction, ResolveContradictionResult};
+use crate::model::cursor::ReadMark;
+use crate::model::entity::{MergeEntitiesResult, ResolveEntityResult, UnmergeEntitiesResult};
+use crate::model::graph::Relation;
+use crate::model::handoff::{AcceptHandoffResult, HandoffStepResult};
+use crate::model::learning::LearnResult;
+use crate::model::lineage::OutdatedReview;
+use crate::model::memory::{Memory, PurgeResult, RetractionResult};
 use crate::model::search::MemoryRef;
+use crate::model::session::{EndSessionResult, Session, StartSessionResult};
 use crate::store::Transaction;
 
 /// Successors that are followed from one memory, one after the other.
 const SUCCESSORS_MAX: usize = 20;
+
+/// An answer of a verb, by the memories in it: a reader sees them without the successors that are out
+/// of its sight.
+pub(in crate::verbs) trait ReaderAnswer {
+    /// The memories in it.
+    fn memories(&mut self) -> Vec<&mut Memory>;
+}
+
+/// An answer as its reader may see it.
+pub(in crate::verbs) fn for_reader<A: ReaderAnswer>(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    mut answer: A,
+) -> Result<A> {
+    hide_heirs(tx, sight, answer.memories())?;
+    Ok(answer)
+}
+
+impl ReaderAnswer for Memory {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        vec![self]
+    }
+}
+
+impl<A: ReaderAnswer> ReaderAnswer for Vec<A> {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        self.iter_mut().flat_map(A::memories).collect()
+    }
+}
+
+impl<A: ReaderAnswer> ReaderAnswer for Page<A> {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        self.items.memories()
+    }
+}
+
+impl ReaderAnswer for BulkResult {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        self.items.memories()
+    }
+}
+
+impl ReaderAnswer for RetractionResult {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        vec![&mut self.memory]
+    }
+}
+
+/// Answers that hold no memory.
+macro_rules! without_memories {
+    ($($answer:ty),* $(,)?) => {
+        $(impl ReaderAnswer for $answer {
+            fn memories(&mut self) -> Vec<&mut Memory> {
+                Vec::new()
+            }
+        })*
+    };
+}
+
+without_memories!(
+    AcceptHandoffResult,
+    AppendResult,
+    BranchMergeResult,
+    Case,
+    Checkpoint,
+    Contradiction,
+    CreateHandoffResult,
+    DecisionResult,
+    EndSessionResult,
+    HandoffStepResult,
+    LearnResult,
+    MergeEntitiesResult,
+    OpenCaseResult,
+    OutdatedReview,
+    PurgeResult,
+    ReadMark,
+    Relation,
+    ResolveContradictionResult,
+    ResolveEntityResult,
+    ResumeSessionResult,
+    Session,
+    StartSessionResult,
+    SummariseResult,
+    UnmergeEntitiesResult,
+);
 
 /// Clears `superseded_by` in these memories where the successor is out of sight: no reader learns
 /// of a memory that it cannot read.

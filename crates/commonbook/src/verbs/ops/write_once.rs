@@ -16,6 +16,7 @@ use crate::model::checkpoint::CheckpointSettings;
 use crate::store::{IdempotencyRecord, Transaction};
 use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::refuse_forgotten;
+use crate::verbs::ops::heirs::{ReaderAnswer, for_reader};
 use crate::verbs::ops::write_request::WriteRequest;
 
 /// The caller of a write, what it may change, the time of the write, the source of new ids, and when
@@ -42,7 +43,7 @@ impl Commonbook {
     /// Runs a write in one transaction, once per idempotency key: a key that was used before returns
     /// the answer of that write, if the request is the same. `now` is the time that the verb took at
     /// its door: the rows and the events of a write carry the same. The steps that are registered
-    /// for every write run before `act`.
+    /// for every write run before `act`. The answer names no successor that the caller cannot see.
     ///
     /// # Errors
     /// `conflict` if the key was used for another request; `forbidden` if the caller may not write;
@@ -56,7 +57,7 @@ impl Commonbook {
     ) -> Result<WriteAnswer<A>>
     where
         R: WriteRequest,
-        A: Serialize + DeserializeOwned + Send + 'static,
+        A: ReaderAnswer + Serialize + DeserializeOwned + Send + 'static,
     {
         self.policy.may_write(caller)?;
         let sight = Sight::writing(caller)?;
@@ -73,12 +74,15 @@ impl Commonbook {
                 && now.duration_since(earlier.at)
                     < SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS)
             {
-                return repeated_answer(&earlier, &request_sha256);
+                let answer = repeated_answer(&earlier, &request_sha256)?;
+                let answer = for_reader(tx, &sight, answer)?;
+                return Ok(WriteAnswer { answer, repeated: true });
             }
             let scope = WriteScope { caller: &caller, sight: &sight, now, ids: &*ids, checkpoints };
             refuse_forgotten(tx, &caller, R::VERB, &texts)?;
             steps.iter().try_for_each(|step| step(tx, scope))?;
             let answer = act(tx, scope)?;
+            let answer = for_reader(tx, &sight, answer)?;
             if let Some(key) = &key {
                 let record = IdempotencyRecord {
                     request_sha256: request_sha256.clone(),
@@ -103,17 +107,16 @@ pub fn fit_key(key: Option<&str>) -> Result<Option<String>> {
 fn repeated_answer<A: DeserializeOwned>(
     earlier: &IdempotencyRecord,
     request_sha256: &str,
-) -> Result<WriteAnswer<A>> {
+) -> Result<A> {
     if earlier.request_sha256 != request_sha256 {
         return Err(Error::conflict("idempotency_key: this key was used for another request")
             .with_field("idempotency_key")
             .hint("Use a new key for a new request."));
     }
-    let answer = serde_json::from_str(&earlier.answer).map_err(|error| {
+    serde_json::from_str(&earlier.answer).map_err(|error| {
         Error::new(ErrorKind::Internal, "the stored answer of an idempotency key cannot be read")
             .with_cause(error)
-    })?;
-    Ok(WriteAnswer { answer, repeated: true })
+    })
 }
 
 fn encode_answer(value: &impl Serialize) -> Result<String> {
