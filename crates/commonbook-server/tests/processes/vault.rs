@@ -76,7 +76,7 @@ fn what_is_forgotten_at_the_command_line_leaves_the_vaults_at_once() {
     let items = list["items"].as_array().unwrap();
     let item = items.iter().find(|item| item["text"].as_str().unwrap().starts_with("Mrs")).unwrap();
     assert!(!quoting_files(&vault, "flowerpot").is_empty());
-    let forgotten = home.run(&["forget", item["id"].as_str().unwrap(), "--yes"]);
+    let forgotten = home.run(&["forget", item["id"].as_str().unwrap(), "--yes", "--also-quotes"]);
     let notes = String::from_utf8_lossy(&forgotten.stderr).into_owned();
     printed(&forgotten);
     assert!(notes.contains("notes: 1 file is gone"), "{notes}");

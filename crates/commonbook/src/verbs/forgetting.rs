@@ -457,19 +457,16 @@ fn visible_ids(caller: &Caller, memories: &[Memory]) -> Result<Vec<MemoryId>> {
     Ok(seen.map(|memory| memory.id).collect())
 }
 
-/// What a certificate says of the memories of others that keep their quotes.
+/// What a certificate says of the memories of others that keep their quotes: those in sight alone, since
+/// the number of all others would say what private memories hold.
 fn left_quotes(caller: &Caller, memories: &[Memory]) -> Result<Vec<String>> {
-    let seen = visible_ids(caller, memories)?;
-    let unseen = memories.len() - seen.len();
-    let named = seen.into_iter().map(|id| {
+    let seen = visible_ids(caller, memories)?.into_iter();
+    let named = seen.map(|id| {
         format!(
             "{id} of another agent quotes it: `also_quotes` cuts the quote if you may change it"
         )
     });
-    let counted = (unseen > 0).then(|| {
-        format!("memories of other agents that you do not see and that quote it: {unseen}")
-    });
-    Ok(named.chain(counted).collect())
+    Ok(named.collect())
 }
 
 /// The sentences that the memories in sight would lose.

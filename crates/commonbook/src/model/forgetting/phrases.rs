@@ -51,7 +51,7 @@ const NEGATIONS: [&str; 16] = [
 ];
 
 /// Words that may begin a sentence with a capital, and name nobody.
-const LEAD_WORDS: [&str; 69] = [
+const LEAD_WORDS: [&str; 75] = [
     "a",
     "about",
     "again",
@@ -59,13 +59,17 @@ const LEAD_WORDS: [&str; 69] = [
     "an",
     "and",
     "as",
+    "asked",
     "at",
     "be",
     "because",
     "but",
     "by",
+    "checked",
+    "confirmed",
     "fact",
     "for",
+    "found",
     "from",
     "fyi",
     "he",
@@ -81,6 +85,7 @@ const LEAD_WORDS: [&str; 69] = [
     "its",
     "just",
     "know",
+    "learned",
     "my",
     "note",
     "noted",
@@ -110,6 +115,7 @@ const LEAD_WORDS: [&str; 69] = [
     "this",
     "to",
     "today",
+    "told",
     "update",
     "we",
     "well",

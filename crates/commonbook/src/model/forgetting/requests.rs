@@ -14,15 +14,15 @@ use crate::model::caller::Caller;
 use crate::model::memory::Memory;
 use crate::model::search::period;
 
-/// Removes memories with every copy in the home, and keeps them from coming back. Without
-/// `confirm` it only shows what would go. Name one by `id`, or several by the other fields.
+/// Removes memories and every copy in the home for good. Without `confirm` it only shows what would
+/// go. Name one by `id`, or several by other fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetMemory {
     /// The memory's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
-    /// The owner, if you may forget for another.
+    /// Their owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
@@ -40,10 +40,10 @@ pub struct ForgetMemory {
     /// Saved before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Also cut quotes out of other agents' memories.
+    /// Also cut other agents' quotes.
     #[serde(default)]
     pub also_quotes: bool,
-    /// Only show it; the default.
+    /// Only show it.
     #[serde(default)]
     pub dry_run: bool,
     /// Do it. It cannot be undone.
@@ -51,11 +51,11 @@ pub struct ForgetMemory {
     pub confirm: bool,
 }
 
-/// Removes several memories as `forget_memory` does.
+/// Removes several memories as `forget_memory` does. Without `confirm` it only shows what would go.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetMemories {
-    /// The owner, if you may forget for another.
+    /// Their owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
@@ -73,10 +73,10 @@ pub struct ForgetMemories {
     /// Saved before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Also cut quotes out of other agents' memories.
+    /// Also cut other agents' quotes.
     #[serde(default)]
     pub also_quotes: bool,
-    /// Only show it; the default.
+    /// Only show it.
     #[serde(default)]
     pub dry_run: bool,
     /// Do it. It cannot be undone.
