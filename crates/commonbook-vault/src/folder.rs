@@ -143,7 +143,7 @@ impl VaultFolder {
     /// The stamp of a file; `None` if it is gone, or was changed so recently that the stamp proves nothing.
     #[must_use]
     pub fn stamp(&self, path: &str) -> Option<DiskStamp> {
-        let found = fs::metadata(self.root.join(path)).ok()?;
+        let found = fs::symlink_metadata(self.root.join(path)).ok()?;
         let modified = found.modified().ok()?;
         // A file has the time of the machine, in tests too.
         let age = SystemClock.now().duration_since(Timestamp::try_from(modified).ok()?);
@@ -161,12 +161,16 @@ impl VaultFolder {
     /// The content of a file; `None` if there is none.
     ///
     /// # Errors
-    /// `too_large` for a file that no memory fits; `invalid` if it is no UTF-8; `unavailable` if it
-    /// cannot be read.
+    /// `too_large` for a file that no memory fits; `invalid` if it is no UTF-8, no file or behind a link;
+    /// `unavailable` if it cannot be read.
     pub fn read(&self, path: &str) -> Result<Option<String>> {
-        let full = self.root.join(path);
-        match fs::metadata(&full) {
+        let full = self.path_without_links(path)?;
+        match fs::symlink_metadata(&full) {
             Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
+            Ok(found) if !found.is_file() => {
+                let message = format!("{} is no file", full.display());
+                return Err(Error::invalid("file", message).hint("Put a file in its place."));
+            }
             Ok(found) if found.len() > FILE_BYTES_MAX => {
                 let length = usize::try_from(found.len()).unwrap_or(usize::MAX);
                 let limit = usize::try_from(FILE_BYTES_MAX).unwrap_or(usize::MAX);
@@ -203,7 +207,7 @@ impl VaultFolder {
     /// # Errors
     /// `unavailable` if the disk refuses it.
     pub fn write(&self, path: &str, content: &str) -> Result<()> {
-        let full = self.root.join(path);
+        let full = self.path_without_links(path)?;
         self.steps.write(&full, content).map_err(|error| self.disk_error("write", path, error))
     }
 
@@ -212,7 +216,7 @@ impl VaultFolder {
     /// # Errors
     /// `unavailable` if the disk refuses it.
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
-        let (source, target) = (self.root.join(from), self.root.join(to));
+        let (source, target) = (self.path_without_links(from)?, self.path_without_links(to)?);
         self.steps.rename(&source, &target).map_err(|error| self.disk_error("move", from, error))
     }
 
@@ -221,7 +225,7 @@ impl VaultFolder {
     /// # Errors
     /// `unavailable` if the disk refuses it.
     pub fn remove(&self, path: &str) -> Result<()> {
-        let full = self.root.join(path);
+        let full = self.path_without_links(path)?;
         self.steps.remove(&full).map_err(|error| self.disk_error("remove", path, error))?;
         let mut folder = full.parent();
         while let Some(empty) = folder.filter(|folder| *folder != self.root) {
@@ -243,6 +247,23 @@ impl VaultFolder {
         let copy = format!("{LOCAL}/replaced/{}_{name}", &sum[..8]);
         self.write(&copy, content)?;
         Ok(copy)
+    }
+
+    /// The path of a file, if no part of it below the vault is a link: it could lead anywhere.
+    ///
+    /// # Errors
+    /// `invalid` for a link.
+    pub(crate) fn path_without_links(&self, path: &str) -> Result<PathBuf> {
+        let mut full = self.root.clone();
+        for part in path.split('/') {
+            full.push(part);
+            if full.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+                let message = format!("{} is a link, and a vault follows none", full.display());
+                return Err(Error::invalid("file", message)
+                    .hint("Put what it leads to in its place, or remove it."));
+            }
+        }
+        Ok(full)
     }
 
     fn disk_error(&self, action: &str, path: &str, error: std::io::Error) -> Error {

@@ -15,6 +15,28 @@ use crate::report::{SyncOptions, SyncReport};
 /// How git merges the files of a vault: theirs, whole.
 const MERGE_DRIVER: &str = "merge.commonbook.driver=cp -- %B %A";
 
+/// What the settings of a repository may not make git do, since a stranger can have written them: be a
+/// repository without `.git`, and run programs where commits are read, compared and made.
+const SAFE_SETTINGS: [&str; 6] = [
+    "safe.bareRepository=explicit",
+    "log.showSignature=false",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "commit.gpgSign=false",
+];
+
+/// Variables that lead git to another repository than that of the folder, or to another program.
+const FOREIGN_VARIABLES: [&str; 7] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_CONFIG_PARAMETERS",
+];
+
 /// Pushes that others may cross before a pass gives up.
 const PUSH_ATTEMPTS: u32 = 4;
 
@@ -82,8 +104,15 @@ struct GitFolder<'g> {
 impl GitFolder<'_> {
     fn output(&self, arguments: &[&str]) -> Result<Output> {
         let mut command = Command::new("git");
-        command.arg("-C").arg(self.root).args(["-c", MERGE_DRIVER]).args(arguments);
-        command.env("GIT_TERMINAL_PROMPT", "0").output().map_err(|error| {
+        command.arg("-C").arg(self.root);
+        for setting in SAFE_SETTINGS.iter().chain([&MERGE_DRIVER]) {
+            command.args(["-c", *setting]);
+        }
+        for name in FOREIGN_VARIABLES {
+            command.env_remove(name);
+        }
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
+        command.args(arguments).output().map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot run git: {error}"))
                 .hint("Install git, or run the command without --git.")
                 .with_cause(error)
@@ -111,7 +140,11 @@ impl GitFolder<'_> {
     /// Commits the files of the vault, and nothing else.
     fn commit(&self) -> Result<()> {
         self.run(&["add", "--all", "--", "."])?;
-        if self.output(&["diff", "--cached", "--quiet", "--", "."])?.status.success() {
+        if self
+            .output(&["diff", "--no-ext-diff", "--cached", "--quiet", "--", "."])?
+            .status
+            .success()
+        {
             return Ok(());
         }
         self.run(&["commit", "--quiet", "-m", "vault: memories", "--", "."]).map(drop)
@@ -135,9 +168,19 @@ impl GitFolder<'_> {
             return Ok(());
         }
         let unmerged = |scope: &str| {
-            self.line(&["diff", "--name-only", "--diff-filter=U", "--relative", "--", scope])
+            self.line(&[
+                "diff",
+                "--no-ext-diff",
+                "--name-only",
+                "--diff-filter=U",
+                "--relative",
+                "--",
+                scope,
+            ])
         };
-        let outside = self.line(&["diff", "--name-only", "--diff-filter=U"]).unwrap_or_default();
+        let outside = self
+            .line(&["diff", "--no-ext-diff", "--name-only", "--diff-filter=U"])
+            .unwrap_or_default();
         let inside = unmerged(".").unwrap_or_default();
         if outside.lines().count() > inside.lines().count() {
             self.run(&["merge", "--abort"])?;

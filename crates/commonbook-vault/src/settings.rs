@@ -57,8 +57,9 @@ impl VaultSettings {
     /// Reads the settings of a vault.
     ///
     /// # Errors
-    /// `not_found` if the folder is no vault; `invalid` if a newer version wrote it.
+    /// `not_found` if the folder is no vault; `invalid` if a newer version wrote it, or git's own files lie in it.
     pub fn read(folder: &VaultFolder) -> Result<Self> {
+        refuse_git_directory(folder.root())?;
         let root = folder.root().display();
         let Some(text) = folder.read(SETTINGS_FILE)? else {
             return Err(Error::not_found(format!("{root} is no vault: it has no {SETTINGS_FILE}"))
@@ -81,9 +82,11 @@ impl VaultSettings {
     /// Writes the settings and what git ignores.
     ///
     /// # Errors
-    /// `conflict` if the folder is the vault of another workspace; `unavailable` if the disk refuses it.
+    /// `conflict` if the folder is the vault of another workspace; `invalid` if git's own files lie in it;
+    /// `unavailable` if the disk refuses it.
     pub fn write(&self, folder: &VaultFolder) -> Result<()> {
-        if folder.root().join(SETTINGS_FILE).exists() {
+        refuse_git_directory(folder.root())?;
+        if folder.path_without_links(SETTINGS_FILE)?.exists() {
             let there = Self::read(folder)?;
             if there.workspace != self.workspace {
                 let message = format!("the folder is the vault of workspace {}", there.workspace);
@@ -119,7 +122,7 @@ impl LocalState {
     /// `unavailable` if a file cannot be read.
     pub fn read(folder: &VaultFolder) -> Result<Self> {
         let ids = |path: &str| -> Result<BTreeSet<MemoryId>> {
-            let text = std::fs::read_to_string(folder.root().join(path));
+            let text = std::fs::read_to_string(folder.path_without_links(path)?);
             Ok(text.unwrap_or_default().lines().filter_map(MemoryId::parse).collect())
         };
         Ok(Self { written: ids(WRITTEN_FILE)?, claimed: ids(CLAIMED_FILE)? })
@@ -165,12 +168,15 @@ pub struct PageSums {
 
 impl PageSums {
     /// Reads them. A line that was cut off is left out.
-    #[must_use]
-    pub fn read(folder: &VaultFolder) -> Self {
-        let text = std::fs::read_to_string(folder.root().join(PAGES_FILE)).unwrap_or_default();
+    ///
+    /// # Errors
+    /// `invalid` if the file is behind a link.
+    pub fn read(folder: &VaultFolder) -> Result<Self> {
+        let text =
+            std::fs::read_to_string(folder.path_without_links(PAGES_FILE)?).unwrap_or_default();
         let lines = text.lines().filter_map(|line| line.split_once(' '));
         let whole = lines.filter(|(sum, _)| sum.len() == PAGE_SUM_CHARS);
-        Self { sums: whole.map(|(sum, path)| (path.to_owned(), sum.to_owned())).collect() }
+        Ok(Self { sums: whole.map(|(sum, path)| (path.to_owned(), sum.to_owned())).collect() })
     }
 
     /// The checksums of these pages.
@@ -208,6 +214,20 @@ fn page_sum(content: &str) -> String {
 
 fn lines_of(ids: &BTreeSet<MemoryId>) -> String {
     ids.iter().map(|id| format!("{id}\n")).collect()
+}
+
+/// Refuses a folder that is itself a git directory: what lies in it would be git's settings.
+///
+/// # Errors
+/// `invalid` with the folder.
+fn refuse_git_directory(root: &Path) -> Result<()> {
+    let has = |name: &str| root.join(name).symlink_metadata().is_ok();
+    if has("HEAD") && (has("objects") || has("refs") || has("commondir")) {
+        let message = format!("{} is itself a git directory", root.display());
+        return Err(Error::invalid("DIR", message)
+            .hint("Take HEAD, config, objects and refs out of it, or name another folder."));
+    }
+    Ok(())
 }
 
 /// Whether a folder is a vault.

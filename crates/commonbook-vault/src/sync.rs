@@ -211,7 +211,7 @@ impl Vault<'_> {
 
     /// One pass at a time: the lock is released with the file, also when the process is killed.
     fn lock(&self) -> Result<File> {
-        let folder = self.folder.root().join(LOCAL);
+        let folder = self.folder.path_without_links(LOCAL)?;
         let lock = std::fs::create_dir_all(&folder).and_then(|()| {
             let file = File::options()
                 .create(true)
@@ -712,7 +712,7 @@ impl Vault<'_> {
         report: &mut SyncReport,
     ) -> Result<()> {
         let pages = vault_pages(export, paths, self.settings.history)?;
-        let (earlier, sums) = (PageSums::read(&self.folder), PageSums::of(&pages));
+        let (earlier, sums) = (PageSums::read(&self.folder)?, PageSums::of(&pages));
         for (path, content) in &pages {
             let before = self.folder.read(path)?;
             if before.as_ref() == Some(content) {

@@ -8,6 +8,7 @@ mod edits;
 mod plans;
 mod rebuild;
 mod simulation;
+mod strangers;
 #[path = "../../../commonbook/tests/verbs/team.rs"]
 mod team;
 mod warm;
