@@ -158,7 +158,7 @@ impl AuthorMark {
 
 impl StandingDocument {
     /// The file that a text of an import becomes: its sections, and each item and line of prose as an item
-    /// of [`IMPORT_NAME`], whatever author it names. Nothing of it is a person's.
+    /// of `import`, whatever author it names. Nothing of it is a person's.
     #[must_use]
     pub fn of_import(text: &str, day: &str) -> Self {
         let item = |text: &str| {
