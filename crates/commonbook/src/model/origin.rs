@@ -7,12 +7,12 @@
 use serde_json::{Map, Value};
 
 use crate::base::home_key::HomeKey;
+use crate::model::agent::Agent;
 
 /// The field of a line with the signature of the home that wrote it.
 const SIGNATURE_FIELD: &str = "signature";
 
-/// The name of the person in an export, and the name that a file may give to a person.
-const PERSON_NAME: &str = "human";
+/// The name that a file may give to a person.
 const FILE_PERSON_NAME: &str = "import/human";
 
 /// Fields whose value is a text or an addressee, not an author.
@@ -73,7 +73,7 @@ fn message_of(line: Map<String, Value>) -> String {
 /// Gives what a line says to be the person's to the person of its file.
 fn rename_person(value: &mut Value) {
     match value {
-        Value::String(name) if name.as_str() == PERSON_NAME => FILE_PERSON_NAME.clone_into(name),
+        Value::String(name) if is_person(name) => FILE_PERSON_NAME.clone_into(name),
         Value::Array(values) => values.iter_mut().for_each(rename_person),
         Value::Object(fields) => {
             let authors = fields
@@ -83,6 +83,11 @@ fn rename_person(value: &mut Value) {
         }
         _ => {}
     }
+}
+
+/// Whether a name is the person's, however it is written: `HUMAN` and `human_agent` are too.
+fn is_person(name: &str) -> bool {
+    Agent::with_any_name(name).is_ok_and(|agent| agent == Agent::human())
 }
 
 #[cfg(test)]
@@ -130,5 +135,10 @@ mod tests {
             })
         );
         assert_eq!(LineOrigin::ThisHome.admit(line)["owner"], "human");
+        for name in ["Human", "HUMAN", " human ", "human_agent", "human-agent"] {
+            let owner = &LineOrigin::File.admit(json!({"owner": name}))["owner"];
+            let agent = Agent::with_any_name(owner.as_str().expect("a name"));
+            assert!(agent.is_err() || agent.is_ok_and(|agent| agent != Agent::human()), "{name}");
+        }
     }
 }
