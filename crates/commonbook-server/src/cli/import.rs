@@ -15,7 +15,6 @@ use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::export::{EXPORT_FORMAT, ExportRecord};
 use commonbook::model::import::{ImportLine, ImportLineResult, legacy_owner};
 use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
-use commonbook::model::origin::LineOrigin;
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::{Omission, SourceFormat};
 use jiff::Timestamp;
@@ -174,10 +173,8 @@ impl ImportTally {
     ) -> Result<()> {
         let (mut places, mut lines) = (Vec::new(), Vec::new());
         for SourceLine { place, value } in chunk {
-            let parsed = value.and_then(|value| {
-                let origin = LineOrigin::of_line(&value, key);
-                Ok((ImportLine::from_json(value.clone(), origin)?, value))
-            });
+            let parsed =
+                value.and_then(|value| Ok((ImportLine::of_file(value.clone(), key)?, value)));
             match parsed {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => {}
                 Ok((line, value)) => {

@@ -245,6 +245,24 @@ impl ImportLine {
         Ok(Self::Message(Box::new(turn)))
     }
 
+    /// The line of a file that a person imports. An export has no edits, and one in a file would change
+    /// memories with the rights of the person.
+    ///
+    /// # Errors
+    /// As [`Self::from_json`]; `invalid` for an edit that this home did not sign.
+    pub fn of_file(value: Value, key: Option<&HomeKey>) -> Result<Self> {
+        let origin = LineOrigin::of_line(&value, key);
+        match Self::from_json(value, origin)? {
+            Self::Record(record)
+                if origin == LineOrigin::File && matches!(*record, ExportRecord::Edit(_)) =>
+            {
+                Err(Error::invalid("record", "an edit is no line of an export")
+                    .hint("Leave the line out, and change the memory with `update`."))
+            }
+            line => Ok(line),
+        }
+    }
+
     /// The line with this owner, if it names none.
     #[must_use]
     pub fn or_owner(self, owner: Option<&Agent>) -> Self {
@@ -467,6 +485,15 @@ mod tests {
         let memory = memory_of(r#"{"text":"tea","speaker":"ann"}"#).expect("a spoken line");
         let line = serde_json::to_string(&memory).expect("a memory is JSON");
         assert_eq!(memory_of(&line).ok(), Some(memory));
+    }
+
+    #[test]
+    fn an_edit_in_a_file_changes_nothing() {
+        let edit = serde_json::json!({"record": "edit", "value": {"workspace": "x", "change":
+            {"delete": {"id": "mem_01m7y9c4dpeqkspxh7a865d434"}}}});
+        assert!(ImportLine::from_json(edit.clone(), LineOrigin::ThisHome).is_ok());
+        let error = ImportLine::of_file(edit, None).expect_err("an edit");
+        assert_eq!(error.field.as_deref(), Some("record"));
     }
 
     #[test]

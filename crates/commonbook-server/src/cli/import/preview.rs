@@ -11,7 +11,6 @@ use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportRecord;
 use commonbook::model::import::{ImportLine, ImportPreview};
 use commonbook::model::memory::{Sharing, Trust};
-use commonbook::model::origin::LineOrigin;
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::Omission;
 use serde_json::{Value, json};
@@ -163,8 +162,7 @@ fn preview(
     key: Option<&HomeKey>,
     ids: &RandomIds,
 ) -> Result<Option<ImportPreview>> {
-    let origin = LineOrigin::of_line(&value, key);
-    let line = ImportLine::from_json(value, origin)?;
+    let line = ImportLine::of_file(value, key)?;
     if let ImportLine::Record(record) = &line
         && is_header(record)?
         && matches!(**record, ExportRecord::Export(_))
