@@ -58,6 +58,10 @@ impl Embedder for BundledEmbedder {
         check_vectors(&self.spec, texts.len(), vectors)
     }
 
+    fn load(&self) -> EmbedResult<()> {
+        Encoder::new().map(drop).map_err(model_error)
+    }
+
     fn batch(&self) -> usize {
         32
     }

@@ -126,6 +126,10 @@ impl Embedder for DirectoryEmbedder {
         })
     }
 
+    fn load(&self) -> EmbedResult<()> {
+        self.model().map(drop)
+    }
+
     fn batch(&self) -> usize {
         16
     }

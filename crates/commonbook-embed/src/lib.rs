@@ -75,6 +75,15 @@ pub trait Embedder: Send + Sync {
         })
     }
 
+    /// Loads the model, if it is not loaded: calls at the same time wait for this thread. The default, for
+    /// an embedder without a model of its own, does nothing.
+    ///
+    /// # Errors
+    /// `unavailable` if the model cannot be loaded: a later call may succeed.
+    fn load(&self) -> EmbedResult<()> {
+        Ok(())
+    }
+
     /// Returns a sensible number of texts for one call, which then takes about a second.
     fn batch(&self) -> usize;
 

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::{Duration, Instant};
 
@@ -64,17 +65,32 @@ pub(crate) async fn follow_in_background(
     config: Arc<Config>,
     stopping: CancellationToken,
 ) {
-    let mut failed = false;
+    let (mut failed, is_loaded) = (false, Arc::new(AtomicBool::new(false)));
+    let writer = book.clone();
+    // A thread inherits the priority of the one that starts it: the writer of the store starts here, not
+    // with the first write of the follower.
+    let started = run_blocking(move || writer.store().write(|_| Ok(()))).await;
+    if let Err(error) = started {
+        tracing::debug!(%error, "cannot start the writer of the store");
+    }
     while !stopping.is_cancelled() {
         let (book, config, stop) = (book.clone(), Arc::clone(&config), stopping.clone());
+        let is_loaded = Arc::clone(&is_loaded);
         let follow = move || {
-            if book.index().lacks_embedder() {
-                book.index().use_embedder(embedder(&config));
+            let (index, store) = (book.index(), book.store());
+            if index.lacks_embedder() {
+                index.use_embedder(embedder(&config));
             }
             record_calls(&book);
-            follow_once(&book, &stop)
+            // A search waits for the index to open and for the model to load, so both have its priority.
+            let is_behind = index.needs_follow(store)?;
+            if !is_loaded.load(Relaxed) && run_at_low_priority(|| index.will_embed(store))? {
+                // Embedding reports what is wrong, after the words are followed.
+                is_loaded.store(index.load_model().is_ok(), Relaxed);
+            }
+            run_at_low_priority(|| follow_once(&book, &stop, is_behind))
         };
-        let result = run_blocking(|| run_at_low_priority(follow)).await;
+        let result = run_blocking(follow).await;
         if let Err(error) = &result
             && !failed
         {
@@ -172,13 +188,13 @@ pub(crate) fn record_calls(book: &Commonbook) {
     }
 }
 
-fn follow_once(book: &Commonbook, stopping: &CancellationToken) -> Result<()> {
+fn follow_once(book: &Commonbook, stopping: &CancellationToken, is_behind: bool) -> Result<()> {
     let continue_while = |on: bool| match on && !stopping.is_cancelled() {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
     let (index, store) = (book.index(), book.store());
-    if index.needs_follow(store)? {
+    if is_behind {
         index.follow(store, |_| continue_while(true))?;
     }
     let agenda = book.next_agenda(Instant::now())?;

@@ -415,6 +415,26 @@ impl Index {
         }
     }
 
+    /// Whether [`Index::embed`] has texts to embed in this process: there is an embedder, texts wait, and
+    /// no other process holds the lease.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read or the lease cannot be taken.
+    pub fn will_embed(&self, store: &dyn Store) -> Result<bool> {
+        match &self.indexes {
+            JournalIndexes::Home(index) => index.will_embed(store),
+            JournalIndexes::Node(pool) => pool.will_embed(store),
+        }
+    }
+
+    /// Loads the model of the embedder in this thread, if it has to be loaded.
+    ///
+    /// # Errors
+    /// `unavailable` if it cannot be loaded.
+    pub fn load_model(&self) -> Result<()> {
+        Ok(self.embedder.get().map_or(Ok(()), |embedder| embedder.load())?)
+    }
+
     /// The indexes of these workspaces, in the order in which their states are locked.
     fn indexes_of(&self, workspaces: &[Workspace]) -> Vec<Arc<JournalIndex>> {
         match &self.indexes {

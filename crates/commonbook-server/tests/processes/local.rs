@@ -12,6 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use super::spool::until;
 use crate::world::{Home, Server};
 
 fn socket(home: &Home) -> PathBuf {
@@ -443,4 +444,35 @@ fn a_home_that_cannot_have_a_socket_is_served_without() {
     }
     assert!(!long.join("server.sock").exists());
     assert_eq!(fs::read_to_string(taken.join("server.sock")).unwrap(), "somebody's own");
+}
+
+/// The niceness of each thread of a process, by its name.
+#[cfg(target_os = "linux")]
+fn thread_niceness(process: u32) -> Vec<(String, i32)> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let lines =
+        threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
+    let read = |line: String| {
+        let (head, rest) = line.rsplit_once(") ")?;
+        let name = head.split_once('(')?.1.to_owned();
+        Some((name, rest.split(' ').nth(16)?.parse().ok()?))
+    };
+    lines.filter_map(read).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_callers_wait_for_runs_at_their_priority() {
+    let home = Home::new();
+    saved(&home, "the crane is painted green");
+    let server = Server::start(&home);
+    let is_up = |name: &str| thread_niceness(server.id()).iter().any(|(own, _)| own == name);
+    until("the follower and the writer of the store run", || {
+        is_up("follower-0") && is_up("commonbook-writ")
+    });
+    let own = rustix::process::getpriority_process(None).unwrap();
+    let threads = thread_niceness(server.id());
+    let writers = threads.iter().filter(|(name, _)| name == "commonbook-writ");
+    assert_eq!(writers.map(|(_, nice)| *nice).collect::<Vec<_>>(), [own], "{threads:?}");
+    stop(server);
 }

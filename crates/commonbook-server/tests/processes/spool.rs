@@ -30,7 +30,7 @@ fn locked_store(home: &Path) -> Connection {
     clippy::disallowed_methods,
     reason = "another process tells nobody when it has written a record"
 )]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(120), "waited in vain until {what}");

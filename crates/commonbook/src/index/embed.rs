@@ -121,6 +121,20 @@ impl JournalIndex {
         }
     }
 
+    /// Whether [`Self::embed`] has texts to embed, and no other process does it.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read or the lease cannot be taken.
+    pub(super) fn will_embed(&self, store: &dyn Store) -> Result<bool> {
+        if self.embedder().is_none() {
+            return Ok(false);
+        }
+        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.bring_to_end(store)?;
+        let waits = self.read().progress(0).waiting > 0;
+        Ok(waits && (!self.is_of_home() || self.lease(&mut writing)?.is_some()))
+    }
+
     /// Embeds some memories; skips those deleted in the meantime.
     fn embed_batch(
         &self,

@@ -309,6 +309,16 @@ impl IndexPool {
         })
     }
 
+    /// Whether a text of the indexes that wait has no vector.
+    pub(super) fn will_embed(&self, store: &dyn Store) -> Result<bool> {
+        for index in self.pending() {
+            if index.will_embed(store)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Advances each index that waits, until `report`, which receives the progress of all together,
     /// stops it.
     fn advance_pending(
