@@ -221,6 +221,18 @@ pub fn is_common(memory: &Memory) -> bool {
     memory.deleted_at.is_none() && Visibility::of(memory).is_common()
 }
 
+/// Whether every reader of `old` can read the memory that is to supersede it: it is not deleted and not
+/// quarantined, shared unless both are private to one owner, and about no other user. Both are of one
+/// workspace.
+#[must_use]
+pub fn covers(heir: &Memory, old: &Memory) -> bool {
+    let is_own = old.sharing == Sharing::Private && old.owner == heir.owner;
+    heir.deleted_at.is_none()
+        && !heir.is_quarantined()
+        && (heir.sharing == Sharing::Shared || is_own)
+        && (heir.user_id.is_none() || heir.user_id == old.user_id)
+}
+
 impl Visibility {
     /// Whether every agent of the workspace may see it: shared, about no user, not quarantined.
     #[must_use]

@@ -31,6 +31,7 @@ use crate::model::standing::{ListStanding, ReadStanding};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::Transaction;
+use crate::verbs::ops::heirs::keep_named;
 use uuid::Uuid;
 
 /// A line of an export.
@@ -491,15 +492,16 @@ impl SectionReader<'_> {
         Ok(lines)
     }
 
-    /// Clears `superseded_by` where the successor is here and out of sight. One that is not here at
-    /// all, such as a deleted one after an import, stays: the memory is not current.
+    /// Clears `superseded_by` where the successor is here and out of sight, and `review.supersedes`
+    /// likewise. One that is not here at all, such as a deleted one after an import, stays: the memory is
+    /// not current.
     fn hide_heirs<'m>(&self, memories: impl Iterator<Item = &'m mut Memory>) -> Result<()> {
         for memory in memories {
-            let Some(heir) = memory.superseded_by else { continue };
-            let is_here = self.tx.memory_position(&memory.workspace, heir)?.is_some();
-            if is_here && self.tx.memory(self.sight, heir)?.is_none() {
-                memory.superseded_by = None;
-            }
+            let workspace = memory.workspace.clone();
+            keep_named(memory, |id| {
+                let is_here = self.tx.memory_position(&workspace, id)?.is_some();
+                Ok(!is_here || self.tx.memory(self.sight, id)?.is_some())
+            })?;
         }
         Ok(())
     }

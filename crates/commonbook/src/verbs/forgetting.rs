@@ -431,7 +431,7 @@ fn remove_forgotten(
     now: Timestamp,
 ) -> Result<()> {
     if memory.case.is_none() {
-        return remove_memory(tx, EventKind::MemoryForgotten, memory, &caller.agent, now);
+        return remove_memory(tx, EventKind::MemoryForgotten, memory, caller, now);
     }
     let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
     let stub = entry_without_text(memory);

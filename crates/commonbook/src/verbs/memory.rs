@@ -3,6 +3,7 @@
 mod earlier;
 mod lookup;
 mod sight;
+mod succession;
 mod write;
 
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +21,6 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::Page;
 use crate::model::access::{self, Sight};
-use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::MemoryStatements;
 use crate::model::entity::check_labels;
@@ -40,6 +40,7 @@ pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject
 
 use lookup::revisions;
 pub(super) use lookup::{changeable_memory, live_memory, not_deleted, visible_memory};
+use succession::settle_removal;
 
 impl Commonbook {
     /// Saves a memory under the caller's name. If the caller said the same before, nothing is saved;
@@ -254,7 +255,7 @@ impl Commonbook {
             let memory = changeable_memory(tx, caller, sight, id)?;
             access::may_change(caller, &memory)?;
             expect_revision(expected, &memory)?;
-            purge(tx, &memory, &caller.agent, now)?;
+            purge(tx, &memory, caller, now)?;
             Ok(PurgeResult { id })
         })?;
         self.scrub();
@@ -452,21 +453,23 @@ fn keep_draft(
 pub(super) fn purge(
     tx: &mut dyn Transaction,
     memory: &Memory,
-    actor: &Agent,
+    caller: &Caller,
     now: Timestamp,
 ) -> Result<()> {
-    remove_memory(tx, EventKind::MemoryPurged, memory, actor, now)
+    remove_memory(tx, EventKind::MemoryPurged, memory, caller, now)
 }
 
-/// Removes a memory for good with an event of this kind, which names no topics.
+/// Removes a memory for good with an event of this kind, which names no topics. What it superseded is
+/// current again.
 pub(super) fn remove_memory(
     tx: &mut dyn Transaction,
     kind: EventKind,
     memory: &Memory,
-    actor: &Agent,
+    caller: &Caller,
     now: Timestamp,
 ) -> Result<()> {
-    tx.append_event(&NewEvent::of(kind, memory, actor, now))?;
+    settle_removal(tx, caller, memory, now)?;
+    tx.append_event(&NewEvent::of(kind, memory, &caller.agent, now))?;
     tx.drop_proposals_of(&memory.workspace, memory.id)?;
     tx.purge_memory(memory)
 }

@@ -58,6 +58,16 @@ struct EventSpan {
     last: u64,
 }
 
+/// The undoing of a change.
+struct Undo<'u> {
+    scope: WriteScope<'u>,
+    sight: &'u Sight,
+    /// The end of the journal before it.
+    until: u64,
+    /// The memories of the change.
+    spans: &'u BTreeMap<MemoryId, EventSpan>,
+}
+
 impl Commonbook {
     /// Undoes the caller's last change of memories in its workspace.
     ///
@@ -145,10 +155,12 @@ fn undo_change(
         });
         span.last = sequence;
     }
+    let undo =
+        Undo { scope, sight, until: tx.journal_end(&scope.caller.workspace)?, spans: &spans };
     let mut result = BulkResult::default();
     for id in order {
         let Some(span) = spans.get(&id) else { continue };
-        let memory = undo_memory(tx, scope, sight, id, *span)?;
+        let memory = undo.undo_memory(tx, id, *span)?;
         result.add(&memory);
     }
     result.undone = Some(undone_text(events, &result.items));
@@ -176,66 +188,75 @@ fn refuse_final(event: &Event) -> Result<()> {
     }
 }
 
-/// Makes a memory what it was before the events of a span; returns it as it was after them.
-fn undo_memory(
-    tx: &mut dyn Transaction,
-    scope: WriteScope<'_>,
-    sight: &Sight,
-    id: MemoryId,
-    span: EventSpan,
-) -> Result<Memory> {
-    let WriteScope { caller, now, .. } = scope;
-    let EventSpan { first, last } = span;
-    let handle = handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned();
-    let gone = || Error::conflict(format!("memory {handle} is gone since your last change"));
-    let present = tx.memory(sight, id)?.ok_or_else(gone)?;
-    access::may_change(caller, &present)?;
-    let earlier = tx.revisions_after(sight, &present.workspace, &[id], first.saturating_sub(1))?;
-    if earlier.iter().any(|revision| revision.ended.is_some_and(|ended| ended > last)) {
-        let reason = format!(
-            "{} changed memory {handle} after your last change; it is at revision {}",
-            present.revised_by, present.revision
-        );
-        return Err(Error::conflict(reason).hint(
+impl Undo<'_> {
+    /// Makes a memory what it was before the events of its span; returns it as it was after them.
+    fn undo_memory(
+        &self,
+        tx: &mut dyn Transaction,
+        id: MemoryId,
+        span: EventSpan,
+    ) -> Result<Memory> {
+        let Self { scope: WriteScope { caller, now, .. }, sight, until, spans } = *self;
+        let EventSpan { first, last } = span;
+        let handle = handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned();
+        let gone = || Error::conflict(format!("memory {handle} is gone since your last change"));
+        let present = tx.memory(sight, id)?.ok_or_else(gone)?;
+        access::may_change(caller, &present)?;
+        let earlier =
+            tx.revisions_after(sight, &present.workspace, &[id], first.saturating_sub(1))?;
+        // This undo changes what the memories of the change supersede.
+        let mut changes = earlier.iter().filter_map(|revision| revision.ended);
+        if changes.any(|ended| ended > last && ended <= until) {
+            let reason = format!(
+                "{} changed memory {handle} after your last change; it is at revision {}",
+                present.revised_by, present.revision
+            );
+            return Err(Error::conflict(reason).hint(
             "`memory_history` shows both; `restore_memory` with a `revision` chooses what it says.",
         ));
-    }
-    let before = earlier.into_iter().find(|revision| revision.ended == Some(first));
-    let after = match before {
-        Some(revision) => {
-            let before = revision.snapshot.ok_or_else(gone)?;
-            before_again(tx, caller, &present, &before)?
         }
-        None if present.revision == 1 => Memory { deleted_at: Some(now), ..present.clone() },
-        None => {
-            return Err(Error::conflict(format!("memory {handle} has no earlier revision left"))
+        let before = earlier.into_iter().find(|revision| revision.ended == Some(first));
+        let after = match before {
+            Some(revision) => {
+                let before = revision.snapshot.ok_or_else(gone)?;
+                before_again(tx, caller, &present, &before, spans)?
+            }
+            None if present.revision == 1 => Memory { deleted_at: Some(now), ..present.clone() },
+            None => {
+                return Err(Error::conflict(format!(
+                    "memory {handle} has no earlier revision left"
+                ))
                 .hint("`memory_history` shows what it said."));
-        }
-    };
-    let mut fields = changed_fields(&present, &after);
-    fields.extend((present.owner != after.owner).then_some("owner"));
-    let kind = match (present.deleted_at.is_some(), after.deleted_at.is_some()) {
-        (false, true) => EventKind::MemoryDeleted,
-        (true, false) => EventKind::MemoryRestored,
-        _ if present.superseded_by.is_none() && after.superseded_by.is_some() => {
-            EventKind::MemorySuperseded
-        }
-        _ => {
-            fields
-                .extend((present.superseded_by != after.superseded_by).then_some("superseded_by"));
-            EventKind::MemoryUpdated
-        }
-    };
-    MemoryChange { kind, fields: &fields, caller, now }.write(tx, &present, after)?;
-    Ok(present)
+            }
+        };
+        let mut fields = changed_fields(&present, &after);
+        fields.extend((present.owner != after.owner).then_some("owner"));
+        let kind = match (present.deleted_at.is_some(), after.deleted_at.is_some()) {
+            (false, true) => EventKind::MemoryDeleted,
+            (true, false) => EventKind::MemoryRestored,
+            _ if present.superseded_by.is_none() && after.superseded_by.is_some() => {
+                EventKind::MemorySuperseded
+            }
+            _ => {
+                fields.extend(
+                    (present.superseded_by != after.superseded_by).then_some("superseded_by"),
+                );
+                EventKind::MemoryUpdated
+            }
+        };
+        MemoryChange { kind, fields: &fields, caller, now }.write(tx, &present, after)?;
+        Ok(present)
+    }
 }
 
-/// A memory as it was before, as it may be saved now.
+/// A memory as it was before, as it may be saved now. A successor that is gone comes back with it if the
+/// same change is undone for both.
 fn before_again(
     tx: &dyn Transaction,
     caller: &Caller,
     present: &Memory,
     before: &Memory,
+    spans: &BTreeMap<MemoryId, EventSpan>,
 ) -> Result<Memory> {
     let mut after = before.clone();
     after.receive(Some(present))?;
@@ -243,7 +264,8 @@ fn before_again(
     if after.owner != present.owner {
         access::may_change(caller, &after)?;
     }
-    if let Some(heir) = after.superseded_by.filter(|_| present.superseded_by.is_none()) {
+    let heir = after.superseded_by.filter(|heir| !spans.contains_key(heir));
+    if let Some(heir) = heir.filter(|_| present.superseded_by.is_none()) {
         let heir_sight = Sight::of_owner(&after);
         if tx.memory(&heir_sight, heir)?.is_none_or(|heir| heir.deleted_at.is_some()) {
             let reason = format!("memory {heir} is gone, and cannot supersede another");

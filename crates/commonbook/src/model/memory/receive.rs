@@ -46,7 +46,7 @@ impl Memory {
         if before.is_none_or(|before| before.reader_text() != self.reader_text()) {
             self.judge();
         }
-        if before.is_none() || !self.is_quarantined() {
+        if before.is_none() {
             self.review = None;
         }
         Ok(())

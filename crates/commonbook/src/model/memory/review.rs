@@ -13,13 +13,13 @@ use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
 use commonbook_text::secrets;
 
-/// What takes effect only when a quarantined memory is released.
+/// What takes effect only when a memory is released from quarantine, restored or shown to others again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PendingReview {
     /// The author's request for release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appeal: Option<ReleaseAppeal>,
-    /// The memories that it supersedes on release.
+    /// The memories that it supersedes then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<MemoryId>,
 }

@@ -5,7 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::base::error::Result;
 use crate::base::limits;
 use crate::base::settled_clock::SettledClock;
-use crate::model::agent::Agent;
+use crate::model::agent::{Agent, AgentName};
+use crate::model::caller::{Caller, EntryPoint};
 use crate::verbs::Commonbook;
 use crate::verbs::memory::{end_of_recovery, purge};
 
@@ -45,7 +46,10 @@ impl Commonbook {
             let purged = self.store.write(move |tx| {
                 let old = tx.deleted_before(end_of_recovery(sure), MEMORY_SWEEP_MAX)?;
                 for memory in &old {
-                    purge(tx, memory, &Agent::system(), now)?;
+                    let name = AgentName { agent: Agent::system(), device: None };
+                    let home = memory.workspace.clone();
+                    let system = Caller::new(Some(name), home, EntryPoint::Digest);
+                    purge(tx, memory, &system, now)?;
                 }
                 tx.drop_bulk_operations(end_of_recovery(sure))?;
                 let hours = SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS);

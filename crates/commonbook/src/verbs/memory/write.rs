@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::lookup::{changeable_memory, not_deleted};
+use super::succession::settle_succession;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
@@ -10,7 +11,7 @@ use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::MemoryStatements;
 use crate::model::event::{EventKind, NewEvent};
-use crate::model::memory::{ListOrder, Memory, PendingReview, Sharing};
+use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::note_own_change;
@@ -142,7 +143,12 @@ pub(in crate::verbs) fn replace(
 }
 
 /// Whether one memory can supersede another, which the caller may change.
-fn may_replace(tx: &dyn Transaction, caller: &Caller, before: &Memory, new: &Memory) -> Result<()> {
+pub(super) fn may_replace(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    before: &Memory,
+    new: &Memory,
+) -> Result<()> {
     if before.superseded_by.is_some() {
         let error = Error::conflict(format!("memory {} was superseded before", before.id));
         let mut shown = before.clone();
@@ -185,26 +191,15 @@ pub(in crate::verbs) struct MemoryChange<'c> {
 }
 
 impl MemoryChange<'_> {
-    /// Writes `after` as the next revision, with its event.
+    /// Writes `after` as the next revision, with its event, and settles who succeeds whom.
     pub(in crate::verbs) fn write(
         &self,
         tx: &mut dyn Transaction,
         before: &Memory,
         mut after: Memory,
     ) -> Result<Memory> {
-        let (quarantined, let_out) = (
-            after.is_quarantined() && !before.is_quarantined(),
-            before.is_quarantined() && !after.is_quarantined(),
-        );
-        if quarantined {
-            self.take_back(tx, &mut after)?;
-        }
-        if after.user_id.is_some() && before.user_id.is_none() {
-            self.return_to_project(tx, &after)?;
-        }
-        if let_out {
-            after.review = None;
-        }
+        let quarantined = after.is_quarantined() && !before.is_quarantined();
+        let taken = settle_succession(tx, self, before, &mut after)?;
         // A memory that no other supersedes any more is current again.
         if before.superseded_by.is_some() && after.superseded_by.is_none() {
             after.archived_at = None;
@@ -227,53 +222,11 @@ impl MemoryChange<'_> {
         }
         note_change(tx, before, &after, &self.caller.agent, self.now)?;
         note_own_change(tx, self.caller, &after, self.now)?;
-        if let_out {
-            self.take_places(tx, before, &after)?;
+        for old in taken {
+            let superseded = Memory { superseded_by: Some(after.id), ..old.clone() };
+            Self { kind: EventKind::MemorySuperseded, fields: &[], ..*self }
+                .write(tx, &old, superseded)?;
         }
         Ok(after)
-    }
-
-    /// The memories that a memory superseded are current again while it is quarantined: a reader
-    /// who cannot see the successor would otherwise see neither.
-    fn take_back(&self, tx: &mut dyn Transaction, heir: &mut Memory) -> Result<()> {
-        let hidden = tx.superseded_by(&heir.workspace, heir.id)?;
-        if hidden.is_empty() {
-            return Ok(());
-        }
-        let review = heir.review.get_or_insert_with(PendingReview::default);
-        review.supersedes.extend(hidden.iter().map(|old| old.id));
-        for old in hidden {
-            let back = Memory { superseded_by: None, ..old.clone() };
-            Self { kind: EventKind::MemoryUpdated, fields: &["superseded_by"], ..*self }
-                .write(tx, &old, back)?;
-        }
-        Ok(())
-    }
-
-    /// The memories about the project that a memory superseded are current again when it is about a
-    /// user: most of their readers do not see the successor.
-    fn return_to_project(&self, tx: &mut dyn Transaction, heir: &Memory) -> Result<()> {
-        let hidden = tx.superseded_by(&heir.workspace, heir.id)?;
-        for old in hidden.into_iter().filter(|old| old.user_id.is_none()) {
-            let back = Memory { superseded_by: None, ..old.clone() };
-            Self { kind: EventKind::MemoryUpdated, fields: &["superseded_by"], ..*self }
-                .write(tx, &old, back)?;
-        }
-        Ok(())
-    }
-
-    /// When a memory is released it supersedes the memories that waited for that, except those that
-    /// are gone or superseded by another since.
-    fn take_places(&self, tx: &mut dyn Transaction, before: &Memory, heir: &Memory) -> Result<()> {
-        let waiting = before.review.iter().flat_map(|review| &review.supersedes);
-        for old in waiting {
-            let Some(old) = tx.memory(&Sight::of_owner(heir), *old)? else { continue };
-            if old.is_current() && may_replace(tx, self.caller, &old, heir).is_ok() {
-                let after = Memory { superseded_by: Some(heir.id), ..old.clone() };
-                Self { kind: EventKind::MemorySuperseded, fields: &[], ..*self }
-                    .write(tx, &old, after)?;
-            }
-        }
-        Ok(())
     }
 }

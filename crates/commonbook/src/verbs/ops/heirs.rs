@@ -1,7 +1,10 @@
 //! Successors of memories: the last one in sight, and those that a reader cannot see. Every answer
 //! passes [`for_reader`], the answers of writes in `write_once`.
 
+use std::collections::BTreeSet;
+
 use crate::base::error::Result;
+use crate::base::id::MemoryId;
 use crate::base::page::Page;
 use crate::model::access::Sight;
 use crate::model::bulk::BulkResult;
@@ -15,7 +18,7 @@ use crate::model::graph::Relation;
 use crate::model::handoff::{AcceptHandoffResult, HandoffStepResult};
 use crate::model::learning::LearnResult;
 use crate::model::lineage::OutdatedReview;
-use crate::model::memory::{Memory, PurgeResult, RetractionResult};
+use crate::model::memory::{Memory, PendingReview, PurgeResult, RetractionResult};
 use crate::model::search::MemoryRef;
 use crate::model::session::{EndSessionResult, Session, StartSessionResult};
 use crate::store::Transaction;
@@ -108,29 +111,57 @@ without_memories!(
     UnmergeEntitiesResult,
 );
 
-/// Clears `superseded_by` in these memories where the successor is out of sight: no reader learns
-/// of a memory that it cannot read.
+/// Clears `superseded_by` in these memories where the successor is out of sight, and in
+/// `review.supersedes` what is: no reader learns of a memory that it cannot read.
 pub(in crate::verbs) fn hide_heirs<'m>(
     tx: &dyn Transaction,
     sight: &Sight,
     memories: impl IntoIterator<Item = &'m mut Memory>,
 ) -> Result<()> {
-    let mut superseded: Vec<&mut Memory> =
-        memories.into_iter().filter(|memory| memory.superseded_by.is_some()).collect();
-    if superseded.is_empty() {
+    let mut naming: Vec<&mut Memory> =
+        memories.into_iter().filter(|memory| named_by(memory).next().is_some()).collect();
+    if naming.is_empty() {
         return Ok(());
     }
-    let place = |memory: &Memory| Some((memory.workspace.clone(), memory.superseded_by?));
-    let heirs: Vec<MemoryRef> = superseded.iter().filter_map(|memory| place(memory)).collect();
-    let seen = tx.memories_of(sight, &heirs)?;
-    for memory in &mut superseded {
-        let is_heir = |heir: &Memory| {
-            Some(heir.id) == memory.superseded_by && heir.workspace == memory.workspace
-        };
-        if !seen.iter().any(is_heir) {
-            memory.superseded_by = None;
+    let places = naming.iter().flat_map(|memory| {
+        named_by(memory).map(|id| (memory.workspace.clone(), id)).collect::<Vec<_>>()
+    });
+    let places: Vec<MemoryRef> = places.collect();
+    let found = tx.memories_of(sight, &places)?;
+    let seen: BTreeSet<MemoryRef> =
+        found.into_iter().map(|memory| (memory.workspace, memory.id)).collect();
+    for memory in &mut naming {
+        let workspace = memory.workspace.clone();
+        keep_named(memory, |id| Ok(seen.contains(&(workspace.clone(), id))))?;
+    }
+    Ok(())
+}
+
+/// The memories that a memory names: its successor, and those that it waits to supersede.
+fn named_by(memory: &Memory) -> impl Iterator<Item = MemoryId> {
+    let waiting = memory.review.iter().flat_map(|review| review.supersedes.iter().copied());
+    memory.superseded_by.into_iter().chain(waiting)
+}
+
+/// Keeps of the memories that a memory names those that a reader may know of.
+pub(in crate::verbs) fn keep_named(
+    memory: &mut Memory,
+    may_know: impl Fn(MemoryId) -> Result<bool>,
+) -> Result<()> {
+    if let Some(heir) = memory.superseded_by
+        && !may_know(heir)?
+    {
+        memory.superseded_by = None;
+    }
+    let Some(mut review) = memory.review.take() else { return Ok(()) };
+    let mut known = Vec::new();
+    for id in review.supersedes {
+        if may_know(id)? {
+            known.push(id);
         }
     }
+    review.supersedes = known;
+    memory.review = (review != PendingReview::default()).then_some(review);
     Ok(())
 }
 
