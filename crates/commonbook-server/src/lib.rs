@@ -383,8 +383,8 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             vault.run(&place, as_json)
         }
         ProgramCommand::Rebuild(rebuild) => {
-            let (folder, caller) = (rebuild.folder(), cli::resolve_cli_caller(own, &config)?);
-            let place = cli::VaultPlace::open(Some(&folder), caller, &config, open)?;
+            let caller = cli::resolve_cli_caller(own, &config)?;
+            let place = cli::VaultPlace::open(None, caller, &config, open)?;
             rebuild.run(&place, as_json)
         }
         ProgramCommand::Backup(backup) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The files of a home, by the prefixes of their names. Other files belong to the user and keep their
 /// modes.
 #[cfg(unix)]
-const HOME_FILE_PREFIXES: [&str; 8] = [
+const HOME_FILE_PREFIXES: [&str; 9] = [
     "commonbook.db",
     "config.json",
     "hook.key",
@@ -13,13 +13,14 @@ const HOME_FILE_PREFIXES: [&str; 8] = [
     "hooks.json",
     "server.",
     "setup.",
+    "vaults.",
     "webhook.",
 ];
 
 /// The folders of a home, with everything below them.
 #[cfg(unix)]
-const HOME_FOLDERS: [&str; 6] =
-    ["audit", "backups", "index", "index-of-database", "locks", "memories"];
+const HOME_FOLDERS: [&str; 7] =
+    ["audit", "backups", "index", "index-of-database", "locks", "memories", "vaults"];
 
 /// The bits of a mode that give other users access.
 #[cfg(unix)]

@@ -80,6 +80,13 @@ impl YamlBlock {
         }
     }
 
+    /// Sets a key after all others.
+    pub fn set_last(&mut self, key: &str, value: Value) {
+        let text = format!("{}: {}\n", flow_text(key), flow_value(&value));
+        self.lines.push(KeyLines { key: Some(key.to_owned()), text });
+        self.fields.insert(key.to_owned(), value);
+    }
+
     /// The block with its fences.
     #[must_use]
     pub fn render(&self) -> String {

@@ -1,16 +1,16 @@
-//! A vault in a git repository: which files came from others, and a pass with commit, pull and push.
+//! A vault in a git repository: a pass with commit, pull and push.
 //!
 //! The user's own `git` does the work. Where two machines changed one file, git takes theirs whole, and the
 //! pass after it compares it with the store, which has ours: so memories are merged by their fields, and no
 //! mark of a conflict gets into a file.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 
 use crate::report::{SyncOptions, SyncReport};
+use crate::settings::UNSHARED;
 
 /// How git merges the files of a vault: theirs, whole.
 const MERGE_DRIVER: &str = "merge.commonbook.driver=cp -- %B %A";
@@ -39,22 +39,6 @@ const FOREIGN_VARIABLES: [&str; 7] = [
 
 /// Pushes that others may cross before a pass gives up.
 const PUSH_ATTEMPTS: u32 = 4;
-
-/// The files of these that git tracks and whose last commit another person made. Without git, or outside of
-/// a repository, none.
-#[must_use]
-pub fn files_of_others(root: &Path, paths: &[&str]) -> BTreeSet<String> {
-    let git = GitFolder { root };
-    if paths.is_empty() || git.line(&["rev-parse", "--is-inside-work-tree"]).is_none() {
-        return BTreeSet::new();
-    }
-    let me = git.line(&["config", "user.email"]).unwrap_or_default();
-    let is_of_other = |path: &&&str| {
-        let author = git.line(&["log", "-1", "--format=%ae", "--", path]).unwrap_or_default();
-        !author.is_empty() && author != me
-    };
-    paths.iter().filter(is_of_other).map(|path| (*path).to_owned()).collect()
-}
 
 /// One pass of a vault with the repository that it lives in: commits, pulls, takes in what others changed,
 /// and pushes. Without an upstream branch it only commits.
@@ -137,9 +121,9 @@ impl GitFolder<'_> {
         self.run(arguments).ok().map(|text| text.trim().to_owned())
     }
 
-    /// Commits the files of the vault, and nothing else.
+    /// Commits the files of the vault, and nothing else: no private ones either, whatever git ignores.
     fn commit(&self) -> Result<()> {
-        self.run(&["add", "--all", "--", "."])?;
+        self.run_on_shared(&["add", "--all"])?;
         if self
             .output(&["diff", "--no-ext-diff", "--cached", "--quiet", "--", "."])?
             .status
@@ -147,7 +131,15 @@ impl GitFolder<'_> {
         {
             return Ok(());
         }
-        self.run(&["commit", "--quiet", "-m", "vault: memories", "--", "."]).map(drop)
+        self.run_on_shared(&["commit", "--quiet", "-m", "vault: memories"])
+    }
+
+    /// Runs a command on the files of the vault that a repository gets, whatever it tracks or ignores.
+    fn run_on_shared(&self, arguments: &[&str]) -> Result<()> {
+        let unshared = UNSHARED.map(|name| format!(":(exclude){name}"));
+        let paths = ["--", "."].into_iter().chain(unshared.iter().map(String::as_str));
+        let all: Vec<&str> = arguments.iter().copied().chain(paths).collect();
+        self.run(&all).map(drop)
     }
 
     /// Merges the upstream branch.
@@ -189,7 +181,7 @@ impl GitFolder<'_> {
             )
             .hint("Pull and merge the repository by hand, and run the command again."));
         }
-        self.run(&["add", "--all", "--", "."])?;
+        self.run_on_shared(&["add", "--all"])?;
         self.run(&["commit", "--quiet", "--no-edit"]).map(drop)
     }
 }

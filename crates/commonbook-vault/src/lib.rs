@@ -5,6 +5,7 @@
 //! [`cache::PassCache`] has to read again. [`plan::plan_memory`] decides what
 //! follows from one file, as a pure function; [`rebuild::rebuild_lines`] is the way back.
 
+pub mod arrival;
 pub mod cache;
 pub mod case_page;
 pub mod export;
@@ -21,4 +22,6 @@ pub mod rebuild;
 pub mod report;
 pub mod settings;
 pub mod source;
+pub mod state;
 pub mod sync;
+pub mod writer;

@@ -4,7 +4,7 @@
 //! not edited. `ancestors` holds those of the revisions before, the newest first: by them a file that was
 //! written elsewhere is compared with the revision that both sides have. `undone_deletions` holds the times
 //! of deletions that were undone: by them another machine that deleted the memory too restores it.
-//! `supersedes` is for readers.
+//! `supersedes` is for readers. `signature` tells other homes which home wrote the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use commonbook_formats::frontmatter;
 
 use crate::frontmatter::{YamlBlock, normalised_lines};
+use crate::writer::{VaultWriter, WriterKey};
 
 /// The keys of a file in order, each with the field of the memory.
 const FIELDS: [MemoryField; 28] = [
@@ -61,6 +62,9 @@ const SUPERSEDES: &str = "supersedes";
 const CHECKSUM: &str = "checksum";
 const ANCESTORS: &str = "ancestors";
 const UNDONE_DELETIONS: &str = "undone_deletions";
+
+/// The signature of the home that wrote the file: the last key.
+const SIGNATURE: &str = "signature";
 
 /// The keys that say whose memory it is and where it came from.
 const FOREIGN_KEYS: [&str; 5] = ["owner_agent", "user_id", "created_at", "trust", SOURCE];
@@ -371,10 +375,34 @@ impl MemoryFile {
             (UNDONE_DELETIONS, undone),
             (ANCESTORS, ancestors),
             (CHECKSUM, Some(json!(sum))),
+            (SIGNATURE, None),
         ];
         let mut frontmatter = self.frontmatter.clone();
         frontmatter.set_all(known.into_iter().chain(notes));
         format!("{}\n{}\n", frontmatter.render(), memory.text)
+    }
+
+    /// The file, signed by the home that writes it: its content but for the signature, of this workspace.
+    #[must_use]
+    pub fn signed(&self, workspace: &Workspace, writer: &VaultWriter) -> String {
+        let mut frontmatter = self.frontmatter.clone();
+        frontmatter.set_all([(SIGNATURE, None)]);
+        let signature = writer.sign(&self.signed_text(workspace));
+        frontmatter.set_last(SIGNATURE, json!(signature));
+        format!("{}\n{}\n", frontmatter.render(), self.text)
+    }
+
+    /// The home that wrote the file as it is; `None` if it has no signature, or was changed since.
+    #[must_use]
+    pub fn writer(&self, workspace: &Workspace) -> Option<WriterKey> {
+        let signature = self.frontmatter.fields().get(SIGNATURE)?.as_str()?;
+        WriterKey::of_signature(signature, &self.signed_text(workspace))
+    }
+
+    fn signed_text(&self, workspace: &Workspace) -> String {
+        let mut frontmatter = self.frontmatter.clone();
+        frontmatter.set_all([(SIGNATURE, None)]);
+        format!("{workspace}\n{}\n{}\n", frontmatter.render(), self.text)
     }
 
     /// Whether others wrote the file, so that the store has its memory as nobody's.

@@ -1,6 +1,6 @@
 //! The way back: the files of a vault as the lines of an export, from which `import` makes the store again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::id::MemoryId;
@@ -19,12 +19,25 @@ use crate::pages::ORDER_FILE;
 use crate::plan::StoredMemory;
 use crate::report::SyncNote;
 use crate::settings::VaultSettings;
+use crate::state::PageSums;
+use crate::writer::WriterKey;
+
+/// What of a vault is as good as an export of this home.
+#[derive(Debug, Default)]
+pub struct RebuildTrust {
+    /// The homes whose signed files are: this one, and those whose keys a person accepted.
+    pub writers: BTreeSet<WriterKey>,
+    /// The pages that this home wrote.
+    pub pages: PageSums,
+}
 
 /// The lines that a vault holds, and the files that were left out.
 #[derive(Debug)]
 pub struct RebuildLines {
-    /// The lines, in the order in which an import needs them.
-    pub lines: Vec<RecordLine>,
+    /// The lines of this home and of known ones, in the order in which an import needs them.
+    pub own: Vec<RecordLine>,
+    /// The lines of others, likewise: they say of themselves what nobody has proved.
+    pub others: Vec<RecordLine>,
     /// Files that cannot be read, were edited, or are no memories yet, with the reason.
     pub notes: Vec<SyncNote>,
 }
@@ -33,18 +46,13 @@ pub struct RebuildLines {
 ///
 /// # Errors
 /// `not_found` if the folder is no vault; `unavailable` if it cannot be read.
-pub fn rebuild_lines(folder: &VaultFolder, with_history: bool) -> Result<RebuildLines> {
+pub fn rebuild_lines(
+    folder: &VaultFolder,
+    with_history: bool,
+    trust: &RebuildTrust,
+) -> Result<RebuildLines> {
     let settings = VaultSettings::read(folder)?;
     let files = VaultFiles::read(folder)?;
-    let history = if with_history { read_history(folder, &files)? } else { BTreeMap::new() };
-    let (export, notes) = (VaultExport::default(), Vec::new());
-    let mut reader = VaultReader { folder, settings, history, export, notes };
-    reader.memories(&files);
-    for path in &files.pages {
-        if let Err(error) = reader.page(path) {
-            reader.note(path, &error);
-        }
-    }
     let order = match folder.read(ORDER_FILE)? {
         None => RecordOrder::default(),
         Some(text) => serde_json::from_str(&text).map_err(|error| {
@@ -52,44 +60,90 @@ pub fn rebuild_lines(folder: &VaultFolder, with_history: bool) -> Result<Rebuild
                 .hint("Restore the file from git, or remove it.")
         })?,
     };
-    let VaultReader { mut export, notes, settings, .. } = reader;
-    export.sort_by(&order);
-    Ok(RebuildLines { lines: export.into_lines(&settings.workspace)?, notes })
+    let mut notes = unread_notes(&files);
+    let mut lines = |is_own: bool| {
+        let (history, export) = (BTreeMap::new(), VaultExport::default());
+        let mut reader =
+            VaultReader { folder, settings: &settings, trust, is_own, history, export };
+        if with_history {
+            reader.history(&files)?;
+        }
+        reader.memories(&files, &mut notes);
+        for path in &files.pages {
+            if let Err(error) = reader.page(path) {
+                notes.push(note_of(path, &error));
+            }
+        }
+        reader.export.sort_by(&order);
+        reader.export.into_lines(&settings.workspace)
+    };
+    let (own, mut others) = (lines(true)?, lines(false)?);
+    // One beginning is enough.
+    others.retain(|line| line.get("record").is_none_or(|record| record != "export"));
+    Ok(RebuildLines { own, others, notes })
 }
 
-/// A vault while it is read.
+/// What cannot be read, or is no memory yet.
+fn unread_notes(files: &VaultFiles) -> Vec<SyncNote> {
+    let broken = files.broken.iter().map(|(path, error)| note_of(path, error));
+    let new = files.notes.iter().map(|found| {
+        let error = Error::invalid("id", "it is a note without an id")
+            .hint("Take it in with `commonbook vault sync` after this.");
+        note_of(&found.path, &error)
+    });
+    broken.chain(new).collect()
+}
+
+fn note_of(path: &str, error: &Error) -> SyncNote {
+    let hint = error.hint.as_deref().map_or_else(String::new, |hint| format!(" {hint}"));
+    let reason = format!("was left out: {}.{hint}", error.message.trim_end_matches('.'));
+    SyncNote { path: path.to_owned(), reason }
+}
+
+/// The part of a vault that this home or others wrote, while it is read.
 struct VaultReader<'f> {
     folder: &'f VaultFolder,
-    settings: VaultSettings,
+    settings: &'f VaultSettings,
+    trust: &'f RebuildTrust,
+    /// Whether it reads what this home and known ones wrote, or what others did.
+    is_own: bool,
     /// The earlier revisions that no memory has taken yet.
     history: BTreeMap<MemoryId, Vec<Memory>>,
     export: VaultExport,
-    notes: Vec<SyncNote>,
 }
 
 impl VaultReader<'_> {
-    fn note(&mut self, path: &str, error: &Error) {
-        let hint = error.hint.as_deref().map_or_else(String::new, |hint| format!(" {hint}"));
-        let reason = format!("was left out: {}.{hint}", error.message.trim_end_matches('.'));
-        self.notes.push(SyncNote { path: path.to_owned(), reason });
-    }
-
     /// The memories that have files of their own.
-    fn memories(&mut self, files: &VaultFiles) {
-        for (path, error) in &files.broken {
-            self.note(path, error);
-        }
-        for found in &files.notes {
-            let error = Error::invalid("id", "it is a note without an id")
-                .hint("Take it in with `commonbook vault sync` after this.");
-            self.note(&found.path, &error);
-        }
+    fn memories(&mut self, files: &VaultFiles, notes: &mut Vec<SyncNote>) {
+        let workspace = &self.settings.workspace;
         for found in files.memories.values().filter_map(|found| found.first()) {
-            match found.file.memory(&self.settings.workspace) {
+            let writer = found.file.writer(workspace);
+            if writer.is_some_and(|key| self.trust.writers.contains(&key)) != self.is_own {
+                continue;
+            }
+            match found.file.memory(workspace) {
                 Ok(memory) => self.add_memory(memory),
-                Err(error) => self.note(&found.path, &error),
+                Err(error) => notes.push(note_of(&found.path, &error)),
             }
         }
+    }
+
+    /// The content of a page, if it belongs to this part.
+    fn page_text(&self, path: &str) -> Result<Option<String>> {
+        let text = self.folder.read(path)?;
+        Ok(text.filter(|text| self.trust.pages.has(path, text) == self.is_own))
+    }
+
+    /// Reads the earlier revisions by memory.
+    fn history(&mut self, files: &VaultFiles) -> Result<()> {
+        for path in files.pages.iter().filter(|path| path.starts_with(HISTORY)) {
+            let text = self.page_text(path)?.unwrap_or_default();
+            let earlier = text.lines().map(parse_line::<Memory>).collect::<Result<Vec<_>>>()?;
+            if let Some(first) = earlier.first() {
+                self.history.insert(first.id, earlier);
+            }
+        }
+        Ok(())
     }
 
     fn add_memory(&mut self, memory: Memory) {
@@ -99,7 +153,7 @@ impl VaultReader<'_> {
 
     fn page(&mut self, path: &str) -> Result<()> {
         let folder = path.split('/').next().unwrap_or_default();
-        let Some(content) = self.folder.read(path)? else { return Ok(()) };
+        let Some(content) = self.page_text(path)? else { return Ok(()) };
         match folder {
             AGENTS_FILE => self.agents(&content)?,
             CASES => {
@@ -136,22 +190,6 @@ impl VaultReader<'_> {
         }
         Ok(())
     }
-}
-
-/// The earlier revisions by memory.
-fn read_history(
-    folder: &VaultFolder,
-    files: &VaultFiles,
-) -> Result<BTreeMap<MemoryId, Vec<Memory>>> {
-    let mut history = BTreeMap::new();
-    for path in files.pages.iter().filter(|path| path.starts_with(HISTORY)) {
-        let text = folder.read(path)?.unwrap_or_default();
-        let earlier = text.lines().map(parse_line::<Memory>).collect::<Result<Vec<_>>>()?;
-        if let Some(first) = earlier.first() {
-            history.insert(first.id, earlier);
-        }
-    }
-    Ok(history)
 }
 
 /// A JSON value of a file.

@@ -5,10 +5,9 @@
 //! that the store does not take stays in its file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 
 use commonbook::base::clock::Clock;
-use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::error::{Error, Result};
 use commonbook::base::hash::sha256;
 use commonbook::base::id::{IdSource, MemoryId};
 use commonbook::model::agent::Agent;
@@ -24,19 +23,23 @@ use commonbook::model::memory::{
 };
 use serde_json::{Map, json};
 
+use crate::arrival::arrival_since;
 use crate::cache::PassCache;
 use crate::export::{RecordLine, VaultExport, line_of};
 use crate::files::{FoundFile, VaultFiles};
 use crate::folder::VaultFolder;
-use crate::git::files_of_others;
-use crate::memory_file::{EditableFields, MemoryEnding, MemoryNotes, memory_checksum, memory_file};
-use crate::names::{LOCAL, MemoryArea, memory_path, stem};
+use crate::memory_file::{
+    EditableFields, MemoryEnding, MemoryFile, MemoryNotes, memory_checksum, memory_file,
+};
+use crate::names::{MemoryArea, memory_path, stem};
 use crate::page::is_sealed;
 use crate::pages::{MemoryPaths, vault_pages};
 use crate::plan::{MemoryStep, StoredMemory, plan_memory};
 use crate::report::{SyncOptions, SyncReport};
-use crate::settings::{LocalState, PageSums, VaultSettings};
+use crate::settings::{VaultSettings, keep_unshared};
 use crate::source::VaultSource;
+use crate::state::{LocalState, PageSums, VaultState};
+use crate::writer::{VaultWriter, WriterKey};
 
 /// Files that a pass changes, creates or removes without asking: this many, or this part of all.
 const UNASKED_FILES: usize = 100;
@@ -52,8 +55,14 @@ const EDIT_OF: &str = "edit_of";
 pub struct Vault<'v> {
     /// The folder.
     pub folder: VaultFolder,
-    /// What it is of.
+    /// What it is of, as this home adopted it.
     pub settings: VaultSettings,
+    /// What this home knows about it.
+    pub state: VaultState,
+    /// This home, which signs what it writes.
+    pub writer: VaultWriter,
+    /// The homes whose files are as good as this one's, since a person accepted their keys.
+    pub writers: BTreeSet<WriterKey>,
     /// The Commonbook.
     pub source: &'v dyn VaultSource,
     /// The person whose files these are.
@@ -64,11 +73,28 @@ pub struct Vault<'v> {
     pub ids: &'v dyn IdSource,
 }
 
+/// Who wrote a file as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileOrigin {
+    /// The person, in this folder.
+    Person,
+    /// A home that this home knows, by its signature.
+    KnownHome,
+    /// Others: it came by git, and nobody whom this home knows has signed it.
+    Stranger,
+}
+
 /// What the files say that the store does not know yet.
 #[derive(Debug, Default)]
 struct StorePlan<'f> {
     changes: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
     conflicts: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    /// What strangers say instead of a memory of the store.
+    versions: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    /// Memories whose files say what is not believed, and are written again.
+    refused: BTreeSet<MemoryId>,
+    /// The contents of the files of strangers.
+    arrived: Vec<&'f str>,
     /// Memories that were put away elsewhere.
     endings: Vec<(&'f FoundFile, &'f StoredMemory, MemoryEnding)>,
     /// Memories that were restored elsewhere.
@@ -80,7 +106,7 @@ struct StorePlan<'f> {
     /// Notes of the person that got their ids before an earlier pass was killed.
     claimed: Vec<&'f FoundFile>,
     /// Files that others wrote.
-    foreign: Vec<&'f FoundFile>,
+    foreign: Vec<(&'f FoundFile, FileOrigin)>,
     /// Memories whose files a person removed.
     missing: Vec<&'f Memory>,
     /// Files whose memories left the store, or are not for this reader any more.
@@ -88,9 +114,22 @@ struct StorePlan<'f> {
 }
 
 impl<'f> StorePlan<'f> {
-    /// Adds what the file of a memory says that the store does not know.
-    fn add_known(&mut self, known: &'f StoredMemory, found: &'f FoundFile) -> Result<()> {
-        match plan_memory(known, &found.file)? {
+    /// Adds what the file of a memory says that the store does not know. What a stranger says becomes a
+    /// memory of its own, and ends and restores nothing.
+    fn add_known(
+        &mut self,
+        known: &'f StoredMemory,
+        found: &'f FoundFile,
+        origin_of: impl Fn(&FoundFile) -> FileOrigin,
+    ) -> Result<()> {
+        let step = plan_memory(known, &found.file)?;
+        let says_nothing =
+            matches!(step, MemoryStep::Nothing | MemoryStep::WriteFile | MemoryStep::LeaveFile);
+        if !says_nothing && origin_of(found) == FileOrigin::Stranger {
+            self.add_version(known, found, step);
+            return Ok(());
+        }
+        match step {
             MemoryStep::Nothing | MemoryStep::WriteFile | MemoryStep::LeaveFile => {}
             MemoryStep::ChangeStore(fields) => self.changes.push((found, known, *fields)),
             MemoryStep::KeepBoth(fields) => self.conflicts.push((found, known, *fields)),
@@ -98,6 +137,17 @@ impl<'f> StorePlan<'f> {
             MemoryStep::Restore(fields) => self.restorations.push((found, known, *fields)),
         }
         Ok(())
+    }
+
+    fn add_version(&mut self, known: &'f StoredMemory, found: &'f FoundFile, step: MemoryStep) {
+        if let MemoryStep::ChangeStore(fields)
+        | MemoryStep::KeepBoth(fields)
+        | MemoryStep::Restore(fields) = step
+        {
+            self.versions.push((found, known, *fields));
+        }
+        self.refused.insert(known.memory.id);
+        self.arrived.push(&found.content);
     }
 
     /// Adds a second file of a memory. One that the program wrote came by git, where one side moved the file
@@ -108,6 +158,7 @@ impl<'f> StorePlan<'f> {
         known: &'f StoredMemory,
         own: &FoundFile,
         copy: &'f FoundFile,
+        origin: FileOrigin,
         report: &mut SyncReport,
     ) {
         let said = copy.file.editable_fields(&EditableFields::of(&known.memory));
@@ -119,9 +170,10 @@ impl<'f> StorePlan<'f> {
             return report.note(&copy.path, reason);
         }
         match plan_memory(known, &copy.file) {
-            Ok(MemoryStep::ChangeStore(fields) | MemoryStep::KeepBoth(fields)) => {
-                self.conflicts.push((copy, known, *fields));
-            }
+            Ok(MemoryStep::ChangeStore(fields) | MemoryStep::KeepBoth(fields)) => match origin {
+                FileOrigin::Stranger => self.versions.push((copy, known, *fields)),
+                _ => self.conflicts.push((copy, known, *fields)),
+            },
             _ => report.note(&copy.path, format!("was a copy of {}, and was removed.", own.path)),
         }
         self.copies.push(copy);
@@ -130,6 +182,7 @@ impl<'f> StorePlan<'f> {
     fn count(&self) -> usize {
         self.changes.len()
             + self.conflicts.len()
+            + self.versions.len()
             + self.endings.len()
             + self.restorations.len()
             + self.notes.len()
@@ -187,45 +240,32 @@ impl Vault<'_> {
     /// # Errors
     /// As [`Self::sync`].
     pub fn sync_again(&self, cache: &mut PassCache, options: SyncOptions) -> Result<SyncReport> {
-        let lock = self.lock()?;
+        let lock = self.state.lock()?;
         let mut report = SyncReport::default();
-        let mut state = LocalState::read(&self.folder)?;
+        let mut state = LocalState::read(&self.state)?;
         cache.refresh(&self.folder, self.source)?;
+        // After the files: what git brings meanwhile counts.
+        let arrival = arrival_since(state.git.as_ref(), self.folder.root());
         for (path, error) in &cache.files.broken {
             report.note_error(path, error);
         }
-        let plan = self.plan_store(cache, &state, options, &mut report);
+        let mut plan = self.plan_store(cache, &state, arrival.brought_files, options, &mut report);
         self.check_extent(&plan, &cache.files, options)?;
         if options.dry_run {
             report_plan(&plan, &mut report);
             return Ok(report);
         }
+        keep_unshared(&self.folder)?;
+        state.note_arrived(&self.state, plan.arrived.iter().copied())?;
+        state.note_git(&self.state, arrival.position)?;
         let taken = self.change_store(&plan, &mut state, &mut report)?;
+        let refused = std::mem::take(&mut plan.refused);
         if report.changed_store() || !taken.is_empty() || !plan.copies.is_empty() {
             cache.refresh(&self.folder, self.source)?;
         }
-        self.write_files(cache, &taken, &mut state, &mut report)?;
+        self.write_files(cache, &taken, &refused, &mut state, &mut report)?;
         drop(lock);
         Ok(report)
-    }
-
-    /// One pass at a time: the lock is released with the file, also when the process is killed.
-    fn lock(&self) -> Result<File> {
-        let folder = self.folder.path_without_links(LOCAL)?;
-        let lock = std::fs::create_dir_all(&folder).and_then(|()| {
-            let file = File::options()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(folder.join("lock"))?;
-            file.lock()?;
-            Ok(file)
-        });
-        lock.map_err(|error| {
-            Error::new(ErrorKind::Unavailable, format!("cannot lock {}: {error}", folder.display()))
-                .hint("Check the rights of the folder.")
-                .with_cause(error)
-        })
     }
 
     /// Whether the program writes a file of this memory. Those of private memories it writes if the person
@@ -234,42 +274,64 @@ impl Vault<'_> {
         self.settings.private || memory.sharing == Sharing::Shared
     }
 
+    /// Who wrote a file as it is. What it says of itself proves nothing but a signature.
+    fn origin_of(&self, found: &FoundFile, state: &LocalState, brought_files: bool) -> FileOrigin {
+        let writer = found.file.writer(&self.settings.workspace);
+        match writer {
+            Some(key) if key == self.writer.key() || self.writers.contains(&key) => {
+                FileOrigin::KnownHome
+            }
+            _ if brought_files || state.has_arrived(&found.content) => FileOrigin::Stranger,
+            _ => FileOrigin::Person,
+        }
+    }
+
     fn plan_store<'f>(
         &self,
         cache: &'f PassCache,
         state: &LocalState,
+        brought_files: bool,
         options: SyncOptions,
         report: &mut SyncReport,
     ) -> StorePlan<'f> {
         let mut plan = StorePlan::default();
+        let origin_of = |found: &FoundFile| self.origin_of(found, state, brought_files);
         let (files, stored) = (&cache.files, by_id(&cache.export));
         for (id, found) in files.memories.iter().filter(|(id, _)| !cache.settled.contains(id)) {
             let Some(known) = stored.get(id) else {
                 match found.first() {
                     Some(first) if state.claimed.contains(id) => plan.claimed.push(first),
                     Some(_) if state.written.contains(id) => plan.gone += found.len(),
-                    first => plan.foreign.extend(first),
+                    Some(first) => plan.foreign.push((first, origin_of(first))),
+                    None => {}
                 }
                 continue;
             };
             let Some(own) = own_file(known, found) else { continue };
             for copy in found.iter().filter(|copy| copy.path != own.path) {
-                plan.add_copy(known, own, copy, report);
+                plan.add_copy(known, own, copy, origin_of(copy), report);
             }
             if state.claimed.contains(id) {
                 continue;
             }
-            if let Err(error) = plan.add_known(known, own) {
+            if let Err(error) = plan.add_known(known, own, origin_of) {
                 report.note_error(&own.path, &error);
             }
         }
-        let paths: Vec<&str> = files.notes.iter().map(|found| found.path.as_str()).collect();
-        let of_others = files_of_others(self.folder.root(), &paths);
         for found in &files.notes {
-            match of_others.contains(&found.path) {
-                true => plan.foreign.push(found),
-                false => plan.notes.push(found),
+            match origin_of(found) {
+                FileOrigin::Person => plan.notes.push(found),
+                origin => plan.foreign.push((found, origin)),
             }
+        }
+        let foreign = plan.foreign.iter().filter(|(_, origin)| *origin == FileOrigin::Stranger);
+        plan.arrived.extend(foreign.map(|(found, _)| found.content.as_str()));
+        if brought_files && !plan.arrived.is_empty() {
+            report.note(
+                "git",
+                "has brought files since the last pass: what they say counts as others', unless a home whose key \
+                 you accepted has signed it.",
+            );
         }
         let missing = state.written.iter().filter(|id| !files.memories.contains_key(id));
         let missing = missing.filter_map(|id| stored.get(id)).map(|known| &known.memory);
@@ -357,6 +419,17 @@ impl Vault<'_> {
                 Err(error) => report.note_error(&found.path, &error),
             }
         }
+        for (found, stored, fields) in &plan.versions {
+            let own =
+                found.file.id == Some(stored.memory.id) && plan.refused.contains(&stored.memory.id);
+            match self.version_of_stranger(&stored.memory, fields).and_then(|it| line_of(&it)) {
+                Ok(version) => {
+                    let line = FileLine::of(found, version, LineKind::Received);
+                    lines.push(if own { line.taking(stored.memory.id, found) } else { line });
+                }
+                Err(error) => report.note_error(&found.path, &error),
+            }
+        }
         for (found, stored, ending) in &plan.endings {
             let (id, expected_revision) = (stored.memory.id, Some(stored.memory.revision));
             let change = match ending {
@@ -416,7 +489,7 @@ impl Vault<'_> {
         for found in &plan.notes {
             match self.own_memory(found) {
                 Ok(memory) => {
-                    state.claim(&self.folder, memory.id)?;
+                    state.claim(&self.state, memory.id)?;
                     let content = found.file.with_memory(&memory, &MemoryNotes::default());
                     self.folder.write(&found.path, &content)?;
                     let line = FileLine::of(found, line_of(&memory)?, LineKind::Created);
@@ -425,8 +498,8 @@ impl Vault<'_> {
                 Err(error) => report.note_error(&found.path, &error),
             }
         }
-        for found in &plan.foreign {
-            match self.foreign_memory(found) {
+        for (found, origin) in &plan.foreign {
+            match self.foreign_memory(found, *origin) {
                 Ok(memory) => {
                     lines.push(FileLine::of(found, line_of(&memory)?, LineKind::Received));
                     if found.file.id.is_none() {
@@ -517,11 +590,24 @@ impl Vault<'_> {
         version.source.how = EntryPoint::Import;
         version.source.sha256 =
             sha256(&format!("{EDIT_OF}\n{}\n{}", memory.id, memory_text(&version)));
-        let (older, newer) = ordered_by_time(memory, &version);
+        self.with_mark(memory, &version)
+    }
+
+    /// What a stranger's file says instead of a memory, as a memory of nobody.
+    fn version_of_stranger(&self, memory: &Memory, fields: &EditableFields) -> Result<Memory> {
+        let mut version = nobodys(self.memory_of_fields(fields)?);
+        version.metadata.insert(EDIT_OF.to_owned(), json!(memory.id));
+        version.source.sha256 =
+            sha256(&format!("{EDIT_OF}\nvault\n{}\n{}", memory.id, memory_text(&version)));
+        Ok(version)
+    }
+
+    fn with_mark(&self, memory: &Memory, version: &Memory) -> Result<[RecordLine; 2]> {
+        let (older, newer) = ordered_by_time(memory, version);
         let finding = ContradictionFinding::of_edit(older, newer);
         let record = ContradictionRecord::new(older, newer, finding, self.clock.now());
         let mark = line_of(&ExportRecord::Contradiction(Box::new(record)))?;
-        Ok([line_of(&version)?, mark])
+        Ok([line_of(version)?, mark])
     }
 
     /// The memory of a note that the person wrote.
@@ -554,20 +640,25 @@ impl Vault<'_> {
         request.memory(&self.person, fields.sharing, MemoryId::new(self.ids, now), now)
     }
 
-    /// The memory of a file that somebody else wrote: nobody's, and not trusted. It keeps its id.
-    fn foreign_memory(&self, found: &FoundFile) -> Result<Memory> {
-        let written = found.file.memory(&self.settings.workspace).ok();
+    /// The memory of a file that somebody else wrote: nobody's. It keeps its id. Of a file that a known home
+    /// has signed it keeps what the file says of its author and its trust; a stranger's is not trusted.
+    fn foreign_memory(&self, found: &FoundFile, origin: FileOrigin) -> Result<Memory> {
         let fields = found.file.editable_fields(&new_fields(Sharing::Shared))?;
-        let mut memory = match written.filter(|_| found.file.is_unedited(&fields)) {
-            Some(memory) => memory,
-            None => {
-                let memory = self.memory_of_fields(&fields)?;
+        let mut memory = match origin {
+            FileOrigin::KnownHome => {
+                let written = found.file.memory(&self.settings.workspace)?;
+                // What leads every context is a matter of one's own home.
+                let trust = match written.memory_type.leads_contexts() {
+                    true => Trust::Untrusted,
+                    false => written.trust,
+                };
+                Memory { trust, owner: Agent::legacy(), sharing: Sharing::Shared, ..written }
+            }
+            _ => {
+                let memory = nobodys(self.memory_of_fields(&fields)?);
                 Memory { id: found.file.id.unwrap_or(memory.id), ..memory }
             }
         };
-        memory.owner = Agent::legacy();
-        memory.sharing = Sharing::Shared;
-        memory.trust = Trust::Untrusted;
         (memory.case, memory.position, memory.review) = (None, None, None);
         (memory.revision, memory.usage) = (1, None);
         memory.source.how = EntryPoint::Import;
@@ -580,6 +671,7 @@ impl Vault<'_> {
         &self,
         cache: &mut PassCache,
         taken: &BTreeMap<MemoryId, String>,
+        refused: &BTreeSet<MemoryId>,
         state: &mut LocalState,
         report: &mut SyncReport,
     ) -> Result<()> {
@@ -607,7 +699,8 @@ impl Vault<'_> {
             let (path, is_due) = match found {
                 None => (new_path(memory, &paths), true),
                 Some(found) => {
-                    let is_taken = taken.get(&memory.id) == Some(&found.content);
+                    let is_taken = taken.get(&memory.id) == Some(&found.content)
+                        || refused.contains(&memory.id);
                     let step = plan_memory(stored, &found.file);
                     let is_due = is_taken || matches!(step, Ok(MemoryStep::WriteFile));
                     let is_same = is_due || matches!(step, Ok(MemoryStep::Nothing));
@@ -635,7 +728,7 @@ impl Vault<'_> {
         let waiting = state.claimed.iter().filter(|id| !written.contains(id));
         let waiting = waiting.filter(|id| files.memories.contains_key(id)).copied().collect();
         written.extend(state.written.iter().filter(|id| files.memories.contains_key(id)));
-        state.note_written(&self.folder, written, waiting)
+        state.note_written(&self.state, written, waiting)
     }
 
     /// Writes the files of these memories, each over the file that was found.
@@ -663,6 +756,8 @@ impl Vault<'_> {
                 Some(found) => found.file.with_memory(&stored.memory, &notes),
                 None => memory_file(&stored.memory, &notes),
             };
+            let content =
+                MemoryFile::parse(&content)?.signed(&self.settings.workspace, &self.writer);
             let before = self.folder.read(path)?;
             // A person saved it since it was read: the next pass takes that in.
             let is_unread = before.as_deref() != found.map(|found| found.content.as_str());
@@ -712,7 +807,7 @@ impl Vault<'_> {
         report: &mut SyncReport,
     ) -> Result<()> {
         let pages = vault_pages(export, paths, self.settings.history)?;
-        let (earlier, sums) = (PageSums::read(&self.folder)?, PageSums::of(&pages));
+        let (earlier, sums) = (PageSums::read(&self.state)?, PageSums::of(&pages));
         for (path, content) in &pages {
             let before = self.folder.read(path)?;
             if before.as_ref() == Some(content) {
@@ -748,8 +843,18 @@ impl Vault<'_> {
                 false => {}
             }
         }
-        if sums != earlier { sums.write(&self.folder) } else { Ok(()) }
+        if sums != earlier { sums.write(&self.state) } else { Ok(()) }
     }
+}
+
+/// A memory that is nobody's, and not trusted.
+fn nobodys(mut memory: Memory) -> Memory {
+    (memory.owner, memory.revised_by) = (Agent::legacy(), Agent::legacy());
+    (memory.sharing, memory.trust) = (Sharing::Shared, Trust::Untrusted);
+    (memory.source.agent, memory.source.device) = (Agent::legacy(), None);
+    (memory.source.client, memory.source.session) = (None, None);
+    (memory.source.how, memory.source.asserted) = (EntryPoint::Import, false);
+    memory
 }
 
 fn by_id(export: &VaultExport) -> BTreeMap<MemoryId, &StoredMemory> {
@@ -830,7 +935,8 @@ fn report_plan(plan: &StorePlan<'_>, report: &mut SyncReport) {
     report.changed.extend(plan.restorations.iter().map(|(found, ..)| path(found)));
     report.conflicts.extend(plan.conflicts.iter().map(|(found, ..)| path(found)));
     report.created.extend(plan.notes.iter().chain(&plan.claimed).map(|found| path(found)));
-    report.received.extend(plan.foreign.iter().map(|found| path(found)));
+    report.received.extend(plan.foreign.iter().map(|(found, _)| path(found)));
+    report.received.extend(plan.versions.iter().map(|(found, ..)| path(found)));
     report.deleted.extend(plan.missing.iter().map(|memory| memory.id));
     report.removed = plan.gone as u64;
 }

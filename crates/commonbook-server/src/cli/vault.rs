@@ -1,5 +1,6 @@
 //! `vault`: the Markdown files of a workspace, kept equal to its memories; and `rebuild`, the way back.
 
+mod accept;
 mod rebuild;
 mod registry;
 mod report;
@@ -24,10 +25,13 @@ use commonbook_vault::cache::PassCache;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
 use commonbook_vault::report::{SyncOptions, SyncReport};
 use commonbook_vault::settings::{VaultSettings, is_vault};
+use commonbook_vault::state::VaultState;
 use commonbook_vault::sync::Vault;
+use commonbook_vault::writer::VaultWriter;
 
+use accept::AcceptVault;
 pub(crate) use rebuild::RebuildCommand;
-pub(crate) use registry::VaultRegistry;
+pub(crate) use registry::{AdoptedVault, VaultRegistry};
 pub(crate) use source::BookSource;
 
 use crate::config::Config;
@@ -50,6 +54,8 @@ pub(crate) struct VaultCommand {
 enum VaultAction {
     /// Makes a vault in a folder and writes the memories into it
     Init(InitVault),
+    /// Uses a vault that another home made, and believes what it says only of homes whose keys you accept
+    Accept(AcceptVault),
     /// Takes in what you changed in the files, and writes what changed in the store
     Sync(SyncVault),
     /// Does so again and again: each change arrives within a second, until Ctrl-C
@@ -108,6 +114,7 @@ impl VaultCommand {
     pub(crate) fn run(&self, place: &VaultPlace<'_>, as_json: bool) -> Result<()> {
         match &self.action {
             VaultAction::Init(init) => place.init(init, as_json),
+            VaultAction::Accept(accept) => accept.run(place, as_json),
             VaultAction::Sync(sync) => {
                 let folder = place.find(sync.dir.as_deref())?;
                 let options =
@@ -131,7 +138,7 @@ impl VaultCommand {
     /// The folder of the vault, by which its workspace is known.
     pub(crate) fn folder(&self, config: &Config) -> Option<PathBuf> {
         match &self.action {
-            VaultAction::Init(_) => None,
+            VaultAction::Init(_) | VaultAction::Accept(_) => None,
             VaultAction::Sync(SyncVault { dir, .. }) | VaultAction::Watch(WatchVault { dir }) => {
                 find_folder(config, dir.as_deref()).ok()
             }
@@ -144,7 +151,7 @@ impl<'p> VaultPlace<'p> {
     /// the person.
     ///
     /// # Errors
-    /// `forbidden` without the scope `admin`; `not_found` if the folder is no vault; errors of `open`.
+    /// `forbidden` without the scope `admin`, and if this home does not use the vault; errors of `open`.
     pub(crate) fn open(
         folder: Option<&Path>,
         mut caller: Caller,
@@ -159,7 +166,8 @@ impl<'p> VaultPlace<'p> {
             caller.agent = Agent::human();
         }
         if let Some(folder) = folder {
-            caller.workspace = vault_workspace(folder)?;
+            let registry = VaultRegistry::read(config.home()?)?;
+            caller.workspace = registry.vault(folder)?.settings.workspace.clone();
         }
         let source = match address {
             Some(address) => BookSource::Server {
@@ -199,8 +207,14 @@ impl<'p> VaultPlace<'p> {
             history: init.with_history,
             ..VaultSettings::new(self.caller.workspace.clone())
         };
+        let registry = VaultRegistry::read(self.config.home()?)?;
+        let before = match is_vault(&root) {
+            true => Some(registry.vault(&root)?.clone()),
+            false => None,
+        };
         settings.write(&VaultFolder::new(&root, Box::new(DiskSteps)))?;
-        VaultRegistry::add(self.config.home()?, &root, &settings.workspace)?;
+        let writers = before.map(|vault| vault.writers).unwrap_or_default();
+        VaultRegistry::set(self.config.home()?, &root, AdoptedVault { settings, writers })?;
         let report = self.sync(&root, SyncOptions::default())?;
         report::print(&root, &report, false, as_json);
         Ok(())
@@ -230,10 +244,17 @@ impl<'p> VaultPlace<'p> {
         options: SyncOptions,
     ) -> Result<SyncReport> {
         let folder = VaultFolder::new(root, Box::new(DiskSteps));
-        let settings = VaultSettings::read(&folder)?;
+        let home = self.config.home()?;
+        let AdoptedVault { settings, writers } =
+            VaultRegistry::read(home)?.vault(folder.root())?.clone();
+        // The folder still is a vault, and of this workspace.
+        settings.check(&VaultSettings::read(&folder)?)?;
         let vault = Vault {
+            state: VaultState::of(home, folder.root()),
             folder,
             settings,
+            writer: VaultWriter::of_home(&HomeKey::open(home)?),
+            writers,
             source: &self.source,
             person: self.caller.clone(),
             clock: &SystemClock,
@@ -263,10 +284,10 @@ pub(crate) fn sync_after_forgetting(
     open: impl Fn() -> Result<Commonbook>,
 ) -> Result<()> {
     let Some(workspace) = forgotten else { return Ok(()) };
-    let vaults = VaultRegistry::read(config.home()?).vaults.into_iter();
-    for (root, _) in vaults.filter(|(root, of)| of == workspace && is_vault(root)) {
-        let place = VaultPlace::open(Some(&root), caller.clone(), config, &open);
-        let report = place.and_then(|place| place.sync(&root, SyncOptions::default()));
+    let registry = VaultRegistry::read(config.home()?)?;
+    for root in registry.folders_of(workspace).filter(|root| is_vault(root)) {
+        let place = VaultPlace::open(Some(root), caller.clone(), config, &open);
+        let report = place.and_then(|place| place.sync(root, SyncOptions::default()));
         let root = root.display();
         print_note(&match report {
             Ok(report) => {
@@ -304,15 +325,6 @@ fn find_folder(config: &Config, dir: Option<&Path>) -> Result<PathBuf> {
 fn has_files(folder: &Path) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
-}
-
-/// The workspace of the vault in a folder.
-///
-/// # Errors
-/// `not_found` if the folder is no vault; `invalid` if its settings are damaged.
-fn vault_workspace(folder: &Path) -> Result<Workspace> {
-    let folder = VaultFolder::new(folder, Box::new(DiskSteps));
-    Ok(VaultSettings::read(&folder)?.workspace)
 }
 
 /// The folder of the project's vault.

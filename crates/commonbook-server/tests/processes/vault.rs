@@ -187,6 +187,13 @@ impl Machine {
         self.clone.to_str().unwrap()
     }
 
+    /// The key of its home.
+    fn key(&self) -> String {
+        let accepted = printed(&self.home.run(&["vault", "accept", self.dir(), "--json"]));
+        let accepted: Value = serde_json::from_str(&accepted).unwrap();
+        accepted["key"].as_str().unwrap().to_owned()
+    }
+
     fn sync(&self) -> String {
         printed(&self.home.run(&["vault", "sync", self.dir(), "--git", "--many"]))
     }
@@ -208,8 +215,13 @@ fn two_machines_share_a_vault_by_git_and_come_to_rest() {
     one.sync();
     // The second machine begins with a rebuild, so that the memories keep their owners.
     let two = Machine::clone_of(origin.path(), "two@x");
-    printed(&two.home.run(&["rebuild", "--from-vault", two.dir()]));
+    let unknown = two.home.run(&["vault", "sync", two.dir()]);
+    let unknown = String::from_utf8_lossy(&unknown.stderr);
+    assert!(unknown.contains("neither made nor accepted"), "{unknown}");
+    let first = one.key();
+    printed(&two.home.run(&["rebuild", "--from-vault", two.dir(), "--writer", &first]));
     two.sync();
+    printed(&one.home.run(&["vault", "accept", one.dir(), "--writer", &two.key()]));
     assert_eq!(texts(&one.home), texts(&two.home));
     // Each edits, one of them the same line.
     let edit = |machine: &Machine, text: &str, from: &str, to: &str| {
@@ -231,7 +243,7 @@ fn two_machines_share_a_vault_by_git_and_come_to_rest() {
     }
     // Whose it was there is a claim here.
     let listed = printed(&one.home.run(&["list", "--json", "--owner", "legacy"]));
-    assert!(listed.contains("lives an hour") && listed.contains("untrusted"), "{listed}");
+    assert!(listed.contains("lives an hour"), "{listed}");
     let heads =
         [&one, &two].map(|machine| printed(&shell(&machine.clone, "git rev-parse HEAD:memories")));
     assert_eq!(heads[0], heads[1], "both have the same files");
@@ -270,8 +282,19 @@ fn a_vault_is_a_persons_and_a_lost_store_comes_back() {
     assert!(String::from_utf8_lossy(&other.stderr).contains("is the vault of workspace default"));
     let export = |home: &Home| printed(&home.run(&["export", "-"]));
     let before = export(&home);
-    printed(&again.run(&["rebuild", "--from-vault", vault, "--with-history"]));
-    assert_eq!(unsigned(&export(&again)), unsigned(&before));
+    let rebuild = ["rebuild", "--from-vault", vault, "--with-history"];
+    for entry in fs::read_dir(home.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_string_lossy().starts_with("commonbook.db") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    printed(&home.run(&rebuild));
+    assert_eq!(unsigned(&export(&home)), unsigned(&before));
+    // A home with another key does not know who wrote it.
+    printed(&again.run(&rebuild));
+    let there = export(&again);
+    assert!(there.contains("import/human") && !there.contains("\"human\""), "{there}");
 }
 
 #[test]

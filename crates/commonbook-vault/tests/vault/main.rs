@@ -16,13 +16,14 @@ mod warm;
 pub(crate) use callers::{at, caller, elsewhere, person, request};
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use commonbook::Commonbook;
 use commonbook::base::clock::{Clock, FixedClock};
 use commonbook::base::error::Result;
+use commonbook::base::home_key::HomeKey;
 use commonbook::base::id::CountingIds;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
@@ -37,7 +38,9 @@ use commonbook_vault::folder::{DiskSteps, FileSteps, VaultFolder};
 use commonbook_vault::report::{SyncOptions, SyncReport};
 use commonbook_vault::settings::VaultSettings;
 use commonbook_vault::source::{StoreChanges, VaultSource};
+use commonbook_vault::state::VaultState;
 use commonbook_vault::sync::Vault;
+use commonbook_vault::writer::{VaultWriter, WriterKey};
 use serde_json::Value;
 
 /// A Commonbook with a home and a vault of its own, and its clock.
@@ -46,9 +49,11 @@ pub(crate) struct World {
     pub(crate) clock: Arc<FixedClock>,
     ids: Arc<CountingIds>,
     pub(crate) workspace: String,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
     /// What the passes know: they are of one process until one of them fails.
     cache: RefCell<PassCache>,
+    /// The homes whose keys this one accepted.
+    writers: RefCell<BTreeSet<WriterKey>>,
     pub(crate) folder: Arc<tempfile::TempDir>,
 }
 
@@ -59,17 +64,20 @@ impl World {
 
     /// A new home with the vault in this folder.
     pub(crate) fn with_folder(folder: Arc<tempfile::TempDir>) -> Self {
-        Self::with_ids(folder, Arc::new(CountingIds::default()))
+        Self::with_ids(folder, Arc::new(CountingIds::default()), "a")
     }
 
     /// Two homes whose ids are never the same, each with a vault.
     pub(crate) fn pair() -> [Self; 2] {
         let ids = Arc::new(CountingIds::default());
-        [0, 1].map(|_| Self::with_ids(Arc::new(tempfile::tempdir().unwrap()), Arc::clone(&ids)))
+        let folder = || Arc::new(tempfile::tempdir().unwrap());
+        ["a", "b"].map(|digit| Self::with_ids(folder(), Arc::clone(&ids), digit))
     }
 
-    fn with_ids(folder: Arc<tempfile::TempDir>, ids: Arc<CountingIds>) -> Self {
+    /// A home whose key has this digit alone.
+    fn with_ids(folder: Arc<tempfile::TempDir>, ids: Arc<CountingIds>, digit: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
+        HomeKey::replace(home.path(), &digit.repeat(64)).unwrap();
         let store = SqliteStore::open(&home.path().join("commonbook.db")).unwrap();
         let clock = Arc::new(FixedClock::at(at(0)));
         let book = Commonbook::with_clock_and_ids(
@@ -78,7 +86,8 @@ impl World {
             Arc::clone(&ids) as _,
         );
         let (workspace, cache) = ("x".to_owned(), RefCell::default());
-        Self { book, clock, ids, workspace, _home: home, cache, folder }
+        let writers = RefCell::default();
+        Self { book, clock, ids, workspace, home, cache, writers, folder }
     }
 
     pub(crate) fn save(&self, agent: &str, text: &str) -> Memory {
@@ -153,6 +162,20 @@ impl World {
         sweep(hours) + sweep(hours + 1)
     }
 
+    /// This home as a writer of vaults.
+    pub(crate) fn writer(&self) -> VaultWriter {
+        VaultWriter::of_home(&HomeKey::open(self.home.path()).unwrap())
+    }
+
+    pub(crate) fn state(&self) -> VaultState {
+        VaultState::of(self.home.path(), self.folder())
+    }
+
+    /// Accepts the key of another home.
+    pub(crate) fn accept(&self, other: &Self) {
+        self.writers.borrow_mut().insert(other.writer().key());
+    }
+
     fn person(&self) -> Caller {
         elsewhere("human", &self.workspace)
     }
@@ -175,6 +198,9 @@ impl World {
         let vault = Vault {
             folder,
             settings,
+            state: self.state(),
+            writer: self.writer(),
+            writers: self.writers.borrow().clone(),
             source: self,
             person: self.person(),
             clock: &*self.clock,

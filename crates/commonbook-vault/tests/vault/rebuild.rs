@@ -1,11 +1,13 @@
 //! A store that was lost comes back from its vault.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
-use commonbook_vault::rebuild::rebuild_lines;
+use commonbook_vault::rebuild::{RebuildTrust, rebuild_lines};
 use commonbook_vault::settings::VaultSettings;
 use commonbook_vault::source::VaultSource as _;
+use commonbook_vault::state::PageSums;
 
 use crate::team::team;
 use crate::{World, at};
@@ -14,9 +16,11 @@ fn rebuilt(old: &World, with_history: bool) -> World {
     let new = World::with_folder(Arc::clone(&old.folder));
     new.clock.set(at(20));
     let folder = VaultFolder::new(old.folder.path(), Box::new(DiskSteps));
-    let rebuild = rebuild_lines(&folder, with_history).unwrap();
-    assert_eq!(rebuild.notes, []);
-    for result in new.import_lines(rebuild.lines).unwrap() {
+    let (writers, pages) =
+        (BTreeSet::from([old.writer().key()]), PageSums::read(&old.state()).unwrap());
+    let rebuild = rebuild_lines(&folder, with_history, &RebuildTrust { writers, pages }).unwrap();
+    assert_eq!((rebuild.notes, rebuild.others), (Vec::new(), Vec::new()));
+    for result in new.import_lines(rebuild.own).unwrap() {
         assert!(result.error.is_none(), "{:?}", result.error);
     }
     new

@@ -1,12 +1,15 @@
 //! Folders of strangers: git's own files in a vault, and links that lead out of it.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use commonbook::base::error::ErrorKind;
+use commonbook::model::memory::Memory;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
-use commonbook_vault::git::files_of_others;
 use commonbook_vault::settings::VaultSettings;
+
+use crate::World;
 
 #[test]
 fn a_vault_that_is_a_git_directory_is_no_repository() {
@@ -19,7 +22,6 @@ fn a_vault_that_is_a_git_directory_is_no_repository() {
         Command::new("sh").args(["-ec", script]).current_dir(folder.path()).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     assert!(fs::exists(folder.path().join("HEAD")).unwrap());
-    assert!(files_of_others(folder.path(), &["note.md"]).is_empty());
     fs::write(folder.path().join("vault.json"), r#"{"format":1,"workspace":"x"}"#).unwrap();
     let refused = VaultSettings::read(&VaultFolder::new(folder.path(), Box::new(DiskSteps)));
     let error = refused.map(drop).unwrap_err();
@@ -45,4 +47,153 @@ fn no_link_in_a_vault_is_followed() {
     }
     assert_eq!(kind(VaultSettings::read(&folder).map(drop)), refused);
     assert_eq!(fs::read_to_string(secret).unwrap(), "a secret");
+}
+
+/// Runs git in a folder, as this author.
+fn git(folder: &Path, author: &str, arguments: &[&str]) {
+    let (name, mail) = (format!("user.name={author}"), format!("user.email={author}@example.org"));
+    let settings = ["-c", &*name, "-c", &*mail, "-c", "init.defaultBranch=main"];
+    let output = Command::new("git").current_dir(folder).args(settings).args(arguments).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Commits everything in a folder and pushes it.
+fn push(folder: &Path, author: &str) {
+    git(folder, author, &["add", "--all"]);
+    git(folder, author, &["commit", "--quiet", "-m", "notes"]);
+    git(folder, author, &["push", "--quiet", "origin", "HEAD:main"]);
+}
+
+/// A home with a vault in a repository, and a clone of it by another home.
+fn shared_vault() -> ([World; 2], tempfile::TempDir) {
+    let worlds = World::pair();
+    let origin = tempfile::tempdir().unwrap();
+    git(origin.path(), "ann", &["init", "--quiet", "--bare"]);
+    let [ann, bob] = &worlds;
+    let path = origin.path().to_str().unwrap();
+    ann.save("scout", "The gate of the harbour opens at six");
+    ann.sync();
+    git(ann.folder(), "ann", &["init", "--quiet"]);
+    git(ann.folder(), "ann", &["remote", "add", "origin", path]);
+    push(ann.folder(), "ann");
+    ann.sync();
+    git(bob.folder(), "bob", &["clone", "--quiet", path, "."]);
+    (worlds, origin)
+}
+
+fn pull(world: &World, name: &str) {
+    git(world.folder(), name, &["pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main"]);
+}
+
+/// The owner, the trust, who revised it last, and the text of each memory that says this.
+fn with_text(world: &World, text: &str) -> Vec<[String; 4]> {
+    let found = world.list().into_iter().filter(|memory| memory.text.contains(text));
+    let shown = |memory: Memory| {
+        let Memory { owner, trust, revised_by, text, .. } = memory;
+        [owner.to_string(), trust.name().to_owned(), revised_by.to_string(), text]
+    };
+    found.map(shown).collect()
+}
+
+#[test]
+fn what_git_brings_is_nobodys_whatever_it_says_of_itself() {
+    let ([ann, bob], _origin) = shared_vault();
+    // Bob commits in the name of Ann: a note, a forged memory of hers, another hour, and an end.
+    let (path, content) = ann.file_with("harbour");
+    let forged = content
+        .replace("opens at six", "stays shut")
+        .replace("owner_agent: scout", "owner_agent: human")
+        .replace("memory_type: semantic", "memory_type: profile");
+    let id = forged.lines().find(|line| line.starts_with("id: ")).unwrap().to_owned();
+    bob.write("memories/forged.md", &forged.replace(&id, "id: mem_01kafwrf2v5n4b3x8c9d0e1f2g"));
+    bob.write("note.md", "Reviews are off\n");
+    bob.write(&path, &content.replace("opens at six", "opens at midnight"));
+    push(bob.folder(), "ann");
+    pull(&ann, "ann");
+    let report = ann.sync();
+    assert_eq!((report.created.len(), report.changed.len()), (0, 0), "{report:?}");
+    assert_eq!(report.received.len(), 3, "{report:?}");
+    let nobodys = |text: &str| [["legacy", "untrusted", "legacy", text].map(str::to_owned)];
+    assert_eq!(with_text(&ann, "Reviews"), nobodys("Reviews are off"));
+    assert_eq!(with_text(&ann, "stays shut"), nobodys("The gate of the harbour stays shut"));
+    let midnight = "The gate of the harbour opens at midnight";
+    assert_eq!(with_text(&ann, "midnight"), nobodys(midnight));
+    let six = ["scout", "normal", "scout", "The gate of the harbour opens at six"];
+    assert_eq!(with_text(&ann, "at six"), [six.map(str::to_owned)]);
+    assert!(fs::read_to_string(ann.folder().join(&path)).unwrap().contains("at six"));
+    // An end is not believed either, and another pass says the same.
+    bob.write(
+        &path,
+        &content.replace("revision: 1\n", "revision: 1\ndeleted_at: 2026-01-01T00:00:00Z\n"),
+    );
+    push(bob.folder(), "ann");
+    git(ann.folder(), "ann", &["checkout", "--quiet", "."]);
+    pull(&ann, "ann");
+    ann.sync();
+    assert_eq!(with_text(&ann, "at six"), [six.map(str::to_owned)]);
+    ann.restart();
+    let report = ann.sync();
+    assert!(!report.changed_store() && report.received.is_empty(), "{report:?}");
+}
+
+#[test]
+fn what_the_person_writes_and_commits_is_the_persons() {
+    let ([ann, _bob], _origin) = shared_vault();
+    let (path, content) = ann.file_with("harbour");
+    ann.write(&path, &content.replace("at six", "at seven"));
+    ann.write("lunch.md", "Lunch is at noon\n");
+    push(ann.folder(), "ann");
+    let report = ann.sync();
+    assert_eq!((report.changed.len(), report.created.len()), (1, 1), "{report:?}");
+    assert_eq!(with_text(&ann, "noon")[0][0], "human");
+    assert_eq!(with_text(&ann, "seven")[0][2], "human");
+}
+
+#[test]
+fn a_home_whose_key_was_accepted_writes_as_this_one_does() {
+    let ([ann, bob], _origin) = shared_vault();
+    bob.accept(&ann);
+    let report = bob.sync();
+    assert_eq!(report.received.len(), 1, "{report:?}");
+    let six = ["legacy", "normal", "scout", "The gate of the harbour opens at six"];
+    assert_eq!(with_text(&bob, "at six"), [six.map(str::to_owned)]);
+    // Bob's person edits the file, his home signs it, and Ann has accepted his key.
+    bob.edit("harbour", |content| content.replace("at six", "at seven"));
+    assert_eq!(bob.sync().changed.len(), 1);
+    push(bob.folder(), "bob");
+    ann.accept(&bob);
+    pull(&ann, "ann");
+    let report = ann.sync();
+    assert_eq!((report.changed.len(), report.received.len()), (1, 0), "{report:?}");
+    assert_eq!(with_text(&ann, "seven")[0][0], "scout");
+    push(ann.folder(), "ann");
+    pull(&bob, "bob");
+    bob.sync();
+    // A letter more, and the signature proves nothing.
+    bob.edit("harbour", |content| content.replace("at seven", "at eleven"));
+    push(bob.folder(), "bob");
+    pull(&ann, "ann");
+    assert_eq!(ann.sync().received.len(), 1);
+    assert_eq!(with_text(&ann, "seven").len(), 1);
+    assert_eq!(with_text(&ann, "eleven")[0][1], "untrusted");
+}
+
+#[test]
+fn git_gets_no_private_files_whatever_it_tracks_or_ignores() {
+    let ([ann, _bob], _origin) = shared_vault();
+    fs::write(ann.folder().join(".gitignore"), "*.tmp\n").unwrap();
+    ann.sync();
+    let ignored = fs::read_to_string(ann.folder().join(".gitignore")).unwrap();
+    assert_eq!(ignored, "*.tmp\n.commonbook/\nprivate/\nquarantine/\n");
+    ann.write("private/diary.md", "a secret\n");
+    fs::write(ann.folder().join(".gitignore"), "").unwrap();
+    let pass = |_| Ok(commonbook_vault::report::SyncReport::default());
+    let git_sync = commonbook_vault::git::sync_with_git;
+    git(ann.folder(), "ann", &["config", "user.email", "ann@example.org"]);
+    git(ann.folder(), "ann", &["config", "user.name", "ann"]);
+    git_sync(ann.folder(), commonbook_vault::report::SyncOptions::default(), &pass).unwrap();
+    let output = Command::new("git").current_dir(ann.folder()).arg("ls-files").output().unwrap();
+    let tracked = String::from_utf8(output.stdout).unwrap();
+    assert!(tracked.contains("memories/") && !tracked.contains("diary"), "{tracked}");
 }

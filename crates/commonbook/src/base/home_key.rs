@@ -61,7 +61,13 @@ impl HomeKey {
     /// tell it.
     #[must_use]
     pub fn derived_hex(&self, purpose: &str) -> String {
-        hex(&self.sign(&format!("key\n{purpose}")))
+        hex(&self.derived_bytes(purpose))
+    }
+
+    /// The bytes of that key.
+    #[must_use]
+    pub fn derived_bytes(&self, purpose: &str) -> [u8; 32] {
+        self.sign(&format!("key\n{purpose}"))
     }
 
     /// A key of no home, for this process alone.

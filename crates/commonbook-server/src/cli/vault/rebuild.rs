@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
+use commonbook::model::origin::LineOrigin;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
-use commonbook_vault::rebuild::rebuild_lines;
+use commonbook_vault::rebuild::{RebuildTrust, rebuild_lines};
 use commonbook_vault::settings::VaultSettings;
-use commonbook_vault::source::VaultSource as _;
+use commonbook_vault::state::{PageSums, VaultState};
+use commonbook_vault::writer::{VaultWriter, WriterKey};
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::{BookSource, VaultPlace, VaultRegistry};
+use super::{AdoptedVault, BookSource, VaultPlace, VaultRegistry};
 use crate::follow;
 use crate::output::{count_text, print_json, print_line, print_note};
 
@@ -24,6 +27,9 @@ pub(crate) struct RebuildCommand {
     /// Folder of the vault
     #[arg(long, value_name = "DIR")]
     from_vault: PathBuf,
+    /// Accept the home with this key, which its person told you: what it signed comes back as it was
+    #[arg(long = "writer", value_name = "KEY")]
+    writers: Vec<WriterKey>,
     /// Read the earlier revisions too
     #[arg(long)]
     with_history: bool,
@@ -33,26 +39,37 @@ pub(crate) struct RebuildCommand {
 }
 
 impl RebuildCommand {
-    /// The folder.
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.from_vault.clone()
-    }
-
     /// Imports what the vault holds, and prints how much that was.
     ///
     /// # Errors
     /// `not_found` if the folder is no vault; `invalid` if some lines were refused: all others are there.
     pub(crate) fn run(&self, place: &VaultPlace<'_>, as_json: bool) -> Result<()> {
-        let folder = VaultFolder::new(&self.from_vault, Box::new(DiskSteps));
-        let settings = VaultSettings::read(&folder)?;
-        let rebuild = rebuild_lines(&folder, self.with_history)?;
+        let root =
+            std::fs::canonicalize(&self.from_vault).unwrap_or_else(|_| self.from_vault.clone());
+        let folder = VaultFolder::new(&root, Box::new(DiskSteps));
+        let settings = VaultSettings::new(place.caller.workspace.clone());
+        settings.check(&VaultSettings::read(&folder)?)?;
+        let home = place.config.home()?;
+        let registry = VaultRegistry::read(home)?;
+        let new = || AdoptedVault::new(settings.clone());
+        let mut vault = registry.find(&root).cloned().unwrap_or_else(new);
+        vault.writers.extend(&self.writers);
+        VaultRegistry::set(home, &root, vault.clone())?;
+        let mut writers = vault.writers;
+        writers.insert(VaultWriter::of_home(&HomeKey::open(home)?).key());
+        let pages = PageSums::read(&VaultState::of(home, &root))?;
+        let rebuild = rebuild_lines(&folder, self.with_history, &RebuildTrust { writers, pages })?;
         for note in &rebuild.notes {
             print_note(&format!("{}: {}", note.path, note.reason));
         }
-        let progress = ProgressBar::new(rebuild.lines.len() as u64);
+        let all = rebuild.own.len() + rebuild.others.len();
+        let progress = ProgressBar::new(all as u64);
         let (mut refused, mut imported) = (Vec::new(), 0_u64);
-        for chunk in rebuild.lines.chunks(CHUNK_LINES) {
-            for (line, result) in chunk.iter().zip(place.source.import_lines(chunk.to_vec())?) {
+        let own = rebuild.own.chunks(CHUNK_LINES).map(|chunk| (chunk, LineOrigin::ThisHome));
+        let others = rebuild.others.chunks(CHUNK_LINES).map(|chunk| (chunk, LineOrigin::File));
+        for (chunk, origin) in own.chain(others) {
+            let results = place.source.import_lines_of(origin, chunk.to_vec())?;
+            for (line, result) in chunk.iter().zip(results) {
                 match result.error {
                     Some(error) => refused.push((line.clone(), error)),
                     None => imported += 1,
@@ -61,9 +78,13 @@ impl RebuildCommand {
             progress.inc(chunk.len() as u64);
         }
         progress.finish_and_clear();
-        let root =
-            std::fs::canonicalize(&self.from_vault).unwrap_or_else(|_| self.from_vault.clone());
-        VaultRegistry::add(place.config.home()?, &root, &settings.workspace)?;
+        if !rebuild.others.is_empty() {
+            let others = count_text(rebuild.others.len() as u64, "line is", "lines are");
+            print_note(&format!(
+                "{others} of others: neither this home nor one whose key you accepted has signed them, so \
+                 `human` there is `import/human`, and nothing of them is a rule"
+            ));
+        }
         if let BookSource::Home { book, .. } = &place.source
             && !self.later
             && let Err(error) = follow::update_index(book)

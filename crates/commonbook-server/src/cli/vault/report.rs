@@ -46,7 +46,7 @@ pub(crate) fn print_changes(report: &SyncReport) {
     for (action, paths) in [
         ("changed", &report.changed),
         ("new", &report.created),
-        ("by others, not trusted", &report.received),
+        ("by others", &report.received),
         ("kept both", &report.conflicts),
         ("deleted", &deleted),
     ] {

@@ -23,6 +23,33 @@ pub(crate) enum BookSource {
     Server { server: RestClient, caller: Caller, key: Box<HomeKey> },
 }
 
+impl BookSource {
+    /// Imports lines of this origin.
+    ///
+    /// # Errors
+    /// `invalid` if a line is none of an export; `unavailable` if the store or the server fails.
+    pub(crate) fn import_lines_of(
+        &self,
+        origin: LineOrigin,
+        mut lines: Vec<RecordLine>,
+    ) -> Result<Vec<ImportRecord>> {
+        match self {
+            Self::Home { book, caller } => {
+                let line = |line| ImportLine::from_json(Value::Object(line), origin);
+                let lines = lines.into_iter().map(line).collect::<Result<Vec<_>>>()?;
+                let results = book.import_lines(caller, Some(&caller.workspace), lines)?;
+                Ok(results.into_iter().map(ImportRecord::from).collect())
+            }
+            Self::Server { server, caller, key } => {
+                if origin == LineOrigin::ThisHome {
+                    lines.iter_mut().for_each(|line| sign_line(line, key));
+                }
+                server.import_lines(caller, &Map::new(), lines.into_iter().map(Value::Object))
+            }
+        }
+    }
+}
+
 impl VaultSource for BookSource {
     fn export_page(&self, request: &ExportWorkspace) -> Result<ExportPage> {
         match self {
@@ -36,21 +63,7 @@ impl VaultSource for BookSource {
     }
 
     fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>> {
-        match self {
-            Self::Home { book, caller } => {
-                let lines = lines
-                    .into_iter()
-                    .map(|line| ImportLine::from_json(Value::Object(line), LineOrigin::ThisHome));
-                let lines = lines.collect::<Result<Vec<_>>>()?;
-                let results = book.import_lines(caller, Some(&caller.workspace), lines)?;
-                Ok(results.into_iter().map(ImportRecord::from).collect())
-            }
-            Self::Server { server, caller, key } => {
-                let mut lines = lines;
-                lines.iter_mut().for_each(|line| sign_line(line, key));
-                server.import_lines(caller, &Map::new(), lines.into_iter().map(Value::Object))
-            }
-        }
+        self.import_lines_of(LineOrigin::ThisHome, lines)
     }
 
     fn changes_after(&self, event: u64) -> Result<StoreChanges> {

@@ -1,0 +1,91 @@
+//! `vault accept`: uses a vault that another home made.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use commonbook::base::error::{Error, Result};
+use commonbook::base::home_key::HomeKey;
+use commonbook_vault::files::VaultFiles;
+use commonbook_vault::folder::{DiskSteps, VaultFolder};
+use commonbook_vault::report::SyncOptions;
+use commonbook_vault::settings::VaultSettings;
+use commonbook_vault::writer::{VaultWriter, WriterKey};
+use serde_json::{Value, json};
+
+use super::{AdoptedVault, VaultPlace, VaultRegistry, report};
+use crate::output::{count_text, print_json, print_line, print_note};
+
+/// Uses a vault that another home made: its memories become those of others, and none of them is trusted
+/// until you accept the key of the home that signed it.
+#[derive(Debug, Args)]
+pub(super) struct AcceptVault {
+    /// Folder [default: this folder if it is a vault, else that of the project]
+    dir: Option<PathBuf>,
+    /// Accept the home with this key, which its person told you: what it signed is as good as what you wrote
+    #[arg(long = "writer", value_name = "KEY")]
+    writers: Vec<WriterKey>,
+    /// Take in more new files than a pass takes in unasked
+    #[arg(long)]
+    many: bool,
+}
+
+impl AcceptVault {
+    /// Adopts the vault, with the homes of these keys, and runs one pass.
+    ///
+    /// # Errors
+    /// `not_found` if the folder is no vault; `conflict` if it is the vault of another workspace; errors of
+    /// the pass.
+    pub(super) fn run(&self, place: &VaultPlace<'_>, as_json: bool) -> Result<()> {
+        let root = place.find(self.dir.as_deref())?;
+        let (home, folder) = (place.config.home()?, VaultFolder::new(&root, Box::new(DiskSteps)));
+        let workspace = place.caller.workspace.clone();
+        let said = VaultSettings::read(&folder)?;
+        if said.workspace != workspace {
+            let message = format!(
+                "the vault says that it is of workspace {}; expected {workspace}, that of this folder",
+                said.workspace
+            );
+            return Err(Error::conflict(message)
+                .with_field("DIR")
+                .hint(format!("If it is yours to say, give --workspace {}.", said.workspace)));
+        }
+        let registry = VaultRegistry::read(home)?;
+        let new = || AdoptedVault::new(VaultSettings::new(workspace.clone()));
+        let mut vault = registry.find(&root).cloned().unwrap_or_else(new);
+        let own = VaultWriter::of_home(&HomeKey::open(home)?).key();
+        vault.writers.extend(&self.writers);
+        let accepted = vault.writers.clone();
+        let found = writers_of(&folder, &said)?;
+        VaultRegistry::set(home, &root, vault)?;
+        let options = SyncOptions { many: self.many, ..SyncOptions::default() };
+        let done = place.sync(&root, options)?;
+        let waiting = found.iter().filter(|(key, _)| **key != own && !accepted.contains(*key));
+        if as_json {
+            let waiting = waiting.map(|(key, files)| json!({"key": key, "files": files}));
+            let waiting: Vec<Value> = waiting.collect();
+            print_json(&json!({"key": own, "accepted": accepted, "waiting": waiting}));
+            return Ok(());
+        }
+        report::print(&root, &done, false, as_json);
+        print_line(&format!("the key of this home, for those who share the vault: {own}"));
+        for (key, files) in waiting {
+            let (files, root) = (count_text(*files, "file", "files"), root.display());
+            print_note(&format!(
+                "{files} signed with {key}; if its person told you that key, run `commonbook vault accept {root} --writer {key}`"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The homes that signed files of a vault, each with their number.
+fn writers_of(folder: &VaultFolder, settings: &VaultSettings) -> Result<BTreeMap<WriterKey, u64>> {
+    let mut writers = BTreeMap::new();
+    let files = VaultFiles::read(folder)?;
+    let all = files.memories.values().flatten();
+    for key in all.filter_map(|found| found.file.writer(&settings.workspace)) {
+        *writers.entry(key).or_default() += 1;
+    }
+    Ok(writers)
+}

@@ -1,0 +1,152 @@
+//! Whether git has brought files into a folder since a pass. Git is not run for it: the settings of a
+//! repository can be a stranger's.
+//!
+//! Git writes its index after the files and before it moves the branch, and notes each move in the log of
+//! `HEAD`. So if the index is the same, git has written no file; and if only commits were made since, all that
+//! they hold was written here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use commonbook::base::clock::{Clock as _, SystemClock};
+use commonbook::base::hash::sha256;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Names in the folder of git that are there while it puts files of several commits together.
+const WORK_MARKS: [&str; 6] =
+    ["index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
+
+/// How the notes of the log begin that tell of a commit made here.
+const OWN_MOVES: [&str; 3] = ["commit: ", "commit (initial): ", "commit (amend): "];
+
+/// The age of the index at which git, which moves the branch right after it, has ended.
+const SETTLED_AGE: Duration = Duration::from_secs(1);
+
+/// Where a repository stands, as git's own files say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitPosition {
+    /// The checksum of the index.
+    index: String,
+    /// The commit that is checked out; empty without one.
+    commit: String,
+    /// The length of the log of `HEAD`, in bytes, and its checksum.
+    log_bytes: usize,
+    log: String,
+}
+
+/// What git has done to a folder since a pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitArrival {
+    /// Whether it can have brought files.
+    pub brought_files: bool,
+    /// Where the repository stands now; `None` if the folder lies in none.
+    pub position: Option<GitPosition>,
+}
+
+/// What git has done to a folder since it stood at this position; `None` before the first pass, when every
+/// file of a repository counts as brought. While git may be about to move the branch, it waits, at most a
+/// second.
+#[must_use]
+pub fn arrival_since(before: Option<&GitPosition>, folder: &Path) -> GitArrival {
+    let Some(git) = git_folder(folder) else {
+        return GitArrival { brought_files: before.is_some(), position: None };
+    };
+    let is_at_work = || WORK_MARKS.iter().any(|name| git.join(name).exists());
+    let log = read_log(&git);
+    let now = position_of(&git, &log);
+    let brought = |now: &GitPosition, log: &[u8]| {
+        is_at_work() || before.is_none_or(|before| !only_commits_between(before, now, log))
+    };
+    let is_settled = before.is_none_or(|before| before.index == now.index)
+        || before.is_some_and(|before| before.commit != now.commit || before.log != now.log);
+    let left = unsettled_time(&git.join("index")).filter(|_| !is_settled && !brought(&now, &log));
+    let Some(left) = left else {
+        return GitArrival { brought_files: brought(&now, &log), position: Some(now) };
+    };
+    let (_sender, receiver) = mpsc::channel::<()>();
+    let _waited = receiver.recv_timeout(left);
+    let log = read_log(&git);
+    let now = position_of(&git, &log);
+    GitArrival { brought_files: brought(&now, &log), position: Some(now) }
+}
+
+/// Whether nothing but commits made here lies between two positions.
+fn only_commits_between(before: &GitPosition, now: &GitPosition, log: &[u8]) -> bool {
+    let Some((earlier, later)) = log.split_at_checked(before.log_bytes) else { return false };
+    if sum_of(earlier) != before.log {
+        return false;
+    }
+    let later = String::from_utf8_lossy(later);
+    let mut commit = before.commit.as_str();
+    for line in later.lines() {
+        let Some((head, note)) = line.split_once('\t') else { return false };
+        let mut words = head.split(' ');
+        let (Some(old), Some(new)) = (words.next(), words.next()) else { return false };
+        let is_first = commit.is_empty() && old.bytes().all(|byte| byte == b'0');
+        if !(old == commit || is_first) || !OWN_MOVES.iter().any(|own| note.starts_with(own)) {
+            return false;
+        }
+        commit = new;
+    }
+    commit == now.commit
+}
+
+/// How long the index is too young to say that git has ended.
+fn unsettled_time(index: &Path) -> Option<Duration> {
+    let modified = fs::metadata(index).and_then(|found| found.modified()).ok()?;
+    // A file has the time of the machine, in tests too.
+    let age = SystemClock.now().duration_since(Timestamp::try_from(modified).ok()?);
+    let age = Duration::try_from(age).unwrap_or_default();
+    SETTLED_AGE.checked_sub(age).filter(|left| !left.is_zero())
+}
+
+fn read_log(git: &Path) -> Vec<u8> {
+    fs::read(git.join("logs/HEAD")).unwrap_or_default()
+}
+
+fn position_of(git: &Path, log: &[u8]) -> GitPosition {
+    GitPosition {
+        index: sum_of(&fs::read(git.join("index")).unwrap_or_default()),
+        commit: commit_of(git),
+        log_bytes: log.len(),
+        log: sum_of(log),
+    }
+}
+
+fn sum_of(bytes: &[u8]) -> String {
+    sha256(&String::from_utf8_lossy(bytes))
+}
+
+/// The folder of git of the repository that a folder lies in.
+fn git_folder(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find_map(|above| {
+        let git = above.join(".git");
+        if git.is_dir() {
+            return Some(git);
+        }
+        // A worktree or a submodule: the file names the folder.
+        let text = fs::read_to_string(&git).ok()?;
+        Some(above.join(text.trim().strip_prefix("gitdir:")?.trim()))
+    })
+}
+
+/// The commit that is checked out; empty if there is none, or if it cannot be told.
+fn commit_of(git: &Path) -> String {
+    let head = fs::read_to_string(git.join("HEAD")).unwrap_or_default();
+    let Some(branch) = head.trim().strip_prefix("ref:").map(str::trim) else {
+        return head.trim().to_owned();
+    };
+    let common = fs::read_to_string(git.join("commondir")).map(|path| git.join(path.trim()));
+    let common = common.unwrap_or_else(|_| git.to_owned());
+    let loose =
+        [git, &*common].into_iter().find_map(|git| fs::read_to_string(git.join(branch)).ok());
+    if let Some(commit) = loose {
+        return commit.trim().to_owned();
+    }
+    let packed = fs::read_to_string(common.join("packed-refs")).unwrap_or_default();
+    let commit = packed.lines().find_map(|line| line.strip_suffix(branch)?.strip_suffix(' '));
+    commit.unwrap_or_default().to_owned()
+}
