@@ -23,7 +23,7 @@ use crate::secret_string::SecretString;
 use crate::verb::Verb;
 
 /// The settings file in the home folder.
-const SETTINGS_FILE: &str = "config.json";
+pub(crate) const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
 const SETTINGS_SECTIONS: [&str; 11] = [
@@ -39,6 +39,38 @@ const SETTINGS_SECTIONS: [&str; 11] = [
     "entities",
     "folders",
 ];
+
+/// The sections of that file by which a process runs commands, opens folders or calls addresses.
+const REACH_SECTIONS: [&str; 6] =
+    ["audit", "backup", "contradictions", "database", "digest", "folders"];
+
+/// The values of a config.json by which a process runs commands, opens folders or calls addresses, each with
+/// its keys; of a database only that there is one, since its address can hold a password. A file that is no
+/// JSON names none: no process reads it.
+pub(crate) fn settings_reach(file: &[u8]) -> Vec<String> {
+    let sections: Map<String, Value> = serde_json::from_slice(file).unwrap_or_default();
+    let named = sections.into_iter().filter(|(name, _)| REACH_SECTIONS.contains(&name.as_str()));
+    named
+        .flat_map(|(name, section)| match &*name {
+            "database" => vec![name],
+            _ => texts_below(&name, &section),
+        })
+        .collect()
+}
+
+/// The texts in a value, each with its keys.
+fn texts_below(path: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![format!("{path} {text:?}")],
+        Value::Array(items) => items.iter().flat_map(|item| texts_below(path, item)).collect(),
+        Value::Object(fields) => {
+            let below =
+                |(key, value): (&String, &Value)| texts_below(&format!("{path}.{key}"), value);
+            fields.iter().flat_map(below).collect()
+        }
+        _ => Vec::new(),
+    }
+}
 
 /// The configuration from the environment.
 #[derive(Debug, Clone, Default)]

@@ -8,10 +8,14 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::store::sqlite::backup::{self, BackupSummary, HomeFile};
 
 use crate::atomic;
+use crate::config::SETTINGS_FILE;
 
 /// Files of the home that go along, besides the store and standing memory: settings, the map of
 /// projects, and the key by which this home knows what it signed.
-const HOME_FILES: [&str; 3] = ["config.json", "projects.json", "hook.key"];
+const HOME_FILES: [&str; 3] = [SETTINGS_FILE, "projects.json", KEY_FILE];
+
+/// The file with the key of the home.
+pub(crate) const KEY_FILE: &str = "hook.key";
 
 /// How the folder begins in which a backup is written before it has its name.
 pub(crate) const STAGING_PREFIX: &str = ".commonbook-backup-";

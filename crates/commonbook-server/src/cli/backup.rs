@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::store::sqlite::backup::{self, BackupSummary, HomeFile};
 use indicatif::HumanBytes;
 use serde_json::json;
 
 use crate::atomic;
-use crate::config::Config;
-use crate::home_backup::{unwritable, write_home_backup, write_home_file};
+use crate::config::{Config, SETTINGS_FILE, settings_reach};
+use crate::home_backup::{KEY_FILE, unwritable, write_home_backup, write_home_file};
 use crate::local::RpcClient;
 use crate::output::{count_text, print_json, print_line, print_note, spinner};
 
@@ -34,6 +35,18 @@ pub(crate) struct RestoreBackupCommand {
     /// Replace the store that this home has
     #[arg(long)]
     yes: bool,
+    /// Whether the settings of another home come along that name commands, folders or addresses
+    #[arg(long, value_enum)]
+    settings: Option<SettingsChoice>,
+}
+
+/// Which settings a home has after a backup of another one is restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum SettingsChoice {
+    /// They replace those of this home
+    Take,
+    /// This home keeps its own
+    Leave,
 }
 
 impl BackupCommand {
@@ -68,7 +81,8 @@ impl RestoreBackupCommand {
     /// Restores the backup, and prints what it held. `open` opens the restored home.
     ///
     /// # Errors
-    /// `conflict` if the home has a store and `--yes` is missing; `unavailable` if a process has the
+    /// `conflict` if the home has a store and `--yes` is missing, or if the backup is of another home whose
+    /// settings reach beyond it and `--settings` is missing; `unavailable` if a process has the
     /// store open, the backup is damaged or newer, or the disk is full. Then nothing was changed.
     pub(crate) fn run(
         &self,
@@ -87,6 +101,9 @@ impl RestoreBackupCommand {
                 describe(&summary)
             )));
         }
+        if self.settings.is_none() && !is_of_home(home, &files)? {
+            refuse_reach(home, &files)?;
+        }
         if RpcClient::connect_to_home(config).is_some() {
             return Err(Error::new(ErrorKind::Unavailable, "a server has the store open")
                 .hint("Stop the server and every client of this home, then restore again."));
@@ -96,7 +113,9 @@ impl RestoreBackupCommand {
         let forgotten = restore_staged(&staged, &store).inspect_err(|_| {
             backup::discard_staged(&staged);
         })?;
-        for HomeFile { name, bytes } in &files {
+        let leaves_settings = self.settings == Some(SettingsChoice::Leave);
+        let taken = files.iter().filter(|file| !(leaves_settings && file.name == SETTINGS_FILE));
+        for HomeFile { name, bytes } in taken {
             write_home_file(home, name, bytes)?;
         }
         match fs::remove_dir_all(store.with_file_name("index")) {
@@ -120,6 +139,33 @@ impl RestoreBackupCommand {
         }
         Ok(())
     }
+}
+
+/// Whether the backup was written by this home: it holds the same key.
+fn is_of_home(home: &Path, files: &[HomeFile]) -> Result<bool> {
+    const MESSAGE: &str = "a backup of this home";
+    let Some(own) = HomeKey::read(home)? else { return Ok(false) };
+    let key = files.iter().find(|file| file.name == KEY_FILE);
+    let key = key.and_then(|file| std::str::from_utf8(&file.bytes).ok());
+    let key = key.and_then(|text| HomeKey::from_hex(text.trim()));
+    Ok(key.is_some_and(|key| own.proves(MESSAGE, &key.signature(MESSAGE))))
+}
+
+/// Refuses settings of another home that name commands, folders or addresses.
+fn refuse_reach(home: &Path, files: &[HomeFile]) -> Result<()> {
+    let Some(file) = files.iter().find(|file| file.name == SETTINGS_FILE) else { return Ok(()) };
+    let reach = settings_reach(&file.bytes);
+    if reach.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} did not write this backup, whose {SETTINGS_FILE} reaches beyond the home: {}",
+        home.display(),
+        reach.join(", ")
+    );
+    Err(Error::conflict(message).with_field("--settings").hint(
+        "If the backup is yours, add `--settings take`. `--settings leave` restores everything else.",
+    ))
 }
 
 /// Makes a staged copy the store of the home, without what either of the two has forgotten. Returns the

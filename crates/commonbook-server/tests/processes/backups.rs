@@ -50,8 +50,18 @@ fn a_server_writes_the_backup_that_is_due_and_a_lost_home_comes_back_from_it() {
     assert!(doctor().contains("the newest of the schedule is of"), "{}", doctor());
 
     let other = Home::new();
-    let restored = other.run(&["restore-backup", backup.to_str().unwrap()]);
+    // Another home's settings would have this one write into a folder of theirs.
+    let restore = ["restore-backup", backup.to_str().unwrap()];
+    let refused = other.run(&restore);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("backup.folder") && said.contains("--settings take"), "{said}");
+    assert!(!other.path().join("config.json").exists() && !other.path().join("hook.key").exists());
+    let left = other.run(&[&restore[..], &["--settings", "leave"]].concat());
+    assert!(left.status.success(), "{}", String::from_utf8_lossy(&left.stderr));
+    assert!(!other.path().join("config.json").exists());
+    let restored = other.run(&[&restore[..], &["--yes", "--settings", "take"]].concat());
     assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+    assert!(other.path().join("config.json").exists());
     let list = String::from_utf8_lossy(&other.run(&["list"]).stdout).into_owned();
     assert!(list.contains("The gate opens at seven") && !list.contains("new lock"), "{list}");
 }
