@@ -51,7 +51,7 @@ pub struct GitArrival {
 /// second.
 #[must_use]
 pub fn arrival_since(before: Option<&GitPosition>, folder: &Path) -> GitArrival {
-    let Some(git) = git_folder(folder) else {
+    let Some(VaultRepository { git, .. }) = VaultRepository::of(folder) else {
         return GitArrival { brought_files: before.is_some(), position: None };
     };
     let is_at_work = || WORK_MARKS.iter().any(|name| git.join(name).exists());
@@ -120,17 +120,28 @@ fn sum_of(bytes: &[u8]) -> String {
     sha256(&String::from_utf8_lossy(bytes))
 }
 
-/// The folder of git of the repository that a folder lies in.
-fn git_folder(folder: &Path) -> Option<PathBuf> {
-    folder.ancestors().find_map(|above| {
-        let git = above.join(".git");
-        if git.is_dir() {
-            return Some(git);
-        }
-        // A worktree or a submodule: the file names the folder.
-        let text = fs::read_to_string(&git).ok()?;
-        Some(above.join(text.trim().strip_prefix("gitdir:")?.trim()))
-    })
+/// A repository: the folder that it is of, and that of git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VaultRepository {
+    pub(crate) root: PathBuf,
+    pub(crate) git: PathBuf,
+}
+
+impl VaultRepository {
+    /// The repository that a folder lies in: a `.git` in it or above it, and nothing that a setting or a
+    /// variable names.
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
+        folder.ancestors().find_map(|root| {
+            let git = root.join(".git");
+            if git.is_dir() {
+                return Some(Self { root: root.to_owned(), git });
+            }
+            // A worktree or a submodule: the file names the folder.
+            let text = fs::read_to_string(&git).ok()?;
+            let git = root.join(text.trim().strip_prefix("gitdir:")?.trim());
+            Some(Self { root: root.to_owned(), git })
+        })
+    }
 }
 
 /// The commit that is checked out; empty if there is none, or if it cannot be told.

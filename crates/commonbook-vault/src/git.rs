@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 
+use crate::arrival::VaultRepository;
 use crate::report::{SyncOptions, SyncReport};
 use crate::settings::UNSHARED;
 
@@ -51,12 +52,11 @@ pub fn sync_with_git(
     options: SyncOptions,
     pass: &dyn Fn(SyncOptions) -> Result<SyncReport>,
 ) -> Result<SyncReport> {
-    let git = GitFolder { root };
-    if git.line(&["rev-parse", "--is-inside-work-tree"]).is_none() {
-        let message = format!("{} is in no git repository", root.display());
-        return Err(Error::invalid("--git", message)
-            .hint("Make one with `git init`, and add a remote to share it."));
-    }
+    let repository = VaultRepository::of(root).ok_or_else(|| {
+        Error::invalid("--git", format!("{} is in no git repository", root.display()))
+            .hint("Make one with `git init`, and add a remote to share it.")
+    })?;
+    let git = GitFolder { root, repository };
     git.finish_merge()?;
     let mut report = pass(options)?;
     git.commit()?;
@@ -80,15 +80,18 @@ pub fn sync_with_git(
     .hint("Run the command again; everything is committed here."))
 }
 
-/// Git in the folder of a vault.
+/// Git in the folder of a vault, in the repository that it lies in.
 struct GitFolder<'g> {
     root: &'g Path,
+    repository: VaultRepository,
 }
 
 impl GitFolder<'_> {
     fn output(&self, arguments: &[&str]) -> Result<Output> {
         let mut command = Command::new("git");
         command.arg("-C").arg(self.root);
+        command.arg("--git-dir").arg(&self.repository.git);
+        command.arg("--work-tree").arg(&self.repository.root);
         for setting in SAFE_SETTINGS.iter().chain([&MERGE_DRIVER]) {
             command.args(["-c", *setting]);
         }

@@ -197,3 +197,22 @@ fn git_gets_no_private_files_whatever_it_tracks_or_ignores() {
     let tracked = String::from_utf8(output.stdout).unwrap();
     assert!(tracked.contains("memories/") && !tracked.contains("diary"), "{tracked}");
 }
+
+#[test]
+fn no_setting_leads_git_to_another_folder() {
+    let ([ann, _bob], _origin) = shared_vault();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret.md"), "a secret\n").unwrap();
+    let config = ["config", "core.worktree", outside.path().to_str().unwrap()];
+    git(ann.folder(), "ann", &config);
+    git(ann.folder(), "ann", &["config", "user.email", "ann@example.org"]);
+    git(ann.folder(), "ann", &["config", "user.name", "ann"]);
+    ann.write("memories/note.md", "Lunch is at noon\n");
+    let pass = |_| Ok(commonbook_vault::report::SyncReport::default());
+    let options = commonbook_vault::report::SyncOptions::default();
+    commonbook_vault::git::sync_with_git(ann.folder(), options, &pass).unwrap();
+    let listed = ["ls-tree", "-r", "--name-only", "HEAD"];
+    let output = Command::new("git").current_dir(ann.folder()).args(listed).output().unwrap();
+    let committed = String::from_utf8(output.stdout).unwrap();
+    assert!(committed.contains("memories/note.md") && !committed.contains("secret"), "{committed}");
+}
