@@ -13,7 +13,7 @@ use commonbook::base::error::{Error, Result};
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::import;
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::search::SearchMemory;
 use commonbook::model::workspace::Workspace;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ pub(super) fn import(
         let mut lines = Vec::with_capacity(chunk.len());
         for memory in chunk {
             let at_line = |error: Error| error_at_line(&memory.place, &error);
-            let line = import::parse(memory.line.to_string().as_bytes(), LineOrigin::File)
+            let line = import::parse(memory.line.to_string().as_bytes(), TextOrigin::File)
                 .map_err(at_line)?;
             let workspace = line.workspace(None, &caller).map_err(at_line)?;
             let taken =

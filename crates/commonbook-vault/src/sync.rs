@@ -21,6 +21,7 @@ use commonbook::model::export::{
 use commonbook::model::memory::{
     Importance, Memory, MemoryType, SaveMemory, Sharing, TimeChange, Trust, UpdateMemory,
 };
+use commonbook::model::origin::TextOrigin;
 use serde_json::{Map, json};
 
 use crate::arrival::arrival_since;
@@ -73,17 +74,6 @@ pub struct Vault<'v> {
     pub ids: &'v dyn IdSource,
 }
 
-/// Who wrote a file as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FileOrigin {
-    /// The person, in this folder.
-    Person,
-    /// A home that this home knows, by its signature.
-    KnownHome,
-    /// Others: it came by git, and nobody whom this home knows has signed it.
-    Stranger,
-}
-
 /// What the files say that the store does not know yet.
 #[derive(Debug, Default)]
 struct StorePlan<'f> {
@@ -106,7 +96,7 @@ struct StorePlan<'f> {
     /// Notes of the person that got their ids before an earlier pass was killed.
     claimed: Vec<&'f FoundFile>,
     /// Files that others wrote.
-    foreign: Vec<(&'f FoundFile, FileOrigin)>,
+    foreign: Vec<(&'f FoundFile, TextOrigin)>,
     /// Memories whose files a person removed.
     missing: Vec<&'f Memory>,
     /// Files whose memories left the store, or are not for this reader any more.
@@ -120,12 +110,12 @@ impl<'f> StorePlan<'f> {
         &mut self,
         known: &'f StoredMemory,
         found: &'f FoundFile,
-        origin_of: impl Fn(&FoundFile) -> FileOrigin,
+        origin_of: impl Fn(&FoundFile) -> TextOrigin,
     ) -> Result<()> {
         let step = plan_memory(known, &found.file)?;
         let says_nothing =
             matches!(step, MemoryStep::Nothing | MemoryStep::WriteFile | MemoryStep::LeaveFile);
-        if !says_nothing && origin_of(found) == FileOrigin::Stranger {
+        if !says_nothing && !origin_of(found).may_change_memories() {
             self.add_version(known, found, step);
             return Ok(());
         }
@@ -158,7 +148,7 @@ impl<'f> StorePlan<'f> {
         known: &'f StoredMemory,
         own: &FoundFile,
         copy: &'f FoundFile,
-        origin: FileOrigin,
+        origin: TextOrigin,
         report: &mut SyncReport,
     ) {
         let said = copy.file.editable_fields(&EditableFields::of(&known.memory));
@@ -171,8 +161,10 @@ impl<'f> StorePlan<'f> {
         }
         match plan_memory(known, &copy.file) {
             Ok(MemoryStep::ChangeStore(fields) | MemoryStep::KeepBoth(fields)) => match origin {
-                FileOrigin::Stranger => self.versions.push((copy, known, *fields)),
-                _ => self.conflicts.push((copy, known, *fields)),
+                origin if origin.may_change_memories() => {
+                    self.conflicts.push((copy, known, *fields));
+                }
+                _ => self.versions.push((copy, known, *fields)),
             },
             _ => report.note(&copy.path, format!("was a copy of {}, and was removed.", own.path)),
         }
@@ -275,14 +267,14 @@ impl Vault<'_> {
     }
 
     /// Who wrote a file as it is. What it says of itself proves nothing but a signature.
-    fn origin_of(&self, found: &FoundFile, state: &LocalState, brought_files: bool) -> FileOrigin {
+    fn origin_of(&self, found: &FoundFile, state: &LocalState, brought_files: bool) -> TextOrigin {
         let writer = found.file.writer(&self.settings.workspace);
         match writer {
             Some(key) if key == self.writer.key() || self.writers.contains(&key) => {
-                FileOrigin::KnownHome
+                TextOrigin::KnownHome
             }
-            _ if brought_files || state.has_arrived(&found.content) => FileOrigin::Stranger,
-            _ => FileOrigin::Person,
+            _ if brought_files || state.has_arrived(&found.content) => TextOrigin::Stranger,
+            _ => TextOrigin::ThisHome,
         }
     }
 
@@ -320,11 +312,11 @@ impl Vault<'_> {
         }
         for found in &files.notes {
             match origin_of(found) {
-                FileOrigin::Person => plan.notes.push(found),
+                TextOrigin::ThisHome => plan.notes.push(found),
                 origin => plan.foreign.push((found, origin)),
             }
         }
-        let foreign = plan.foreign.iter().filter(|(_, origin)| *origin == FileOrigin::Stranger);
+        let foreign = plan.foreign.iter().filter(|(_, origin)| *origin == TextOrigin::Stranger);
         plan.arrived.extend(foreign.map(|(found, _)| found.content.as_str()));
         if brought_files && !plan.arrived.is_empty() {
             report.note(
@@ -642,13 +634,13 @@ impl Vault<'_> {
 
     /// The memory of a file that somebody else wrote: nobody's. It keeps its id. Of a file that a known home
     /// has signed it keeps what the file says of its author and its trust; a stranger's is not trusted.
-    fn foreign_memory(&self, found: &FoundFile, origin: FileOrigin) -> Result<Memory> {
+    fn foreign_memory(&self, found: &FoundFile, origin: TextOrigin) -> Result<Memory> {
         let fields = found.file.editable_fields(&new_fields(Sharing::Shared))?;
         let mut memory = match origin {
-            FileOrigin::KnownHome => {
+            TextOrigin::KnownHome => {
                 let written = found.file.memory(&self.settings.workspace)?;
                 // What leads every context is a matter of one's own home.
-                let trust = match written.memory_type.leads_contexts() {
+                let trust = match written.memory_type.leads_contexts() && !origin.may_lead() {
                     true => Trust::Untrusted,
                     false => written.trust,
                 };

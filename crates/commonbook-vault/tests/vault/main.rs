@@ -29,7 +29,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook_vault::cache::PassCache;
 use commonbook_vault::export::RecordLine;
@@ -267,7 +267,7 @@ impl VaultSource for World {
     fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>> {
         let lines: Result<Vec<ImportLine>> = lines
             .into_iter()
-            .map(|line| ImportLine::from_json(Value::Object(line), LineOrigin::ThisHome))
+            .map(|line| ImportLine::from_json(Value::Object(line), TextOrigin::ThisHome))
             .collect();
         let results = self.book.import_lines(
             &self.person(),

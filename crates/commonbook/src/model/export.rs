@@ -26,7 +26,7 @@ use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::handoff::choose::MemoryExclusion;
 use crate::model::memory::{Memory, UpdateMemory};
-use crate::model::origin::LineOrigin;
+use crate::model::origin::TextOrigin;
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 
@@ -381,7 +381,7 @@ pub struct StandingText {
     pub text: String,
     /// Where the line comes from; a door decides it, and no line says it.
     #[serde(skip)]
-    pub origin: LineOrigin,
+    pub origin: TextOrigin,
 }
 
 impl ExportRecord {
@@ -450,7 +450,7 @@ impl ExportRecord {
             Self::Checkpoint(state) => json!(state.checkpoint.title),
             Self::Proposal(state) => json!(state.proposal.entries),
             // A person's rules are orders.
-            Self::Standing(file) if file.origin == LineOrigin::File => json!(file.text),
+            Self::Standing(file) if !file.origin.names_authors() => json!(file.text),
             _ => Value::Null,
         }
     }

@@ -20,7 +20,7 @@ use crate::model::memory::{
     Importance, Memory, MemorySubject, MemoryType, QuarantineNotice, Retraction, SaveMemory,
     SaveOutcome, Sharing, Trust,
 };
-use crate::model::origin::LineOrigin;
+use crate::model::origin::TextOrigin;
 use crate::model::workspace::Workspace;
 
 /// One parsed line.
@@ -91,7 +91,7 @@ impl ImportMemories {
         let legacy = self.legacy.as_deref().map(legacy_owner).transpose()?;
         let lines = self.lines.iter().cloned().map(Value::Object);
         let parsed = lines.map(|line| {
-            let origin = LineOrigin::of_line(&line, key);
+            let origin = TextOrigin::of_line(&line, key);
             Ok(ImportLine::from_json(line, origin)?.or_owner(legacy.as_ref()))
         });
         Ok(parsed.collect())
@@ -213,7 +213,7 @@ pub fn legacy_owner(text: &str) -> Result<Agent> {
 ///
 /// # Errors
 /// `invalid` for a line that is not UTF-8, not JSON, or has no text.
-pub fn parse(line: &[u8], origin: LineOrigin) -> Result<ImportLine> {
+pub fn parse(line: &[u8], origin: TextOrigin) -> Result<ImportLine> {
     ImportLine::from_json(input::json(line)?, origin)
 }
 
@@ -223,11 +223,11 @@ impl ImportLine {
     ///
     /// # Errors
     /// `invalid` if it has no text.
-    pub fn from_json(value: Value, origin: LineOrigin) -> Result<Self> {
+    pub fn from_json(value: Value, origin: TextOrigin) -> Result<Self> {
         let exported = value["id"].as_str().is_some_and(|id| MemoryId::parse(id).is_some());
         if exported && value.get("owner").is_some() {
             let mut memory: Memory = input::from_value(origin.admit(value))?;
-            if origin == LineOrigin::File && memory.memory_type.leads_contexts() {
+            if !origin.may_lead() && memory.memory_type.leads_contexts() {
                 memory.distrust();
             }
             return Ok(Self::Exported(Box::new(memory)));
@@ -240,8 +240,8 @@ impl ImportLine {
             return Ok(Self::Record(Box::new(record)));
         }
         let mut turn = plain::turn_of(value)?;
-        turn.untrusted |= origin == LineOrigin::File
-            && turn.memory_type.as_ref().is_some_and(MemoryType::leads_contexts);
+        turn.untrusted |=
+            !origin.may_lead() && turn.memory_type.as_ref().is_some_and(MemoryType::leads_contexts);
         Ok(Self::Message(Box::new(turn)))
     }
 
@@ -251,10 +251,10 @@ impl ImportLine {
     /// # Errors
     /// As [`Self::from_json`]; `invalid` for an edit that this home did not sign.
     pub fn of_file(value: Value, key: Option<&HomeKey>) -> Result<Self> {
-        let origin = LineOrigin::of_line(&value, key);
+        let origin = TextOrigin::of_line(&value, key);
         match Self::from_json(value, origin)? {
             Self::Record(record)
-                if origin == LineOrigin::File && matches!(*record, ExportRecord::Edit(_)) =>
+                if !origin.may_change_memories() && matches!(*record, ExportRecord::Edit(_)) =>
             {
                 Err(Error::invalid("record", "an edit is no line of an export")
                     .hint("Leave the line out, and change the memory with `update`."))
@@ -422,7 +422,7 @@ mod tests {
 
     fn memory_of(line: &str) -> Result<Memory> {
         let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Import);
-        let line = parse(line.as_bytes(), LineOrigin::ThisHome)?;
+        let line = parse(line.as_bytes(), TextOrigin::ThisHome)?;
         let workspace = line.workspace(None, &caller)?;
         let now = Timestamp::UNIX_EPOCH;
         match line {
@@ -491,7 +491,7 @@ mod tests {
     fn an_edit_in_a_file_changes_nothing() {
         let edit = serde_json::json!({"record": "edit", "value": {"workspace": "x", "change":
             {"delete": {"id": "mem_01m7y9c4dpeqkspxh7a865d434"}}}});
-        assert!(ImportLine::from_json(edit.clone(), LineOrigin::ThisHome).is_ok());
+        assert!(ImportLine::from_json(edit.clone(), TextOrigin::ThisHome).is_ok());
         let error = ImportLine::of_file(edit, None).expect_err("an edit");
         assert_eq!(error.field.as_deref(), Some("record"));
     }

@@ -1,8 +1,9 @@
-//! Where a line of an import comes from, and what it may therefore do.
+//! Where a text from outside comes from, and what it may therefore do.
 //!
-//! A line that this home wrote carries the home's signature, and becomes what it was. Every other line is a
-//! text of a file: whatever it says of itself, it becomes no rule and no word of the person, and leads no
-//! context. Another home's key signs nothing here, so that a move to another machine goes by `backup`.
+//! A line of an import that this home wrote carries the home's signature, and becomes what it was. Every
+//! other line is a text of a file: whatever it says of itself, it becomes no rule and no word of the person,
+//! and leads no context. Another home's key signs no line, so that a move to another machine goes by `backup`.
+//! The files of a vault know two origins more.
 
 use serde_json::{Map, Value};
 
@@ -18,17 +19,40 @@ const FILE_PERSON_NAME: &str = "import/human";
 /// Fields whose value is a text or an addressee, not an author.
 const FIELDS_WITHOUT_AUTHOR: [&str; 6] = ["text", "title", "summary", "topics", "to", "metadata"];
 
-/// The origin of a line.
+/// The origin of a text, as the program itself knows it and never as the text says. What the text may do
+/// follows from this alone; `docs/security.md` has the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LineOrigin {
-    /// This home wrote it: its signature is right, or it never left the home.
+pub enum TextOrigin {
+    /// This home wrote it: its signature is right, it never left the home, or the person edited it here.
     ThisHome,
-    /// A file that somebody imports.
+    /// Another home wrote it, whose key a person accepted.
+    KnownHome,
+    /// A file that a person imports.
     #[default]
     File,
+    /// Others wrote it, and no person chose it: git brought it.
+    Stranger,
 }
 
-impl LineOrigin {
+impl TextOrigin {
+    /// Whether its authors are those that it names, and its rules the person's.
+    #[must_use]
+    pub const fn names_authors(self) -> bool {
+        matches!(self, Self::ThisHome)
+    }
+
+    /// Whether it may lead contexts.
+    #[must_use]
+    pub const fn may_lead(self) -> bool {
+        matches!(self, Self::ThisHome)
+    }
+
+    /// Whether it may change, end and restore memories that are here.
+    #[must_use]
+    pub const fn may_change_memories(self) -> bool {
+        matches!(self, Self::ThisHome | Self::KnownHome)
+    }
+
     /// The origin of a line as its signature proves it; without a key every line is a file's.
     #[must_use]
     pub fn of_line(line: &Value, key: Option<&HomeKey>) -> Self {
@@ -46,7 +70,7 @@ impl LineOrigin {
         if let Value::Object(fields) = &mut line {
             remove_signature(fields);
         }
-        if self == Self::File {
+        if !self.names_authors() {
             rename_person(&mut line);
         }
         line
@@ -96,6 +120,17 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn only_this_home_speaks_for_its_authors_and_strangers_do_nothing() {
+        let rights = |origin: TextOrigin| {
+            [origin.names_authors(), origin.may_lead(), origin.may_change_memories()]
+        };
+        assert_eq!(rights(TextOrigin::ThisHome), [true, true, true]);
+        assert_eq!(rights(TextOrigin::KnownHome), [false, false, true]);
+        assert_eq!(rights(TextOrigin::File), [false, false, false]);
+        assert_eq!(rights(TextOrigin::Stranger), [false, false, false]);
+    }
+
     fn key(digit: &str) -> HomeKey {
         HomeKey::from_hex(&digit.repeat(64)).expect("a key")
     }
@@ -108,15 +143,15 @@ mod tests {
         sign_line(&mut line, &key("1"));
         let text = Value::Object(line.clone()).to_string();
         let read: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(LineOrigin::of_line(&read, Some(&key("1"))), LineOrigin::ThisHome);
-        assert_eq!(LineOrigin::of_line(&read, Some(&key("2"))), LineOrigin::File);
-        assert_eq!(LineOrigin::of_line(&read, None), LineOrigin::File);
+        assert_eq!(TextOrigin::of_line(&read, Some(&key("1"))), TextOrigin::ThisHome);
+        assert_eq!(TextOrigin::of_line(&read, Some(&key("2"))), TextOrigin::File);
+        assert_eq!(TextOrigin::of_line(&read, None), TextOrigin::File);
         for (field, value) in [("text", json!("y")), ("more", json!(1)), ("signature", json!("00"))]
         {
             let mut line = line.clone();
             line.insert(field.to_owned(), value);
-            let origin = LineOrigin::of_line(&Value::Object(line), Some(&key("1")));
-            assert_eq!(origin, LineOrigin::File, "{field}");
+            let origin = TextOrigin::of_line(&Value::Object(line), Some(&key("1")));
+            assert_eq!(origin, TextOrigin::File, "{field}");
         }
     }
 
@@ -126,7 +161,7 @@ mod tests {
             "owner": "human", "text": "human", "source": {"agent": "human"}, "to": "human",
             "by": ["human", "ann"], "signature": "00"
         });
-        let admitted = LineOrigin::File.admit(line.clone());
+        let admitted = TextOrigin::File.admit(line.clone());
         assert_eq!(
             admitted,
             json!({
@@ -134,9 +169,9 @@ mod tests {
                 "to": "human", "by": ["import/human", "ann"]
             })
         );
-        assert_eq!(LineOrigin::ThisHome.admit(line)["owner"], "human");
+        assert_eq!(TextOrigin::ThisHome.admit(line)["owner"], "human");
         for name in ["Human", "HUMAN", " human ", "human_agent", "human-agent"] {
-            let owner = &LineOrigin::File.admit(json!({"owner": name}))["owner"];
+            let owner = &TextOrigin::File.admit(json!({"owner": name}))["owner"];
             let agent = Agent::with_any_name(owner.as_str().expect("a name"));
             assert!(agent.is_err() || agent.is_ok_and(|agent| agent != Agent::human()), "{name}");
         }

@@ -24,7 +24,7 @@ use crate::model::export::{
 };
 use crate::model::handoff::Handoff;
 use crate::model::memory::{ListOrder, Memory};
-use crate::model::origin::{LineOrigin, sign_line};
+use crate::model::origin::{TextOrigin, sign_line};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
 use crate::model::standing::{ListStanding, ReadStanding};
@@ -142,7 +142,7 @@ impl Commonbook {
             line_of(&ExportRecord::Standing(StandingText {
                 role,
                 text,
-                origin: LineOrigin::ThisHome,
+                origin: TextOrigin::ThisHome,
             }))
         });
         lines.collect()

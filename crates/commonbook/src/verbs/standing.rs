@@ -19,7 +19,6 @@ use crate::model::caller::{Caller, CallerProof};
 use crate::model::export::StandingText;
 use crate::model::forgetting::without_empty_items;
 use crate::model::memory::{SaveOutcome, fit_text};
-use crate::model::origin::LineOrigin;
 use crate::model::standing::{
     AddOutcome, AddStanding, CleanStanding, InitStanding, LineChanges, ListStanding,
     ListStandingVersions, OptimizeStanding, ReadStanding, RemoveStanding, RestoreStanding,
@@ -313,9 +312,9 @@ impl Commonbook {
         let target = self.target_to_write(caller, &file.role, true)?;
         let cut = self.store.read(|tx| standing_without_forgotten(tx, None, &file.text))?;
         let text = without_empty_items(cut.as_deref().unwrap_or(&file.text));
-        let document = match file.origin {
-            LineOrigin::ThisHome => StandingDocument::parse(&text),
-            LineOrigin::File => {
+        let document = match file.origin.names_authors() {
+            true => StandingDocument::parse(&text),
+            false => {
                 StandingDocument::of_import(&text, &self.clock.now().strftime("%F").to_string())
             }
         };

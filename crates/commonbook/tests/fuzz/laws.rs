@@ -13,7 +13,7 @@ use commonbook::model::memory::Sharing;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, SaveMemories, SaveMemory, UpdateMemory,
 };
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::search::{self, SearchMemory};
 use commonbook::model::workspace::Workspace;
 
@@ -141,7 +141,7 @@ fn memory_of(line: ImportLine, workspace: &Workspace) -> Result<Option<Memory>, 
 
 /// A line becomes a memory that an export and another import preserve, or is refused.
 pub(crate) fn import(bytes: &[u8]) {
-    let memory = import::parse(bytes, LineOrigin::ThisHome).and_then(|line| {
+    let memory = import::parse(bytes, TextOrigin::ThisHome).and_then(|line| {
         let workspace = line.workspace(None, &caller())?;
         memory_of(line, &workspace)
     });
@@ -150,7 +150,7 @@ pub(crate) fn import(bytes: &[u8]) {
         Ok(Some(memory)) => {
             kept(&memory);
             let line = serde_json::to_vec(&memory).expect("a memory is JSON");
-            let again = import::parse(&line, LineOrigin::ThisHome)
+            let again = import::parse(&line, TextOrigin::ThisHome)
                 .and_then(|line| memory_of(line, &memory.workspace));
             assert_eq!(again.expect("an export comes back"), Some(memory));
         }

@@ -6,7 +6,7 @@ use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::case::AppendEntry;
 use commonbook::model::import;
 use commonbook::model::memory::{GetMemory, Memory, SaveMemories, SaveMemory};
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::session::StartSession;
 use commonbook::model::token::{CreateToken, ListTokens, NewToken};
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ fn import_lines() {
     let Bound { world, rook, .. } = Bound::new();
     let lines = || {
         let text = json!({"conv": "global", "text": "Herons nest nowhere", "speaker": "rook"});
-        vec![import::parse(text.to_string().as_bytes(), LineOrigin::ThisHome).unwrap()]
+        vec![import::parse(text.to_string().as_bytes(), TextOrigin::ThisHome).unwrap()]
     };
     let global = "global".parse().unwrap();
     for into in [None, Some(&global)] {

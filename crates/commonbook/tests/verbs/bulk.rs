@@ -7,7 +7,7 @@ use commonbook::model::bulk::{AdoptMemories, BulkResult, PurgeSince, UndoOperati
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory, UpdateMemory};
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, person, request};
@@ -34,7 +34,7 @@ fn get(world: &World, id: MemoryId) -> Option<Memory> {
 fn legacy(world: &World, text: &str) -> MemoryId {
     let memory = elsewhere_saved(world, text);
     let line = json!(Memory { owner: Agent::legacy(), ..memory.clone() }).to_string();
-    let line = commonbook::model::import::parse(line.as_bytes(), LineOrigin::ThisHome).unwrap();
+    let line = commonbook::model::import::parse(line.as_bytes(), TextOrigin::ThisHome).unwrap();
     let into = "x".parse().unwrap();
     let kept = world.book.import_lines(&caller("ann"), Some(&into), vec![line]).unwrap();
     assert!(kept[0].is_ok());

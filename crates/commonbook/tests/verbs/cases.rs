@@ -10,7 +10,7 @@ use commonbook::model::event::EventKind;
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, PurgeMemory, ReleaseMemory, SaveMemory, UpdateMemory,
 };
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, person, request};
@@ -397,7 +397,7 @@ fn an_imported_entry_is_appended_to_its_case() {
         let line = |memory| {
             commonbook::model::import::parse(
                 json!(memory).to_string().as_bytes(),
-                LineOrigin::ThisHome,
+                TextOrigin::ThisHome,
             )
             .unwrap()
         };

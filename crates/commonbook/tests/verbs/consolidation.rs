@@ -14,7 +14,7 @@ use commonbook::model::import;
 use commonbook::model::memory::{
     GetMemory, Importance, Memory, RestoreMemory, SaveMemory, Sharing, Trust,
 };
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::session::{EndSession, GetSession, StartSession};
 use serde_json::{Value, json};
 
@@ -457,7 +457,7 @@ fn entities_whose_names_mean_the_same_become_one_and_two_again() {
     state(&elsewhere, "bob", "Terrraform");
     let records = export(&elsewhere, "ann").into_iter().filter(|line| line["record"] == "entity");
     let records = records
-        .map(|line| import::parse(line.to_string().as_bytes(), LineOrigin::ThisHome).unwrap());
+        .map(|line| import::parse(line.to_string().as_bytes(), TextOrigin::ThisHome).unwrap());
     for result in world.book.import_lines(&caller("human"), None, records.collect()).unwrap() {
         result.unwrap();
     }

@@ -7,7 +7,7 @@ use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::export::ExportWorkspace;
 use commonbook::model::import::{self, ImportLineResult, ImportMemories};
 use commonbook::model::memory::SaveOutcome;
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::token::TokenScope;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,7 @@ fn restore(
     lines: &[Map<String, Value>],
 ) -> Vec<commonbook::base::error::Result<ImportLineResult>> {
     let lines = lines.iter().map(|line| {
-        import::parse(Value::Object(line.clone()).to_string().as_bytes(), LineOrigin::ThisHome)
+        import::parse(Value::Object(line.clone()).to_string().as_bytes(), TextOrigin::ThisHome)
             .unwrap()
     });
     world.book.import_lines(&caller("human"), None, lines.collect()).unwrap()
@@ -335,7 +335,7 @@ fn a_bad_record_is_refused_with_its_field_and_stops_nothing() {
     assert_eq!(fields, [field("value"), field("entity.id"), field("session"), None]);
     let into = "other".parse().unwrap();
     let line =
-        import::parse(Value::Object(of("session")).to_string().as_bytes(), LineOrigin::ThisHome)
+        import::parse(Value::Object(of("session")).to_string().as_bytes(), TextOrigin::ThisHome)
             .unwrap();
     let results = new.book.import_lines(&caller("human"), Some(&into), vec![line]).unwrap();
     assert_eq!(results[0].as_ref().unwrap_err().field.as_deref(), Some("workspace"));
@@ -369,7 +369,7 @@ fn only_a_line_that_this_home_signed_speaks_for_its_person() {
         let key = book.home_key();
         let parsed = lines.iter().map(|line| {
             let line = Value::Object(line.clone());
-            let origin = LineOrigin::of_line(&line, key.as_ref());
+            let origin = TextOrigin::of_line(&line, key.as_ref());
             import::parse(line.to_string().as_bytes(), origin).unwrap()
         });
         let results = book.import_lines(&caller("human"), None, parsed.collect()).unwrap();
@@ -409,7 +409,7 @@ fn standing_memory_travels_on_request() {
         vec![
             import::parse(
                 Value::Object(lines[1].clone()).to_string().as_bytes(),
-                LineOrigin::ThisHome,
+                TextOrigin::ThisHome,
             )
             .unwrap(),
         ]

@@ -13,7 +13,7 @@ use commonbook::model::forgetting::{
 };
 use commonbook::model::import;
 use commonbook::model::memory::{DeleteMemory, GetMemory, SaveMemory};
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use serde_json::json;
 
 use crate::{World, caller, request};
@@ -504,7 +504,7 @@ fn an_import_and_a_learning_say_that_a_text_was_forgotten() {
     let lines = [json!({"text": SECRET, "owner": "ann"}), json!({"text": "Tea", "owner": "ann"})];
     let lines = lines
         .iter()
-        .map(|line| import::parse(line.to_string().as_bytes(), LineOrigin::ThisHome).unwrap());
+        .map(|line| import::parse(line.to_string().as_bytes(), TextOrigin::ThisHome).unwrap());
     let results = world.book.import_lines(&caller("human"), None, lines.collect()).unwrap();
     let times: Vec<_> = results.into_iter().map(|line| line.unwrap().forgotten_at).collect();
     assert!(times[0].is_some() && times[1].is_none(), "{times:?}");

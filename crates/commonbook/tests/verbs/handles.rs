@@ -8,7 +8,7 @@ use commonbook::model::case::AppendEntries;
 use commonbook::model::handoff::{AcceptHandoff, CreateHandoff};
 use commonbook::model::import;
 use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory};
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::prompt::context::GetContext;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn save_alike(world: &World, agent: &str, memory: &Memory, differing: usize) -> 
     let mut line = serde_json::to_value(memory).unwrap();
     line["id"] = other.clone().into();
     line["text"] = format!("Another text of {agent}, {differing}").into();
-    let line = import::parse(line.to_string().as_bytes(), LineOrigin::ThisHome).unwrap();
+    let line = import::parse(line.to_string().as_bytes(), TextOrigin::ThisHome).unwrap();
     world.book.import_lines(&caller(agent), None, vec![line]).unwrap().pop().unwrap().unwrap();
     other
 }
@@ -179,7 +179,7 @@ fn a_handle_names_a_session_and_an_unknown_session_of_ours_is_refused() {
     let mut imported = serde_json::to_value(world.save("ann", "x")).unwrap();
     imported["id"] = json!("mem_01m7y9c4dpeqkspxh7a865d434");
     imported["session"] = list["session"].clone();
-    let line = import::parse(imported.to_string().as_bytes(), LineOrigin::ThisHome).unwrap();
+    let line = import::parse(imported.to_string().as_bytes(), TextOrigin::ThisHome).unwrap();
     assert!(world.book.import_lines(&ann, None, vec![line]).unwrap()[0].is_ok());
     world.book.resolve_handles(&ann, &schema, &mut list).unwrap();
 }

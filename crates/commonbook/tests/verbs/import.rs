@@ -11,7 +11,7 @@ use commonbook::model::import::{ImportLine, ImportMemories};
 use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, SaveOutcome,
 };
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::search::{SearchMemory, SearchScope};
 use commonbook::model::token::TokenScope;
 use commonbook::store::Store;
@@ -24,7 +24,7 @@ fn exported(memory: &Memory) -> Value {
 }
 
 fn line(value: &Value) -> ImportLine {
-    import::parse(value.to_string().as_bytes(), LineOrigin::ThisHome).unwrap()
+    import::parse(value.to_string().as_bytes(), TextOrigin::ThisHome).unwrap()
 }
 
 fn take_in(
@@ -247,7 +247,7 @@ fn a_plain_line_is_as_private_as_it_says() {
         json!({"text": "pay", "valid_until": "1999-01-01", "valid_from": "2026-01-01", "owner": "ann"}),
     ];
     let parsed =
-        lines.iter().map(|line| import::parse(line.to_string().as_bytes(), LineOrigin::ThisHome));
+        lines.iter().map(|line| import::parse(line.to_string().as_bytes(), TextOrigin::ThisHome));
     let refused: Vec<usize> =
         parsed.enumerate().filter(|(_, line)| line.is_err()).map(|(place, _)| place).collect();
     assert_eq!(refused, [3]);

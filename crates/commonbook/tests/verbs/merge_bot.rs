@@ -1,6 +1,6 @@
 //! Digests that run by themselves: which memories they choose, when they run, and proposals.
 
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use std::ops::ControlFlow;
 
 use commonbook::base::error::{ErrorKind, Result};
@@ -299,7 +299,7 @@ fn proposals_go_along_in_an_export_and_wait_for_the_lead_there() {
     let there = World::new();
     let restore = || {
         let parse = |line| {
-            import::parse(Value::Object(line).to_string().as_bytes(), LineOrigin::ThisHome).unwrap()
+            import::parse(Value::Object(line).to_string().as_bytes(), TextOrigin::ThisHome).unwrap()
         };
         let parsed = lines.iter().cloned().map(parse).collect();
         let results = there.book.import_lines(&caller("human"), None, parsed).unwrap();

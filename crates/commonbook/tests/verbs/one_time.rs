@@ -10,7 +10,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventKind, ListEvents};
 use commonbook::model::import;
 use commonbook::model::memory::{GetMemory, ListMemories, SaveMemory};
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ const VERBS: &[Row] = &[
     }),
     ("import_lines", EventKind::MemorySaved, "/recorded_at", |w| {
         let line =
-            import::parse(br#"{"text": "tea", "speaker": "ann"}"#, LineOrigin::ThisHome).unwrap();
+            import::parse(br#"{"text": "tea", "speaker": "ann"}"#, TextOrigin::ThisHome).unwrap();
         w.book.import_lines(&ann(), None, vec![line]).unwrap().remove(0).unwrap();
         let page = w.book.list_memories(&ann(), &ListMemories::default()).unwrap();
         value(&page.items[0])

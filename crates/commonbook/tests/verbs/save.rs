@@ -9,7 +9,7 @@ use commonbook::model::memory::{
     Importance, ListMemories, MemoryType, PurgeMemory, SaveMemories, SaveMemory, SaveOutcome,
     Sharing,
 };
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::workspace::Workspace;
 use serde_json::json;
 
@@ -240,7 +240,7 @@ fn an_import_reports_each_line_and_adds_nothing_twice() {
     ] {
         let parsed = lines
             .iter()
-            .map(|line| import::parse(line.as_bytes(), LineOrigin::ThisHome).unwrap())
+            .map(|line| import::parse(line.as_bytes(), TextOrigin::ThisHome).unwrap())
             .collect();
         let results = world.book.import_lines(&caller("ann"), None, parsed).unwrap();
         let kinds: Vec<_> = results

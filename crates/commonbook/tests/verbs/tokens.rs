@@ -10,7 +10,7 @@ use commonbook::model::memory::{
     DeleteMemory, GetMemory, ListMemories, ListQuarantined, Memory, ReleaseMemory, SaveMemory,
     Sharing,
 };
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::search::SearchMemory;
 use commonbook::model::token::{
     CreateToken, ListTokens, RevokeToken, RotateToken, Token, TokenScope,
@@ -278,7 +278,7 @@ fn the_default_sharing_can_be_configured() {
     let kept = world.book.save_memory(&caller("ann"), &usual).unwrap().memory;
     assert_eq!(kept.sharing, Sharing::Private, "a conversation stays private");
     let line =
-        import::parse(br#"{"text": "Tea is ready", "speaker": "eve"}"#, LineOrigin::ThisHome)
+        import::parse(br#"{"text": "Tea is ready", "speaker": "eve"}"#, TextOrigin::ThisHome)
             .unwrap();
     book.import_lines(&caller("ann"), None, vec![line]).unwrap().remove(0).unwrap();
     let list = request::<ListMemories>(json!({"owner": "eve"}));

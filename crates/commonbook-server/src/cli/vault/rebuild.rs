@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::home_key::HomeKey;
-use commonbook::model::origin::LineOrigin;
+use commonbook::model::origin::TextOrigin;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
 use commonbook_vault::rebuild::{RebuildTrust, rebuild_lines};
 use commonbook_vault::settings::VaultSettings;
@@ -65,8 +65,8 @@ impl RebuildCommand {
         let all = rebuild.own.len() + rebuild.others.len();
         let progress = ProgressBar::new(all as u64);
         let (mut refused, mut imported) = (Vec::new(), 0_u64);
-        let own = rebuild.own.chunks(CHUNK_LINES).map(|chunk| (chunk, LineOrigin::ThisHome));
-        let others = rebuild.others.chunks(CHUNK_LINES).map(|chunk| (chunk, LineOrigin::File));
+        let own = rebuild.own.chunks(CHUNK_LINES).map(|chunk| (chunk, TextOrigin::ThisHome));
+        let others = rebuild.others.chunks(CHUNK_LINES).map(|chunk| (chunk, TextOrigin::File));
         for (chunk, origin) in own.chain(others) {
             let results = place.source.import_lines_of(origin, chunk.to_vec())?;
             for (line, result) in chunk.iter().zip(results) {

@@ -7,7 +7,7 @@ use commonbook::base::input;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
-use commonbook::model::origin::{LineOrigin, sign_line};
+use commonbook::model::origin::{TextOrigin, sign_line};
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::source::{StoreChanges, VaultSource};
 use serde::Serialize;
@@ -30,7 +30,7 @@ impl BookSource {
     /// `invalid` if a line is none of an export; `unavailable` if the store or the server fails.
     pub(crate) fn import_lines_of(
         &self,
-        origin: LineOrigin,
+        origin: TextOrigin,
         mut lines: Vec<RecordLine>,
     ) -> Result<Vec<ImportRecord>> {
         match self {
@@ -41,7 +41,7 @@ impl BookSource {
                 Ok(results.into_iter().map(ImportRecord::from).collect())
             }
             Self::Server { server, caller, key } => {
-                if origin == LineOrigin::ThisHome {
+                if origin == TextOrigin::ThisHome {
                     lines.iter_mut().for_each(|line| sign_line(line, key));
                 }
                 server.import_lines(caller, &Map::new(), lines.into_iter().map(Value::Object))
@@ -63,7 +63,7 @@ impl VaultSource for BookSource {
     }
 
     fn import_lines(&self, lines: Vec<RecordLine>) -> Result<Vec<ImportRecord>> {
-        self.import_lines_of(LineOrigin::ThisHome, lines)
+        self.import_lines_of(TextOrigin::ThisHome, lines)
     }
 
     fn changes_after(&self, event: u64) -> Result<StoreChanges> {
