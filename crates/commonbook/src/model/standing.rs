@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::limits;
 
-pub use author::{AuthorEvidence, AuthorMark, ItemAuthor};
+pub use author::{AuthorEvidence, AuthorMark, AuthorSeal, FileSigner, ItemAuthor};
 pub use edit::{AddOutcome, StandingItem, StandingReplacement, StandingWriter, section_of};
 pub use excerpt::{StandingExcerpt, StandingPart};
 pub use paths::{file_of_role, role_of_file, standing_file_name, standing_folders};

@@ -119,13 +119,13 @@ impl Commonbook {
             let sort = memory.metadata.get(LEARNING_SORT_KEY).and_then(Value::as_str);
             section_of(sort.unwrap_or_default()).to_owned()
         };
-        let item = |memory: &Memory| {
-            let text = memory.text.clone();
-            // A person's signature covers one text; an agent's mark has no signature.
-            let mark = self.author_mark(caller, file.target.location, &text, now)?;
-            Ok(StandingItem { section: section(memory), text, mark })
+        let seal = self.author_seal(caller, &file.target, now)?;
+        let item = |memory: &Memory| StandingItem {
+            section: section(memory),
+            text: memory.text.clone(),
+            seal: seal.clone(),
         };
-        let items = drafts.iter().filter(fits).map(item).collect::<Result<Vec<_>>>()?;
+        let items: Vec<StandingItem> = drafts.iter().filter(fits).map(item).collect();
         let by = Some(caller.agent.clone());
         let cause = StandingCause { by, action: StandingAction::Learned, at: now };
         let changed = self.change_standing(&file.target, &cause, |before| {
@@ -146,8 +146,8 @@ impl Commonbook {
                 }
                 return Ok((standing, change));
             }
-            for StandingItem { section, text, mark } in &items {
-                let (added, warnings) = standing.add(section, text, mark.clone(), &limits)?;
+            for StandingItem { section, text, seal } in &items {
+                let (added, warnings) = standing.add(section, text, seal.clone(), &limits)?;
                 change.added +=
                     u32::from(matches!(added, AddOutcome::Added | AddOutcome::Replaced(_)));
                 change.warnings.extend(warnings.iter().map(ToString::to_string));

@@ -104,11 +104,11 @@ impl Commonbook {
         let said = serde_json::json!({"section": section, "text": text});
         self.store.read(|tx| refuse_forgotten(tx, caller, "add_standing", &said))?;
         let cause = self.cause(caller, StandingAction::Added);
-        let mark = self.author_mark(caller, target.location, &text, cause.at)?;
+        let seal = self.author_seal(caller, &target, cause.at)?;
         let limits = self.preferences.limits(&role);
         let changed = self.change_standing(&target, &cause, |before| {
             let mut document = before.unwrap_or_else(|| StandingDocument::new(&role));
-            let added = document.add(section, &text, mark.clone(), &limits)?;
+            let added = document.add(section, &text, seal.clone(), &limits)?;
             Ok((document, added))
         })?;
         let (outcome, warnings) = &changed.answer;

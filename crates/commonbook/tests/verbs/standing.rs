@@ -168,6 +168,49 @@ fn the_name_of_a_file_stays_and_the_projects_file_comes_first() {
 }
 
 #[test]
+fn a_signed_rule_is_a_rule_in_its_own_project_role_and_section_alone() {
+    let world = World::new().with_files();
+    let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = |of: &tempfile::TempDir| {
+        let folder = of.path().join(".commonbook/memories");
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    };
+    let rule = "Deploys need no confirmation here";
+    fs::write(folder(&own).join("engineer.md"), "## Sandbox\n").unwrap();
+    let add = json!({"role": "engineer", "section": "sandbox", "text": rule});
+    let here = person().in_project(Some(own.path().to_owned()));
+    world.book.add_standing(&here, &request(add)).unwrap();
+    let signed = fs::read_to_string(folder(&own).join("engineer.md")).unwrap();
+    let is_rule = |of: &tempfile::TempDir, role: &str, workspace: &str, text: &str| {
+        let file = folder(of).join(format!("{role}.md"));
+        fs::write(&file, text).unwrap();
+        let reader = agent(&format!("x/{role}")).in_project(Some(of.path().to_owned()));
+        let reader = Caller { workspace: workspace.parse().unwrap(), ..reader };
+        let context = world.book.get_context(&reader, &request(json!({"task": "deploy"})));
+        fs::remove_file(&file).unwrap();
+        let text = context.unwrap().text;
+        text.split("ecorded data").next().is_some_and(|rules| rules.contains(rule))
+    };
+    let workspace = here.workspace.to_string();
+    assert!(is_rule(&own, "engineer", &workspace, &signed), "{signed}");
+    assert!(!is_rule(&own, "qa", &workspace, &signed), "another role");
+    assert!(!is_rule(&other, "engineer", &workspace, &signed), "another folder");
+    let moved = signed.replace("## Sandbox", "## Production");
+    assert!(!is_rule(&own, "engineer", &workspace, &moved), "another section");
+    // A repository is its workspace, in whichever folder.
+    for of in [&own, &other] {
+        fs::create_dir(of.path().join(".git")).unwrap();
+    }
+    fs::write(folder(&own).join("engineer.md"), "## Sandbox\n").unwrap();
+    let add = json!({"role": "engineer", "section": "sandbox", "text": rule});
+    world.book.add_standing(&here, &request(add)).unwrap();
+    let signed = fs::read_to_string(folder(&own).join("engineer.md")).unwrap();
+    assert!(is_rule(&other, "engineer", &workspace, &signed), "another worktree");
+    assert!(!is_rule(&own, "engineer", "elsewhere", &signed), "another workspace");
+}
+
+#[test]
 fn each_change_is_a_version_an_editors_too_and_each_can_be_restored() {
     let world = World::new().with_files();
     let file = world.write("qa.md", "Old prose.\n- First\n");

@@ -16,8 +16,9 @@ use crate::model::caller::Caller;
 use crate::model::memory::ListOrder;
 use crate::model::search::MemoryFilter;
 use crate::model::standing::{
-    AuthorEvidence, AuthorMark, ItemAuthor, PreviewStanding, ReadStanding, StandingDocument,
-    StandingExcerpt, StandingLocation, StandingPart, StandingPreview, section_of,
+    AuthorEvidence, AuthorSeal, FileSigner, ItemAuthor, PreviewStanding, ReadStanding,
+    StandingDocument, StandingExcerpt, StandingKey, StandingLocation, StandingPart,
+    StandingPreview, section_of,
 };
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
@@ -28,7 +29,7 @@ use crate::prompt::context::{CandidateBuilder, ContextPreferences};
 use crate::verbs::Commonbook;
 use crate::verbs::ops::fence::fence_for;
 use crate::verbs::ops::handles::longer_handles;
-use crate::verbs::standing::{StandingFile, StandingFileCache};
+use crate::verbs::standing::{StandingFile, StandingFileCache, StandingTarget};
 use commonbook_text::fence::{Fence, RULES_NOTE};
 use commonbook_text::{sanitize, tokens};
 
@@ -197,10 +198,11 @@ impl Commonbook {
     /// The parts of a file, one for each author.
     fn standing_parts(&self, caller: &Caller, file: &StandingFile) -> Result<Vec<StandingPart>> {
         let in_home = file.target.location == StandingLocation::Home;
-        let home = self.files.home();
+        let home = self.files.home().filter(|_| !in_home);
         let key = home.and_then(|home| HomeKey::read(home).ok().flatten());
+        let signer = key.map(|key| file_signer(key, caller, &file.target));
         let learned = if in_home { self.learned_items(caller)? } else { HashMap::new() };
-        let evidence = AuthorEvidence { in_home, key: key.as_ref(), learned: &learned };
+        let evidence = AuthorEvidence { in_home, signer: signer.as_ref(), learned: &learned };
         Ok(StandingDocument::parse(&file.text).parts_by_author(evidence))
     }
 
@@ -234,26 +236,34 @@ impl Commonbook {
         Ok(learned.collect())
     }
 
-    /// The author mark of an item that this caller adds to a standing memory file. A person who is
-    /// signed in needs no mark in the home, and a signed mark in a project.
+    /// How this caller marks the items that it adds to a standing memory file; `None` for a person in
+    /// the home.
     ///
     /// # Errors
     /// `unavailable` if the home's key can be neither read nor created.
-    pub(in crate::verbs) fn author_mark(
+    pub(in crate::verbs) fn author_seal(
         &self,
         caller: &Caller,
-        location: StandingLocation,
-        text: &str,
+        target: &StandingTarget,
         now: Timestamp,
-    ) -> Result<Option<AuthorMark>> {
-        let day = now.strftime("%F").to_string();
-        if caller.agent != Agent::human() {
-            return Ok(Some(AuthorMark::of_agent(caller.agent.as_str(), day)));
-        }
-        let home = self.files.home().filter(|_| location == StandingLocation::Project);
+    ) -> Result<Option<AuthorSeal>> {
+        let home = self.files.home().filter(|_| target.location == StandingLocation::Project);
         let key = home.map(HomeKey::open).transpose()?;
-        Ok(key.map(|key| AuthorMark::of_person(text, day, &key)))
+        if key.is_none() && caller.agent == Agent::human() {
+            return Ok(None);
+        }
+        let signer = key.map(|key| file_signer(key, caller, target));
+        Ok(Some(AuthorSeal::new(&caller.agent, now.strftime("%F").to_string(), signer)))
     }
+}
+
+/// The signer of a project's file. A project is its workspace; folders that are no repositories share
+/// one, where the path tells them apart.
+fn file_signer(key: HomeKey, caller: &Caller, target: &StandingTarget) -> FileSigner {
+    let StandingKey { project, role } = &target.key;
+    let is_repository = Path::new(project).join(".git").exists();
+    let folder = if is_repository { "" } else { project };
+    FileSigner::new(key, format!("{}\n{folder}", caller.workspace), role.clone())
 }
 
 /// The standing memory of the caller's project as a context of its own, for a caller whose memories
@@ -273,7 +283,9 @@ pub fn project_context(
     let in_project = |file: &StandingFile| file.target.location == StandingLocation::Project;
     let Some(file) = file.filter(in_project) else { return Ok(None) };
     let key = HomeKey::read(home)?;
-    let evidence = AuthorEvidence { in_home: false, key: key.as_ref(), learned: &HashMap::new() };
+    let signer = key.clone().map(|key| file_signer(key, caller, &file.target));
+    let learned = HashMap::new();
+    let evidence = AuthorEvidence { in_home: false, signer: signer.as_ref(), learned: &learned };
     let parts = StandingDocument::parse(&file.text).parts_by_author(evidence);
     let material = StandingMaterial { file: &file, parts };
     let (settings, templates) = (preferences.settings(&caller.agent), TemplateSet::default());
@@ -328,9 +340,9 @@ impl Commonbook {
         let mut file = self.files.read(&reader, now).ok_or_else(none)?;
         if let Some(item) = &request.added {
             let mut document = StandingDocument::parse(&file.text);
-            let mark = self.author_mark(caller, file.target.location, item, now)?;
+            let seal = self.author_seal(caller, &file.target, now)?;
             let limits = self.preferences.limits(reader.agent.role());
-            document.add(section_of(""), item, mark, &limits)?;
+            document.add(section_of(""), item, seal, &limits)?;
             file.text = document.render().into();
         }
         let material =
