@@ -18,8 +18,8 @@ const HOME_FILE_PREFIXES: [&str; 8] = [
 
 /// The folders of a home, with everything below them.
 #[cfg(unix)]
-const HOME_FOLDERS: [&str; 6] =
-    ["audit", "backups", "index", "index-of-database", "locks", "memories"];
+const HOME_FOLDERS: [&str; 7] =
+    ["agreements", "audit", "backups", "index", "index-of-database", "locks", "memories"];
 
 /// The bits of a mode that give other users access.
 #[cfg(unix)]

@@ -71,8 +71,16 @@ impl Commonbook {
             return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
         self.follow_other_homes(Some(caller.agent.role()));
-        let file = self.files.read(&caller, now);
-        let items = file.as_ref().map(|file| standing_items(&file.text)).unwrap_or_default();
+        let mut files = self.files.read(&caller, now);
+        let mut items = Vec::new();
+        for file in &files {
+            for part in self.standing_parts(&caller, file)? {
+                items.extend(part.document.items().map(|(_, item)| item.to_owned()));
+            }
+        }
+        // The project's file is the last one.
+        let of_project = files.pop_if(|file| !file.target.is_in_home() && file.damage.is_none());
+        let file = of_project.or_else(|| files.into_iter().find(|file| file.target.is_in_home()));
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
         let once = self.write_once(&caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
@@ -251,11 +259,6 @@ fn conversation(request: &LearnRequest) -> Option<String> {
 fn conversation_request(text: String) -> Result<SaveMemory> {
     let memory_type = Some(MemoryType::try_from("conversation".to_owned())?);
     Ok(SaveMemory { text, memory_type, ..SaveMemory::default() })
-}
-
-/// The items of a standing memory file.
-fn standing_items(text: &str) -> Vec<String> {
-    StandingDocument::parse(text).items().map(|(_, item)| item.to_owned()).collect()
 }
 
 /// The texts that the caller received in its last contexts, as they were worded there.

@@ -1,8 +1,9 @@
 //! Standing memory: listing, reading and changing the files, and their versions.
 //!
-//! A caller on this machine uses the files of its project, then those of the home. A caller over
+//! A caller on this machine edits the files of its project, then those of the home, and receives both. A caller over
 //! HTTP has no project here, and uses those of the home.
 
+mod agreement;
 mod files;
 mod mirror;
 mod versions;
@@ -33,6 +34,8 @@ use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten};
 use commonbook_text::secrets;
 
+pub use agreement::project_notices;
+pub(in crate::verbs) use agreement::{ProjectParts, file_signer, project_parts};
 pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
 pub(in crate::verbs) use versions::{StandingCause, StandingResult};
 
@@ -335,7 +338,7 @@ impl Commonbook {
         Ok(changed.answer)
     }
 
-    /// The file for the caller's role, without what was forgotten.
+    /// The files for the caller's role, of the home and of its project, without what was forgotten.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
@@ -343,15 +346,18 @@ impl Commonbook {
         &self,
         caller: &Caller,
         now: Timestamp,
-    ) -> Result<Option<StandingFile>> {
+    ) -> Result<Vec<StandingFile>> {
         self.follow_other_homes(Some(caller.agent.role()));
-        let Some(file) = self.files.read(caller, now) else { return Ok(None) };
-        let cut = |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
-        let text = self.store.read(cut)?;
-        Ok(Some(match text {
-            None => file,
-            Some(text) => StandingFile { text: text.into(), ..file },
-        }))
+        let files = self.files.read(caller, now).into_iter();
+        let cut = |file: StandingFile| {
+            let cut =
+                |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
+            Ok(match self.store.read(cut)? {
+                None => file,
+                Some(text) => StandingFile { text: text.into(), ..file },
+            })
+        };
+        files.map(cut).collect()
     }
 
     /// The files that are in use, by role.

@@ -11,6 +11,7 @@ use std::fmt;
 use super::{StandingBlock, StandingBlockKind, StandingDocument, StandingPart};
 use crate::base::home_key::{HomeKey, hex};
 use crate::model::agent::Agent;
+use commonbook_text::injection;
 
 /// The name in the mark of a person.
 const PERSON_NAME: &str = "human";
@@ -257,6 +258,23 @@ impl StandingDocument {
             file.blocks.iter().map(|block| (block.without_mark().raw, author(block))).collect()
         };
         bare(self) == bare(other)
+    }
+
+    /// The text without items, lines and headings that give a reader orders, as memories are judged,
+    /// and the number of these; nothing if the rest gives one together.
+    #[must_use]
+    pub fn without_orders(mut self) -> (Self, usize) {
+        let gives_orders = |text: &str| !injection::reasons(text).is_empty();
+        if !gives_orders(&self.render()) {
+            return (self, 0);
+        }
+        let before = self.blocks.len();
+        self.blocks.retain(|block| !gives_orders(&block.raw));
+        if gives_orders(&self.render()) {
+            self.blocks.clear();
+        }
+        let left = before - self.blocks.len();
+        (self, left)
     }
 
     /// The file in parts, one for each author: persons first, then the file, then agents by name,

@@ -521,6 +521,8 @@ fn a_file_is_found_by_its_role_in_either_case_and_by_its_legacy_name() {
     }
     let folders = standing_folders(Some(Path::new("/p")), Path::new("/h"));
     assert_eq!(folders, [Path::new("/p/.commonbook/memories"), Path::new("/h/memories")]);
+    let same = standing_folders(Some(Path::new("/h")), Path::new("/h/.commonbook"));
+    assert_eq!(same, [Path::new("/h/.commonbook/memories")]);
 }
 
 #[test]
