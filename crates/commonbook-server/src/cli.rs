@@ -518,7 +518,7 @@ impl VerbCommand {
             request.insert(field.to_owned(), stdin::read_json_list(matches, field)?);
         }
         // A standing memory file of the project stays in the project.
-        let is_in_project = self.verb.is_on_files && standing::is_in_project(&caller, &request);
+        let is_in_project = standing::stays_here(self.verb, &caller, &request);
         let address = address.filter(|_| !is_in_project);
         if self.verb.is_on_files && address.is_none() {
             caller = standing::as_person(caller);

@@ -435,6 +435,9 @@ fn context_verbs() -> Vec<Verb> {
     ]
 }
 
+/// The verb of a person's agreement, which holds in the home of this machine.
+pub(crate) const AGREE_STANDING: &str = "agree_standing";
+
 fn standing_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
@@ -448,6 +451,7 @@ fn standing_verbs() -> Vec<Verb> {
             .tool()
             .command("memory show"),
         verb("preview_standing", Reads, C::preview_standing).command("memory preview"),
+        verb(AGREE_STANDING, Changes, C::agree_standing).command("memory agree"),
         verb("add_standing", Adds, C::add_standing)
             .post("/v1/standing/{role}/items")
             .tool()

@@ -83,6 +83,7 @@ pub use ops::write_once::fit_key;
 use ops::write_steps::WRITE_STEPS;
 use search::slots::SearchSlots;
 use standing::StandingFileCache;
+pub use standing::project_notices;
 use usage::UsageLog;
 
 /// A store, with the clock and the ids that its verbs use. Cheap to clone; clones share the store.

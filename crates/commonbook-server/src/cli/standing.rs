@@ -5,13 +5,14 @@ use std::io::IsTerminal as _;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::standing::{
-    StandingEdit, StandingEdits, StandingHistory, StandingList, StandingPage, StandingPreview,
-    StandingRoute, StandingSummary, file_of_role,
+    AgreedFile, StandingAgreement, StandingEdit, StandingEdits, StandingHistory, StandingList,
+    StandingPage, StandingPreview, StandingRoute, StandingSummary, file_of_role,
 };
 use serde_json::{Map, Value};
 
 use super::layout::{beginning, minute, print_table, show};
 use crate::output::{count_text, print_line, print_note};
+use crate::verb::{AGREE_STANDING, Verb};
 
 /// Characters of a changed line: two lines of a terminal of 80 columns hold a version's head and
 /// one change.
@@ -29,9 +30,14 @@ pub(super) fn as_person(caller: Caller) -> Caller {
     }
 }
 
+/// Whether a request is about the files of the caller's project, on this machine.
+pub(super) fn stays_here(verb: &Verb, caller: &Caller, request: &Map<String, Value>) -> bool {
+    verb.name == AGREE_STANDING || verb.is_on_files && is_in_project(caller, request)
+}
+
 /// Whether the project of the caller has a file of its own for the role of a request. It comes
 /// before the file of a server elsewhere, as in contexts.
-pub(super) fn is_in_project(caller: &Caller, request: &Map<String, Value>) -> bool {
+fn is_in_project(caller: &Caller, request: &Map<String, Value>) -> bool {
     let role = request.get("role").and_then(Value::as_str).unwrap_or_default();
     let Ok(agent) = Agent::with_any_name(role) else { return false };
     let everywhere = request.get("everywhere").and_then(Value::as_bool).unwrap_or_default();
@@ -74,6 +80,19 @@ pub(super) fn show_preview(response: &Value) {
         print_line(&preview.text);
         let StandingPreview { tokens, budget, left_out, .. } = preview;
         print_line(&format!("{tokens} of {budget} tokens; {left_out} items left out"));
+    });
+}
+
+pub(super) fn show_agreement(response: &Value) {
+    show(response, |agreement: &StandingAgreement| {
+        if agreement.items.is_empty() {
+            return print_line("No standing memory file of this project waits for an agreement");
+        }
+        for AgreedFile { file, text, .. } in &agreement.items {
+            print_note(&format!("{file}:"));
+            print_line(text.trim());
+        }
+        print_note("Agents receive this as the project's data, until a file changes.");
     });
 }
 

@@ -135,6 +135,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("list_standing", &[], standing::list),
         view("read_standing", &["role"], standing::page),
         view("preview_standing", &["role"], standing::show_preview),
+        view("agree_standing", &[], standing::show_agreement),
         view("add_standing", &["role", "text"], standing::show_edit),
         view("remove_standing", &["role", "text"], standing::show_edit),
         view("clean_standing", &["role"], standing::show_edits),

@@ -350,6 +350,7 @@ fn a_sub_agent_gets_its_context_and_owns_its_learnings() {
         fs::create_dir_all(&standing).unwrap();
         let file = standing.join("engineer.md");
         fs::write(&file, "# Engineer\n\n## Guidelines\n- Cranes are green\n").unwrap();
+        home.agree(&file, "## Guidelines\n- Cranes are green\n");
         home.run(&["save", "The harbour pier is closed on Mondays", "--agent", "codex"]);
         home.run(&["save", "The harbour vault is open", "--agent", "codex", "--private"]);
         let task = handed(&home, "inspect the harbour pier");
@@ -359,6 +360,7 @@ fn a_sub_agent_gets_its_context_and_owns_its_learnings() {
         // A task that is delegated again contains one context, the newest; the file is read anew.
         fs::write(&file, "# Engineer\n\n## Guidelines\n- Cranes are red now, all of them\n")
             .unwrap();
+        home.agree(&file, "## Guidelines\n- Cranes are red now, all of them\n");
         let again = handed(&home, &task);
         assert_eq!(again.matches("</commonbook-").count(), 1, "{again}");
         assert_eq!(again.matches("A line `Remember: …`").count(), 1, "{again}");

@@ -104,6 +104,7 @@ fn standing_memory_of_a_project_outside_of_the_sandbox_is_read_and_extended() {
     fs::create_dir(project.path().join(".git")).unwrap();
     let file = folder.join("engineer.md");
     fs::write(&file, "# Engineer\n\n## Known Issues\n- Cranes are green\n").unwrap();
+    home.agree(&file, "## Known Issues\n- Cranes are green\n");
     let run = |command: &[&str]| {
         let who = ["--agent", "claude/engineer", "--workspace", WORKSPACE];
         let mut program = home.program(&[command, &who].concat());

@@ -112,6 +112,10 @@ fn at_a_url_commands_and_hooks_use_the_server_and_the_file_of_the_project() {
     assert!(everywhere.contains("Never push"), "{everywhere}");
     let context = person.hook(&root, "SessionStart", &[("COMMONBOOK_URL", &server.url)]);
     assert!(context.contains("Never push to main"), "{context}");
+    assert!(!context.contains("This project uses tabs"), "{context}");
+    assert!(context.contains("commonbook memory agree"), "{context}");
+    person.home.agree(&own.join("claude-code.md"), "- This project uses tabs\n");
+    let context = person.hook(&root, "SessionStart", &[("COMMONBOOK_URL", &server.url)]);
     assert!(context.contains("This project uses tabs"), "{context}");
     let left: Vec<_> =
         fs::read_dir(&own).unwrap().map(|entry| entry.unwrap().file_name()).collect();

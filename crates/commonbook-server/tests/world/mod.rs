@@ -7,12 +7,14 @@ pub(crate) mod http_client;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use commonbook::base::clock::{Clock as _, SystemClock};
+use commonbook::base::hash::sha256;
 use commonbook::base::id::handle;
 use http_client::HttpClient;
 use rmcp::ClientHandler;
@@ -65,6 +67,15 @@ impl Home {
 
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    /// Does what `commonbook memory agree` does at a terminal, which tests do not have: agrees to this
+    /// text of a project's standing memory file, from its first heading or item on.
+    pub(crate) fn agree(&self, file: &Path, text: &str) {
+        let folder = self.path().join("agreements");
+        fs::create_dir_all(&folder).unwrap();
+        let name = sha256(&fs::canonicalize(file).unwrap().to_string_lossy());
+        fs::write(folder.join(name), sha256(text)).unwrap();
     }
 
     /// The program on this home, without settings from the environment.

@@ -21,15 +21,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::limits;
 
-pub use author::{AuthorEvidence, AuthorMark, ItemAuthor};
+pub use author::{AuthorEvidence, AuthorMark, AuthorSeal, FileSigner, ItemAuthor};
 pub use edit::{AddOutcome, StandingItem, StandingReplacement, StandingWriter, section_of};
 pub use excerpt::{StandingExcerpt, StandingPart};
 pub use paths::{file_of_role, role_of_file, standing_file_name, standing_folders};
 pub use requests::{
-    AddStanding, CleanStanding, InitStanding, ListStanding, ListStandingVersions, OptimizeStanding,
-    PreviewStanding, ReadStanding, RemoveStanding, RestoreStanding, RouteStanding, StandingEdit,
-    StandingEdits, StandingFileInfo, StandingHistory, StandingList, StandingPage, StandingPreview,
-    StandingRoute, StandingSummary, StandingVersionInfo,
+    AddStanding, AgreeStanding, AgreedFile, CleanStanding, InitStanding, ListStanding,
+    ListStandingVersions, OptimizeStanding, PreviewStanding, ReadStanding, RemoveStanding,
+    RestoreStanding, RouteStanding, StandingAgreement, StandingEdit, StandingEdits,
+    StandingFileInfo, StandingHistory, StandingList, StandingPage, StandingPreview, StandingRoute,
+    StandingSummary, StandingVersionInfo,
 };
 pub use route::{RoleMatch, route};
 pub use version::{LineChanges, StandingAction, StandingKey, StandingLocation, StandingVersion};

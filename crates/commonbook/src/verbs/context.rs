@@ -91,22 +91,22 @@ impl Commonbook {
         let choice = ContextChoice {
             options: &wanted,
             material: &material,
-            standing: standing.as_ref(),
+            standing: &standing,
             fence: &fence,
             now: begun,
             prepare: &|_| (),
         };
         let chosen = self.choose_from_material(&caller, choice)?;
-        let read = standing.as_ref().map(|file| file.read.clone());
+        let read = self.standing_snapshot(&caller, &standing)?;
         let kept = self.context_record(&caller, &material, &chosen, read, begun);
         let mut shown = BriefingItem::all_of(&chosen);
         shown.extend(material.notices.items);
         self.keep_context(&caller, &sight, &kept, shown)?;
         let mut warnings = material.notices.lines;
         // An earlier text of the file says nothing of the file of today.
-        let file = standing.filter(|_| at.is_none());
-        warnings
-            .extend(file.map(|file| self.standing_warnings(&caller, &file)).unwrap_or_default());
+        let files = if at.is_none() { standing } else { Vec::new() };
+        warnings.extend(self.standing_notices(&caller, &files));
+        warnings.extend(files.iter().flat_map(|file| self.standing_warnings(&caller, file)));
         let ContextRecord { id, agent, receipt, .. } = kept;
         Ok(AgentContext {
             id,
@@ -410,7 +410,7 @@ struct ContextMaterial {
 struct ContextChoice<'c> {
     options: &'c ContextOptions,
     material: &'c ContextMaterial,
-    standing: Option<&'c StandingFile>,
+    standing: &'c [StandingFile],
     fence: &'c Fence,
     now: Timestamp,
     /// Removes and marks candidates before the choice.

@@ -71,8 +71,16 @@ impl Commonbook {
             return Ok(LearnResult { left_out, ..LearnResult::default() });
         }
         self.follow_other_homes(Some(caller.agent.role()));
-        let file = self.files.read(&caller, now);
-        let items = file.as_ref().map(|file| standing_items(&file.text)).unwrap_or_default();
+        let mut files = self.files.read(&caller, now);
+        let mut items = Vec::new();
+        for file in &files {
+            for part in self.standing_parts(&caller, file)? {
+                items.extend(part.document.items().map(|(_, item)| item.to_owned()));
+            }
+        }
+        // The project's file is the last one.
+        let of_project = files.pop_if(|file| !file.target.is_in_home() && file.damage.is_none());
+        let file = of_project.or_else(|| files.into_iter().find(|file| file.target.is_in_home()));
         let (templates, wanted) = (self.templates.clone(), drafts.clone());
         let once = self.write_once(&caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
@@ -119,13 +127,13 @@ impl Commonbook {
             let sort = memory.metadata.get(LEARNING_SORT_KEY).and_then(Value::as_str);
             section_of(sort.unwrap_or_default()).to_owned()
         };
-        let item = |memory: &Memory| {
-            let text = memory.text.clone();
-            // A person's signature covers one text; an agent's mark has no signature.
-            let mark = self.author_mark(caller, file.target.location, &text, now)?;
-            Ok(StandingItem { section: section(memory), text, mark })
+        let seal = self.author_seal(caller, &file.target, now)?;
+        let item = |memory: &Memory| StandingItem {
+            section: section(memory),
+            text: memory.text.clone(),
+            seal: seal.clone(),
         };
-        let items = drafts.iter().filter(fits).map(item).collect::<Result<Vec<_>>>()?;
+        let items: Vec<StandingItem> = drafts.iter().filter(fits).map(item).collect();
         let by = Some(caller.agent.clone());
         let cause = StandingCause { by, action: StandingAction::Learned, at: now };
         let changed = self.change_standing(&file.target, &cause, |before| {
@@ -146,8 +154,8 @@ impl Commonbook {
                 }
                 return Ok((standing, change));
             }
-            for StandingItem { section, text, mark } in &items {
-                let (added, warnings) = standing.add(section, text, mark.clone(), &limits)?;
+            for StandingItem { section, text, seal } in &items {
+                let (added, warnings) = standing.add(section, text, seal.clone(), &limits)?;
                 change.added +=
                     u32::from(matches!(added, AddOutcome::Added | AddOutcome::Replaced(_)));
                 change.warnings.extend(warnings.iter().map(ToString::to_string));
@@ -251,11 +259,6 @@ fn conversation(request: &LearnRequest) -> Option<String> {
 fn conversation_request(text: String) -> Result<SaveMemory> {
     let memory_type = Some(MemoryType::try_from("conversation".to_owned())?);
     Ok(SaveMemory { text, memory_type, ..SaveMemory::default() })
-}
-
-/// The items of a standing memory file.
-fn standing_items(text: &str) -> Vec<String> {
-    StandingDocument::parse(text).items().map(|(_, item)| item.to_owned()).collect()
 }
 
 /// The texts that the caller received in its last contexts, as they were worded there.

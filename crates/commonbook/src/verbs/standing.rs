@@ -1,8 +1,9 @@
 //! Standing memory: listing, reading and changing the files, and their versions.
 //!
-//! A caller on this machine uses the files of its project, then those of the home. A caller over
+//! A caller on this machine edits the files of its project, then those of the home, and receives both. A caller over
 //! HTTP has no project here, and uses those of the home.
 
+mod agreement;
 mod files;
 mod mirror;
 mod versions;
@@ -32,6 +33,8 @@ use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten};
 use commonbook_text::secrets;
 
+pub use agreement::project_notices;
+pub(in crate::verbs) use agreement::{ProjectParts, file_signer, project_parts};
 pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
 pub(in crate::verbs) use versions::{StandingCause, StandingResult};
 
@@ -103,11 +106,11 @@ impl Commonbook {
         let said = serde_json::json!({"section": section, "text": text});
         self.store.read(|tx| refuse_forgotten(tx, caller, "add_standing", &said))?;
         let cause = self.cause(caller, StandingAction::Added);
-        let mark = self.author_mark(caller, target.location, &text, cause.at)?;
+        let seal = self.author_seal(caller, &target, cause.at)?;
         let limits = self.preferences.limits(&role);
         let changed = self.change_standing(&target, &cause, |before| {
             let mut document = before.unwrap_or_else(|| StandingDocument::new(&role));
-            let added = document.add(section, &text, mark.clone(), &limits)?;
+            let added = document.add(section, &text, seal.clone(), &limits)?;
             Ok((document, added))
         })?;
         let (outcome, warnings) = &changed.answer;
@@ -334,7 +337,7 @@ impl Commonbook {
         Ok(changed.answer)
     }
 
-    /// The file for the caller's role, without what was forgotten.
+    /// The files for the caller's role, of the home and of its project, without what was forgotten.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
@@ -342,15 +345,18 @@ impl Commonbook {
         &self,
         caller: &Caller,
         now: Timestamp,
-    ) -> Result<Option<StandingFile>> {
+    ) -> Result<Vec<StandingFile>> {
         self.follow_other_homes(Some(caller.agent.role()));
-        let Some(file) = self.files.read(caller, now) else { return Ok(None) };
-        let cut = |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
-        let text = self.store.read(cut)?;
-        Ok(Some(match text {
-            None => file,
-            Some(text) => StandingFile { text: text.into(), ..file },
-        }))
+        let files = self.files.read(caller, now).into_iter();
+        let cut = |file: StandingFile| {
+            let cut =
+                |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
+            Ok(match self.store.read(cut)? {
+                None => file,
+                Some(text) => StandingFile { text: text.into(), ..file },
+            })
+        };
+        files.map(cut).collect()
     }
 
     /// The files that are in use, by role.

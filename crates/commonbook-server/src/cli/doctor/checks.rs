@@ -8,6 +8,7 @@ use std::time::Duration;
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::workspace::Workspace;
+use commonbook::verbs::project_notices;
 use serde_json::Map;
 
 use super::HookState;
@@ -38,6 +39,7 @@ pub(super) fn run_checks(config: &Config, hooks: HookState) -> Vec<HealthCheck> 
     checks.extend([check_port(server), health::check_model(model)]);
     checks.extend(health::check_settings(config));
     checks.push(check_project(config));
+    checks.extend(check_project_standing(config));
     checks.extend(health::check_handoffs(config));
     checks.extend(health::check_process());
     checks.extend(health::check_sandbox(config));
@@ -209,6 +211,21 @@ fn check_codex_trust(root: &Path, config: &Config) -> Option<HealthCheck> {
             Some(HealthCheck::faulty("client", found, "Start Codex and trust them in /hooks."))
         }
         Err(error) => Some(HealthCheck::from_error("client", error)),
+    }
+}
+
+/// Reports the standing memory files of the project that wait for a person's agreement.
+fn check_project_standing(config: &Config) -> Vec<HealthCheck> {
+    let Ok(home) = config.home() else { return Vec::new() };
+    let Ok(workspace) = config.nearest_workspace() else { return Vec::new() };
+    let workspace = workspace.unwrap_or_else(Workspace::fallback);
+    let caller = Caller::new(None, workspace, EntryPoint::Cli).in_project(config.project());
+    match project_notices(&caller, home) {
+        Ok(notices) => {
+            let checks = notices.into_iter();
+            checks.map(|notice| HealthCheck::healthy("standing memory", notice)).collect()
+        }
+        Err(error) => vec![HealthCheck::from_error("standing memory", error)],
     }
 }
 

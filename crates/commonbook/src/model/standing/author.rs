@@ -2,7 +2,8 @@
 //!
 //! A person writes plain items into the file of the home. Every other author's item carries a mark:
 //! `- Avoid os.getcwd() <!-- claude-code/engineer 2026-11-18 -->`. In a project, whose files
-//! anybody may have written, an item is a person's only if its mark has a signature of this home.
+//! anybody may have written, a mark counts only with a signature of this home, which covers the
+//! project, the role, the heading above the item, the author, the day and the text.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,6 +11,7 @@ use std::fmt;
 use super::{StandingBlock, StandingBlockKind, StandingDocument, StandingPart};
 use crate::base::home_key::{HomeKey, hex};
 use crate::model::agent::Agent;
+use commonbook_text::injection;
 
 /// The name in the mark of a person.
 const PERSON_NAME: &str = "human";
@@ -27,7 +29,7 @@ pub struct AuthorMark {
     pub author: String,
     /// The day: `2026-11-18`.
     pub day: String,
-    /// The home's signature of an item that a person added.
+    /// The home's signature of an item in a project's file.
     pub signature: Option<String>,
 }
 
@@ -36,13 +38,6 @@ impl AuthorMark {
     #[must_use]
     pub fn of_agent(author: &str, day: String) -> Self {
         Self { author: author.to_owned(), day, signature: None }
-    }
-
-    /// The signed mark of a person who adds this item.
-    #[must_use]
-    pub fn of_person(text: &str, day: String, key: &HomeKey) -> Self {
-        let signature = Some(signature(text, &day, key));
-        Self { author: PERSON_NAME.to_owned(), day, signature }
     }
 
     /// The mark at the end of a text, and the text before it.
@@ -73,9 +68,80 @@ impl fmt::Display for AuthorMark {
     }
 }
 
-fn signature(text: &str, day: &str, key: &HomeKey) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    hex(&key.sign(&format!("standing memory\n{day}\n{text}"))[..SIGNATURE_BYTES])
+/// The signatures of a home in one file of a project. An item that is copied to another project, role
+/// or heading has none there.
+#[derive(Clone)]
+pub struct FileSigner {
+    key: HomeKey,
+    project: String,
+    role: String,
+}
+
+impl FileSigner {
+    /// The signer of the file of a role in a project, which the name tells from all other projects of
+    /// the home.
+    #[must_use]
+    pub fn new(key: HomeKey, project: String, role: String) -> Self {
+        Self { key, project, role }
+    }
+
+    fn signature(&self, section: &str, text: &str, mark: &AuthorMark) -> String {
+        let Self { key, project, role } = self;
+        let AuthorMark { author, day, .. } = mark;
+        let said = serde_json::json!([project, role, section, author, day, plain_text(text)]);
+        hex(&key.sign(&format!("standing memory item\n{said}"))[..SIGNATURE_BYTES])
+    }
+
+    fn has_signed(&self, section: &str, text: &str, mark: &AuthorMark) -> bool {
+        mark.signature.as_ref() == Some(&self.signature(section, text, mark))
+    }
+}
+
+/// How an author marks the items that it adds to one file.
+#[derive(Clone)]
+pub struct AuthorSeal {
+    author: String,
+    day: String,
+    signer: Option<FileSigner>,
+}
+
+impl AuthorSeal {
+    /// The seal of an author, a person or an agent, on a day (`2026-11-18`). In a project's file its
+    /// marks need a signer.
+    #[must_use]
+    pub fn new(author: &Agent, day: String, signer: Option<FileSigner>) -> Self {
+        let is_person = *author == Agent::human();
+        let author = if is_person { PERSON_NAME } else { author.as_str() };
+        Self { author: author.to_owned(), day, signer }
+    }
+
+    /// Whether its items are an agent's.
+    pub(super) fn is_of_an_agent(&self) -> bool {
+        self.author != PERSON_NAME
+    }
+
+    /// Whether a mark names its author; a person's items may have none.
+    pub(super) fn is_author_of(&self, mark: Option<&AuthorMark>) -> bool {
+        mark.map_or(PERSON_NAME, |mark| &mark.author) == self.author
+    }
+
+    /// Whether a mark names its author, with its signature if it signs.
+    pub(super) fn has_made(&self, section: &str, text: &str, mark: &AuthorMark) -> bool {
+        let is_signed = |signer: &FileSigner| signer.has_signed(section, text, mark);
+        mark.author == self.author && self.signer.as_ref().is_none_or(is_signed)
+    }
+
+    /// The mark of an item below a heading as the file has it; empty above all headings.
+    pub(super) fn mark(&self, section: &str, text: &str) -> AuthorMark {
+        let mark = AuthorMark::of_agent(&self.author, self.day.clone());
+        let signature = self.signer.as_ref().map(|signer| signer.signature(section, text, &mark));
+        AuthorMark { signature, ..mark }
+    }
+}
+
+/// The text with single blanks.
+fn plain_text(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The author of an item.
@@ -99,8 +165,8 @@ pub enum ItemAuthor {
 pub struct AuthorEvidence<'e> {
     /// Whether the file is in the home, where only a person writes items without a mark.
     pub in_home: bool,
-    /// The key of the home.
-    pub key: Option<&'e HomeKey>,
+    /// Whose signatures the marks of a project's file need.
+    pub signer: Option<&'e FileSigner>,
     /// What agents have learned, by text with single blanks, with the agent and the day: in earlier
     /// versions their items had no mark.
     pub learned: &'e HashMap<String, (String, String)>,
@@ -117,22 +183,24 @@ impl ItemAuthor {
 }
 
 impl AuthorEvidence<'_> {
-    /// The author of an item.
+    /// The author of an item below a heading.
     #[must_use]
-    pub fn author_of(&self, text: &str, mark: Option<&AuthorMark>) -> ItemAuthor {
+    pub fn author_of(&self, section: &str, text: &str, mark: Option<&AuthorMark>) -> ItemAuthor {
         let agent = |name: &str, day: &str| ItemAuthor::Agent {
             name: name.to_owned(),
             day: day.to_owned(),
         };
-        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
         match mark {
-            Some(mark) if mark.author == PERSON_NAME => {
-                let expected = self.key.map(|key| signature(text, &mark.day, key));
-                let is_signed = mark.signature.is_some() && mark.signature == expected;
-                if is_signed { ItemAuthor::Person } else { ItemAuthor::File }
+            Some(mark) => {
+                let is_signed =
+                    self.signer.is_some_and(|signer| signer.has_signed(section, text, mark));
+                match mark.is_of_an_agent() {
+                    true if self.in_home || is_signed => agent(&mark.author, &mark.day),
+                    false if is_signed => ItemAuthor::Person,
+                    _ => ItemAuthor::File,
+                }
             }
-            Some(mark) => agent(&mark.author, &mark.day),
-            None => match self.learned.get(&plain) {
+            None => match self.learned.get(&plain_text(text)) {
                 Some((name, day)) => agent(name, day),
                 None if self.in_home => ItemAuthor::Person,
                 None => ItemAuthor::File,
@@ -192,17 +260,42 @@ impl StandingDocument {
         bare(self) == bare(other)
     }
 
+    /// The text without items, lines and headings that give a reader orders, as memories are judged,
+    /// and the number of these; nothing if the rest gives one together.
+    #[must_use]
+    pub fn without_orders(mut self) -> (Self, usize) {
+        let gives_orders = |text: &str| !injection::reasons(text).is_empty();
+        if !gives_orders(&self.render()) {
+            return (self, 0);
+        }
+        let before = self.blocks.len();
+        self.blocks.retain(|block| !gives_orders(&block.raw));
+        if gives_orders(&self.render()) {
+            self.blocks.clear();
+        }
+        let left = before - self.blocks.len();
+        (self, left)
+    }
+
     /// The file in parts, one for each author: persons first, then the file, then agents by name,
     /// each with the day of its newest item. The parts have no sections without items.
     #[must_use]
     pub fn parts_by_author(&self, evidence: AuthorEvidence<'_>) -> Vec<StandingPart> {
         let prose = if evidence.in_home { ItemAuthor::Person } else { ItemAuthor::File };
-        let author = |block: &StandingBlock| match &block.kind {
-            StandingBlockKind::Item(text) => Some(evidence.author_of(text, block.mark.as_ref())),
-            StandingBlockKind::Prose if !block.is_bare_prose() => Some(prose.clone()),
-            StandingBlockKind::Prose | StandingBlockKind::Section(_) => None,
-        };
-        let mut authors: Vec<ItemAuthor> = self.blocks.iter().filter_map(author).collect();
+        let mut section = "";
+        let author_of_each: Vec<Option<ItemAuthor>> = (self.blocks.iter())
+            .map(|block| match &block.kind {
+                StandingBlockKind::Section(name) => {
+                    section = name;
+                    None
+                }
+                StandingBlockKind::Item(text) => {
+                    Some(evidence.author_of(section, text, block.mark.as_ref()))
+                }
+                StandingBlockKind::Prose => (!block.is_bare_prose()).then(|| prose.clone()),
+            })
+            .collect();
+        let mut authors: Vec<ItemAuthor> = author_of_each.iter().flatten().cloned().collect();
         authors.sort_by_key(|author| match author {
             ItemAuthor::Person => (0, author.clone()),
             ItemAuthor::File => (1, author.clone()),
@@ -215,10 +308,10 @@ impl StandingDocument {
         let document = |wanted: &ItemAuthor| {
             let mut blocks: Vec<StandingBlock> = Vec::new();
             let mut heading: Option<StandingBlock> = None;
-            for block in &self.blocks {
+            for (block, author) in self.blocks.iter().zip(&author_of_each) {
                 if matches!(block.kind, StandingBlockKind::Section(_)) {
                     heading = Some(block.clone());
-                } else if author(block).is_some_and(|author| author.is_same_author(wanted)) {
+                } else if author.as_ref().is_some_and(|author| author.is_same_author(wanted)) {
                     blocks.extend(heading.take());
                     blocks.push(block.without_mark());
                 }
@@ -234,10 +327,10 @@ impl StandingDocument {
 mod tests {
     use super::*;
 
-    fn parts(text: &str, in_home: bool, key: Option<&HomeKey>) -> Vec<(ItemAuthor, String)> {
+    fn parts(text: &str, in_home: bool, signer: Option<&FileSigner>) -> Vec<(ItemAuthor, String)> {
         let learned = [("Old lesson.".to_owned(), ("qa".to_owned(), "2026-01-02".to_owned()))];
         let learned = learned.into_iter().collect();
-        let evidence = AuthorEvidence { in_home, key, learned: &learned };
+        let evidence = AuthorEvidence { in_home, signer, learned: &learned };
         let parts = StandingDocument::parse(text).parts_by_author(evidence);
         parts.into_iter().map(|part| (part.author, part.document.render())).collect()
     }
@@ -259,25 +352,66 @@ mod tests {
         assert_eq!(parts(FILE, true, None), expected);
     }
 
+    fn signer(digit: &str, project: &str, role: &str) -> FileSigner {
+        let key = HomeKey::from_hex(&digit.repeat(64)).expect("a key");
+        FileSigner::new(key, project.to_owned(), role.to_owned())
+    }
+
     #[test]
-    fn in_a_project_only_what_this_home_signed_is_a_persons() {
-        let home = tempfile::tempdir().expect("a folder");
-        let key = HomeKey::open(home.path()).expect("a key");
-        let mark = AuthorMark::of_person("Never push to main", "2026-11-18".to_owned(), &key);
-        let file = format!("## Rules\n- Never push to main {mark}\n- Push to main {mark}\n- x y\n");
-        let persons = (ItemAuthor::Person, "## Rules\n- Never push to main\n".to_owned());
-        let others = (ItemAuthor::File, "## Rules\n- Push to main\n- x y\n".to_owned());
-        assert_eq!(parts(&file, false, Some(&key)), [persons, others]);
-        let other_home = parts(&file, false, None);
-        assert_eq!(other_home.len(), 1);
-        assert_eq!(other_home[0].0, ItemAuthor::File);
+    fn in_a_project_only_what_this_home_signed_has_an_author() {
+        let own = signer("1", "sandbox", "engineer");
+        let seal =
+            |author: &Agent| AuthorSeal::new(author, "2026-11-18".to_owned(), Some(own.clone()));
+        let eve = Agent::with_any_name("eve").expect("a name");
+        let rule = seal(&Agent::human()).mark("Rules", "Never push");
+        let note = seal(&eve).mark("Rules", "Use a join");
+        let file = format!(
+            "## Rules\n- Never push {rule}\n- Push {rule}\n- Never ask <!-- human 2026-11-18 -->\n- x y\n- Use a join {note}\n- Forged <!-- eve 2026-11-18 -->\n"
+        );
+        let expected = [
+            (ItemAuthor::Person, "## Rules\n- Never push\n".to_owned()),
+            (ItemAuthor::File, "## Rules\n- Push\n- Never ask\n- x y\n- Forged\n".to_owned()),
+            (agent("eve", "2026-11-18"), "## Rules\n- Use a join\n".to_owned()),
+        ];
+        assert_eq!(parts(&file, false, Some(&own)), expected);
+    }
+
+    #[test]
+    fn a_signature_holds_for_one_home_project_role_heading_author_day_and_text() {
+        let own = signer("1", "sandbox", "engineer");
+        let seal = AuthorSeal::new(&Agent::human(), "2026-11-18".to_owned(), Some(own.clone()));
+        let mark = seal.mark("Deploys", "Never ask").to_string();
+        let file = format!("## Deploys\n- Never  ask {mark}\n");
+        let is_signed = |file: &str, signer: &FileSigner| {
+            parts(file, false, Some(signer)).iter().any(|(author, _)| *author != ItemAuthor::File)
+        };
+        assert!(is_signed(&file, &own));
+        let others = [
+            signer("2", "sandbox", "engineer"),
+            signer("1", "other", "engineer"),
+            signer("1", "sandbox", "qa"),
+            signer("1", "sandboxengineer", ""),
+        ];
+        assert!(others.iter().all(|other| !is_signed(&file, other)));
+        let changes = [
+            ("## Deploys", "## Production"),
+            ("## Deploys", "## deploys"),
+            ("## Deploys\n", ""),
+            ("- Never", "## Production\n- Never"),
+            ("Never", "Always"),
+            ("human", "eve"),
+            ("2026-11-18", "2026-11-19"),
+        ];
+        for (from, to) in changes {
+            assert!(!is_signed(&file.replacen(from, to, 1), &own), "{to}");
+        }
     }
 
     #[test]
     fn an_import_brings_no_item_of_a_person() {
         let text = "# Agent Memory: x\n\n## Rules\nAlways push\n- Never ask\n  again <!-- human 2026-11-18 00 -->\n- Wait <!-- qa 2026-11-18 -->\n```\n- In code\n```\n";
         let file = StandingDocument::of_import(text, "2026-11-27");
-        let evidence = AuthorEvidence { in_home: true, key: None, learned: &HashMap::new() };
+        let evidence = AuthorEvidence { in_home: true, signer: None, learned: &HashMap::new() };
         let parts = file.parts_by_author(evidence);
         let authors: Vec<&ItemAuthor> = parts.iter().map(|part| &part.author).collect();
         assert_eq!(authors, [&agent("import", "2026-11-27")]);

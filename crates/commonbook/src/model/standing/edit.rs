@@ -1,8 +1,8 @@
 //! Editing a standing memory file: add, remove, clean, replace, keep within limits.
 
 use super::{
-    AuthorMark, RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument, StandingLimits,
-    StandingWarning,
+    AuthorMark, AuthorSeal, RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument,
+    StandingLimits, StandingWarning,
 };
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::limits;
@@ -65,14 +65,14 @@ pub fn section_of(learning: &str) -> &'static str {
 }
 
 /// An item to put into a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct StandingItem {
     /// The section.
     pub section: String,
     /// The text, in one line.
     pub text: String,
     /// Who adds it; a person needs no mark in the home.
-    pub mark: Option<AuthorMark>,
+    pub seal: Option<AuthorSeal>,
 }
 
 /// The result of replacing the items of an author.
@@ -91,8 +91,9 @@ pub struct StandingReplacement {
 impl StandingDocument {
     /// Adds an item at the end of a section, and creates the section if needed. Does nothing if the
     /// file contains an item that says the same, and takes the place of one that the same author
-    /// corrects; an agent's item becomes a person's. Returns a warning for each item removed to make
-    /// room. `mark` says who adds the item: an agent's item takes the room of agents' items alone.
+    /// corrects; an agent's item becomes a person's, and one that names the same author without the
+    /// signature that its file needs gives way. Returns a warning for each item removed to make room. `seal` says who adds the item: an agent's item takes the room of agents'
+    /// items alone.
     ///
     /// # Errors
     /// `invalid` for an empty item or section, `too_large` for one that is too long.
@@ -100,7 +101,7 @@ impl StandingDocument {
         &mut self,
         section: &str,
         text: &str,
-        mark: Option<AuthorMark>,
+        seal: Option<AuthorSeal>,
         limits: &StandingLimits,
     ) -> Result<(AddOutcome, Vec<StandingWarning>)> {
         let chars = text.trim().chars().count();
@@ -116,30 +117,37 @@ impl StandingDocument {
             return Err(Error::too_large("text", chars, limits::STANDING_ITEM_CHARS, "characters")
                 .hint("Put the short version here, and save the details with `save_memory`."));
         }
-        let by_agent = mark.as_ref().is_some_and(AuthorMark::is_of_an_agent);
+        let by_agent = seal.as_ref().is_some_and(AuthorSeal::is_of_an_agent);
         let before = self.clone();
         let says = |block: &StandingBlock| matches!(&block.kind, StandingBlockKind::Item(item) if says_same(item, &text));
         if let Some(same) = self.blocks.iter().position(says) {
+            let is_counterfeit = seal.as_ref().is_some_and(|seal| {
+                seal.is_author_of(self.blocks[same].mark.as_ref()) && !self.is_genuine(same, seal)
+            });
             let is_an_agents = self.blocks[same].is_an_agents();
-            if by_agent || !is_an_agents {
+            if (by_agent || !is_an_agents) && !is_counterfeit {
                 let same = self.items().find(|(_, item)| says_same(item, &text));
                 let same = same.map(|(_, item)| item.to_owned()).unwrap_or_default();
                 return Ok((AddOutcome::Repeated(same), Vec::new()));
             }
             self.blocks.remove(same);
         }
-        let corrected = self.corrected_by(&text, mark.as_ref());
+        let corrected = self.corrected_by(&text, seal.as_ref());
+        let place = match &corrected {
+            Some((place, _)) => *place,
+            None => self.place_for(&section),
+        };
+        let mark = seal.map(|seal| seal.mark(self.section_above(place), &text));
         let raw = self.wrapped_item(&text, mark.as_ref(), limits);
         let block = StandingBlock { raw, kind: StandingBlockKind::Item(text), mark };
-        let (outcome, place) = match corrected {
-            Some((place, old)) => {
+        let outcome = match corrected {
+            Some((_, old)) => {
                 self.blocks[place] = block;
-                (AddOutcome::Replaced(old), place)
+                AddOutcome::Replaced(old)
             }
             None => {
-                let place = self.place_for(&section);
                 self.blocks.insert(place, block);
-                (AddOutcome::Added, place)
+                AddOutcome::Added
             }
         };
         let may_drop = |block: &StandingBlock| !by_agent || block.is_an_agents();
@@ -153,16 +161,39 @@ impl StandingDocument {
     }
 
     /// The index and the text of the item of this author that a text corrects.
-    fn corrected_by(&self, text: &str, mark: Option<&AuthorMark>) -> Option<(usize, String)> {
+    fn corrected_by(&self, text: &str, seal: Option<&AuthorSeal>) -> Option<(usize, String)> {
         // The file says what holds now: of two Fridays the later text means the next one.
         let context = ClaimContext { one_author: true, one_week: true };
-        let author = mark.map(|mark| &mark.author);
+        let is_own = |place: usize| match seal {
+            Some(seal) => self.is_genuine(place, seal),
+            None => self.blocks[place].mark.is_none(),
+        };
         self.blocks.iter().enumerate().find_map(|(place, block)| {
             let StandingBlockKind::Item(item) = &block.kind else { return None };
-            let is_corrected = block.mark.as_ref().map(|mark| &mark.author) == author
+            let is_corrected = is_own(place)
                 && matches!(compare_texts(item, text, context), TextRelation::Corrects(_));
             is_corrected.then(|| (place, item.clone()))
         })
+    }
+
+    /// Whether the item at a place has the mark of this author as its file needs it.
+    fn is_genuine(&self, place: usize, seal: &AuthorSeal) -> bool {
+        let StandingBlock { kind: StandingBlockKind::Item(text), mark: Some(mark), .. } =
+            &self.blocks[place]
+        else {
+            return false;
+        };
+        seal.has_made(self.section_above(place), text, mark)
+    }
+
+    /// The heading above a place; empty above all headings.
+    fn section_above(&self, place: usize) -> &str {
+        let above = self.blocks[..place].iter().rev();
+        let mut names = above.filter_map(|block| match &block.kind {
+            StandingBlockKind::Section(name) => Some(name.as_str()),
+            StandingBlockKind::Item(_) | StandingBlockKind::Prose => None,
+        });
+        names.next().unwrap_or_default()
     }
 
     /// Removes the item with this text, or the only one that contains it, in either case. Returns
@@ -305,8 +336,8 @@ impl StandingDocument {
         let is_item = |block: &StandingBlock| matches!(block.kind, StandingBlockKind::Item(_));
         next.blocks.retain(|block| !is_item(block) || !author.wrote(block));
         let mut replacement = StandingReplacement::default();
-        for StandingItem { section, text, mark } in items {
-            let (outcome, warnings) = next.add(section, text, mark.clone(), limits)?;
+        for StandingItem { section, text, seal } in items {
+            let (outcome, warnings) = next.add(section, text, seal.clone(), limits)?;
             match outcome {
                 AddOutcome::Full => replacement.left_out.push(text.clone()),
                 AddOutcome::Added | AddOutcome::Replaced(_) => replacement.added += 1,

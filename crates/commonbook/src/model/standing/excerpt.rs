@@ -25,8 +25,8 @@ pub struct StandingPart {
 /// An excerpt of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StandingExcerpt {
-    /// The text of each author, in the order of the parts; none is empty.
-    pub texts: Vec<(ItemAuthor, String)>,
+    /// Texts with the indexes of their parts, in order; none is empty.
+    pub texts: Vec<(usize, String)>,
     /// Number of items and lines of prose without room.
     pub left_out: usize,
 }
@@ -42,19 +42,19 @@ struct ExcerptUnit {
 
 impl StandingExcerpt {
     /// The excerpt for a task: the whole file if it fits into `share` tokens. `count` counts the
-    /// tokens that the text of an author takes in the context.
+    /// tokens that a text of the part with this index takes in the context.
     #[must_use]
     pub fn of(
         parts: &[StandingPart],
         task: &str,
         share: usize,
-        count: impl Fn(&ItemAuthor, &str) -> usize,
+        count: impl Fn(usize, &str) -> usize,
     ) -> Self {
-        let total = |texts: &[(ItemAuthor, String)]| -> usize {
-            texts.iter().map(|(author, text)| count(author, text)).sum()
+        let total = |texts: &[(usize, String)]| -> usize {
+            texts.iter().map(|(part, text)| count(*part, text)).sum()
         };
         let bytes: usize = parts.iter().map(|part| part.document.render().len()).sum();
-        let whole = || parts.iter().map(|part| (part.author.clone(), part.document.trimmed()));
+        let whole = || parts.iter().map(|part| part.document.trimmed()).enumerate();
         // Skips counting if the text is much too long.
         if bytes <= share.saturating_mul(MEAN_TOKEN_BYTES_MAX) {
             let texts: Vec<_> = whole().filter(|(_, text)| !text.is_empty()).collect();
@@ -67,7 +67,7 @@ impl StandingExcerpt {
         loop {
             let chosen: BTreeSet<ExcerptUnit> = taken.iter().copied().collect();
             let texts: Vec<_> = (0..parts.len())
-                .map(|part| (parts[part].author.clone(), excerpt_of_part(parts, part, &chosen)))
+                .map(|part| (part, excerpt_of_part(parts, part, &chosen)))
                 .filter(|(_, text)| !text.is_empty())
                 .collect();
             // The tokens of the units need not add up to those of the whole.
@@ -126,7 +126,7 @@ fn fitting_units(
     parts: &[StandingPart],
     order: &[ExcerptUnit],
     share: usize,
-    count: &impl Fn(&ItemAuthor, &str) -> usize,
+    count: &impl Fn(usize, &str) -> usize,
 ) -> Vec<ExcerptUnit> {
     let (mut taken, mut room) = (Vec::new(), share);
     let (mut headings, mut full_prose, mut opened) =
@@ -134,7 +134,7 @@ fn fitting_units(
     let mut frames: BTreeMap<usize, usize> = BTreeMap::new();
     let mut tried = 0;
     for unit in order {
-        let StandingPart { author, document } = &parts[unit.part];
+        let document = &parts[unit.part].document;
         let block = &document.blocks[unit.block];
         let is_prose = block.kind == StandingBlockKind::Prose;
         if tried == UNITS_TRIED_MAX || (is_prose && full_prose.contains(&unit.part)) {
@@ -150,8 +150,8 @@ fn fitting_units(
         let heading_text = heading.map_or("", |heading| document.blocks[heading].raw.as_str());
         // Skips counting what is much too long.
         let may_fit = text.len() <= room.saturating_mul(MEAN_TOKEN_BYTES_MAX);
-        let frame = *frames.entry(unit.part).or_insert_with(|| count(author, ""));
-        let tokens = |text: &str| count(author, text.trim()).saturating_sub(frame) + 1;
+        let frame = *frames.entry(unit.part).or_insert_with(|| count(unit.part, ""));
+        let tokens = |text: &str| count(unit.part, text.trim()).saturating_sub(frame) + 1;
         let head = if opened.contains(&unit.part) { 0 } else { frame };
         let heading_cost = heading.map_or(0, |_| tokens(heading_text) + 1);
         let cost = if may_fit { tokens(text) + heading_cost + head } else { usize::MAX };

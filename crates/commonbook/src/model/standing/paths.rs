@@ -10,12 +10,14 @@ const FILE_ENDING: &str = ".md";
 /// The ending of the role in a legacy name: `engineer_memories.md`.
 const LEGACY_ENDING: &str = "_memories";
 
-/// The folders of standing memory files, in search order: the project's, then the home's. The first
-/// that has a file of the role counts.
+/// The folders of standing memory files: the project's, then the home's. An edit takes the first
+/// that has a file of the role; contexts have both files.
 #[must_use]
 pub fn standing_folders(project: Option<&Path>, home: &Path) -> Vec<PathBuf> {
+    let home = home.join("memories");
     let project = project.map(|project| project.join(".commonbook").join("memories"));
-    project.into_iter().chain([home.join("memories")]).collect()
+    // The home can be that of the user's folder, and the user work there.
+    project.into_iter().filter(|folder| *folder != home).chain([home.clone()]).collect()
 }
 
 /// The name of a new file of this role.

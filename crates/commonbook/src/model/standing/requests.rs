@@ -255,6 +255,34 @@ pub struct StandingPreview {
     pub left_out: u64,
 }
 
+/// Agrees that agents receive the standing memory files of a project, which somebody else may have
+/// written, as its data: until a file changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgreeStanding {
+    /// Shows what waits, and agrees to nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// A file of a project, with the part that this home has not signed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgreedFile {
+    /// The role.
+    pub role: String,
+    /// The path.
+    pub file: String,
+    /// The text that needs the agreement.
+    pub text: String,
+}
+
+/// The files that a person has agreed to, or with `dry_run` may agree to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StandingAgreement {
+    /// The files that waited.
+    pub items: Vec<AgreedFile>,
+}
+
 /// The changes of several standing memory files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingEdits {

@@ -312,8 +312,9 @@ impl BriefingWriter<'_> {
         let Self { book, caller, found, fence, now, .. } = &*self;
         let standing = match belongs(ContextSource::Standing) {
             true => book.own_standing(caller, *now)?,
-            false => None,
+            false => Vec::new(),
         };
+        let notices = book.standing_notices(caller, &standing);
         let prepare = |candidates: &mut Vec<ContextCandidate>| {
             candidates.retain(|candidate| belongs(candidate.source));
             self.mark_repeated(candidates, options.settings.threshold);
@@ -321,22 +322,24 @@ impl BriefingWriter<'_> {
         let choice = ContextChoice {
             options,
             material: &found.material,
-            standing: standing.as_ref(),
+            standing: &standing,
             fence,
             now: *now,
             prepare: &prepare,
         };
         let chosen = book.choose_from_material(caller, choice)?;
         if chosen.text.is_empty() {
+            self.draft.parts.extend(notices);
             return Ok(());
         }
         let items = BriefingItem::all_of(&chosen);
-        let standing = standing.map(|file| file.read);
+        let standing = book.standing_snapshot(caller, &standing)?;
         let mut record = book.context_record(caller, &found.material, &chosen, standing, *now);
         record.receipt.origin = ContextOrigin::Briefing;
         record.receipt.session = found.key.as_ref().map(|key| key.session.clone());
         self.draft.items.extend(ItemSummary::of(&record.receipt));
         self.draft.parts.push(chosen.text);
+        self.draft.parts.extend(notices);
         self.draft.records.push(record);
         self.draft.shown.extend(items);
         Ok(())

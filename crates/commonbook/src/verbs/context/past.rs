@@ -91,17 +91,27 @@ impl Commonbook {
         then(tx, sight, memories, at)
     }
 
-    /// A standing memory file as it was at a time; `None` if its versions do not reach back so far.
+    /// The standing memory files as they were at a time, without those whose versions do not reach back
+    /// so far.
     pub(super) fn standing_then(
         &self,
         caller: &Caller,
-        file: Option<StandingFile>,
+        files: Vec<StandingFile>,
+        at: Timestamp,
+    ) -> Result<Vec<StandingFile>> {
+        let then = files.into_iter().map(|file| self.file_then(caller, file, at));
+        Ok(then.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn file_then(
+        &self,
+        caller: &Caller,
+        file: StandingFile,
         at: Timestamp,
     ) -> Result<Option<StandingFile>> {
-        let file = match file {
-            Some(file) if file.at > at => file,
-            earlier => return Ok(earlier),
-        };
+        if file.at <= at {
+            return Ok(Some(file));
+        }
         let key = &file.target.key;
         let version = self.store.read(|tx| {
             let mut versions = tx.standing_versions(key, limits::STANDING_VERSIONS)?.into_iter();

@@ -50,9 +50,9 @@ impl Commonbook {
         // A briefing with a prompt reads no file.
         let standing = match &kept.standing {
             Some(_) => self.own_standing(&caller, self.clock.now())?,
-            None => None,
+            None => Vec::new(),
         };
-        let as_it_was = standing.as_ref().map(|file| &file.read) == kept.standing.as_ref();
+        let as_it_was = self.standing_snapshot(&caller, &standing)? == kept.standing;
         if !as_it_was {
             differences.push("the standing memory file has changed since".to_owned());
         }
@@ -94,8 +94,7 @@ impl Commonbook {
         };
         let settings = &wanted.settings;
         let frame = ContextFrame { gathering, settings, fence: &fence, prepare: &prepare };
-        let chosen =
-            self.choose_with_standing(&caller, &query, candidates, frame, standing.as_ref())?;
+        let chosen = self.choose_with_standing(&caller, &query, candidates, frame, &standing)?;
         let same = sha256(&chosen.text) == kept.sha256;
         if !same && differences.is_empty() {
             differences

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::BUDGET_SHARE_DIVISOR;
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::error::{Error, Result};
+use crate::base::hash::sha256;
 use crate::base::home_key::HomeKey;
 use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentName};
@@ -16,7 +17,7 @@ use crate::model::caller::Caller;
 use crate::model::memory::ListOrder;
 use crate::model::search::MemoryFilter;
 use crate::model::standing::{
-    AuthorEvidence, AuthorMark, ItemAuthor, PreviewStanding, ReadStanding, StandingDocument,
+    AuthorEvidence, AuthorSeal, ItemAuthor, PreviewStanding, ReadStanding, StandingDocument,
     StandingExcerpt, StandingLocation, StandingPart, StandingPreview, section_of,
 };
 use crate::prompt::context::choose::{
@@ -24,11 +25,13 @@ use crate::prompt::context::choose::{
     OmissionReason, choose_for_context,
 };
 use crate::prompt::context::tell::TemplateSet;
-use crate::prompt::context::{CandidateBuilder, ContextPreferences};
+use crate::prompt::context::{CandidateBuilder, ContextPreferences, StandingSnapshot};
 use crate::verbs::Commonbook;
 use crate::verbs::ops::fence::fence_for;
 use crate::verbs::ops::handles::longer_handles;
-use crate::verbs::standing::{StandingFile, StandingFileCache};
+use crate::verbs::standing::{
+    ProjectParts, StandingFile, StandingFileCache, StandingTarget, file_signer, project_parts,
+};
 use commonbook_text::fence::{Fence, RULES_NOTE};
 use commonbook_text::{sanitize, tokens};
 
@@ -51,9 +54,11 @@ pub(super) struct ContextFrame<'f> {
     pub(super) prepare: &'f dyn Fn(&mut Vec<ContextCandidate>),
 }
 
-/// A standing memory file in parts, one for each author.
+/// Standing memory in parts, one for each author of each file.
+#[derive(Default)]
 struct StandingMaterial<'s> {
-    file: &'s StandingFile,
+    /// The file of each part.
+    files: Vec<&'s StandingFile>,
     parts: Vec<StandingPart>,
 }
 
@@ -66,26 +71,40 @@ struct StandingCandidates {
     note: String,
 }
 
-impl StandingMaterial<'_> {
+impl<'s> StandingMaterial<'s> {
+    fn add(&mut self, file: &'s StandingFile, parts: Vec<StandingPart>) {
+        self.files.extend(parts.iter().map(|_| file));
+        self.parts.extend(parts);
+    }
+
+    fn candidate(
+        &self,
+        gathering: CandidateBuilder<'_>,
+        part: usize,
+        text: &str,
+        is_further: bool,
+    ) -> ContextCandidate {
+        let author = &self.parts[part].author;
+        standing_candidate(gathering, self.files[part], author, text.to_owned(), is_further)
+    }
+
     fn excerpt(
         &self,
         query: &ContextQuery<'_>,
         gathering: CandidateBuilder<'_>,
         share: usize,
     ) -> StandingCandidates {
-        let count = |author: &ItemAuthor, text: &str| {
-            let candidate =
-                standing_candidate(gathering, self.file, author, text.to_owned(), false);
-            candidate_tokens(&candidate, query.now)
+        let count = |part: usize, text: &str| {
+            candidate_tokens(&self.candidate(gathering, part, text, false), query.now)
         };
         let excerpt = StandingExcerpt::of(&self.parts, query.query, share, count);
-        let tokens = excerpt.texts.iter().map(|(author, text)| count(author, text)).sum();
-        let texts = excerpt.texts.into_iter().enumerate();
-        let candidates = texts.map(|(index, (author, text))| {
-            standing_candidate(gathering, self.file, &author, text, index > 0)
-        });
+        let tokens = excerpt.texts.iter().map(|(part, text)| count(*part, text)).sum();
+        let candidates = (excerpt.texts.iter().enumerate())
+            .map(|(index, (part, text))| self.candidate(gathering, *part, text, index > 0));
         let left_out = excerpt.left_out;
-        let note = left_out_note(self.file, gathering.agent, left_out);
+        let file = self.files.first().filter(|_| left_out > 0);
+        let note = file.map(|file| left_out_note(file, gathering.agent, left_out));
+        let note = note.unwrap_or_default();
         StandingCandidates { candidates: candidates.collect(), tokens, left_out, note }
     }
 }
@@ -125,12 +144,15 @@ impl Commonbook {
         query: &ContextQuery<'_>,
         others: Vec<ContextCandidate>,
         frame: ContextFrame<'_>,
-        standing: Option<&StandingFile>,
+        files: &[StandingFile],
     ) -> Result<ContextSelection> {
-        let Some(file) = standing else {
+        let mut standing = StandingMaterial::default();
+        for file in files {
+            standing.add(file, self.standing_parts(caller, file)?);
+        }
+        if standing.parts.is_empty() {
             return self.choose(caller, query, others, frame);
-        };
-        let standing = StandingMaterial { file, parts: self.standing_parts(caller, file)? };
+        }
         let budget = frame.settings.budget;
         let mut share = budget / BUDGET_SHARE_DIVISOR;
         let mut best: Option<SharedSelection> = None;
@@ -194,14 +216,50 @@ impl Commonbook {
         choose_for_context(query, candidates, frame.settings, frame.fence, handles)
     }
 
-    /// The parts of a file, one for each author.
-    fn standing_parts(&self, caller: &Caller, file: &StandingFile) -> Result<Vec<StandingPart>> {
-        let in_home = file.target.location == StandingLocation::Home;
-        let home = self.files.home();
-        let key = home.and_then(|home| HomeKey::read(home).ok().flatten());
-        let learned = if in_home { self.learned_items(caller)? } else { HashMap::new() };
-        let evidence = AuthorEvidence { in_home, key: key.as_ref(), learned: &learned };
+    /// The parts of a file that its readers receive, one for each author.
+    pub(in crate::verbs) fn standing_parts(
+        &self,
+        caller: &Caller,
+        file: &StandingFile,
+    ) -> Result<Vec<StandingPart>> {
+        if let (false, Some(home)) = (file.target.is_in_home(), self.files.home()) {
+            return Ok(project_parts(home, caller, file).parts);
+        }
+        let learned = self.learned_items(caller)?;
+        let evidence = AuthorEvidence { in_home: true, signer: None, learned: &learned };
         Ok(StandingDocument::parse(&file.text).parts_by_author(evidence))
+    }
+
+    /// What a person should know of the files of a project: which wait for an agreement, and what is
+    /// left out.
+    pub(super) fn standing_notices(&self, caller: &Caller, files: &[StandingFile]) -> Vec<String> {
+        let Some(home) = self.files.home() else { return Vec::new() };
+        let of_project = files.iter().filter(|file| !file.target.is_in_home());
+        of_project.filter_map(|file| project_parts(home, caller, file).notice).collect()
+    }
+
+    /// What a receipt says of the files that a context has read; of two files the project's, with the
+    /// bytes and the hash of both texts.
+    pub(super) fn standing_snapshot(
+        &self,
+        caller: &Caller,
+        files: &[StandingFile],
+    ) -> Result<Option<StandingSnapshot>> {
+        let mut read: Option<StandingSnapshot> = None;
+        for file in files {
+            if !file.target.is_in_home() && self.standing_parts(caller, file)?.is_empty() {
+                continue;
+            }
+            read = Some(match read {
+                None => file.read.clone(),
+                Some(home) => StandingSnapshot {
+                    bytes: home.bytes + file.read.bytes,
+                    sha256: sha256(&format!("{} {}", home.sha256, file.read.sha256)),
+                    ..file.read.clone()
+                },
+            });
+        }
+        Ok(read)
     }
 
     /// The warnings about a file that a context has read, of which the present text is stored as a
@@ -234,25 +292,24 @@ impl Commonbook {
         Ok(learned.collect())
     }
 
-    /// The author mark of an item that this caller adds to a standing memory file. A person who is
-    /// signed in needs no mark in the home, and a signed mark in a project.
+    /// How this caller marks the items that it adds to a standing memory file; `None` for a person in
+    /// the home.
     ///
     /// # Errors
     /// `unavailable` if the home's key can be neither read nor created.
-    pub(in crate::verbs) fn author_mark(
+    pub(in crate::verbs) fn author_seal(
         &self,
         caller: &Caller,
-        location: StandingLocation,
-        text: &str,
+        target: &StandingTarget,
         now: Timestamp,
-    ) -> Result<Option<AuthorMark>> {
-        let day = now.strftime("%F").to_string();
-        if caller.agent != Agent::human() {
-            return Ok(Some(AuthorMark::of_agent(caller.agent.as_str(), day)));
-        }
-        let home = self.files.home().filter(|_| location == StandingLocation::Project);
+    ) -> Result<Option<AuthorSeal>> {
+        let home = self.files.home().filter(|_| target.location == StandingLocation::Project);
         let key = home.map(HomeKey::open).transpose()?;
-        Ok(key.map(|key| AuthorMark::of_person(text, day, &key)))
+        if key.is_none() && caller.agent == Agent::human() {
+            return Ok(None);
+        }
+        let signer = key.map(|key| file_signer(key, caller, &target.key));
+        Ok(Some(AuthorSeal::new(&caller.agent, now.strftime("%F").to_string(), signer)))
     }
 }
 
@@ -269,13 +326,13 @@ pub fn project_context(
 ) -> Result<Option<String>> {
     let now = SystemClock.now();
     let files = StandingFileCache::of(home.to_owned());
-    let file = files.read(caller, now);
-    let in_project = |file: &StandingFile| file.target.location == StandingLocation::Project;
-    let Some(file) = file.filter(in_project) else { return Ok(None) };
+    let files = files.read(caller, now);
+    let Some(file) = files.iter().find(|file| !file.target.is_in_home()) else { return Ok(None) };
+    let ProjectParts { parts, notice } = project_parts(home, caller, file);
+    let notice = file.damage.clone().or(notice);
+    let mut material = StandingMaterial::default();
+    material.add(file, parts);
     let key = HomeKey::read(home)?;
-    let evidence = AuthorEvidence { in_home: false, key: key.as_ref(), learned: &HashMap::new() };
-    let parts = StandingDocument::parse(&file.text).parts_by_author(evidence);
-    let material = StandingMaterial { file: &file, parts };
     let (settings, templates) = (preferences.settings(&caller.agent), TemplateSet::default());
     let gathering = CandidateBuilder {
         agent: &caller.agent,
@@ -285,9 +342,11 @@ pub fn project_context(
     };
     let query = ContextQuery { query: task, user_id: None, now, note: "" };
     let share = settings.budget / BUDGET_SHARE_DIVISOR;
-    let fence = fence_for(&key.clone().map_or_else(HomeKey::random, Ok)?, caller);
+    let fence = fence_for(&key.map_or_else(HomeKey::random, Ok)?, caller);
     let chosen = choose_alone(&material, query, gathering, share, &settings, &fence)?;
-    Ok(Some(chosen.selection.text).filter(|text| !text.is_empty()))
+    let texts = [Some(chosen.selection.text), notice].into_iter().flatten();
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
 }
 
 /// A context of the standing memory alone, which may take this share of the budget.
@@ -325,16 +384,16 @@ impl Commonbook {
         let reader = Caller::new(Some(role), caller.workspace.clone(), caller.door);
         let now = self.clock.now();
         let none = || Error::not_found(format!("the role {} has no file", page.info.role));
-        let mut file = self.files.read(&reader, now).ok_or_else(none)?;
+        let mut file = self.files.read(&reader, now).into_iter().next().ok_or_else(none)?;
         if let Some(item) = &request.added {
             let mut document = StandingDocument::parse(&file.text);
-            let mark = self.author_mark(caller, file.target.location, item, now)?;
+            let seal = self.author_seal(caller, &file.target, now)?;
             let limits = self.preferences.limits(reader.agent.role());
-            document.add(section_of(""), item, mark, &limits)?;
+            document.add(section_of(""), item, seal, &limits)?;
             file.text = document.render().into();
         }
-        let material =
-            StandingMaterial { file: &file, parts: self.standing_parts(&reader, &file)? };
+        let mut material = StandingMaterial::default();
+        material.add(&file, self.standing_parts(&reader, &file)?);
         let settings = self.preferences.settings(&reader.agent);
         let gathering = CandidateBuilder {
             agent: &reader.agent,
@@ -374,10 +433,12 @@ fn standing_candidate(
         ItemAuthor::Agent { day, .. } => day_start(day),
         ItemAuthor::Person | ItemAuthor::File => None,
     };
+    let place = if file.target.is_in_home() { "" } else { "project:" };
     let id = match (is_further, author) {
         (false, _) => name,
-        (true, ItemAuthor::Agent { name: agent, day }) => format!("{name}:{agent}:{day}"),
-        (true, ItemAuthor::Person | ItemAuthor::File) => format!("{name}:file"),
+        (true, ItemAuthor::Agent { name: agent, day }) => format!("{name}:{place}{agent}:{day}"),
+        (true, ItemAuthor::Person) => format!("{name}:{place}human"),
+        (true, ItemAuthor::File) => format!("{name}:{place}file"),
     };
     let candidate = gathering.standing(&id, &author_name, text, day.unwrap_or(file.at));
     ContextCandidate { is_rule: *author == ItemAuthor::Person, ..candidate }
@@ -394,11 +455,8 @@ fn candidate_tokens(candidate: &ContextCandidate, now: Timestamp) -> usize {
     }
 }
 
-/// Says how much of a file has no room; empty if all has.
+/// Says how much of a file has no room.
 fn left_out_note(file: &StandingFile, agent: &Agent, left_out: usize) -> String {
-    if left_out == 0 {
-        return String::new();
-    }
     let name = file.target.path.file_name().unwrap_or_default().to_string_lossy();
     let items = if left_out == 1 { "item" } else { "items" };
     format!(

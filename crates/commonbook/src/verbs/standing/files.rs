@@ -99,7 +99,7 @@ impl StandingFileCache {
         let home = self.home.as_deref().ok_or_else(|| io::Error::other("there is no home"))?;
         let places = standing_folders(project, home).into_iter().map(|folder| {
             let is_home = folder.parent() == Some(home);
-            let names = file_names(&folder)?;
+            let names = file_names(&folder, is_home)?;
             let found = file_of_role(names.iter().map(String::as_str), role);
             let location = if is_home { StandingLocation::Home } else { StandingLocation::Project };
             let project = project.filter(|_| !is_home).map(|path| path.display().to_string());
@@ -118,7 +118,9 @@ impl StandingFileCache {
         let home = self.home.as_deref().ok_or_else(|| io::Error::other("there is no home"))?;
         let mut roles = Vec::new();
         for folder in standing_folders(project, home) {
-            roles.extend(file_names(&folder)?.iter().filter_map(|name| role_of_file(name)));
+            let is_home = folder.parent() == Some(home);
+            let names = file_names(&folder, is_home)?;
+            roles.extend(names.iter().filter_map(|name| role_of_file(name)));
         }
         roles.sort_unstable();
         roles.dedup();
@@ -195,29 +197,51 @@ impl StandingFileCache {
         Ok(found)
     }
 
-    /// The file for the caller's role in its project or in the home folder, if it exists. A file
-    /// that cannot be read is skipped with a warning in the log. If a token identifies the caller,
+    /// The files for the caller's role in the home folder and in its project, those that exist. One
+    /// that cannot be read has no text, and says why in `damage`. If a token identifies the caller,
     /// the file is that of the token's agent: its children could call themselves by any role.
-    pub(in crate::verbs) fn read(&self, caller: &Caller, now: Timestamp) -> Option<StandingFile> {
-        self.home.as_deref().filter(|_| !caller.proof.is_asserted())?;
+    pub(in crate::verbs) fn read(&self, caller: &Caller, now: Timestamp) -> Vec<StandingFile> {
+        if self.home.is_none() || caller.proof.is_asserted() {
+            return Vec::new();
+        }
         let (project, role) = (caller.project.as_deref(), caller.agent.role());
         let places = self.places(project, role).unwrap_or_else(|error| {
             tracing::warn!(role, %error, "the standing memory files were skipped");
-            Vec::new()
+            // The file of the home does not depend on a project.
+            self.places(None, role).unwrap_or_default()
         });
-        places.into_iter().filter(|target| target.exists).find_map(|target| {
-            let found = self.read_at(&target, now);
-            found.unwrap_or_else(|error| {
-                let path = target.path.display();
-                tracing::warn!(%path, %error, "a standing memory file was skipped");
-                None
-            })
+        let existing = places.into_iter().rev().filter(|target| target.exists);
+        existing.filter_map(|target| self.read_or_skip(&target, now)).collect()
+    }
+
+    /// A file; without its text if it cannot be read.
+    fn read_or_skip(&self, target: &StandingTarget, now: Timestamp) -> Option<StandingFile> {
+        self.read_at(target, now).unwrap_or_else(|error| {
+            let path = target.path.display();
+            tracing::warn!(%path, %error, "a standing memory file was skipped");
+            let damage = Some(format!("{path} was skipped: {error}"));
+            Some(StandingFile::of(target, String::new(), damage, Timestamp::UNIX_EPOCH))
         })
+    }
+
+    /// The files of all roles in a project, read as [`Self::read`] does.
+    pub(in crate::verbs) fn of_project(
+        &self,
+        project: &Path,
+        now: Timestamp,
+    ) -> io::Result<Vec<StandingFile>> {
+        let mut files = Vec::new();
+        for role in self.roles(Some(project))? {
+            let places = self.places(Some(project), &role)?.into_iter();
+            let targets = places.filter(|target| target.exists && !target.is_in_home());
+            files.extend(targets.filter_map(|target| self.read_or_skip(&target, now)));
+        }
+        Ok(files)
     }
 
     fn read_at(&self, target: &StandingTarget, now: Timestamp) -> io::Result<Option<StandingFile>> {
         let path = &target.path;
-        let metadata = match fs::metadata(path) {
+        let metadata = match target.metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found?,
         };
@@ -226,18 +250,12 @@ impl StandingFileCache {
         if let Some((_, file)) = cache.get(path).filter(|(then, _)| *then == stamp) {
             return Ok(Some(file.clone()));
         }
-        let bytes = first_bytes(path)?;
+        let bytes = target.first_bytes()?;
         let damage = std::str::from_utf8(&bytes).err();
         let damage = damage.map(|error| damage_text(path, &bytes, error));
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let at = Timestamp::try_from(stamp.0).unwrap_or(Timestamp::UNIX_EPOCH);
-        let read = StandingSnapshot {
-            file: path.display().to_string(),
-            source: target.location,
-            bytes: text.len() as u64,
-            sha256: sha256(&text),
-        };
-        let file = StandingFile { target: target.clone(), text: text.into(), damage, at, read };
+        let file = StandingFile::of(target, text, damage, at);
         if cache.len() >= FILE_CACHE_MAX {
             cache.clear();
         }
@@ -312,7 +330,67 @@ impl StandingFileCache {
     }
 }
 
+impl StandingFile {
+    fn of(target: &StandingTarget, text: String, damage: Option<String>, at: Timestamp) -> Self {
+        let read = StandingSnapshot {
+            file: target.path.display().to_string(),
+            source: target.location,
+            bytes: text.len() as u64,
+            sha256: sha256(&text),
+        };
+        Self { target: target.clone(), text: text.into(), damage, at, read }
+    }
+}
+
 impl StandingTarget {
+    /// Whether it is in the home.
+    pub(in crate::verbs) fn is_in_home(&self) -> bool {
+        self.location == StandingLocation::Home
+    }
+
+    /// Fails if a link leads out of the project's folder of standing memory. What lies in the home is
+    /// its person's, who may link it.
+    fn refuse_links(&self) -> io::Result<()> {
+        if self.is_in_home() {
+            return Ok(());
+        }
+        let refused =
+            || io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the project");
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let folder = self.folder();
+        if folder.ancestors().take(2).any(is_link) {
+            return Err(refused());
+        }
+        if !is_link(&self.path) {
+            return Ok(());
+        }
+        let real = fs::canonicalize(&self.path).map_err(|_| refused())?;
+        let is_inside = real.parent() == Some(fs::canonicalize(folder)?.as_path());
+        if is_inside { Ok(()) } else { Err(refused()) }
+    }
+
+    /// The metadata of the file: a regular one, in a project of [`FILE_BYTES_MAX`] at most.
+    fn metadata(&self) -> io::Result<fs::Metadata> {
+        self.refuse_links()?;
+        let found = fs::metadata(&self.path)?;
+        let refused = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        match found.is_file() {
+            false => refused("it is no regular file"),
+            true if found.len() > FILE_BYTES_MAX && !self.is_in_home() => {
+                refused("it has more than 1 MiB")
+            }
+            true => Ok(found),
+        }
+    }
+
+    /// The bytes of the file, one more than the maximum at most.
+    fn first_bytes(&self) -> io::Result<Vec<u8>> {
+        self.metadata()?;
+        let mut bytes = Vec::new();
+        File::open(&self.path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }
@@ -323,7 +401,7 @@ impl StandingTarget {
     /// `unavailable` if the file cannot be read or is not UTF-8, `too_large` if it is larger than
     /// 1 MiB.
     pub(super) fn text(&self) -> Result<Option<String>> {
-        let bytes = match first_bytes(&self.path) {
+        let bytes = match self.first_bytes() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found.map_err(|error| self.unusable(error))?,
         };
@@ -352,6 +430,7 @@ impl StandingTarget {
     /// Creates the folder of the file and its parents. In the home it is accessible to its user
     /// alone; in a project it has the permissions of the project's folder.
     pub(super) fn make_folder(&self) -> io::Result<()> {
+        self.refuse_links()?;
         let folder = self.folder();
         let missing = folder.ancestors().take_while(|above| !above.exists()).count();
         let made: Vec<&Path> = folder.ancestors().take(missing).collect();
@@ -367,11 +446,13 @@ impl StandingTarget {
     /// file in the home is readable by its user alone; in a project, which people share, it has the
     /// permissions of its folder.
     pub(super) fn stage(&self, text: &str) -> io::Result<PathBuf> {
+        self.refuse_links()?;
         stage(&self.real_path(), self.location, text)
     }
 
     /// Gives a staged text the name of the file.
     pub(super) fn replace(&self, staged: &Path) -> io::Result<()> {
+        self.refuse_links()?;
         let path = self.real_path();
         fs::rename(staged, &path)?;
         #[cfg(unix)]
@@ -388,6 +469,7 @@ impl StandingTarget {
     pub(super) fn unusable(&self, error: io::Error) -> Error {
         let hint = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free some disk space.",
+            io::ErrorKind::InvalidInput => "Put a regular file of at most 1 MiB in its place.",
             _ => "Check its permissions and its disk.",
         };
         let message = format!("{} cannot be used: {error}", self.path.display());
@@ -397,21 +479,14 @@ impl StandingTarget {
     }
 }
 
-/// The names of the files in a folder.
-fn file_names(folder: &Path) -> io::Result<Vec<String>> {
+/// The names of the files in a folder; in a project also of what takes the place of one.
+fn file_names(folder: &Path, is_home: bool) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found?,
     };
-    let files = entries.flatten().filter(|entry| entry.path().is_file());
+    let files = entries.flatten().filter(|entry| !is_home || entry.path().is_file());
     Ok(files.filter_map(|entry| entry.file_name().into_string().ok()).collect())
-}
-
-/// The bytes of a file, one more than the maximum at most.
-fn first_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Where the bytes of a file stop being UTF-8.
