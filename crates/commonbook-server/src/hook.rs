@@ -265,7 +265,8 @@ impl HookInput {
 /// The child of an agent with this role.
 fn child_agent(parent: &Agent, role: &str) -> Option<Agent> {
     let role = AgentName::nearest_agent_name(role, "role").ok()?.agent;
-    format!("{parent}/{}", role.role()).parse().ok()
+    // A reserved role stays a word of its own: `claude-code/role-human`.
+    format!("{parent}/{}", role.as_str().replace('/', "-")).parse().ok()
 }
 
 /// The fields that a client sent.

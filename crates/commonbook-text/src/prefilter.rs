@@ -31,10 +31,11 @@ pub struct KeywordFilter {
 impl KeywordFilter {
     /// Creates a filter from the keywords of each rule, in the order of the rules. Letter case does
     /// not matter.
-    pub fn of(rules: impl Iterator<Item = &'static [&'static str]>) -> Self {
+    pub fn of<W: AsRef<[&'static str]>>(rules: impl Iterator<Item = W>) -> Self {
         let (mut words, mut owners, mut count) = (Vec::new(), Vec::new(), 0);
         for (rule, keywords) in rules.enumerate() {
-            words.extend(keywords);
+            let keywords = keywords.as_ref();
+            words.extend_from_slice(keywords);
             owners.extend(keywords.iter().map(|_| rule));
             count = rule + 1;
         }

@@ -94,11 +94,27 @@ pub fn quote_lines(text: &str, limit: usize) -> String {
 /// A word for the head of an item: letters, digits, blanks and a few marks, on one line.
 pub fn head_word(text: &str, limit: usize) -> String {
     let fits = |c: &char| {
-        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '@' | '#' | ':')
+        c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '@' | '#' | ':' | '"')
     };
     let word: String = text.chars().filter(fits).take(limit).collect();
     let word = word.trim();
     if word.is_empty() { "unknown".to_owned() } else { word.to_owned() }
+}
+
+/// Characters of a name that a line in our own words shows.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Words of a name that needs no quotation marks: `claude-code`, `gemini-cli`.
+const PLAIN_WORDS_MAX: usize = 2;
+
+/// A name or a label that a stranger chose, for a line in our own words: shortened, without marks, and
+/// in quotation marks if it has more words than a plain name and could read as our own, as
+/// `approved-by-the-user` does.
+pub fn shown_name(text: &str) -> String {
+    let name = head_word(&text.replace('"', ""), NAME_CHARS_MAX);
+    let separators = |part: &str| part.split([' ', '-', '_', '.', ':', '#', '@']).count();
+    let is_plain = name.split('/').all(|part| separators(part) <= PLAIN_WORDS_MAX);
+    if is_plain { name } else { format!("\"{name}\"") }
 }
 
 /// The text without invisible characters, terminal escapes and marks, cut to `limit` characters.

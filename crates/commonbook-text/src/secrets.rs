@@ -1,11 +1,12 @@
 //! Secrets: removes keys, tokens and passwords from a text before it is stored.
 //!
-//! The rules follow those of gitleaks (v8.x, MIT), rewritten for prose: the kinds of credentials,
-//! their prefixes and lengths, the keywords that a text must contain before a rule is tried, and the
-//! entropy below which a value is a sample. Gitleaks warns a person; this module changes a text, so
+//! The forms of tokens are facts in a table, `secrets/tokens.tsv`: provider, prefix, letters, length.
+//! What has no prefix is found by an expression. The approach follows gitleaks (v8.x, MIT), rewritten
+//! for prose: the keywords that a text must contain before a rule is tried, and the entropy below
+//! which a value is a sample. Gitleaks warns a person; this module changes a text, so
 //! some choices differ:
 //!
-//! - A provider's token is recognised by its shape in any context, even the sample key of AWS that
+//! - A provider's token is recognised by its form in any context, even the sample key of AWS that
 //!   gitleaks ignores: its shape does not distinguish it from a key.
 //! - A value with only a name as evidence (`token: …`, `password=…`) is removed unless it can be
 //!   code or a placeholder: `<password>`, `${PASSWORD}`, `***` and `changeme` stay, because they
@@ -29,7 +30,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::{Captures, Regex, RegexBuilder};
 
 use crate::prefilter::KeywordFilter;
-use rules::{RULES, SecretCheck, SecretRule};
+use rules::{RULES, SecretCheck};
 
 pub use named::redact_value;
 
@@ -63,10 +64,11 @@ struct SecretSpan {
 const REDACTION_PREFIX: &str = "[redacted:";
 
 static KEYWORDS: LazyLock<KeywordFilter> =
-    LazyLock::new(|| KeywordFilter::of(RULES.iter().map(|rule| rule.keywords)));
+    LazyLock::new(|| KeywordFilter::of(RULES.iter().map(|rule| &rule.keywords)));
 
 /// The expression of each rule, compiled on first use: most processes need few.
-static EXPRESSIONS: [OnceLock<Regex>; RULES.len()] = [const { OnceLock::new() }; RULES.len()];
+static EXPRESSIONS: LazyLock<Vec<OnceLock<Regex>>> =
+    LazyLock::new(|| RULES.iter().map(|_| OnceLock::new()).collect());
 
 /// Replaces each secret of a text by `[redacted:rule]`.
 #[must_use]
@@ -113,7 +115,7 @@ fn plain_secrets(text: &str) -> Vec<SecretSpan> {
             let Some(secret) = captured_range(&hit) else { continue };
             // The full stop belongs to the sentence.
             let value = text[secret.clone()].trim_end_matches('.');
-            if !value.contains(REDACTION_PREFIX) && is_real_secret(&RULES[rule], value) {
+            if !value.contains(REDACTION_PREFIX) && is_real_secret(RULES[rule].check, value) {
                 let to = secret.start + value.len();
                 found.push(SecretSpan { from: secret.start, to, rule });
             }
@@ -149,16 +151,17 @@ fn captured_range(hit: &Captures<'_>) -> Option<std::ops::Range<usize>> {
 fn rule_expression(rule: usize) -> &'static Regex {
     EXPRESSIONS[rule].get_or_init(|| {
         // Without Unicode classes the automaton is small, and fast on every text.
-        RegexBuilder::new(RULES[rule].pattern)
+        RegexBuilder::new(&RULES[rule].pattern)
             .unicode(false)
             .build()
             .expect("the tests compile every rule")
     })
 }
 
-/// Whether a value that matches a rule's pattern is a secret, and not a sample, code or prose.
-fn is_real_secret(rule: &SecretRule, value: &str) -> bool {
-    match rule.check {
+/// Whether a value that matches a rule's expression is a secret, and not a sample, code or prose.
+fn is_real_secret(check: SecretCheck, value: &str) -> bool {
+    match check {
+        SecretCheck::Body { prefix, mixed } => is_random_body(&value[prefix..], mixed),
         SecretCheck::Shape => true,
         SecretCheck::Entropy(least) => entropy(value) >= least,
         SecretCheck::Value(least) => {
@@ -180,6 +183,20 @@ fn is_real_secret(rule: &SecretRule, value: &str) -> bool {
             })
         }
     }
+}
+
+/// The least entropy of a token's body, in bits per byte.
+const BODY_ENTROPY_MIN: f64 = 2.6;
+
+/// Whether what follows a token's prefix is random, and neither a placeholder nor words.
+fn is_random_body(body: &str, mixed: bool) -> bool {
+    let has = |kind: fn(&u8) -> bool| body.as_bytes().iter().any(kind);
+    let (small, capital) = (has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase));
+    let words = (small && !has(u8::is_ascii_digit)) || is_slug(body);
+    entropy(body) >= BODY_ENTROPY_MIN
+        && !words
+        && !is_stock(&body.to_ascii_lowercase())
+        && (!mixed || (small && capital))
 }
 
 /// Decodes a value in base64 or hex.

@@ -317,7 +317,7 @@ fn a_role_becomes_a_child_and_an_invalid_name_is_ignored() {
         ("plugin:code-reviewer", Some("claude-code/plugin-code-reviewer")),
         ("../../etc/passwd", Some("claude-code/etc-passwd")),
         ("a/b", Some("claude-code/a-b")),
-        ("Human", Some("claude-code/human")),
+        ("Human", Some("claude-code/role-human")),
         ("!!!", None),
         ("", None),
     ];

@@ -24,6 +24,10 @@ pub(super) fn readings(text: &str) -> Vec<String> {
     if mended != text {
         readings.push(mended);
     }
+    readings.extend(joined_cells(text));
+    if text.split_whitespace().any(|word| word.matches(['-', '_']).count() >= HYPHENS_MIN) {
+        readings.push(text.replace(['-', '_'], " "));
+    }
     let small = text.to_ascii_lowercase();
     let has = |signs: &[&str]| signs.iter().any(|sign| small.contains(sign));
     if has(&["snoitcurtsni", "tpmorp", "suoiverp", "erongi", "terces", "resu eht"]) {
@@ -33,6 +37,18 @@ pub(super) fn readings(text: &str) -> Vec<String> {
         readings.push(text.chars().map(rotate_letter).collect());
     }
     readings
+}
+
+/// Signs between the words of one word that may be a sentence.
+const HYPHENS_MIN: usize = 4;
+
+/// Returns the cells of a table as one line, without numbers and rules; `None` without a table.
+fn joined_cells(text: &str) -> Option<String> {
+    let rows = text.lines().filter(|line| line.trim_start().starts_with('|'));
+    let cells = rows.flat_map(|row| row.split('|').map(str::trim));
+    let words: Vec<&str> =
+        cells.filter(|cell| cell.contains(|c: char| c.is_alphabetic())).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// Rotates a letter by 13.

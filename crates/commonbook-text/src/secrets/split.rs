@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
-use super::rules::{RULES, SecretCheck, SecretRule};
+use super::rules::{RULES, SecretCheck};
 use super::{REDACTION_PREFIX, SecretSpan, is_real_secret, plain_secrets};
 use crate::injection;
 
@@ -70,10 +70,9 @@ pub(super) fn secrets_across_joints(text: &str) -> Vec<SecretSpan> {
 
 /// Returns the numbered parts of a secret.
 pub(super) fn secrets_in_parts(text: &str) -> Vec<SecretSpan> {
-    let random =
-        SecretRule { name: "", keywords: &[], pattern: "", check: SecretCheck::Value(3.0) };
     let parts = NUMBERED_PART.captures_iter(text).take(PARTS_MAX).filter_map(|hit| hit.get(1));
-    let parts: Vec<_> = parts.filter(|part| is_real_secret(&random, part.as_str())).collect();
+    let parts: Vec<_> =
+        parts.filter(|part| is_real_secret(SecretCheck::Value(3.0), part.as_str())).collect();
     let Some(rule) = RULES.iter().position(|rule| rule.name == "credential") else {
         return Vec::new();
     };

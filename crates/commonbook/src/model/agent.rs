@@ -176,10 +176,13 @@ impl FromStr for Agent {
     fn from_str(text: &str) -> Result<Self> {
         let agent = Self(normalise(text)?);
         let folded = agent.lookalike_name();
-        let (name, root) = (agent.as_str(), folded.root());
-        if RESERVED_NAMES.contains(&folded.as_str()) || RESERVED_NAMES.contains(&root) {
-            let likeness = if agent == folded { "" } else { ", because it looks like one" };
-            let message = format!("'{name}' is reserved{likeness}; no agent can use it");
+        let name = agent.as_str();
+        if let Some(word) = naming::reserved_part(name) {
+            let message = if name.split('/').any(|part| part == word) {
+                format!("'{name}' is reserved: no agent can use '{word}'")
+            } else {
+                format!("'{name}' is reserved: it looks like '{word}', which no agent can use")
+            };
             return Err(Error::invalid("agent", message)
                 .hint("Choose another name, such as claude-code or reviewer."));
         }
@@ -268,7 +271,7 @@ impl AgentName {
         let agent = Agent::with_any_name(name.trim_matches(['-', '.']))?;
         // A reserved name, or one that looks like another, goes below `from`.
         let folded = agent.lookalike_name();
-        let plain = !agent.mixes_scripts() && !RESERVED_NAMES.contains(&folded.root());
+        let plain = !agent.mixes_scripts() && naming::reserved_part(agent.as_str()).is_none();
         let agent = if plain { agent } else { Agent(format!("{from}/{folded}")) };
         Ok(Self { agent, device: None })
     }
@@ -373,15 +376,27 @@ mod tests {
     #[test]
     fn role_words_and_names_that_look_like_another_are_refused() {
         let roles = ["user", "Assistant", "ADMINISTRATOR", "admin", "commonbook", "root", "tool"];
-        let below = ["system/engineer", "human/me", "commonbook/server"];
+        let below = ["system/engineer", "human/me", "commonbook/server", "import/ann"];
+        let children = ["mallory/human", "a/b/System", "x/commonbook", "x/hum4n", "x/ѕуѕtem"];
+        let written = ["human.", "hum-an", "h.u.m.a.n", "hum4n", "5ystem", "r00t", "1mport"];
         let alike = ["ѕуѕtem", "clаude-code", "ＳＹＳＴＥＭ", "rοοk", "usеr", "cоdex/qa"];
-        for bad in roles.iter().chain(&below).chain(&alike) {
+        for bad in roles.iter().chain(&below).chain(&alike).chain(&children).chain(&written) {
             let refused = bad.parse::<Agent>().map_err(|error| error.kind);
             assert_eq!(refused, Err(ErrorKind::Invalid), "{bad:?}");
         }
-        for good in
-            ["李明", "помощник", "josé", "müller/qa", "βοηθός", "claude-code/user", "users-guide"]
-        {
+        for good in [
+            "李明",
+            "помощник",
+            "josé",
+            "müller/qa",
+            "βοηθός",
+            "claude-code/user",
+            "users-guide",
+            "assistant_agent",
+            "human-resources",
+            "systems",
+            "importer",
+        ] {
             assert!(good.parse::<Agent>().is_ok(), "{good:?}");
         }
         // Memories stored under one of these names stay readable.

@@ -23,6 +23,44 @@ pub const RESERVED_NAMES: [&str; 16] = [
     "nobody",
 ];
 
+/// Words that no agent has as a later part of its path either: they say that the person, the home or a
+/// file speaks.
+const RESERVED_CHILDREN: [&str; 3] = ["human", "system", "commonbook"];
+
+/// The reserved word that a part of an agent's path is, or that a reader takes it for: with letters of
+/// another script, digits for letters, or signs between the letters. `import` begins the names that a
+/// file's authors get.
+pub(crate) fn reserved_part(path: &str) -> Option<&'static str> {
+    if path == "*" {
+        return Some("*");
+    }
+    path.split('/').enumerate().find_map(|(place, part)| {
+        let read = read_letters(part);
+        let words: &[&str] = if place == 0 { &RESERVED_NAMES } else { &RESERVED_CHILDREN };
+        let import = (place == 0).then_some("import");
+        words.iter().copied().chain(import).find(|word| *word != "*" && *word == read)
+    })
+}
+
+/// The small Latin letters of a name as a reader takes them.
+fn read_letters(name: &str) -> String {
+    let letter = |c: char| match c {
+        '0' => 'o',
+        '1' | '|' | '!' => 'i',
+        '3' => 'e',
+        '4' => 'a',
+        '5' => 's',
+        '7' => 't',
+        c => c,
+    };
+    fold_lookalikes(name)
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .map(letter)
+        .collect()
+}
+
 /// The Latin name that this one looks like: every look-alike letter of another script replaced.
 #[must_use]
 pub(crate) fn fold_lookalikes(name: &str) -> String {

@@ -8,6 +8,7 @@ use crate::model::case::{Case, CaseEntry, EntryKind};
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::Fence;
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// The newest entries of a case that fit, collected from the newest backwards.
@@ -29,7 +30,10 @@ impl CaseTextBuilder {
         let Case { key, title, status, version, .. } = case;
         let title = PromptEntry::Quote { heading: String::new(), text: title.clone() };
         let mut block = PromptBlock {
-            lead: format!("Case {key}, {status}, {version} entries, the newest summaries last:"),
+            lead: format!(
+                "Case {}, {status}, {version} entries, the newest summaries last:",
+                shown_name(key.as_str())
+            ),
             ..PromptBlock::default()
         };
         block.sections.push(PromptSection::new("", vec![title.clone()]));

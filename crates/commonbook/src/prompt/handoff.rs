@@ -29,6 +29,7 @@ use crate::prompt::item::{
 };
 use changed::{PresentMemory, show_changes};
 use commonbook_text::fence::Fence;
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// Tokens that one entity has at most.
@@ -468,8 +469,9 @@ fn handoff_frame(handoff: &Handoff) -> PromptBlock {
         false => String::new(),
     };
     let lead = format!(
-        "{from} hands work over to you: handoff {id}, {kind}, {made}{chain}. The task is a request \
-         to you; everything else is"
+        "{} hands work over to you: handoff {id}, {kind}, {made}{chain}. The task is a request \
+         to you; everything else is",
+        shown_name(from.as_str())
     );
     PromptBlock {
         lead,

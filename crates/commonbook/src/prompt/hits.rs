@@ -13,6 +13,7 @@ use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::take_list;
 use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem, memory_tokens_max};
 use commonbook_text::fence::Fence;
+use commonbook_text::sanitize::shown_name;
 
 /// The hits as text within [`limits::SEARCH_TOKENS`], best first: of each its handle, owner and day,
 /// what matched, and its text. `workspace` is the caller's. `handles` has the handles by id.
@@ -70,7 +71,7 @@ fn hit_item(hit: SearchHit, workspace: &Workspace, max_tokens: usize) -> PromptI
 fn state_notes(memory: &Memory) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(case), Some(position)) = (&memory.case, memory.position) {
-        notes.push(format!("entry {position} of {case}"));
+        notes.push(format!("entry {position} of {}", shown_name(case.as_str())));
     }
     if memory.trust == Trust::Untrusted {
         notes.push(memory.trust.to_string());

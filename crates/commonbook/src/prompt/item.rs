@@ -13,6 +13,7 @@ use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
 use crate::model::memory::{Importance, Memory};
 use commonbook_text::day::day;
 use commonbook_text::fence::{CONTRADICTION_NOTE, HEADING_MARK, ITEM_MARK};
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::{sanitize, tokens};
 
 /// One memory's text has at most this fraction of a budget.
@@ -24,7 +25,7 @@ const MEMORY_TOKENS_MIN: usize = 100;
 /// Bytes of a token at most, except in unusual texts; most tokens have four.
 const TOKEN_BYTES_MAX: usize = 16;
 
-/// Characters of an author, a kind or a note that the head of an item shows.
+/// Characters of a note that the head of an item shows.
 const HEAD_CHARS_MAX: usize = 128;
 
 /// Characters of a line in our own words.
@@ -199,8 +200,8 @@ impl PromptItem {
     fn head(&self, above: Option<&Self>, now: Timestamp) -> String {
         let word = |text: &str| sanitize::head_word(text, HEAD_CHARS_MAX);
         let same_author = above.is_some_and(|item| item.author == self.author);
-        let author = (!same_author).then(|| word(&self.author));
-        let kind = (self.kind != PLAIN_KIND).then(|| word(&self.kind));
+        let author = (!same_author).then(|| shown_name(&self.author));
+        let kind = (self.kind != PLAIN_KIND).then(|| shown_name(&self.kind));
         let notes = self.notes.iter().map(|note| word(note));
         let shown_with = self.against.as_deref().or(above).map(|item| item.id.as_str());
         let open = self.contradictions.iter().filter(|mark| {
@@ -227,7 +228,7 @@ impl PromptItem {
 /// The other side of a contradiction: `#abcd1234 (gemini-cli)`.
 fn other_side(mark: &ContradictionMark) -> String {
     let id = mark.other.to_string();
-    let owner = sanitize::head_word(mark.owner.as_str(), HEAD_CHARS_MAX);
+    let owner = shown_name(mark.owner.as_str());
     format!("#{} ({owner})", handle_of_length(&id, DELETION_HANDLE_CHARS_MIN))
 }
 

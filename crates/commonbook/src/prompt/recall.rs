@@ -14,6 +14,7 @@ use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::{take_list, take_quote};
 use crate::prompt::item::{MemorySummary, PromptEntry, memory_tokens_max};
 use commonbook_text::fence::Fence;
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::TokenBudget;
 
 /// Returns what the shared memory holds about a task or a question, as text to read before the work
@@ -38,6 +39,11 @@ pub struct RecallResult {
     pub text: String,
     /// The memories in the text, the best match first.
     pub memories: Vec<MemoryId>,
+}
+
+/// A topic in the head of an item: in quotation marks, so that it does not read as our words.
+fn quoted_label(topic: &str) -> String {
+    format!("\"{}\"", shown_name(topic).trim_matches('"'))
 }
 
 impl RecallResult {
@@ -71,7 +77,9 @@ impl RecallResult {
         room.take(memory_tokens_max(limits::RECALL_TOKENS) - task_room.left());
         let max_tokens = memory_tokens_max(limits::RECALL_TOKENS);
         let items = memories.into_iter().map(|memory| {
-            let topics = memory.topics.join(" ");
+            let topics: Vec<String> =
+                memory.topics.iter().map(|topic| quoted_label(topic)).collect();
+            let topics = topics.join(" ");
             let item = MemorySummary::from(memory).with_contradictions(marks).to_item(max_tokens);
             PromptEntry::from(if topics.is_empty() { item } else { item.with_note(topics) })
         });

@@ -21,6 +21,7 @@ use crate::prompt::item::{
 };
 use commonbook_text::day::day;
 use commonbook_text::fence::Fence;
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// Handoffs, cases and history each have at most this fraction of the room.
@@ -315,13 +316,19 @@ fn change_note(change: &MemoryChange) -> String {
 fn forgotten_line(memory: &ForgottenMemory) -> PromptEntry {
     let ForgottenMemory { id, author, at } = memory;
     let id = id.to_string();
-    PromptEntry::Line(format!("#{} of {author}, {}", short_id(&id), at.strftime("%F")))
+    PromptEntry::Line(format!(
+        "#{} of {}, {}",
+        short_id(&id),
+        shown_name(author.as_str()),
+        at.strftime("%F")
+    ))
 }
 
 fn handoff_entry(handoff: &OpenHandoff) -> PromptEntry {
     let OpenHandoff { id, from, to, role: _, status, task, later } = handoff;
     let item = PromptItem::new(*id, "handoff", from, id.made_at(), task.clone());
-    let item = item.with_note(format!("to {to}")).with_note(status.to_string());
+    let item =
+        item.with_note(format!("to {}", shown_name(to.as_str()))).with_note(status.to_string());
     let item = if *later { item.with_note("later than the checkpoint") } else { item };
     item.shortened(SHORT_TEXT_TOKENS_MAX, None).into()
 }
@@ -329,7 +336,8 @@ fn handoff_entry(handoff: &OpenHandoff) -> PromptEntry {
 fn case_entry(case: &CasePosition) -> PromptEntry {
     let CasePosition { key, title, context_version, read } = case;
     let unread = context_version.saturating_sub(*read);
-    let heading = format!("Case {key}: {context_version} entries, {unread} unread");
+    let heading =
+        format!("Case {}: {context_version} entries, {unread} unread", shown_name(key.as_str()));
     let text = tokens::cut(title, SHORT_TEXT_TOKENS_MAX).into_owned();
     PromptEntry::Quote { heading, text }
 }
@@ -345,7 +353,11 @@ fn history_line(edge: &HandoffEdge, as_of: Option<Timestamp>) -> PromptEntry {
         ""
     };
     let made = created_at.strftime("%F %H:%M UTC");
-    PromptEntry::Line(format!("{from} to {to}: {status}{note}, {made}"))
+    PromptEntry::Line(format!(
+        "{} to {}: {status}{note}, {made}",
+        shown_name(from.as_str()),
+        shown_name(to.as_str())
+    ))
 }
 
 /// The end of the id of a session or a checkpoint, as the command line shows it.

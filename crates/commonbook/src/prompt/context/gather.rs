@@ -12,6 +12,7 @@ use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::Handoff;
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::prompt::item::PromptItem;
+use commonbook_text::sanitize::shown_name;
 
 /// The handoffs that wait for an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +144,8 @@ impl CandidateBuilder<'_> {
             against: None,
             contradictions: Vec::new(),
         };
-        let item = item.with_note(format!("waits for your decision in case {key}"));
+        let item =
+            item.with_note(format!("waits for your decision in case {}", shown_name(key.as_str())));
         ContextCandidate::of(item, ContextSource::Entry)
     }
 

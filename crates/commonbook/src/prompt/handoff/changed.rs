@@ -4,6 +4,7 @@ use crate::base::id::handle;
 use crate::model::memory::{Memory, MemoryChange, MemoryChangeKind};
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens;
 
 /// Tokens that the present text of a changed memory has at least.
@@ -36,7 +37,7 @@ pub(super) fn show_changes(block: &mut PromptBlock, changes: &[PresentMemory]) {
     let lines = gone.map(|PresentMemory { change, .. }| {
         let id = change.id.to_string();
         let (handle, owner, change) = (handle(&id), &change.owner, change.change);
-        PromptEntry::Line(format!("#{handle} of {owner} was {change} since"))
+        PromptEntry::Line(format!("#{handle} of {} was {change} since", shown_name(owner.as_str())))
     });
     let lines: Vec<PromptEntry> = lines.collect();
     let place = block.sections.len().min(1);

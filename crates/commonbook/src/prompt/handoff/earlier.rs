@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use crate::model::handoff::{ChainLink, HandoffStatus};
 use crate::prompt::block::PromptSection;
 use crate::prompt::item::{PromptEntry, PromptItem};
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// The heading of the section.
@@ -90,7 +91,7 @@ fn items_of(link: &ChainLink, max_tokens: usize, now: Timestamp) -> Vec<PromptIt
     });
     let used = result.as_ref().map_or(0, |item| item.tokens(now));
     let item = PromptItem::new(link.handoff, "handoff", &link.from, link.created_at, text_of(link))
-        .with_note(format!("to {}", link.to))
+        .with_note(format!("to {}", shown_name(link.to.as_str())))
         .with_note(place);
     let item = shortened_to(item, max_tokens.saturating_sub(used), now);
     result.into_iter().chain([item]).collect()
