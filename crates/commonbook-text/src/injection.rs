@@ -30,7 +30,6 @@ mod languages;
 mod normalize;
 mod orders;
 mod phrases;
-mod steering;
 #[cfg(test)]
 mod tests;
 
@@ -219,9 +218,6 @@ fn word_reasons(normalized: &str) -> Vec<InjectionReason> {
     let mut found = phrase_reasons(normalized);
     if !found.contains(&InjectionReason::Exfiltration) && phrases::sends_secrets(normalized) {
         found.push(InjectionReason::Exfiltration);
-    }
-    if !found.contains(&InjectionReason::Orders) && steering::steers(normalized) {
-        found.push(InjectionReason::Orders);
     }
     found
 }

@@ -1,8 +1,7 @@
 //! Judgement of orders on sets of one author; the shares stand in `docs/security.md`.
 //!
-//! `orders.txt` and `honest.txt` were written before the rules were read, by the hand that then changed
-//! them: upper bounds. `orders_last.txt` and `honest_last.txt` were written after the rules were
-//! frozen, and judged once.
+//! The hand that wrote them had not read the rules. Lists of further phrases, made of `orders.txt`, stopped 0.900
+//! of it and not one text more of `orders_last.txt`, which the same hand wrote afterwards; they were left out.
 
 use std::path::Path;
 
@@ -30,7 +29,7 @@ fn share(part: &[String], rest: &[String]) -> f64 {
 fn orders_are_stopped_and_honest_notes_are_not() {
     // What the rules reach on these sets, with little room: a change that loses a text shows here.
     for (orders, honest, stopped_min, taken_max) in [
-        ("orders.txt", "honest.txt", 0.88, 0.05),
+        ("orders.txt", "honest.txt", 0.28, 0.05),
         ("orders_last.txt", "honest_last.txt", 0.1, 0.05),
     ] {
         let ((stopped, missed), (taken, left)) = (judged(orders), judged(honest));
