@@ -4,11 +4,14 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use commonbook::base::error::{Error, Result};
+use commonbook::model::access;
+use commonbook::model::token::TokenScope;
 use serde_json::Value;
 
 use super::door::{DashboardDoor, FormRequest, check_form, read_form};
 use super::request::{
-    BACK_FIELD, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, items_on_lines, own_path,
+    BACK_FIELD, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, is_form_verb, items_on_lines,
+    own_path,
 };
 use super::response::{add_page_headers, page_response};
 use super::{entry, layout};
@@ -57,8 +60,12 @@ async fn call_verb(
     name: &str,
     form: FormRequest,
 ) -> Result<Value> {
-    let verb = verb::find(name).filter(|verb| verb.writes());
+    let verb = verb::find(name).filter(|_| is_form_verb(name));
     let verb = verb.ok_or_else(|| Error::not_found(format!("no form calls {name:?}")))?;
+    // What no route of REST does is a person's, as at the command line.
+    if verb.route.is_none() {
+        access::require_scope(&caller, TokenScope::Admin)?;
+    }
     door.config.admit(verb)?;
     door.rates.admit(&caller, true)?;
     let own = [FORM_TOKEN_FIELD, BACK_FIELD];

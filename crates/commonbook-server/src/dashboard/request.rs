@@ -261,8 +261,59 @@ impl PageRequest {
 
     /// The path to which a form that calls this verb is sent.
     pub(super) fn act_path(&self, verb: &str) -> String {
+        debug_assert!(is_form_verb(verb), "the door of the forms refuses {verb}");
         self.path(&format!("do/{verb}"))
     }
+}
+
+/// The verbs that forms of the pages call. A request for another one comes from no page.
+const FORM_VERBS: [&str; 41] = [
+    "accept_handoff",
+    "acknowledge_outdated",
+    "add_relation",
+    "add_standing",
+    "allow_forgotten",
+    "append_entry",
+    "archive_case",
+    "branch_case",
+    "clean_standing",
+    "close_case",
+    "complete_handoff",
+    "consolidate_memory",
+    "create_handoff",
+    "create_token",
+    "decide_proposal",
+    "decide_review",
+    "delete_memory",
+    "digest_case",
+    "forget_memory",
+    "init_standing",
+    "mark_read",
+    "merge_case",
+    "merge_entities",
+    "open_case",
+    "reject_handoff",
+    "release_memory",
+    "remove_standing",
+    "reopen_case",
+    "reopen_contradiction",
+    "resolve_contradiction",
+    "resolve_entity",
+    "restore_memory",
+    "restore_standing",
+    "retract_memory",
+    "retry_delivery",
+    "revoke_token",
+    "save_memory",
+    "unmerge_entities",
+    "update_case",
+    "update_memory",
+    "withdraw_handoff",
+];
+
+/// Whether a form may call a verb.
+pub(super) fn is_form_verb(name: &str) -> bool {
+    FORM_VERBS.contains(&name)
 }
 
 /// The items of a list that has one on each line.

@@ -389,3 +389,42 @@ fn with_tokens_a_page_shows_what_its_token_may_see() {
     assert!(home.run(&["token", "revoke", id]).status.success());
     assert_eq!(of_eve.get("memories").status, 401, "a revoked token shows no page");
 }
+
+#[test]
+fn a_form_calls_what_a_page_has_and_what_rest_permits_its_token() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let token = |agent: &str, scopes: &[&str]| {
+        let mut line = vec!["token", "create", agent, "--json", "--yes"];
+        scopes.iter().for_each(|scope| line.extend(["--scope", scope]));
+        let created = home.run(&line);
+        let created: Value = serde_json::from_slice(&created.stdout).unwrap();
+        created["secret"].as_str().unwrap().to_owned()
+    };
+    let (eve, boss) =
+        (token("eve", &["read", "write"]), token("boss", &["read", "write", "admin"]));
+    let (eve, boss) = (signed_in_with(&server, &eve), signed_in_with(&server, &boss));
+    // No page has them.
+    for browser in [&eve, &boss] {
+        for verb in
+            ["add_webhook", "test_webhook", "import_memories", "rotate_token", "list_tokens"]
+        {
+            assert_eq!(
+                browser.send_form(verb, &[("url", "https://example.org/x")]).status,
+                404,
+                "{verb}"
+            );
+        }
+    }
+    // REST has no route to them.
+    let new_token = [("agent_name", "eve/scout"), ("scopes", "read"), ("back", "/dashboard")];
+    for (verb, fields) in
+        [("create_token", &new_token[..]), ("revoke_token", &[("token_id", "tok_1")])]
+    {
+        assert_eq!(eve.send_form(verb, fields).status, 403, "{verb}");
+    }
+    let made = boss.send_form("create_token", &new_token);
+    assert_eq!(made.status, 200, "{}", made.body);
+    let saved = eve.send_form("save_memory", &[("text", "Tea is ready"), ("back", "/dashboard")]);
+    assert_eq!(saved.status, 303, "{}", saved.body);
+}
