@@ -58,6 +58,13 @@ pub(crate) fn settings_reach(file: &[u8]) -> Vec<String> {
         .collect()
 }
 
+/// The reason of a wrong value without the text that it quotes: that can be a password.
+fn without_text(reason: &str) -> String {
+    let Some((before, rest)) = reason.split_once("string \"") else { return reason.to_owned() };
+    let after = rest.rsplit_once('"').map_or("", |(_, after)| after);
+    format!("{before}a text{after}")
+}
+
 /// The texts in a value, each with its keys.
 fn texts_below(path: &str, value: &Value) -> Vec<String> {
     match value {
@@ -501,7 +508,7 @@ impl Config {
             // The message of an invalid field begins with that field.
             let own = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
             let reason = error.message.strip_prefix(&own).unwrap_or(&error.message);
-            let reason = with_nearest_name(reason);
+            let reason = with_nearest_name(&without_text(reason));
             let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();
             self.invalid_settings(&format!("{name}{field}: {reason}"))
         })
@@ -523,7 +530,8 @@ impl Config {
         if text.contains('\0') {
             return Err(self.invalid_settings("not a text file"));
         }
-        serde_json::from_str(&text).map_err(|error| self.invalid_settings(&error.to_string()))
+        serde_json::from_str(&text)
+            .map_err(|error| self.invalid_settings(&without_text(&error.to_string())))
     }
 
     /// The path of config.json.
@@ -602,6 +610,25 @@ fn with_nearest_name(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_error_quotes_a_text_of_the_settings() {
+        let home = tempfile::tempdir().unwrap();
+        let config = Config { home: Some(home.path().to_owned()), ..Config::default() };
+        let secret = "postgres://u:pass-word@h/db";
+        for text in [
+            serde_json::json!(secret),
+            serde_json::json!({"database": secret}),
+            serde_json::json!({"database": {"url": [secret]}}),
+            serde_json::json!({"backup": {"keep": secret}}),
+            serde_json::json!({"digest": {"endpoint": {"x": secret}}}),
+            serde_json::json!({"folders": {"write": secret}}),
+        ] {
+            std::fs::write(home.path().join(SETTINGS_FILE), text.to_string()).unwrap();
+            let error = config.check_settings().unwrap_err();
+            assert!(!format!("{error:?} {error}").contains("pass-word"), "{error}");
+        }
+    }
 
     #[test]
     fn a_home_is_the_folder_that_its_author_meant() {

@@ -19,8 +19,17 @@ const HOME_FILE_PREFIXES: [&str; 9] = [
 
 /// The folders of a home, with everything below them.
 #[cfg(unix)]
-const HOME_FOLDERS: [&str; 8] =
-    ["agreements", "audit", "backups", "index", "index-of-database", "locks", "memories", "vaults"];
+const HOME_FOLDERS: [&str; 9] = [
+    "agreements",
+    "audit",
+    "backups",
+    "index",
+    "index-of-database",
+    "locks",
+    "memories",
+    "sign-ins",
+    "vaults",
+];
 
 /// The bits of a mode that give other users access.
 #[cfg(unix)]

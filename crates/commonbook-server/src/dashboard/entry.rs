@@ -74,7 +74,7 @@ pub(super) async fn by_token(
     }
 }
 
-/// Signs out.
+/// Signs out: the cookie is worth nothing from now on, in every process of the home.
 pub(super) async fn out(
     State(door): State<DashboardDoor>,
     id: RequestId,
@@ -84,7 +84,8 @@ pub(super) async fn out(
         Ok(form) => form,
         Err(error) => return door.error_page(&error, &id),
     };
-    match check_form(&door, &form) {
+    let ended = check_form(&door, &form).and_then(|()| door.sign_in.end(&form.parts.headers));
+    match ended {
         Ok(()) => {
             let expired =
                 format!("{COOKIE}=; Path={DASHBOARD_PATH}; Max-Age=0; HttpOnly; SameSite=Strict");

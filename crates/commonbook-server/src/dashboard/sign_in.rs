@@ -3,10 +3,13 @@
 //!
 //! Without tokens a person proves to be the one with access to the home: only there is the key that
 //! seals the link. With tokens, the cookie holds the id of the token, which is checked at each request.
+//!
+//! Links that were opened and cookies that were signed out are files of the home, so that every process
+//! on it knows them.
 
-use std::collections::HashMap;
-use std::path::Path as FilePath;
-use std::sync::{Mutex, PoisonError};
+use std::fs;
+use std::io;
+use std::path::{Path as FilePath, PathBuf};
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -36,6 +39,9 @@ const LINK_PURPOSE: &str = "dashboard link";
 const COOKIE_PURPOSE: &str = "dashboard cookie";
 const FORM_PURPOSE: &str = "dashboard form";
 
+/// The folder of the home with a file for each link that was opened and each cookie that was signed out.
+const SPENT_FOLDER: &str = "sign-ins";
+
 /// The content of a link: one browser can open it once.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SignInLink {
@@ -51,8 +57,7 @@ impl SignInLink {
     pub(crate) fn new_path(home: &FilePath, workspace: &Workspace) -> Result<String> {
         let key = HomeKey::open(home)?;
         let now = SystemClock.now();
-        let nonce = Id::<RequestKind>::new(&RandomIds::default(), now).to_string();
-        let link = Self { nonce, until: now + LINK_LIFETIME };
+        let link = Self { nonce: new_nonce(now), until: now + LINK_LIFETIME };
         let content = serde_json::to_string(&link).unwrap_or_default();
         let code = key.seal(LINK_PURPOSE, &content);
         Ok(format!("{DASHBOARD_PATH}/sign-in?code={code}&workspace={workspace}"))
@@ -65,15 +70,70 @@ pub(super) struct SignInCookie {
     /// The token; without one it is the person with access to the home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<TokenId>,
+    nonce: String,
     until: Timestamp,
 }
 
-/// The key of the home, and the links that were opened.
+/// The key of the home, and what it has sealed that is spent.
 pub(super) struct SignIn {
     key: HomeKey,
     pub(super) exposed: bool,
-    /// The links that were opened, until they expire.
-    opened: Mutex<HashMap<String, Timestamp>>,
+    spent: Option<SpentNonces>,
+}
+
+/// The nonces of links that were opened and of cookies that were signed out: each is a file.
+struct SpentNonces {
+    folder: PathBuf,
+}
+
+impl SpentNonces {
+    /// Spends a nonce; false if it was spent before.
+    fn spend(&self, nonce: &str) -> Result<bool> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        let mut options = fs::File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        let created = builder.create(&self.folder).and_then(|()| {
+            self.drop_expired();
+            options.open(self.folder.join(nonce))?.sync_all()?;
+            fs::File::open(&self.folder)?.sync_all()
+        });
+        match created {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => {
+                let message = format!("cannot write {}: {error}", self.folder.display());
+                Err(Error::new(ErrorKind::Unavailable, message)
+                    .hint("Check the rights of the home folder.")
+                    .with_cause(error))
+            }
+        }
+    }
+
+    fn is_spent(&self, nonce: &str) -> bool {
+        self.folder.join(nonce).exists()
+    }
+
+    /// Removes those that nothing sealed can name any more.
+    fn drop_expired(&self) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let written = entry.metadata().and_then(|found| found.modified()).ok();
+            let written = written.and_then(|at| Timestamp::try_from(at).ok());
+            if written.is_some_and(|at| SystemClock.now().duration_since(at) > COOKIE_LIFETIME) {
+                drop(fs::remove_file(entry.path()));
+            }
+        }
+    }
+}
+
+fn new_nonce(now: Timestamp) -> String {
+    Id::<RequestKind>::new(&RandomIds::default(), now).to_string()
 }
 
 impl SignIn {
@@ -86,7 +146,8 @@ impl SignIn {
             Some(home) => HomeKey::open(home)?,
             None => HomeKey::random()?,
         };
-        Ok(Self { key, exposed, opened: Mutex::default() })
+        let folder = config.home.as_ref().map(|home| home.join(SPENT_FOLDER));
+        Ok(Self { key, exposed, spent: folder.map(|folder| SpentNonces { folder }) })
     }
 
     /// The token of every form of this browser: only its own pages know it.
@@ -95,32 +156,44 @@ impl SignIn {
         hex(&self.key.sign(&format!("{FORM_PURPOSE}\n{cookie}")))
     }
 
-    /// Who the browser signed in as, until the cookie expires.
+    /// Who the browser signed in as, until the cookie expires or is signed out.
     pub(super) fn cookie(&self, headers: &HeaderMap) -> Option<SignInCookie> {
         let content = self.key.unseal(COOKIE_PURPOSE, cookie_text(headers)?)?;
         let cookie: SignInCookie = serde_json::from_str(&content).ok()?;
-        (cookie.until > SystemClock.now()).then_some(cookie)
+        let is_spent = self.spent.as_ref().is_some_and(|spent| spent.is_spent(&cookie.nonce));
+        (cookie.until > SystemClock.now() && !is_spent).then_some(cookie)
+    }
+
+    /// Signs the browser out: its cookie is worth nothing from now on.
+    ///
+    /// # Errors
+    /// `unavailable` if the home cannot be written.
+    pub(super) fn end(&self, headers: &HeaderMap) -> Result<()> {
+        if let (Some(cookie), Some(spent)) = (self.cookie(headers), &self.spent) {
+            spent.spend(&cookie.nonce)?;
+        }
+        Ok(())
     }
 
     /// Opens a link.
     ///
     /// # Errors
-    /// `unauthenticated` if it is not a link of this home, has expired, or was opened before.
+    /// `unauthenticated` if it is not a link of this home, has expired, or was opened before; `unavailable`
+    /// if the home cannot be written.
     pub(super) fn open_link(&self, code: &str) -> Result<()> {
         let refused =
             |reason: &str| Error::new(ErrorKind::Unauthenticated, reason).hint(NEW_LINK_HINT);
         let content = self.key.unseal(LINK_PURPOSE, code);
         let link = content.and_then(|content| serde_json::from_str::<SignInLink>(&content).ok());
         let link = link.ok_or_else(|| refused("this is not a link of this home"))?;
-        let now = SystemClock.now();
-        if link.until <= now {
+        if link.until <= SystemClock.now() {
             return Err(refused("the link has expired"));
         }
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        opened.retain(|_, until| *until > now);
-        match opened.insert(link.nonce, link.until) {
-            None => Ok(()),
-            Some(_) => Err(refused("the link was opened before")),
+        let spent =
+            self.spent.as_ref().ok_or_else(|| refused("this is not a link of this home"))?;
+        match spent.spend(&link.nonce)? {
+            true => Ok(()),
+            false => Err(refused("the link was opened before")),
         }
     }
 
@@ -131,7 +204,8 @@ impl SignIn {
         target: &str,
         request: &HeaderMap,
     ) -> Response {
-        let cookie = SignInCookie { token, until: SystemClock.now() + COOKIE_LIFETIME };
+        let now = SystemClock.now();
+        let cookie = SignInCookie { token, nonce: new_nonce(now), until: now + COOKIE_LIFETIME };
         let content = serde_json::to_string(&cookie).unwrap_or_default();
         let sealed = self.key.seal(COOKIE_PURPOSE, &content);
         let encrypted = request.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
@@ -167,13 +241,16 @@ fn cookie_text(headers: &HeaderMap) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn sign_in() -> SignIn {
-        SignIn { key: HomeKey::random().unwrap(), exposed: false, opened: Mutex::default() }
+    /// A process on a home.
+    fn sign_in(home: &FilePath) -> SignIn {
+        let config = Config { home: Some(home.to_owned()), ..Config::default() };
+        SignIn::open(&config, false).unwrap()
     }
 
     #[test]
     fn a_link_opens_once_before_it_expires() {
-        let sign_in = sign_in();
+        let home = tempfile::tempdir().unwrap();
+        let (sign_in, other) = (sign_in(home.path()), sign_in(home.path()));
         let code = |until: Timestamp| {
             let link = SignInLink { nonce: "n".to_owned(), until };
             sign_in.key.seal(LINK_PURPOSE, &serde_json::to_string(&link).unwrap())
@@ -182,7 +259,9 @@ mod tests {
         let (valid, late) = (code(now + LINK_LIFETIME), code(now - LINK_LIFETIME));
         assert!(sign_in.open_link(&late).unwrap_err().message.contains("expired"));
         assert!(sign_in.open_link(&valid).is_ok());
-        assert!(sign_in.open_link(&valid).unwrap_err().message.contains("before"));
+        for process in [&sign_in, &other] {
+            assert!(process.open_link(&valid).unwrap_err().message.contains("before"));
+        }
         let cookie =
             sign_in.key.seal(COOKIE_PURPOSE, r#"{"nonce":"m","until":"2999-01-01T00:00:00Z"}"#);
         assert!(sign_in.open_link(&cookie).is_err(), "a cookie is no link");
@@ -190,9 +269,11 @@ mod tests {
 
     #[test]
     fn a_cookie_names_who_signed_in_until_it_expires() {
-        let sign_in = sign_in();
+        let home = tempfile::tempdir().unwrap();
+        let (sign_in, other) = (sign_in(home.path()), sign_in(home.path()));
         let headers = |until: &str| {
-            let sealed = sign_in.key.seal(COOKIE_PURPOSE, &format!(r#"{{"until":"{until}"}}"#));
+            let content = format!(r#"{{"nonce":"{}","until":"{until}"}}"#, &until[..4]);
+            let sealed = sign_in.key.seal(COOKIE_PURPOSE, &content);
             let line = format!("theme=dark; {COOKIE}={sealed}");
             HeaderMap::from_iter([(header::COOKIE, HeaderValue::try_from(line).unwrap())])
         };
@@ -204,5 +285,10 @@ mod tests {
             sign_in.form_token(&headers("2998-01-01T00:00:00Z")),
             "each browser has forms of its own"
         );
+        sign_in.end(&headers("2999-01-01T00:00:00Z")).unwrap();
+        for process in [&sign_in, &other] {
+            assert!(process.cookie(&headers("2999-01-01T00:00:00Z")).is_none(), "it is signed out");
+            assert!(process.cookie(&headers("2998-01-01T00:00:00Z")).is_some());
+        }
     }
 }
