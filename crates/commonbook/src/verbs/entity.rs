@@ -1,7 +1,7 @@
 //! Finding, stating and reading entities.
 
 pub(in crate::verbs) mod join;
-mod review;
+pub(in crate::verbs) mod review;
 
 use jiff::Timestamp;
 

@@ -31,6 +31,7 @@ use crate::model::standing::{ListStanding, ReadStanding};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::Transaction;
+use crate::verbs::entity::review::sees_review;
 use crate::verbs::ops::heirs::keep_named;
 use uuid::Uuid;
 
@@ -355,12 +356,16 @@ impl SectionReader<'_> {
                 |entity| SectionKey::of_id(entity.id),
                 |entity| Ok(vec![entity_line(tx, entity)?]),
             ),
-            ExportSection::Reviews => self.records(
+            ExportSection::Reviews => self.page(
                 tx.reviews(workspace, after.map(SectionKey::id), limit)?,
                 |review| SectionKey::of_id(review.id),
                 |review| {
+                    if !sees_review(tx, sight, &review)? {
+                        return Ok(Vec::new());
+                    }
                     let workspace = workspace.clone();
-                    ExportRecord::Review(Box::new(ReviewState { workspace, review }))
+                    let state = ReviewState { workspace, review };
+                    Ok(vec![line_of(&ExportRecord::Review(Box::new(state)))?])
                 },
             ),
             ExportSection::Relations => self.records(

@@ -439,3 +439,19 @@ fn lines_without_an_owner_get_the_legacy_owner() {
     let error = import(json!({"lines": [], "legacy": "!!"})).unwrap_err();
     assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("legacy")));
 }
+
+#[test]
+fn a_statement_under_review_is_exported_for_who_sees_its_entity() {
+    let world = World::new();
+    let private = json!({"text": "We buy the firm Zuqcorp in May", "sharing": "private",
+        "entities": ["organization:Zuqcorp"]});
+    world.book.save_memory(&caller("ann"), &request(private)).unwrap();
+    let stated = json!({"type": "organization", "value": "Zuqcorp", "strategy": "manual",
+        "context": "the firm that we buy"});
+    let queued = world.book.resolve_entity(&caller("ann"), &request(stated)).unwrap();
+    assert!(queued.review.is_some());
+    assert_eq!(records(&everything(&world, "ann"), "review").len(), 1);
+    for other in ["bob", "human"] {
+        assert!(!text(&everything(&world, other)).contains("Zuqcorp"), "{other}");
+    }
+}

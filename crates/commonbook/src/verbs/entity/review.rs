@@ -124,7 +124,11 @@ impl Commonbook {
 }
 
 /// Whether the queued item concerns only entities in sight.
-fn sees_review(tx: &dyn Transaction, sight: &Sight, review: &EntityReview) -> Result<bool> {
+pub(in crate::verbs) fn sees_review(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    review: &EntityReview,
+) -> Result<bool> {
     let mut about = vec![review.entity];
     if let ReviewProposal::Merged(source) = review.wanted {
         about.push(source);
