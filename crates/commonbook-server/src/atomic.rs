@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::private_folder::private_folder;
 use tempfile::NamedTempFile;
 
 /// A temporary file beside the file that it will replace.
@@ -55,11 +56,7 @@ pub(crate) fn create_folders(path: &Path) -> Result<Vec<PathBuf>> {
     let mut created: Vec<PathBuf> =
         missing.filter(|path| !path.as_os_str().is_empty()).map(Path::to_owned).collect();
     created.reverse();
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| unwritable_file(path, error))?;
+    private_folder(path).map_err(|error| unwritable_file(path, error))?;
     Ok(created)
 }
 

@@ -14,6 +14,7 @@ use commonbook::base::id::MemoryId;
 use commonbook::base::input;
 use commonbook::model::entity::EntityLabel;
 use commonbook::model::memory::{Importance, Memory, MemoryType, Sharing};
+use commonbook::model::origin::is_person_elsewhere;
 use commonbook::model::workspace::Workspace;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -405,10 +406,12 @@ impl MemoryFile {
         format!("{workspace}\n{}\n{}\n", frontmatter.render(), self.text)
     }
 
-    /// Whether others wrote the file, so that the store has its memory as nobody's.
+    /// Whether others wrote the file, so that the store has its memory as nobody's, or as that of the person
+    /// of another home.
     #[must_use]
     pub fn is_of_others(&self, memory: &Memory) -> bool {
-        memory.owner.is_legacy() && self.owner().is_some_and(|owner| owner != memory.owner.as_str())
+        let is_foreign = memory.owner.is_legacy() || is_person_elsewhere(&memory.owner);
+        is_foreign && self.owner().is_some_and(|owner| owner != memory.owner.as_str())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The way back: the files of a vault as the lines of an export, from which `import` makes the store again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::id::MemoryId;
@@ -23,10 +23,11 @@ use crate::state::PageSums;
 use crate::writer::WriterKey;
 
 /// What of a vault is as good as an export of this home.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RebuildTrust {
-    /// The homes whose signed files are: this one, and those whose keys a person accepted.
-    pub writers: BTreeSet<WriterKey>,
+    /// This home, whose signed files are. Another home's person is not this one's, whether or not its key
+    /// was accepted.
+    pub writer: WriterKey,
     /// The pages that this home wrote.
     pub pages: PageSums,
 }
@@ -34,7 +35,7 @@ pub struct RebuildTrust {
 /// The lines that a vault holds, and the files that were left out.
 #[derive(Debug)]
 pub struct RebuildLines {
-    /// The lines of this home and of known ones, in the order in which an import needs them.
+    /// The lines of this home, in the order in which an import needs them.
     pub own: Vec<RecordLine>,
     /// The lines of others, likewise: they say of themselves what nobody has proved.
     pub others: Vec<RecordLine>,
@@ -105,7 +106,7 @@ struct VaultReader<'f> {
     folder: &'f VaultFolder,
     settings: &'f VaultSettings,
     trust: &'f RebuildTrust,
-    /// Whether it reads what this home and known ones wrote, or what others did.
+    /// Whether it reads what this home wrote, or what others did.
     is_own: bool,
     /// The earlier revisions that no memory has taken yet.
     history: BTreeMap<MemoryId, Vec<Memory>>,
@@ -118,7 +119,7 @@ impl VaultReader<'_> {
         let workspace = &self.settings.workspace;
         for found in files.memories.values().filter_map(|found| found.first()) {
             let writer = found.file.writer(workspace);
-            if writer.is_some_and(|key| self.trust.writers.contains(&key)) != self.is_own {
+            if (writer == Some(self.trust.writer)) != self.is_own {
                 continue;
             }
             match found.file.memory(workspace) {

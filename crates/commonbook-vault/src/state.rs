@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::hash::sha256;
 use commonbook::base::id::MemoryId;
+use commonbook::base::private_folder::private_folder;
 
 use crate::arrival::GitPosition;
 
@@ -56,7 +57,7 @@ impl VaultState {
     /// `unavailable` if the disk refuses it.
     pub fn lock(&self) -> Result<File> {
         let path = self.folder.join(LOCK_FILE);
-        let lock = self.make_folder().and_then(|()| {
+        let lock = private_folder(&self.folder).and_then(|()| {
             let mut options = File::options();
             options.create(true).truncate(false).write(true);
             #[cfg(unix)]
@@ -72,14 +73,6 @@ impl VaultState {
         })
     }
 
-    fn make_folder(&self) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.folder)
-    }
-
     /// The content of a file; empty if there is none.
     fn read(&self, name: &str) -> Result<String> {
         match fs::read_to_string(self.folder.join(name)) {
@@ -90,7 +83,7 @@ impl VaultState {
 
     /// Writes a file whole.
     fn write(&self, name: &str, content: &str) -> Result<()> {
-        let written = self.make_folder().and_then(|()| {
+        let written = private_folder(&self.folder).and_then(|()| {
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             file.write_all(content.as_bytes())?;
             file.persist(self.folder.join(name)).map_err(|error| error.error)

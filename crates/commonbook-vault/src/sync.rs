@@ -21,7 +21,7 @@ use commonbook::model::export::{
 use commonbook::model::memory::{
     Importance, Memory, MemoryType, SaveMemory, Sharing, TimeChange, Trust, UpdateMemory,
 };
-use commonbook::model::origin::TextOrigin;
+use commonbook::model::origin::{TextOrigin, author_elsewhere};
 use serde_json::{Map, json};
 
 use crate::arrival::arrival_since;
@@ -644,7 +644,11 @@ impl Vault<'_> {
                     true => Trust::Untrusted,
                     false => written.trust,
                 };
-                Memory { trust, owner: Agent::legacy(), sharing: Sharing::Shared, ..written }
+                let mut memory =
+                    Memory { trust, owner: Agent::legacy(), sharing: Sharing::Shared, ..written };
+                memory.revised_by = author_elsewhere(memory.revised_by);
+                memory.source.agent = author_elsewhere(memory.source.agent);
+                memory
             }
             _ => {
                 let memory = nobodys(self.memory_of_fields(&fields)?);

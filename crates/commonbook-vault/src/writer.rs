@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 /// The purpose of the secret key, which follows from the key of the home.
 const PURPOSE: &str = "files of vaults";
 
+/// How the text of a public key begins: without it a key could begin with `-`, as an option does.
+const KEY_PREFIX: &str = "key_";
+
 /// This home as a writer of vaults.
 #[derive(Clone)]
 pub struct VaultWriter(SigningKey);
@@ -40,7 +43,7 @@ impl VaultWriter {
     }
 }
 
-/// The public key of a home that writes vaults, as text 43 letters of base64url.
+/// The public key of a home that writes vaults, as text `key_` and 43 letters of base64url.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WriterKey([u8; 32]);
@@ -59,7 +62,7 @@ impl WriterKey {
 
 impl fmt::Display for WriterKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&URL_SAFE_NO_PAD.encode(self.0))
+        write!(out, "{KEY_PREFIX}{}", URL_SAFE_NO_PAD.encode(self.0))
     }
 }
 
@@ -75,9 +78,11 @@ impl FromStr for WriterKey {
     /// # Errors
     /// `invalid` for any other text.
     fn from_str(text: &str) -> Result<Self> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+        let bytes =
+            text.strip_prefix(KEY_PREFIX).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
         bytes.map(Self).ok_or_else(|| {
-            Error::invalid("key", "this is not the key of a home; expected 43 letters of base64url")
+            Error::invalid("key", "this is not the key of a home; expected `key_` and 43 letters")
                 .hint("`commonbook vault accept` prints the keys of those who wrote in a vault.")
         })
     }
@@ -123,9 +128,9 @@ mod tests {
     fn a_key_is_read_as_it_is_written() {
         let key = writer("a").key();
         assert_eq!(key.to_string().parse::<WriterKey>().unwrap(), key);
-        assert_eq!(key.to_string().len(), 43);
+        assert!(key.to_string().starts_with("key_") && key.to_string().len() == 47);
         assert_ne!(key, writer("b").key());
-        for wrong in ["", "abc", &"a".repeat(44)] {
+        for wrong in ["", "abc", &"a".repeat(43), &key.to_string()[..46]] {
             wrong.parse::<WriterKey>().unwrap_err();
         }
     }

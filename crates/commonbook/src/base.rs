@@ -10,5 +10,5 @@ pub mod input;
 pub mod key;
 pub mod limits;
 pub mod page;
-pub(crate) mod private_folder;
+pub mod private_folder;
 pub mod settled_clock;

@@ -359,4 +359,23 @@ mod tests {
             assert_eq!(own_path(other), None, "{other}");
         }
     }
+
+    #[test]
+    fn every_form_of_a_page_calls_a_verb_of_the_list() {
+        let pages = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dashboard/pages");
+        let mut named = std::collections::BTreeSet::new();
+        for page in std::fs::read_dir(pages).unwrap() {
+            let text = std::fs::read_to_string(page.unwrap().path()).unwrap();
+            for start in ["act_path(\"", "act_button(request, \"", "(step(\""] {
+                let verbs = text.split(start).skip(1).filter_map(|rest| rest.split('"').next());
+                named.extend(verbs.map(str::to_owned));
+            }
+        }
+        let listed: std::collections::BTreeSet<String> = FORM_VERBS.map(str::to_owned).into();
+        let unlisted: Vec<&String> = named.difference(&listed).collect();
+        assert!(unlisted.is_empty() && named.len() > 30, "{unlisted:?} of {named:?}");
+        for verb in FORM_VERBS {
+            assert!(crate::verb::find(verb).is_some_and(crate::verb::Verb::writes), "{verb}");
+        }
+    }
 }

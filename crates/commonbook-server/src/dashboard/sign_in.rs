@@ -17,6 +17,7 @@ use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::home_key::{HomeKey, hex};
 use commonbook::base::id::{Id, RandomIds, RequestKind, TokenId};
+use commonbook::base::private_folder::private_folder;
 use commonbook::model::workspace::Workspace;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -89,16 +90,11 @@ struct SpentNonces {
 impl SpentNonces {
     /// Spends a nonce; false if it was spent before.
     fn spend(&self, nonce: &str) -> Result<bool> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
         let mut options = fs::File::options();
         options.write(true).create_new(true);
         #[cfg(unix)]
-        {
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        let created = builder.create(&self.folder).and_then(|()| {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let created = private_folder(&self.folder).and_then(|()| {
             self.drop_expired();
             options.open(self.folder.join(nonce))?.sync_all()?;
             fs::File::open(&self.folder)?.sync_all()

@@ -153,11 +153,18 @@ fn what_the_person_writes_and_commits_is_the_persons() {
 #[test]
 fn a_home_whose_key_was_accepted_writes_as_this_one_does() {
     let ([ann, bob], _origin) = shared_vault();
+    ann.save("human", "Lunch is at noon");
+    ann.sync();
+    push(ann.folder(), "ann");
+    pull(&bob, "bob");
     bob.accept(&ann);
     let report = bob.sync();
-    assert_eq!(report.received.len(), 1, "{report:?}");
+    assert_eq!(report.received.len(), 2, "{report:?}");
     let six = ["legacy", "normal", "scout", "The gate of the harbour opens at six"];
     assert_eq!(with_text(&bob, "at six"), [six.map(str::to_owned)]);
+    // Ann's person is not Bob's.
+    let noon = ["legacy", "normal", "import/human", "Lunch is at noon"];
+    assert_eq!(with_text(&bob, "noon"), [noon.map(str::to_owned)]);
     // Bob's person edits the file, his home signs it, and Ann has accepted his key.
     bob.edit("harbour", |content| content.replace("at six", "at seven"));
     assert_eq!(bob.sync().changed.len(), 1);

@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Those of the file system; none if the folder exists.
-pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+pub fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

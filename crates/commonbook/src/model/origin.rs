@@ -77,6 +77,21 @@ impl TextOrigin {
     }
 }
 
+/// An author that another home names, as this home names it: its person is not the person of this one.
+#[must_use]
+pub fn author_elsewhere(author: Agent) -> Agent {
+    match author == Agent::human() {
+        true => Agent::with_any_name(FILE_PERSON_NAME).unwrap_or_else(|_| Agent::legacy()),
+        false => author,
+    }
+}
+
+/// Whether an agent stands for the person of another home.
+#[must_use]
+pub fn is_person_elsewhere(agent: &Agent) -> bool {
+    agent.as_str() == FILE_PERSON_NAME
+}
+
 /// Adds this home's signature to a line.
 pub fn sign_line(line: &mut Map<String, Value>, key: &HomeKey) {
     remove_signature(line);

@@ -9,7 +9,7 @@ use commonbook_vault::folder::{DiskSteps, VaultFolder};
 use commonbook_vault::rebuild::{RebuildTrust, rebuild_lines};
 use commonbook_vault::settings::VaultSettings;
 use commonbook_vault::state::{PageSums, VaultState};
-use commonbook_vault::writer::{VaultWriter, WriterKey};
+use commonbook_vault::writer::VaultWriter;
 use indicatif::ProgressBar;
 use serde_json::json;
 
@@ -27,9 +27,6 @@ pub(crate) struct RebuildCommand {
     /// Folder of the vault
     #[arg(long, value_name = "DIR")]
     from_vault: PathBuf,
-    /// Accept the home with this key, which its person told you: what it signed comes back as it was
-    #[arg(long = "writer", value_name = "KEY")]
-    writers: Vec<WriterKey>,
     /// Read the earlier revisions too
     #[arg(long)]
     with_history: bool,
@@ -51,14 +48,12 @@ impl RebuildCommand {
         settings.check(&VaultSettings::read(&folder)?)?;
         let home = place.config.home()?;
         let registry = VaultRegistry::read(home)?;
-        let new = || AdoptedVault::new(settings.clone());
-        let mut vault = registry.find(&root).cloned().unwrap_or_else(new);
-        vault.writers.extend(&self.writers);
-        VaultRegistry::set(home, &root, vault.clone())?;
-        let mut writers = vault.writers;
-        writers.insert(VaultWriter::of_home(&HomeKey::open(home)?).key());
+        if registry.find(&root).is_none() {
+            VaultRegistry::set(home, &root, AdoptedVault::new(settings.clone()))?;
+        }
+        let writer = VaultWriter::of_home(&HomeKey::open(home)?).key();
         let pages = PageSums::read(&VaultState::of(home, &root))?;
-        let rebuild = rebuild_lines(&folder, self.with_history, &RebuildTrust { writers, pages })?;
+        let rebuild = rebuild_lines(&folder, self.with_history, &RebuildTrust { writer, pages })?;
         for note in &rebuild.notes {
             print_note(&format!("{}: {}", note.path, note.reason));
         }
@@ -81,8 +76,8 @@ impl RebuildCommand {
         if !rebuild.others.is_empty() {
             let others = count_text(rebuild.others.len() as u64, "line is", "lines are");
             print_note(&format!(
-                "{others} of others: neither this home nor one whose key you accepted has signed them, so \
-                 `human` there is `import/human`, and nothing of them is a rule"
+                "{others} of others, since this home has not signed them: `human` there is `import/human`, \
+                 and nothing of them is a rule"
             ));
         }
         if let BookSource::Home { book, .. } = &place.source
