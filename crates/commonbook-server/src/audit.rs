@@ -7,7 +7,7 @@
 pub(crate) mod settings;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_lock::FileLock;
 use commonbook::base::limits;
 use commonbook::model::event::Event;
 use commonbook::model::workspace::Workspace;
@@ -65,7 +66,7 @@ struct AuditWriter {
     folder: PathBuf,
     note: AuditNote,
     /// Held as long as this writer is there.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl AuditWriter {
@@ -76,12 +77,8 @@ impl AuditWriter {
     fn open(folder: &Path) -> Result<Option<Self>> {
         atomic::create_folders(folder)?;
         let path = folder.join(LOCK_FILE);
-        let lock = private_file(&path, OpenOptions::new().write(true))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(unusable(&path, error)),
-        }
+        let lock = FileLock::take(&path).map_err(|error| unusable(&path, error))?;
+        let Some(lock) = lock else { return Ok(None) };
         // A note that cannot be read is made again from the files.
         let note = atomic::read(&folder.join(NOTE_FILE)).ok().flatten();
         let note = note.and_then(|note| serde_json::from_str(&note).ok()).unwrap_or_default();

@@ -2,11 +2,12 @@
 //! lies in the home, where no clone brings it along.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_lock::FileLock;
 use commonbook::base::hash::sha256;
 use commonbook::base::id::MemoryId;
 use commonbook::base::private_folder::private_folder;
@@ -51,21 +52,13 @@ impl VaultState {
         Self { folder: home.join(FOLDER).join(name) }
     }
 
-    /// One pass at a time: the lock is released with the file, also when the process is killed.
+    /// One pass at a time: the lock is released with the value, also when the process is killed.
     ///
     /// # Errors
     /// `unavailable` if the disk refuses it.
-    pub fn lock(&self) -> Result<File> {
+    pub fn lock(&self) -> Result<FileLock> {
         let path = self.folder.join(LOCK_FILE);
-        let lock = private_folder(&self.folder).and_then(|()| {
-            let mut options = File::options();
-            options.create(true).truncate(false).write(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let file = options.open(&path)?;
-            file.lock()?;
-            Ok(file)
-        });
+        let lock = private_folder(&self.folder).and_then(|()| FileLock::wait(&path));
         lock.map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot lock {}: {error}", path.display()))
                 .hint("Check the rights of the home folder.")

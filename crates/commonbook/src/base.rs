@@ -3,6 +3,7 @@
 pub mod cancellation;
 pub mod clock;
 pub mod error;
+pub mod file_lock;
 pub mod hash;
 pub mod home_key;
 pub mod id;

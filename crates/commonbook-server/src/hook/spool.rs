@@ -2,12 +2,13 @@
 //! writes, each once.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_lock::FileLock;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -169,13 +170,8 @@ impl HookSpool {
     }
 
     /// The lock of the process that writes records; `None` if another process has it.
-    fn lock(&self) -> Option<File> {
-        let mut options = File::options();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(self.0.join("lock")).ok()?;
-        file.try_lock().ok().map(|()| file)
+    fn lock(&self) -> Option<FileLock> {
+        FileLock::take(&self.0.join("lock")).ok().flatten()
     }
 }
 

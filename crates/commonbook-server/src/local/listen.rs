@@ -1,14 +1,15 @@
 //! Listens on the socket and answers requests until the server stops.
 
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use commonbook::base::cancellation::Cancellation;
 use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::file_lock::FileLock;
 use commonbook::base::{input, limits};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -40,7 +41,7 @@ struct SocketFile {
     path: PathBuf,
     made: (u64, u64),
     /// Held while this server lives, so that another one does not replace its socket.
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl RpcListener {
@@ -220,14 +221,9 @@ fn bind_socket(place: &Path) -> io::Result<(UnixListener, SocketFile)> {
 }
 
 /// The lock of a running server.
-fn lock_file(path: &Path) -> io::Result<File> {
-    let file =
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(io::Error::other("another server listens there")),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+fn lock_file(path: &Path) -> io::Result<FileLock> {
+    let lock = FileLock::take(path)?;
+    lock.ok_or_else(|| io::Error::other("another server listens there"))
 }
 
 fn inode(path: &Path) -> io::Result<(u64, u64)> {

@@ -4,10 +4,10 @@
 //! when it is first used, and keeps its workspace from then on, also if its remote changes.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_lock::FileLock;
 use commonbook::base::home_key::HomeKey;
 use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
@@ -170,14 +170,8 @@ pub(crate) fn planned_workspace(home: Option<&Path>, repository: &Repository) ->
 }
 
 /// Waits until no other process changes the map.
-fn lock(home: &Path) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(home.join("projects.lock"));
-    let locked = file.and_then(|file| file.lock().map(|()| file));
-    locked.map_err(|error| {
+fn lock(home: &Path) -> Result<FileLock> {
+    FileLock::wait(&home.join("projects.lock")).map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("cannot lock the map of projects: {error}"))
             .hint("Check the permissions of the home folder.")
             .with_cause(error)

@@ -2,12 +2,12 @@
 //! that has something to deliver, so that a slow receiver delays no other.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_lock::FileLock;
 use commonbook::base::id::WebhookId;
 use commonbook::verbs::DeliveryStep;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -57,7 +57,7 @@ struct RunningDeliveries {
     home: PathBuf,
     /// The lock by which this process delivers and no other. The kernel releases it when the process
     /// ends, however it ends.
-    lease: Option<File>,
+    lease: Option<FileLock>,
     /// The webhooks with a thread, and those that rest until this time.
     busy: BTreeMap<WebhookId, Option<Instant>>,
     ends: UnboundedSender<DeliveryEnd>,
@@ -129,8 +129,8 @@ fn deliver_all(book: &Commonbook, webhook: WebhookId, stopping: &CancellationTok
     false
 }
 
-/// The lease for delivering, held as long as the file is open; `None` if another process holds it.
-fn take_lease(home: &Path) -> Result<Option<File>> {
+/// The lease for delivering, held as long as the value; `None` if another process holds it.
+fn take_lease(home: &Path) -> Result<Option<FileLock>> {
     let path = home.join("webhook.lock");
     let unusable = |error: std::io::Error| {
         let message = format!("cannot lock {}: {error}", path.display());
@@ -138,10 +138,5 @@ fn take_lease(home: &Path) -> Result<Option<File>> {
             .hint("Check the permissions of the folder.")
             .with_cause(error)
     };
-    let file = File::create(&path).map_err(unusable)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(unusable(error)),
-    }
+    FileLock::take(&path).map_err(unusable)
 }

@@ -1,10 +1,10 @@
 //! The files of the index: the time of its generation, and the lease for writing.
 
-use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::SystemTime;
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::file_lock::FileLock;
 
 /// The folder of the words, inside that of the index.
 pub(super) const WORDS_FOLDER: &str = "words";
@@ -19,17 +19,12 @@ pub(super) fn written_at(folder: &Path) -> Option<SystemTime> {
         .ok()
 }
 
-/// The lease for writing the index, held as long as the file is open. Returns `None` if another
+/// The lease for writing the index, held as long as the value. Returns `None` if another
 /// process holds it.
-pub(super) fn lease(folder: &Path) -> Result<Option<File>> {
+pub(super) fn lease(folder: &Path) -> Result<Option<FileLock>> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let path = folder.join(LEASE_FILE);
-    let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(unwritable(&path, &error)),
-    }
+    FileLock::take(&path).map_err(|error| unwritable(&path, &error))
 }
 
 pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Error {

@@ -1,6 +1,5 @@
 //! The index of one workspace's journal, or of all journals of a home.
 
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -13,6 +12,7 @@ use super::files::{WORDS_FOLDER, lease, lease_conflict, unwritable, written_at};
 use super::state::{IndexBatch, IndexState};
 use super::words::{IndexGeneration, TextWriter};
 use crate::base::error::{Error, Result};
+use crate::base::file_lock::FileLock;
 use crate::model::event::JournalHistory;
 use crate::model::workspace::Workspace;
 use crate::store::{Store, Transaction};
@@ -48,7 +48,7 @@ pub(super) struct JournalIndex {
 /// The writer of the process that holds the lease.
 pub(super) struct LeasedWriter {
     text: TextWriter,
-    lease: File,
+    lease: FileLock,
 }
 
 impl LeasedWriter {
@@ -265,7 +265,7 @@ impl JournalIndex {
     }
 
     /// The lease without a writer of words. Returns `None` if another process holds it.
-    pub(super) fn file_lease(&self) -> Result<Option<File>> {
+    pub(super) fn file_lease(&self) -> Result<Option<FileLock>> {
         self.folder.as_deref().map_or(Ok(None), lease)
     }
 

@@ -1,6 +1,6 @@
 //! Bringing a file to the present schema: the scripts that it lacks, with their records, in one transaction.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 use refinery::Target;
@@ -11,6 +11,7 @@ use super::file::{sibling_path, unusable_file};
 use super::mark::MarkFile;
 use super::{chain, digest};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::file_lock::FileLock;
 use crate::base::private_folder::private_folder;
 
 mod scripts {
@@ -40,8 +41,7 @@ pub(super) fn migrate(path: &Path) -> Result<()> {
         private_folder(folder).map_err(|error| unusable_file(folder, error))?;
     }
     let lock_path = sibling_path(path, ".lock");
-    let lock = File::create(&lock_path).map_err(|error| unusable_file(&lock_path, error))?;
-    lock.lock().map_err(|error| unusable_file(&lock_path, error))?;
+    let _lock = FileLock::wait(&lock_path).map_err(|error| unusable_file(&lock_path, error))?;
     migrate_connection(&mut connection_to(path)?, path)
 }
 

@@ -1,6 +1,6 @@
 //! Standing memory files on disk: found by role, read on each use, replaced atomically under a lock.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashMap;
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::file_lock::FileLock;
 use crate::base::hash::sha256;
 use crate::base::limits;
 use crate::base::private_folder::private_folder;
@@ -74,8 +75,8 @@ pub(in crate::verbs) struct StandingFile {
 
 /// The locks of a file that is changed; dropping them releases it.
 pub(super) struct StandingLock {
-    _own: File,
-    _folder: Option<File>,
+    _own: FileLock,
+    _folder: Option<FileLock>,
 }
 
 impl StandingFileCache {
@@ -267,11 +268,10 @@ impl StandingFileCache {
 
     /// Locks a file against other writers, and waits for them.
     pub(super) fn lock(&self, target: &StandingTarget) -> io::Result<StandingLock> {
-        let own = self.lock_file(target)?;
-        own.lock()?;
+        let own = FileLock::wait(&self.lock_path(target)?)?;
         // The lock of the folder holds against writers with another home. Some systems cannot lock a
         // folder; there the lock of the home holds alone.
-        let around = File::open(target.folder()).ok().filter(|folder| folder.lock().is_ok());
+        let around = FileLock::wait_for_folder(target.folder()).ok();
         // Earlier versions left a lock beside the file.
         drop(fs::remove_file(hidden_sibling(&target.path, ".lock")));
         Ok(StandingLock { _own: own, _folder: around })
@@ -279,16 +279,12 @@ impl StandingFileCache {
 
     /// Locks a file unless a writer has it.
     pub(super) fn try_lock(&self, target: &StandingTarget) -> io::Result<Option<StandingLock>> {
-        let own = self.lock_file(target)?;
-        match own.try_lock() {
-            Ok(()) => Ok(Some(StandingLock { _own: own, _folder: None })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        let own = FileLock::take(&self.lock_path(target)?)?;
+        Ok(own.map(|own| StandingLock { _own: own, _folder: None }))
     }
 
     /// The lock of a file: in the home, so that a project contains none.
-    fn lock_file(&self, target: &StandingTarget) -> io::Result<File> {
+    fn lock_path(&self, target: &StandingTarget) -> io::Result<PathBuf> {
         let home = self.home.as_deref().ok_or_else(|| io::Error::other("there is no home"))?;
         let (folder, path) = (target.folder(), &target.path);
         let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
@@ -296,11 +292,7 @@ impl StandingFileCache {
         let locks = home.join("locks");
         private_folder(&locks)?;
         let name = &sha256(&real.to_string_lossy())[..LOCK_NAME_CHARS];
-        let mut options = File::options();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(locks.join(name))
+        Ok(locks.join(name))
     }
 
     /// Backs up a standing memory file in the backup folder of the home, and removes all but the
