@@ -17,7 +17,7 @@ use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::plan::StoredMemory;
+use crate::plan::HomeMemory;
 
 /// A line of an export.
 pub type RecordLine = Map<String, Value>;
@@ -73,7 +73,7 @@ pub struct VaultExport {
     /// The cases, in the order in which they were opened.
     pub cases: Vec<Case>,
     /// The memories, in the order in which they were saved.
-    pub memories: Vec<StoredMemory>,
+    pub memories: Vec<HomeMemory>,
     /// The entities that agents made statements about, by id.
     pub entities: Vec<EntityState>,
     /// The contradictions that an agent or a person decided or found, by id.
@@ -106,7 +106,7 @@ impl VaultExport {
         let value = Value::Object(line);
         if !ExportRecord::is_record(&value) {
             let memory: Memory = input::from_value(value)?;
-            self.memories.push(StoredMemory { memory, earlier: Vec::new() });
+            self.memories.push(HomeMemory { memory, earlier: Vec::new() });
             return Ok(());
         }
         match ExportRecord::from_json(value.clone())? {
@@ -137,7 +137,7 @@ impl VaultExport {
         let mut memories = std::mem::replace(&mut *self, later).memories;
         let later = std::mem::take(&mut self.memories);
         let order: Vec<MemoryId> = later.iter().map(|stored| stored.memory.id).collect();
-        let mut later: BTreeMap<MemoryId, StoredMemory> =
+        let mut later: BTreeMap<MemoryId, HomeMemory> =
             later.into_iter().map(|stored| (stored.memory.id, stored)).collect();
         memories.retain_mut(|stored| {
             let id = stored.memory.id;
@@ -169,7 +169,7 @@ impl VaultExport {
         lines.add_all(self.agents, ExportRecord::Agent)?;
         lines.add_all(self.cases, |case| ExportRecord::Case(Box::new(case)))?;
         lines.take(&mut records, &BEFORE_MEMORIES);
-        for StoredMemory { memory, earlier } in self.memories {
+        for HomeMemory { memory, earlier } in self.memories {
             lines.0.push(line_of(&memory)?);
             if !earlier.is_empty() {
                 lines.add(&ExportRecord::Revisions(earlier))?;
@@ -210,7 +210,7 @@ impl VaultExport {
     #[must_use]
     pub fn memory_counts(&self) -> BTreeMap<&Agent, u64> {
         let mut counts = BTreeMap::new();
-        for StoredMemory { memory, .. } in &self.memories {
+        for HomeMemory { memory, .. } in &self.memories {
             *counts.entry(&memory.owner).or_default() += u64::from(memory.deleted_at.is_none());
         }
         counts

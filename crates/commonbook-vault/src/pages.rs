@@ -17,7 +17,7 @@ use crate::names::{
     RECORDS, SLUG_CHARS, TOPICS, day, id_ending, slug, stem,
 };
 use crate::page::sealed_page;
-use crate::plan::StoredMemory;
+use crate::plan::HomeMemory;
 
 /// Memories that a list names at most; the newest ones.
 const LISTED_MAX: usize = 500;
@@ -45,7 +45,7 @@ pub fn vault_pages(
 ) -> Result<BTreeMap<String, String>> {
     let mut pages = BTreeMap::new();
     let mut entries: BTreeMap<&str, Vec<&Memory>> = BTreeMap::new();
-    for StoredMemory { memory, .. } in &export.memories {
+    for HomeMemory { memory, .. } in &export.memories {
         if let Some(case) = &memory.case {
             entries.entry(case.as_str()).or_default().push(memory);
         }
@@ -85,7 +85,7 @@ pub fn vault_pages(
 
 /// The earlier revisions of each memory that git may have, a line each. An entry of a case is named by its id.
 fn add_history(export: &VaultExport, paths: &MemoryPaths, pages: &mut BTreeMap<String, String>) {
-    for StoredMemory { memory, earlier } in &export.memories {
+    for HomeMemory { memory, earlier } in &export.memories {
         let is_open = matches!(MemoryArea::of(memory), MemoryArea::Shared | MemoryArea::Archived);
         if earlier.is_empty() || !is_open {
             continue;
@@ -267,7 +267,7 @@ fn add_lists(
 ) -> Result<()> {
     let mut agents: BTreeMap<String, MemoryList<'_>> = BTreeMap::new();
     let mut topics: BTreeMap<String, MemoryList<'_>> = BTreeMap::new();
-    for StoredMemory { memory, .. } in &export.memories {
+    for HomeMemory { memory, .. } in &export.memories {
         if memory.case.is_some() || MemoryArea::of(memory) != MemoryArea::Shared {
             continue;
         }

@@ -13,14 +13,14 @@ use crate::memory_file::{EditableFields, MemoryEnding, MemoryFile, memory_checks
 
 /// A memory as the store has it, with its earlier revisions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StoredMemory {
+pub struct HomeMemory {
     /// The memory now.
     pub memory: Memory,
     /// Its earlier revisions, oldest first.
     pub earlier: Vec<Memory>,
 }
 
-impl StoredMemory {
+impl HomeMemory {
     /// The revision with one of these checksums; the newest if there are several.
     fn revision_of(&self, checksums: &[&str]) -> Option<&Memory> {
         let revisions = self.earlier.iter().chain([&self.memory]).rev();
@@ -95,7 +95,7 @@ pub enum MemoryStep {
 ///
 /// # Errors
 /// `invalid` with the key if the value of an edited key is wrong.
-pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemoryStep> {
+pub fn plan_memory(stored: &HomeMemory, file: &MemoryFile) -> Result<MemoryStep> {
     let memory = &stored.memory;
     let now = EditableFields::of(memory);
     let said = file.editable_fields(&now)?;
@@ -153,7 +153,7 @@ pub fn plan_memory(stored: &StoredMemory, file: &MemoryFile) -> Result<MemorySte
 /// A deletion is known by its time. Where one side has deleted the memory and the other has it, the deletion
 /// is followed, unless the other side has undone the deletion of that time. Where one side has put it away
 /// otherwise, the later revision stays, and of one revision the side that has put it away is followed.
-fn plan_same(stored: &StoredMemory, file: &MemoryFile, is_unedited: bool) -> MemoryStep {
+fn plan_same(stored: &HomeMemory, file: &MemoryFile, is_unedited: bool) -> MemoryStep {
     let memory = &stored.memory;
     let has_owner = file.is_of_others(memory) || file.owner() == Some(memory.owner.as_str());
     let Some(revision) = file.revision().filter(|_| is_unedited && has_owner) else {

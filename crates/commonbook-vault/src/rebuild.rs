@@ -16,7 +16,7 @@ use crate::folder::VaultFolder;
 use crate::names::{AGENTS_FILE, CASES, CONTRADICTIONS, ENTITIES, HANDOFFS, HISTORY, RECORDS};
 use crate::page::page_record;
 use crate::pages::ORDER_FILE;
-use crate::plan::StoredMemory;
+use crate::plan::HomeMemory;
 use crate::report::SyncNote;
 use crate::settings::VaultSettings;
 use crate::state::PageSums;
@@ -149,7 +149,7 @@ impl VaultReader<'_> {
 
     fn add_memory(&mut self, memory: Memory) {
         let earlier = self.history.remove(&memory.id).unwrap_or_default();
-        self.export.memories.push(StoredMemory { memory, earlier });
+        self.export.memories.push(HomeMemory { memory, earlier });
     }
 
     fn page(&mut self, path: &str) -> Result<()> {

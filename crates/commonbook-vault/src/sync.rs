@@ -35,7 +35,7 @@ use crate::memory_file::{
 use crate::names::{MemoryArea, memory_path, stem};
 use crate::page::is_sealed;
 use crate::pages::{MemoryPaths, vault_pages};
-use crate::plan::{MemoryStep, StoredMemory, plan_memory};
+use crate::plan::{HomeMemory, MemoryStep, plan_memory};
 use crate::report::{SyncOptions, SyncReport};
 use crate::settings::{VaultSettings, keep_unshared};
 use crate::source::VaultSource;
@@ -77,18 +77,18 @@ pub struct Vault<'v> {
 /// What the files say that the store does not know yet.
 #[derive(Debug, Default)]
 struct StorePlan<'f> {
-    changes: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
-    conflicts: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    changes: Vec<(&'f FoundFile, &'f HomeMemory, EditableFields)>,
+    conflicts: Vec<(&'f FoundFile, &'f HomeMemory, EditableFields)>,
     /// What strangers say instead of a memory of the store.
-    versions: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    versions: Vec<(&'f FoundFile, &'f HomeMemory, EditableFields)>,
     /// Memories whose files say what is not believed, and are written again.
     refused: BTreeSet<MemoryId>,
     /// The contents of the files of strangers.
     arrived: Vec<&'f str>,
     /// Memories that were put away elsewhere.
-    endings: Vec<(&'f FoundFile, &'f StoredMemory, MemoryEnding)>,
+    endings: Vec<(&'f FoundFile, &'f HomeMemory, MemoryEnding)>,
     /// Memories that were restored elsewhere.
-    restorations: Vec<(&'f FoundFile, &'f StoredMemory, EditableFields)>,
+    restorations: Vec<(&'f FoundFile, &'f HomeMemory, EditableFields)>,
     /// Second files of memories, whose versions are accepted or known.
     copies: Vec<&'f FoundFile>,
     /// Notes of the person.
@@ -108,7 +108,7 @@ impl<'f> StorePlan<'f> {
     /// memory of its own, and ends and restores nothing.
     fn add_known(
         &mut self,
-        known: &'f StoredMemory,
+        known: &'f HomeMemory,
         found: &'f FoundFile,
         origin_of: impl Fn(&FoundFile) -> TextOrigin,
     ) -> Result<()> {
@@ -129,7 +129,7 @@ impl<'f> StorePlan<'f> {
         Ok(())
     }
 
-    fn add_version(&mut self, known: &'f StoredMemory, found: &'f FoundFile, step: MemoryStep) {
+    fn add_version(&mut self, known: &'f HomeMemory, found: &'f FoundFile, step: MemoryStep) {
         if let MemoryStep::ChangeStore(fields)
         | MemoryStep::KeepBoth(fields)
         | MemoryStep::Restore(fields) = step
@@ -145,7 +145,7 @@ impl<'f> StorePlan<'f> {
     /// that a person changed is left alone.
     fn add_copy(
         &mut self,
-        known: &'f StoredMemory,
+        known: &'f HomeMemory,
         own: &FoundFile,
         copy: &'f FoundFile,
         origin: TextOrigin,
@@ -448,7 +448,7 @@ impl Vault<'_> {
     fn restoration_lines(
         &self,
         found: &FoundFile,
-        stored: &StoredMemory,
+        stored: &HomeMemory,
         fields: &EditableFields,
     ) -> Result<Vec<FileLine>> {
         let memory = &stored.memory;
@@ -674,7 +674,7 @@ impl Vault<'_> {
         let PassCache { files, export, settled, .. } = cache;
         let (files, export) = (&*files, &*export);
         let mut paths = MemoryPaths::new();
-        let mut writes: Vec<(&StoredMemory, Option<&FoundFile>)> = Vec::new();
+        let mut writes: Vec<(&HomeMemory, Option<&FoundFile>)> = Vec::new();
         let with_files = export.memories.iter().filter(|stored| {
             let memory = &stored.memory;
             let is_here = files.memories.contains_key(&memory.id);
@@ -732,11 +732,11 @@ impl Vault<'_> {
         &self,
         export: &VaultExport,
         paths: &MemoryPaths,
-        writes: &[(&StoredMemory, Option<&FoundFile>)],
+        writes: &[(&HomeMemory, Option<&FoundFile>)],
         report: &mut SyncReport,
     ) -> Result<()> {
         let mut superseded: BTreeMap<MemoryId, Vec<String>> = BTreeMap::new();
-        for StoredMemory { memory, .. } in &export.memories {
+        for HomeMemory { memory, .. } in &export.memories {
             if let (Some(heir), Some(path)) = (memory.superseded_by, paths.get(&memory.id)) {
                 superseded.entry(heir).or_default().push(stem(path).to_owned());
             }
@@ -853,12 +853,12 @@ fn nobodys(mut memory: Memory) -> Memory {
     memory
 }
 
-fn by_id(export: &VaultExport) -> BTreeMap<MemoryId, &StoredMemory> {
+fn by_id(export: &VaultExport) -> BTreeMap<MemoryId, &HomeMemory> {
     export.memories.iter().map(|stored| (stored.memory.id, stored)).collect()
 }
 
 /// The file of a memory among those with its id: one that nobody edited, else the first.
-fn own_file<'f>(stored: &StoredMemory, found: &'f [FoundFile]) -> Option<&'f FoundFile> {
+fn own_file<'f>(stored: &HomeMemory, found: &'f [FoundFile]) -> Option<&'f FoundFile> {
     let is_same =
         |found: &&FoundFile| matches!(plan_memory(stored, &found.file), Ok(MemoryStep::Nothing));
     match found {

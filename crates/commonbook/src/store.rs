@@ -48,7 +48,7 @@ use jiff::Timestamp;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{MemoryId, OperationId, TokenId};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::{Agent, AgentRecord};
 use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::caller::Caller;
@@ -333,11 +333,15 @@ transaction!(
 pub trait MemoryRows {
     /// The memory with this id in sight, deleted or not. If several workspaces have one, the first
     /// workspace of the sight counts.
-    fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>>;
+    fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<StoredMemory>>;
 
     /// Those of these memories that are in sight, in this order; `wanted` names each with its
     /// workspace.
-    fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>>;
+    fn memories_of(
+        &self,
+        sight: &Sight,
+        wanted: &[(Workspace, MemoryId)],
+    ) -> Result<Vec<StoredMemory>>;
 
     /// At most `limit` ids in sight that end in `ending`, each once, in order, deleted or not.
     /// `ending` has at least six letters.
@@ -364,7 +368,7 @@ pub trait MemoryRows {
         order: ListOrder,
         beyond: Option<u64>,
         limit: u32,
-    ) -> Result<Vec<(u64, Memory)>>;
+    ) -> Result<Vec<(u64, StoredMemory)>>;
 
     /// At most `limit` topics of the standing memories in sight that begin with this text in lower
     /// case: most used first, each once whatever its case.
@@ -377,7 +381,7 @@ pub trait MemoryRows {
     fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>>;
 
     /// The earlier revisions of this memory in sight, oldest first.
-    fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>>;
+    fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<StoredMemory>>;
 
     /// The earlier revisions of these memories that ended after a position of the journal, or whose
     /// end has no position, by memory and number. Those out of sight have no snapshot.
@@ -404,7 +408,7 @@ pub trait MemoryRows {
 
     /// The memories of a workspace that this one superseded, in sight or not: they are current
     /// again while it is quarantined.
-    fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>>;
+    fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<StoredMemory>>;
 
     /// Stores a new memory; `sequence` is the position of its event in the journal.
     fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()>;
@@ -425,7 +429,7 @@ pub trait MemoryRows {
 
     /// At most `limit` memories of all workspaces that were deleted before this time: for the
     /// sweep, which shows them to no caller.
-    fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>>;
+    fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<StoredMemory>>;
 
     /// The subjects, as they are now, of the next `limit` events of a workspace after this
     /// position: for followers of the journal, which show them to callers only through a [`Sight`].
@@ -440,7 +444,7 @@ pub struct SubjectChange {
     /// The id of the subject.
     pub subject: String,
     /// The memory with this id, as it is now; `None` if it was purged.
-    pub memory: Option<Box<Memory>>,
+    pub memory: Option<Box<StoredMemory>>,
     /// The case with this key, if the event is about a case, and whether it is open now.
     pub case: Option<(CaseKey, bool)>,
 }

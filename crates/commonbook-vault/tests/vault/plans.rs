@@ -5,7 +5,7 @@ use commonbook::model::memory::Memory;
 use commonbook_vault::memory_file::{
     EditableFields, MemoryEnding, MemoryFile, MemoryNotes, memory_file,
 };
-use commonbook_vault::plan::{MemoryStep, StoredMemory, plan_memory};
+use commonbook_vault::plan::{HomeMemory, MemoryStep, plan_memory};
 
 use crate::{World, at};
 
@@ -62,7 +62,7 @@ fn a_deletion_is_followed_unless_it_was_undone_and_a_later_revision_of_the_other
         let content = memory_file(&memory_in(file, file_revision, &saved), &notes);
         let found = MemoryFile::parse(&content).unwrap();
         let earlier = undone(stored).then(|| memory_in(Deleted, 2, &saved)).into_iter().collect();
-        let known = StoredMemory { memory: memory_in(stored, revision, &saved), earlier };
+        let known = HomeMemory { memory: memory_in(stored, revision, &saved), earlier };
         let step = plan_memory(&known, &found).unwrap();
         let row = format!("store {stored:?} {revision}, file {file:?} {file_revision} {is_undone}");
         assert_eq!(step, expected, "{row}");
@@ -75,7 +75,7 @@ fn a_file_of_a_revision_that_lost_what_was_forgotten_is_written_again() {
     let saved = World::new().save("ann", said);
     let cut = Memory { text: "[forgotten] Ask Bob.".to_owned(), ..saved.clone() };
     let file = memory_file(&saved, &MemoryNotes::default());
-    let known = StoredMemory {
+    let known = HomeMemory {
         memory: Memory { revision: saved.revision + 1, ..cut.clone() },
         earlier: vec![cut],
     };
@@ -83,7 +83,7 @@ fn a_file_of_a_revision_that_lost_what_was_forgotten_is_written_again() {
     assert_eq!(step(&file), MemoryStep::WriteFile);
     let edited = file.replace("Ask Bob", "Ask Cid");
     assert!(matches!(step(&edited), MemoryStep::KeepBoth(_)), "a person said something new");
-    let other = StoredMemory { memory: Memory { text: "Else".into(), ..saved }, earlier: vec![] };
+    let other = HomeMemory { memory: Memory { text: "Else".into(), ..saved }, earlier: vec![] };
     let step = plan_memory(&other, &MemoryFile::parse(&file).unwrap()).unwrap();
     assert!(matches!(step, MemoryStep::KeepBoth(_)), "of a store that never had it");
 }

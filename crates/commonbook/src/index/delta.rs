@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::facts::{MemoryDescription, MemoryNumber, TextSignals};
 use crate::index::words::{MemoryWords, WordCounts};
+use crate::model::access::StoredMemory;
 use crate::model::memory::Memory;
 use crate::model::search::{rank, update};
 use commonbook_text::terms::{self, StemCache};
@@ -125,10 +126,10 @@ const PARALLEL_MEMORIES_MIN: usize = 100;
 
 /// Splits the texts of these memories, each as of its event. Each thread uses one of `stems`.
 pub(super) fn describe_all(
-    memories: &[(Memory, u64)],
+    memories: &[(StoredMemory, u64)],
     stems: &mut Vec<StemCache>,
 ) -> Vec<DeltaMemory> {
-    let each = |share: &[(Memory, u64)], stems: &mut StemCache| -> Vec<DeltaMemory> {
+    let each = |share: &[(StoredMemory, u64)], stems: &mut StemCache| -> Vec<DeltaMemory> {
         share.iter().map(|(memory, sequence)| DeltaMemory::of(memory, *sequence, stems)).collect()
     };
     let threads = if memories.len() < PARALLEL_MEMORIES_MIN { 1 } else { core_count() };

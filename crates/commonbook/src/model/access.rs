@@ -20,6 +20,7 @@
 mod audience;
 mod explain;
 mod policy;
+mod stored;
 mod work;
 
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ use crate::model::workspace::Workspace;
 pub use audience::Audience;
 pub use explain::{ExplainSight, SightExplanation, SightRule};
 pub use policy::AccessPolicy;
+pub use stored::StoredMemory;
+pub(crate) use stored::{hide_links, links_of};
 pub(crate) use work::ItemKind;
 pub use work::{HandoffVisibility, ItemVisibility, WorkItem, WorkVisibility};
 

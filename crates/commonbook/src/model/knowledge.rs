@@ -10,6 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::id::{ContextId, MemoryId};
 use crate::base::limits;
 use crate::base::page::PageCursor;
+use crate::model::access::StoredMemory;
 use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
 use crate::model::entity::EntityRef;
@@ -198,7 +199,7 @@ const AUTHOR_ORIGIN: &str = "author";
 #[derive(Debug, Clone)]
 pub struct MemoryFacts {
     /// The memory as it was then.
-    pub memory: Memory,
+    pub memory: StoredMemory,
     /// The revisions that say what the memory says.
     pub same: BTreeSet<u64>,
 }
@@ -206,7 +207,7 @@ pub struct MemoryFacts {
 impl MemoryFacts {
     /// The memory with those of its earlier revisions that say the same.
     #[must_use]
-    pub fn of(memory: Memory, earlier: &[Memory]) -> Self {
+    pub fn of(memory: StoredMemory, earlier: &[StoredMemory]) -> Self {
         let alike = earlier.iter().filter(|earlier| says_same(earlier, &memory));
         let same = alike.map(|earlier| earlier.revision).chain([memory.revision]).collect();
         Self { memory, same }
@@ -215,7 +216,7 @@ impl MemoryFacts {
     /// What this agent knew of the memory, by what it received until then, in order.
     #[must_use]
     pub fn known_by(&self, agent: &Agent, told: &[&KnowledgeRecord]) -> AgentKnowledge {
-        let Memory { owner, revision, recorded_at, .. } = &self.memory;
+        let Memory { owner, revision, recorded_at, .. } = &*self.memory;
         if owner == agent {
             return AgentKnowledge {
                 agent: agent.clone(),
@@ -306,14 +307,18 @@ mod tests {
             ("never told", &first, vec![], KnowledgeState::Never),
         ];
         for (case, memory, revisions, state) in table {
-            let facts = MemoryFacts::of(memory.clone(), &[first.clone(), shared.clone()]);
+            let facts = MemoryFacts::of(
+                StoredMemory::of(memory.clone()),
+                &[first.clone(), shared.clone()].map(StoredMemory::of),
+            );
             let minutes = revisions.into_iter().zip(1..);
             let told: Vec<_> =
                 minutes.map(|(revision, minute)| told(memory, revision, minute)).collect();
             let told: Vec<&KnowledgeRecord> = told.iter().collect();
             assert_eq!(facts.known_by(&agent("bob"), &told).state, state, "{case}");
         }
-        let author = MemoryFacts::of(first.clone(), &[]).known_by(&agent("ann"), &[]);
+        let author =
+            MemoryFacts::of(StoredMemory::of(first.clone()), &[]).known_by(&agent("ann"), &[]);
         assert_eq!((author.state, author.origin.as_str()), (KnowledgeState::Current, "author"));
     }
 

@@ -63,7 +63,7 @@ fn hit_item(hit: SearchHit, workspace: &Workspace, max_tokens: usize) -> PromptI
     if memory.workspace != *workspace {
         notes.push(format!("in {}", memory.workspace));
     }
-    let item = MemorySummary::from(memory).with_contradictions(&contradictions);
+    let item = MemorySummary::of(&memory).with_contradictions(&contradictions);
     let item = item.to_item(max_tokens);
     notes.into_iter().fold(item, PromptItem::with_note)
 }

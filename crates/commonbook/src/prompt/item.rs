@@ -356,14 +356,14 @@ pub struct MemorySummary {
     pub summary: Option<String>,
 }
 
-impl From<Memory> for MemorySummary {
-    fn from(memory: Memory) -> Self {
-        let item = PromptItem::of_memory(&memory, memory.text.clone());
-        Self { id: memory.id, item, summary: memory.summary }
-    }
-}
-
 impl MemorySummary {
+    /// What an offer shows of a memory.
+    #[must_use]
+    pub fn of(memory: &Memory) -> Self {
+        let item = PromptItem::of_memory(memory, memory.text.clone());
+        Self { id: memory.id, item, summary: memory.summary.clone() }
+    }
+
     /// The memory with those of these marks that are its own.
     #[must_use]
     pub fn with_contradictions(self, marks: &[ContradictionMark]) -> Self {

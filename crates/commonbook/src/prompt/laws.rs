@@ -141,7 +141,7 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
         ..Handoff::new(id, &draft, origin, position, now())
     };
     let offer = |text: &str| {
-        let summary = MemorySummary::from(memory(ids, text));
+        let summary = MemorySummary::of(&memory(ids, text));
         let candidate = HandoffCandidate {
             id: summary.id,
             author: agent("ann"),
@@ -204,7 +204,7 @@ fn resume(ids: &CountingIds, text: &str) -> Output {
         later: true,
     };
     let material = ResumeMaterial {
-        memories: vec![memory(ids, text).into(), memory(ids, "plain").into()],
+        memories: [text, "plain"].map(|text| MemorySummary::of(&memory(ids, text))).into(),
         entities: vec![entity(ids, text)],
         handoffs: vec![open],
         handoffs_left: 3,

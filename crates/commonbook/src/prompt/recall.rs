@@ -80,7 +80,7 @@ impl RecallResult {
             let topics: Vec<String> =
                 memory.topics.iter().map(|topic| quoted_label(topic)).collect();
             let topics = topics.join(" ");
-            let item = MemorySummary::from(memory).with_contradictions(marks).to_item(max_tokens);
+            let item = MemorySummary::of(&memory).with_contradictions(marks).to_item(max_tokens);
             PromptEntry::from(if topics.is_empty() { item } else { item.with_note(topics) })
         });
         let left = room.left();

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::model::access::Sight;
-use crate::model::memory::Memory;
+use crate::model::access::{Sight, StoredMemory};
 use crate::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
 
 /// The rows of briefings.
@@ -32,7 +31,7 @@ pub trait BriefingRows {
     /// At most `limit` current memories in sight that are not quarantined: the most important ones
     /// first, then the newest. Without profiles, task contexts, conversations, handoffs and entries
     /// of cases, and without those about a user that the sight does not work for.
-    fn important_memories(&self, sight: &Sight, limit: u32) -> Result<Vec<Memory>>;
+    fn important_memories(&self, sight: &Sight, limit: u32) -> Result<Vec<StoredMemory>>;
 
     /// The current memories in sight that are not quarantined, counted up to `most` and one, and
     /// their owners.

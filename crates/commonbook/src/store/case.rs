@@ -4,10 +4,9 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseKey, CaseProposal, CaseStatus, EntryFilter};
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::{JournalLag, JournalScope};
 
@@ -52,7 +51,7 @@ pub trait CaseRows {
         case: &CaseKey,
         after: u64,
         until: u64,
-    ) -> Result<Vec<Memory>>;
+    ) -> Result<Vec<StoredMemory>>;
 
     /// At most `limit` entries of a case in sight at these positions that the filter selects: the
     /// first ones, or the last ones, in the order that the filter names.
@@ -62,7 +61,7 @@ pub trait CaseRows {
         stretch: &EntryStretch,
         filter: &EntryFilter,
         limit: u32,
-    ) -> Result<Vec<Memory>>;
+    ) -> Result<Vec<StoredMemory>>;
 
     /// The number of entries of a case in sight at these positions that other agents appended and
     /// nobody retracted.

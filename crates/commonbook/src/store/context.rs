@@ -6,10 +6,9 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::id::ContextId;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::case::Case;
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 
@@ -25,7 +24,7 @@ pub trait ContextRows {
         user: Option<&str>,
         owners: &[Agent],
         limit: u32,
-    ) -> Result<Vec<Memory>>;
+    ) -> Result<Vec<StoredMemory>>;
 
     /// At most `limit` open cases that this agent has a read mark in and that have newer entries:
     /// last changed first, each with that mark.

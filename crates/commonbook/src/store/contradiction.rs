@@ -2,7 +2,7 @@
 
 use crate::base::error::Result;
 use crate::base::id::{ContradictionId, MemoryId};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{
     Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus,
@@ -50,7 +50,7 @@ pub trait ContradictionRows {
         &self,
         sight: &Sight,
         id: ContradictionId,
-    ) -> Result<Option<(ContradictionRecord, Memory, Memory)>>;
+    ) -> Result<Option<(ContradictionRecord, StoredMemory, StoredMemory)>>;
 
     /// The number of open contradictions in sight.
     fn contradiction_count(&self, sight: &Sight) -> Result<u64>;
@@ -72,7 +72,10 @@ pub trait ContradictionRows {
 
     /// The contradictions of this memory, in sight or not, each with the present state of the other
     /// memory: for the follower of the journal, which shows them to no caller.
-    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>>;
+    fn contradictions_of(
+        &self,
+        memory: &Memory,
+    ) -> Result<Vec<(ContradictionRecord, StoredMemory)>>;
 
     /// Stores the keys of a memory's claims, replacing earlier ones.
     fn put_claims(&mut self, memory: &Memory, keys: &[i64]) -> Result<()>;
@@ -89,17 +92,22 @@ pub trait ContradictionRows {
         keys: &[i64],
         owner: Option<&Agent>,
         limit: u32,
-    ) -> Result<Vec<Memory>>;
+    ) -> Result<Vec<StoredMemory>>;
 
     /// Current memories that have one of these keys, and that some reader may see beside this memory, newest
     /// first: at most `limit` of those that many read, and a few of each agent's own. For the follower of the
     /// journal, which shows them to no caller.
-    fn memories_beside(&self, memory: &Memory, keys: &[i64], limit: u32) -> Result<Vec<Memory>>;
+    fn memories_beside(
+        &self,
+        memory: &Memory,
+        keys: &[i64],
+        limit: u32,
+    ) -> Result<Vec<StoredMemory>>;
 
     /// At most `limit` current memories, in sight or not, of this one's type about the same user or
     /// about none: the newest of each other owner. For the follower of the journal, which shows
     /// them to no caller. Empty for types other than `profile` and `task_context`.
-    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>>;
+    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<StoredMemory>>;
 
     /// Stores a contradiction, replacing that of the same two memories, if both are still at the
     /// revisions that were compared; returns whether they are. A new one gets this position.

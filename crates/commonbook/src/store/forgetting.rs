@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::base::error::Result;
 use crate::base::id::{CertificateId, MemoryId};
+use crate::model::access::StoredMemory;
 use crate::model::forgetting::{ForgetCertificate, ForgottenPhrases, Phrase, PhraseKey, Tombstone};
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 
 /// A kind of rows, and how many of them quote.
@@ -76,10 +76,14 @@ pub trait ForgettingRows {
         &self,
         workspace: &Workspace,
         phrases: &ForgottenPhrases,
-    ) -> Result<Vec<Memory>>;
+    ) -> Result<Vec<StoredMemory>>;
 
     /// The memories among these ids, in sight or not.
-    fn memories_with_ids(&self, workspace: &Workspace, ids: &[MemoryId]) -> Result<Vec<Memory>>;
+    fn memories_with_ids(
+        &self,
+        workspace: &Workspace,
+        ids: &[MemoryId],
+    ) -> Result<Vec<StoredMemory>>;
 
     /// Takes the phrases out of the earlier revisions of a memory; returns their number.
     fn redact_revisions(

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::id::{MemoryId, OperationId};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::knowledge::KnowledgeRecord;
@@ -33,7 +33,12 @@ pub trait KnowledgeRows {
     ) -> Result<()>;
 
     /// At most `limit` entries of cases in sight whose text names this memory.
-    fn digest_entries(&self, sight: &Sight, memory: &Memory, limit: u32) -> Result<Vec<Memory>>;
+    fn digest_entries(
+        &self,
+        sight: &Sight,
+        memory: &Memory,
+        limit: u32,
+    ) -> Result<Vec<StoredMemory>>;
 
     /// Stores what an agent hears of a retraction; an existing notice stays unchanged.
     fn put_retraction_notice(&mut self, notice: &RetractionNotice) -> Result<()>;
@@ -69,5 +74,5 @@ pub trait KnowledgeRows {
         workspace: &Workspace,
         keys: &[i64],
         limit: u32,
-    ) -> Result<Vec<Memory>>;
+    ) -> Result<Vec<StoredMemory>>;
 }

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
+use crate::model::access::StoredMemory;
 use crate::model::agent::Agent;
 use crate::model::handoff::Handoff;
 use crate::model::lineage::{Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory};
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 
@@ -77,7 +77,7 @@ pub trait LineageRows {
     ) -> Result<Vec<DerivedId>>;
 
     /// A memory that was derived from others, in sight or not: its mark is for its owner.
-    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>>;
+    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<StoredMemory>>;
 
     /// A handoff that was derived from memories, in sight or not, without its memories.
     fn derived_handoff(&self, workspace: &Workspace, id: HandoffId) -> Result<Option<Handoff>>;

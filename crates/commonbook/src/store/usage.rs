@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::model::access::Sight;
-use crate::model::memory::{Memory, MemoryUsage, UsageKind, UsagePosition};
+use crate::model::access::{Sight, StoredMemory};
+use crate::model::memory::{MemoryUsage, UsageKind, UsagePosition};
 use crate::model::search::MemoryFilter;
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
@@ -28,7 +28,7 @@ pub trait UsageRows {
         kind: UsageKind,
         beyond: Option<UsagePosition>,
         limit: u32,
-    ) -> Result<Vec<(UsagePosition, Memory)>>;
+    ) -> Result<Vec<(UsagePosition, StoredMemory)>>;
 
     /// At most `limit` contexts that are not counted yet: for the count, which shows them to no
     /// caller.

@@ -7,7 +7,7 @@ use super::retraction::{RETRACTION_FIELDS, take_back};
 use super::{Commonbook, consolidation};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, OperationId};
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::bulk::{
     AdoptMemories, BulkItem, BulkKind, BulkOperation, BulkResult, BulkSelection, PurgeSince,
@@ -86,11 +86,11 @@ impl Commonbook {
                 return self.store.read(|tx| for_reader(tx, &sight, result.clone()));
             };
             from = Some(*last);
-            let stays = |(_, memory): &&(u64, Memory)| {
+            let stays = |(_, memory): &&(u64, StoredMemory)| {
                 memory.case.is_some() && selection.fits(memory) && action.would_change(memory)
             };
             result.entries += page.iter().filter(stays).count() as u64;
-            let fitting: Vec<Memory> = page
+            let fitting: Vec<StoredMemory> = page
                 .into_iter()
                 .map(|(_, memory)| memory)
                 .filter(|memory| selection.fits(memory) && action.changes_memory(memory))
@@ -192,8 +192,10 @@ impl Commonbook {
                             .retraction
                             .clone()
                             .filter(|_| operation.kind != BulkKind::Retracted);
-                        let after =
-                            Memory { owner, deleted_at: None, retraction, ..memory.clone() };
+                        let after = memory.with(|after| {
+                            (after.owner, after.deleted_at) = (owner, None);
+                            after.retraction = retraction;
+                        });
                         MemoryChange { kind, fields, caller: &caller, now }
                             .write(tx, &memory, after)?;
                         done.push(memory);
@@ -258,16 +260,16 @@ impl BulkAction {
         &self,
         tx: &mut dyn Transaction,
         caller: &Caller,
-        memory: &Memory,
+        memory: &StoredMemory,
         now: Timestamp,
-    ) -> Result<Memory> {
+    ) -> Result<StoredMemory> {
         let (kind, fields, after) = match self {
             Self::Adopt(to) => {
-                let after = Memory { owner: to.clone(), ..memory.clone() };
+                let after = memory.with(|after| after.owner = to.clone());
                 (EventKind::MemoryUpdated, OWNER_FIELDS, after)
             }
             Self::Purge => {
-                let after = Memory { deleted_at: Some(now), ..memory.clone() };
+                let after = memory.with(|after| after.deleted_at = Some(now));
                 (EventKind::MemoryDeleted, &[][..], after)
             }
         };

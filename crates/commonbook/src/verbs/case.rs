@@ -412,7 +412,7 @@ fn supersede(
             .hint("Supersede its successor instead."));
     }
     may_replace_subject(&before, new)?;
-    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
+    let after = before.with(|after| after.superseded_by = Some(new.id));
     MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
         .write(tx, &before, after)
         .map(drop)

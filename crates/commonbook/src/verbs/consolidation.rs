@@ -17,7 +17,7 @@ use super::usage::add_usage;
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, OperationId};
 use crate::base::limits;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::agent::AgentName;
 use crate::model::bulk::{BulkItem, BulkKind, BulkOperation, UndoOperation};
 use crate::model::caller::{Caller, EntryPoint};
@@ -333,7 +333,7 @@ impl ConsolidationJob<'_> {
             let page = self.book.store.read(|tx| {
                 let batch = u32::try_from(CONSOLIDATION_BATCH_MAX).unwrap_or(u32::MAX);
                 let mut page = tx.memories(&self.sight, &filter, ListOrder::Oldest, from, batch)?;
-                add_usage(tx, &self.sight, page.iter_mut().map(|(_, memory)| memory))?;
+                add_usage(tx, &self.sight, page.iter_mut().map(|(_, memory)| &mut **memory))?;
                 Ok(page)
             })?;
             let Some((last, _)) = page.last() else { return Ok(()) };
@@ -341,7 +341,7 @@ impl ConsolidationJob<'_> {
             page.iter()
                 .map(|(_, memory)| memory)
                 .filter(|memory| self.is_in_scope(memory))
-                .for_each(&mut read);
+                .for_each(|memory| read(memory));
             count += page.len();
             self.tell("reading", count, 0);
             renewed = self.renew_in_time(lease, renewed)?;
@@ -498,7 +498,7 @@ impl BatchScope<'_> {
         match step {
             PlanStep::Archive { memory, cause } => {
                 let Some(before) = self.as_planned(tx, *memory)? else { return Ok(()) };
-                let after = Memory { archived_at: Some(self.now), ..before.clone() };
+                let after = before.with(|after| after.archived_at = Some(self.now));
                 self.write(tx, EventKind::MemoryUpdated, ARCHIVED_FIELDS, &before, after)?;
                 done.push(cause.action());
             }
@@ -508,16 +508,17 @@ impl BatchScope<'_> {
                 for memory in merged {
                     others.extend(self.as_planned(tx, *memory)?);
                 }
-                others.retain(Memory::is_current);
+                others.retain(|other| other.is_current());
                 if !before.is_current() || others.is_empty() {
                     return Ok(());
                 }
-                let after = merged_memory(&before, &others);
+                let after = StoredMemory::of(merged_memory(&before, &others));
                 self.write(tx, EventKind::MemoryUpdated, MERGED_FIELDS, &before, after)?;
                 for other in &others {
-                    let superseded_by = Some(before.id);
-                    let archived_at = Some(self.now);
-                    let after = Memory { superseded_by, archived_at, ..other.clone() };
+                    let after = other.with(|after| {
+                        after.superseded_by = Some(before.id);
+                        after.archived_at = Some(self.now);
+                    });
                     self.write(tx, EventKind::MemorySuperseded, &[], other, after)?;
                     done.push(ConsolidationAction::Merge);
                 }
@@ -564,7 +565,11 @@ impl BatchScope<'_> {
     }
 
     /// The memory, if it is as the plan read it.
-    fn as_planned(&self, tx: &dyn Transaction, planned: PlannedMemory) -> Result<Option<Memory>> {
+    fn as_planned(
+        &self,
+        tx: &dyn Transaction,
+        planned: PlannedMemory,
+    ) -> Result<Option<StoredMemory>> {
         let found = tx.memory(self.sight, planned.id)?;
         Ok(found.filter(|memory| is_as_planned(memory, planned)))
     }
@@ -574,8 +579,8 @@ impl BatchScope<'_> {
         tx: &mut dyn Transaction,
         kind: EventKind,
         fields: &[&'static str],
-        before: &Memory,
-        after: Memory,
+        before: &StoredMemory,
+        after: StoredMemory,
     ) -> Result<()> {
         let change = MemoryChange { kind, fields, caller: self.caller, now: self.now };
         let after = change.write(tx, before, after)?;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::ops::heirs::hide_heirs;
+use super::ops::heirs::show_all;
 use super::receipt::{UNUSED_NONCE, record_context};
 use super::retraction::waiting_retractions;
 use super::standing::StandingFile;
@@ -216,15 +216,17 @@ impl Commonbook {
         heard: &HashMap<String, u64>,
     ) -> Result<ContextMaterial> {
         let places: Vec<MemoryRef> = hits.keys().cloned().collect();
-        let mut memories = tx.memories_of(sight, &places)?;
-        hide_heirs(tx, sight, &mut memories)?;
+        let memories = show_all(tx, sight, tx.memories_of(sight, &places)?)?;
         let scored = memories.into_iter().map(|memory| {
             let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
             (memory, score.unwrap_or_default())
         });
         let owners = self.preferences.profile_owners(&caller.agent);
         let user = caller.user.as_deref();
-        let about = |kind| tx.memories_about(sight, kind, user, &owners, PROFILE_MEMORIES_MAX);
+        let about = |kind| {
+            let found = tx.memories_about(sight, kind, user, &owners, PROFILE_MEMORIES_MAX)?;
+            show_all(tx, sight, found)
+        };
         let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight, heard)?;
         Ok(ContextMaterial {
             retractions: waiting_retractions(tx, caller, sight, None)?,
@@ -568,7 +570,8 @@ fn unread_entries(
         let others = entries
             .into_iter()
             .filter(|entry| entry.owner != caller.agent && entry.retraction.is_none());
-        unread.extend(others.rev().map(|entry| (case.clone(), entry)));
+        let others = show_all(tx, sight, others.rev().collect())?;
+        unread.extend(others.into_iter().map(|entry| (case.clone(), entry)));
     }
     Ok(unread)
 }

@@ -10,7 +10,7 @@ use super::Commonbook;
 use crate::base::error::{Error, Result};
 use crate::base::id::ContradictionId;
 use crate::base::page::{Page, PageCursor, PageSize};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
@@ -104,7 +104,7 @@ fn visible_contradiction(
     tx: &dyn Transaction,
     sight: &Sight,
     id: ContradictionId,
-) -> Result<(ContradictionRecord, Memory, Memory)> {
+) -> Result<(ContradictionRecord, StoredMemory, StoredMemory)> {
     tx.contradiction(sight, id)?.ok_or_else(|| {
         Error::not_found(format!("no contradiction {id} exists")).hint(
             "Use an id from detect_contradictions; it lists those whose two memories you may read.",

@@ -1,13 +1,13 @@
 //! What changed in a workspace since a time, memory by memory.
 
 use super::Commonbook;
-use super::ops::heirs::hide_heirs;
+use super::ops::heirs::show_all;
 use super::ops::past::memory_then;
 use crate::base::error::Result;
 use crate::base::page::{Page, PageCursor, PageSize};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
-use crate::model::memory::{DiffMemories, ListOrder, Memory, MemoryDifference};
+use crate::model::memory::{DiffMemories, ListOrder, MemoryDifference};
 use crate::model::search::MemoryFilter;
 use crate::model::search::period::{PeriodBound, parse_period_bound};
 
@@ -43,13 +43,14 @@ impl Commonbook {
         self.store.read(|tx| {
             let rows = tx.memories(&sight, &filter, ListOrder::Newest, from, size.rows())?;
             let Page { items, next } = size.page_by_position(rows);
-            let difference = |mut after: Memory| {
-                let mut before = match after.recorded_at > since {
+            let difference = |after: StoredMemory| {
+                let before = match after.recorded_at > since {
                     true => None,
                     false => memory_then(tx, &sight, &after, since)?,
                 };
-                hide_heirs(tx, &sight, before.iter_mut().chain([&mut after]))?;
-                Ok(MemoryDifference::between(before, after))
+                let mut both = show_all(tx, &sight, before.into_iter().chain([after]).collect())?;
+                let after = both.pop();
+                Ok(after.and_then(|after| MemoryDifference::between(both.pop(), after)))
             };
             let found = items.into_iter().filter_map(|after| difference(after).transpose());
             Ok(Page { items: found.collect::<Result<_>>()?, next })

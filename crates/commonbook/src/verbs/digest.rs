@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::case::digest::writing::{DigestWriterHandle, WriterRequest};
@@ -67,7 +67,7 @@ impl Commonbook {
         })?;
         let SharedMaterial { memories, contradictions } =
             self.shared_memories(caller, &sight, &case, &entries, now)?;
-        let known: Vec<KnownEntry> = (entries.iter().map(KnownEntry::of))
+        let known: Vec<KnownEntry> = (entries.iter().map(|entry| KnownEntry::of(entry)))
             .chain(proposals.iter().flat_map(CaseProposal::known_entries))
             .collect();
         let shared: Vec<DigestSource> = memories.into_iter().map(DigestSource::from).collect();
@@ -155,7 +155,7 @@ impl Commonbook {
         caller: &Caller,
         sight: &Sight,
         case: &Case,
-        entries: &[Memory],
+        entries: &[StoredMemory],
         now: Timestamp,
     ) -> Result<SharedMaterial> {
         let latest = entries.iter().rev().filter_map(|entry| entry.summary.as_deref());
@@ -181,7 +181,7 @@ impl Commonbook {
                 let kept = tx.memories(sight, &kept, ListOrder::Newest, None, limits::PAGE_MAX)?;
                 shared.extend(kept.into_iter().map(|(_, memory)| memory));
             }
-            shared.retain(is_shareable);
+            shared.retain(|memory| is_shareable(memory));
             shared.truncate(DIGEST_MEMORIES_MAX);
             let places: Vec<MemoryRef> = (entries.iter().chain(&shared))
                 .map(|memory| (memory.workspace.clone(), memory.id))
@@ -194,7 +194,7 @@ impl Commonbook {
 
 /// What agents have shared about a case.
 struct SharedMaterial {
-    memories: Vec<Memory>,
+    memories: Vec<StoredMemory>,
     /// Which of these and of the entries contradict each other.
     contradictions: Vec<(MemoryId, MemoryId)>,
 }
@@ -205,7 +205,7 @@ pub(super) fn is_shareable(memory: &Memory) -> bool {
 }
 
 /// The entries of a case that are in sight, in their order.
-fn visible_entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<Memory>> {
+fn visible_entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<StoredMemory>> {
     case::entries_of(tx, sight, case, 0, case.version)
 }
 

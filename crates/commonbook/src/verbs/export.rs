@@ -12,7 +12,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{Id, IdKind, MemoryId};
 use crate::base::limits;
 use crate::base::page::{PageCursor, PageSize};
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::Case;
 use crate::model::checkpoint::Checkpoint;
@@ -32,7 +32,6 @@ use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::Transaction;
 use crate::verbs::entity::review::sees_review;
-use crate::verbs::ops::heirs::keep_named;
 use uuid::Uuid;
 
 /// A line of an export.
@@ -450,9 +449,8 @@ impl SectionReader<'_> {
             return self.named_memories(workspace, ids, deleted);
         }
         let filter = MemoryFilter { deleted, ..MemoryFilter::default() };
-        let mut rows =
+        let rows =
             self.tx.memories(self.sight, &filter, ListOrder::Oldest, Some(after), self.limit)?;
-        self.hide_heirs(rows.iter_mut().map(|(_, memory)| memory))?;
         self.page(
             rows,
             |(position, _)| SectionKey(*position, 0),
@@ -477,19 +475,19 @@ impl SectionReader<'_> {
                 rows.insert(position, memory);
             }
         }
-        self.hide_heirs(rows.values_mut())?;
         let lines = rows.into_values().map(|memory| self.memory_lines(memory));
         let lines = lines.collect::<Result<Vec<_>>>()?.concat();
         Ok(SectionPage { lines, next: None })
     }
 
-    fn memory_lines(&self, memory: Memory) -> Result<Vec<ExportLine>> {
+    fn memory_lines(&self, memory: StoredMemory) -> Result<Vec<ExportLine>> {
         // Usage belongs to the home.
-        let memory = Memory { usage: None, ..memory };
+        let memory = Memory { usage: None, ..self.show(memory)? };
         let mut lines = vec![line_of(&memory)?];
         if memory.revision > 1 {
-            let mut earlier = self.tx.earlier_revisions(self.sight, memory.id)?;
-            self.hide_heirs(earlier.iter_mut())?;
+            let earlier = self.tx.earlier_revisions(self.sight, memory.id)?.into_iter();
+            let earlier: Vec<Memory> =
+                earlier.map(|then| self.show(then)).collect::<Result<_>>()?;
             if !earlier.is_empty() {
                 lines.push(line_of(&ExportRecord::Revisions(earlier))?);
             }
@@ -497,18 +495,14 @@ impl SectionReader<'_> {
         Ok(lines)
     }
 
-    /// Clears `superseded_by` where the successor is here and out of sight, and `review.supersedes`
-    /// likewise. One that is not here at all, such as a deleted one after an import, stays: the memory is
-    /// not current.
-    fn hide_heirs<'m>(&self, memories: impl Iterator<Item = &'m mut Memory>) -> Result<()> {
-        for memory in memories {
-            let workspace = memory.workspace.clone();
-            keep_named(memory, |id| {
-                let is_here = self.tx.memory_position(&workspace, id)?.is_some();
-                Ok(!is_here || self.tx.memory(self.sight, id)?.is_some())
-            })?;
-        }
-        Ok(())
+    /// A memory as the reader may know it. A successor that is not here at all, such as a deleted one after
+    /// an import, stays: the memory is not current.
+    fn show(&self, memory: StoredMemory) -> Result<Memory> {
+        let workspace = memory.workspace.clone();
+        memory.show(|id| {
+            let is_here = self.tx.memory_position(&workspace, id)?.is_some();
+            Ok(!is_here || self.tx.memory(self.sight, id)?.is_some())
+        })
     }
 
     fn handoffs(&self, workspace: &Workspace, after: u64) -> Result<SectionPage> {

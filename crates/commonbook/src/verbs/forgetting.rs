@@ -15,7 +15,7 @@ use crate::base::home_key::hex;
 use crate::base::id::{CertificateId, MemoryId};
 use crate::base::limits;
 use crate::base::page::Page;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
@@ -34,14 +34,14 @@ const PAGE_MEMORIES: u32 = 200;
 
 /// A memory that is to go, with all its revisions, and whom its tombstones hold for.
 struct LeavingMemory {
-    memory: Memory,
-    revisions: Vec<Memory>,
+    memory: StoredMemory,
+    revisions: Vec<StoredMemory>,
     owner: Option<Agent>,
 }
 
 impl LeavingMemory {
     fn states(&self) -> impl Iterator<Item = &Memory> {
-        self.revisions.iter().chain([&self.memory])
+        self.revisions.iter().chain([&self.memory]).map(|memory| &**memory)
     }
 }
 
@@ -50,9 +50,9 @@ struct ForgetPlan {
     workspace: Workspace,
     memories: Vec<LeavingMemory>,
     /// The memories that quote them, which stay without the quotes.
-    quoting: Vec<Memory>,
+    quoting: Vec<StoredMemory>,
     /// The memories of others that quote them, and stay as they are.
-    left: Vec<Memory>,
+    left: Vec<StoredMemory>,
     /// Whether other agents' memories lose their quotes too.
     also_quotes: bool,
     phrases: ForgottenPhrases,
@@ -318,7 +318,8 @@ fn plan_forgetting(
             || (also_quotes && (is_derived(memory) || access::may_forget(caller, memory).is_ok()))
     };
     let others = quoting.into_iter().filter(|memory| !gone.contains(&memory.id));
-    let (quoting, left): (Vec<Memory>, Vec<Memory>) = others.partition(may_cut);
+    let (quoting, left): (Vec<StoredMemory>, Vec<StoredMemory>) =
+        others.partition(|memory| may_cut(memory));
     // Of a copy nothing would be left.
     let sight = Sight::writing(caller)?;
     let is_copy = |memory: &Memory| {
@@ -326,7 +327,7 @@ fn plan_forgetting(
             && sight.sees(memory)
             && redacted_memory(memory, &phrases).is_some_and(|rest| is_empty_now(&rest))
     };
-    let (copies, quoting): (Vec<Memory>, Vec<Memory>) =
+    let (copies, quoting): (Vec<StoredMemory>, Vec<StoredMemory>) =
         quoting.into_iter().partition(|memory| is_copy(memory));
     memories.extend(copies.into_iter().map(|memory| {
         let owner = Some(memory.owner.clone());
@@ -340,7 +341,7 @@ fn owned_memories(
     tx: &dyn Transaction,
     caller: &Caller,
     selection: &ForgetSelection,
-) -> Result<Vec<Memory>> {
+) -> Result<Vec<StoredMemory>> {
     let sight = Sight::writing_at_home(caller)?;
     let (mut found, mut from) = (Vec::new(), None);
     loop {
@@ -371,7 +372,7 @@ fn forget_planned(
     let ForgetPlan { workspace, memories, quoting, left, also_quotes, phrases } = plan;
     for before in quoting {
         if let Some(after) = redacted_memory(before, phrases) {
-            write_redacted(tx, caller, before, after, now)?;
+            write_redacted(tx, caller, before, StoredMemory::of(after), now)?;
         }
         tx.redact_revisions(workspace, before.id, phrases)?;
     }
@@ -414,8 +415,8 @@ fn forget_planned(
 fn write_redacted(
     tx: &mut dyn Transaction,
     caller: &Caller,
-    before: &Memory,
-    after: Memory,
+    before: &StoredMemory,
+    after: StoredMemory,
     now: Timestamp,
 ) -> Result<()> {
     let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
@@ -434,7 +435,7 @@ fn remove_forgotten(
         return remove_memory(tx, EventKind::MemoryForgotten, memory, caller, now);
     }
     let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
-    let stub = entry_without_text(memory);
+    let stub = StoredMemory::of(entry_without_text(memory));
     let stub = MemoryChange { kind, fields, caller, now }.write(tx, memory, stub)?;
     tx.purge_derived(&stub)
 }
@@ -451,7 +452,7 @@ fn first_key(tx: &dyn Transaction) -> Result<crate::model::forgetting::PhraseKey
 }
 
 /// The ids of those memories that the caller sees.
-fn visible_ids(caller: &Caller, memories: &[Memory]) -> Result<Vec<MemoryId>> {
+fn visible_ids(caller: &Caller, memories: &[StoredMemory]) -> Result<Vec<MemoryId>> {
     let sight = Sight::writing(caller)?;
     let seen = memories.iter().filter(|memory| sight.sees(memory));
     Ok(seen.map(|memory| memory.id).collect())
@@ -459,7 +460,7 @@ fn visible_ids(caller: &Caller, memories: &[Memory]) -> Result<Vec<MemoryId>> {
 
 /// What a certificate says of the memories of others that keep their quotes: those in sight alone, since
 /// the number of all others would say what private memories hold.
-fn left_quotes(caller: &Caller, memories: &[Memory]) -> Result<Vec<String>> {
+fn left_quotes(caller: &Caller, memories: &[StoredMemory]) -> Result<Vec<String>> {
     let seen = visible_ids(caller, memories)?.into_iter();
     let named = seen.map(|id| {
         format!(

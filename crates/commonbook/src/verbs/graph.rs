@@ -141,7 +141,7 @@ fn node_audience(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result
             let audience = tx.widest_audience(sight, id)?;
             audience.ok_or_else(|| no_such_entity(&id.to_string()))
         }
-        GraphNode::Memory(id) => Ok(Audience::of(&Visibility::of(&live_memory(tx, sight, id)?))),
+        GraphNode::Memory(id) => Ok(Audience::of(&Visibility::of(&*live_memory(tx, sight, id)?))),
     }
 }
 
@@ -149,7 +149,7 @@ fn node_audience(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result
 fn is_common(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<bool> {
     match node {
         GraphNode::Entity(id) => Ok(tx.entity(workspace_of_sight(sight)?, id)?.is_some()),
-        GraphNode::Memory(id) => Ok(access::is_common(&live_memory(tx, sight, id)?)),
+        GraphNode::Memory(id) => Ok(access::is_common(&*live_memory(tx, sight, id)?)),
     }
 }
 

@@ -4,12 +4,12 @@ use super::Commonbook;
 use super::case;
 use super::memory::visible_memory;
 use super::ops::find_visible::resolve_ref;
-use super::ops::heirs::hide_heirs;
+use super::ops::heirs::show;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{EntityId, MemoryId};
 use crate::base::limits;
 use crate::base::page::{Page, PageCursor, PageSize};
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::cursor::visible_beginning;
@@ -108,7 +108,7 @@ fn facts_after(
     sight: &Sight,
     source: &MemorySelection,
     beyond: Option<u64>,
-) -> Result<Vec<(u64, Memory)>> {
+) -> Result<Vec<(u64, StoredMemory)>> {
     match source {
         MemorySelection::One(_) if beyond.is_some() => Ok(Vec::new()),
         MemorySelection::One(id) => Ok(tx
@@ -169,7 +169,7 @@ impl KnowledgeReader<'_> {
     /// What these agents, and those that received one, know of these memories.
     fn knowledge_of(
         &self,
-        batch: Vec<(u64, Memory)>,
+        batch: Vec<(u64, StoredMemory)>,
         agents: &[Agent],
     ) -> Result<Vec<Option<KnownMemory>>> {
         let ids: Vec<MemoryId> = batch.iter().map(|(_, memory)| memory.id).collect();
@@ -192,7 +192,7 @@ impl KnowledgeReader<'_> {
     /// What these agents, and those that received one, know of a memory; `None` if nothing is listed.
     fn knowledge_of_memory(
         &self,
-        memory: Memory,
+        memory: StoredMemory,
         told: &[&KnowledgeRecord],
         agents: &[Agent],
     ) -> Result<Option<KnownMemory>> {
@@ -221,8 +221,7 @@ impl KnowledgeReader<'_> {
         if agents.is_empty() {
             return Ok(None);
         }
-        let mut memory = facts.memory;
-        hide_heirs(self.tx, self.sight, [&mut memory])?;
+        let memory = show(self.tx, self.sight, facts.memory)?;
         let says = visible_beginning(&memory).unwrap_or_default();
         let Memory { id, owner, revision, retraction, superseded_by, .. } = memory;
         Ok(Some(KnownMemory {
@@ -237,7 +236,11 @@ impl KnowledgeReader<'_> {
     }
 
     /// A memory as it was at the time of the question; `None` if it was not there.
-    fn facts_then(&self, memory: Memory, told: &[&KnowledgeRecord]) -> Result<Option<MemoryFacts>> {
+    fn facts_then(
+        &self,
+        memory: StoredMemory,
+        told: &[&KnowledgeRecord],
+    ) -> Result<Option<MemoryFacts>> {
         let at = self.query.at;
         let is_later = memory.revised_at > at;
         let is_known = told.iter().all(|record| record.revision == memory.revision);

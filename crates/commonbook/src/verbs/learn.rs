@@ -300,5 +300,5 @@ fn own_learnings(tx: &dyn Transaction, caller: &Caller) -> Result<Vec<String>> {
         ..MemoryFilter::default()
     };
     let found = tx.memories(&sight, &filter, ListOrder::Newest, None, KNOWN_LEARNINGS_MAX)?;
-    Ok(found.into_iter().map(|(_, memory)| memory.text).collect())
+    Ok(found.into_iter().map(|(_, memory)| memory.text.clone()).collect())
 }

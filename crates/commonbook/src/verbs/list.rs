@@ -1,17 +1,17 @@
 //! Listing memories, page by page.
 
 use super::Commonbook;
-use super::ops::heirs::for_reader;
+use super::ops::heirs::show_page;
 use super::ops::past::in_words_of;
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
 use crate::base::page::{Page, PageCursor, PageSize};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::memory::{ListMemories, ListOrder, Memory, UsageKind, UsagePosition};
 use crate::model::search::MemoryFilter;
 use crate::model::search::period::{self, PeriodBound};
-use crate::store::Store;
+use crate::store::Transaction;
 
 impl Commonbook {
     /// Lists the memories in the caller's workspace that it sees.
@@ -47,53 +47,48 @@ impl Commonbook {
             changed_since: None,
         };
         let ListMemories { order, limit, cursor, .. } = request;
-        let mut page = match request.sort {
-            None => page_of(&*self.store, &sight, &filter, *order, *limit, cursor.as_ref())?,
-            Some(_) if *order != ListOrder::Newest => {
-                return Err(Error::invalid("sort", "lists the most often first, whatever `order`")
-                    .hint("Leave `order` or `sort` out."));
-            }
-            Some(kind) => self.page_by_usage(&sight, &filter, kind, request)?,
-        };
+        if request.sort.is_some() && *order != ListOrder::Newest {
+            return Err(Error::invalid("sort", "lists the most often first, whatever `order`")
+                .hint("Leave `order` or `sort` out."));
+        }
         self.store.read(|tx| {
+            let mut page = match request.sort {
+                None => page_of(tx, &sight, &filter, *order, *limit, cursor.as_ref())?,
+                Some(kind) => page_by_usage(tx, &sight, &filter, kind, request)?,
+            };
             if let Some(at) = at {
-                page.items = in_words_of(tx, &sight, std::mem::take(&mut page.items), at)?;
+                page.items = in_words_of(tx, &sight, page.items, at)?;
             }
-            add_usage(tx, &sight, &mut page.items)
-        })?;
-        Ok(page)
-    }
-
-    fn page_by_usage(
-        &self,
-        sight: &Sight,
-        filter: &MemoryFilter,
-        kind: UsageKind,
-        request: &ListMemories,
-    ) -> Result<Page<Memory>> {
-        let size = PageSize::of(request.limit)?;
-        let from = request.cursor.as_ref().map(UsagePosition::of_cursor).transpose()?;
-        self.store.read(|tx| {
-            let rows = tx.memories_by_usage(sight, filter, kind, from, size.rows())?;
-            let page = size.page(rows, |(position, _)| position.cursor()).map(|(_, item)| item);
-            for_reader(tx, sight, page)
+            let mut page = show_page(tx, &sight, page)?;
+            add_usage(tx, &sight, &mut page.items)?;
+            Ok(page)
         })
     }
 }
 
+fn page_by_usage(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    filter: &MemoryFilter,
+    kind: UsageKind,
+    request: &ListMemories,
+) -> Result<Page<StoredMemory>> {
+    let size = PageSize::of(request.limit)?;
+    let from = request.cursor.as_ref().map(UsagePosition::of_cursor).transpose()?;
+    let rows = tx.memories_by_usage(sight, filter, kind, from, size.rows())?;
+    Ok(size.page(rows, |(position, _)| position.cursor()).map(|(_, item)| item))
+}
+
 /// A page of at most `limit` memories in sight that a filter admits, from a cursor on.
 pub(super) fn page_of(
-    store: &dyn Store,
+    tx: &dyn Transaction,
     sight: &Sight,
     filter: &MemoryFilter,
     order: ListOrder,
     limit: Option<u32>,
     cursor: Option<&PageCursor>,
-) -> Result<Page<Memory>> {
+) -> Result<Page<StoredMemory>> {
     let size = PageSize::of(limit)?;
     let from = cursor.map(PageCursor::position).transpose()?;
-    store.read(|tx| {
-        let rows = tx.memories(sight, filter, order, from, size.rows())?;
-        for_reader(tx, sight, size.page_by_position(rows))
-    })
+    Ok(size.page_by_position(tx.memories(sight, filter, order, from, size.rows())?))
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Commonbook;
 use super::ops::basis::FoundBasis;
 use super::ops::forgotten::admit_memory;
-use super::ops::heirs::{ReaderAnswer, for_reader};
+use super::ops::heirs::{ReaderAnswer, show, show_all};
 use super::ops::past::revision_at;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
@@ -20,7 +20,7 @@ use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::Page;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::MemoryStatements;
 use crate::model::entity::check_labels;
@@ -122,7 +122,7 @@ impl Commonbook {
         let sight = Sight::reading(caller)?;
         let found = self.store.read(|tx| match request.at {
             None => {
-                let mut memory = for_reader(tx, &sight, live_memory(tx, &sight, request.id)?)?;
+                let mut memory = show(tx, &sight, live_memory(tx, &sight, request.id)?)?;
                 add_usage(tx, &sight, [&mut memory])?;
                 Ok(memory)
             }
@@ -132,7 +132,7 @@ impl Commonbook {
                         Error::not_found(format!("memory {} did not exist at {at}", request.id))
                             .hint("See its history for when it was saved, changed and deleted.")
                     })?;
-                for_reader(tx, &sight, then)
+                show(tx, &sight, then)
             }
         })?;
         if request.at.is_none() {
@@ -165,13 +165,14 @@ impl Commonbook {
             let mut after = before.clone();
             let changed = change.apply(&mut after, caller.user.as_deref())?;
             if changed.is_empty() {
-                return Ok(before);
+                return show(tx, sight, before);
             }
             access::may_keep(&after.owner, after.sharing)?;
-            let after = admit_memory(tx, &after)?;
+            let after = StoredMemory::of(admit_memory(tx, &after)?);
             let change =
                 MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
-            change.write(tx, &before, after)
+            let after = change.write(tx, &before, after)?;
+            show(tx, sight, after)
         })?;
         let memory: Memory = once.answer;
         let hint = memory.quarantine_hint(caller.door);
@@ -191,9 +192,10 @@ impl Commonbook {
             let before = not_deleted(changeable_memory(tx, caller, sight, id)?)?;
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
-            let after = Memory { deleted_at: Some(now), ..before.clone() };
-            MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now }
-                .write(tx, &before, after)
+            let after = before.with(|after| after.deleted_at = Some(now));
+            let change = MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now };
+            let after = change.write(tx, &before, after)?;
+            show(tx, sight, after)
         })?;
         Ok(once.answer)
     }
@@ -229,14 +231,16 @@ impl Commonbook {
                     let (after, fields) =
                         present.with_content_of(&earlier, caller.user.as_deref())?;
                     if is_current && fields.is_empty() {
-                        return Ok(before);
+                        return show(tx, sight, before);
                     }
                     access::may_keep(&after.owner, after.sharing)?;
-                    (admit_memory(tx, &after)?, fields)
+                    (StoredMemory::of(admit_memory(tx, &after)?), fields)
                 }
             };
             let kind = EventKind::MemoryRestored;
-            MemoryChange { kind, fields: &fields, caller, now }.write(tx, &before, after)
+            let change = MemoryChange { kind, fields: &fields, caller, now };
+            let after = change.write(tx, &before, after)?;
+            show(tx, sight, after)
         })?;
         Ok(once.answer)
     }
@@ -282,7 +286,7 @@ impl Commonbook {
         let sight = Sight::reading(caller)?;
         let all = self.store.read(|tx| {
             let all = revisions(tx, &sight, request.id)?;
-            for_reader(tx, &sight, all)
+            show_all(tx, &sight, all)
         })?;
         Ok(RevisionHistory { items: all.into_iter().map(Into::into).collect() })
     }
@@ -292,15 +296,15 @@ impl Commonbook {
 ///
 /// # Errors
 /// `not_found` if it was deleted too long ago.
-pub(super) fn revived(memory: &Memory, now: Timestamp) -> Result<Option<Memory>> {
+pub(super) fn revived(memory: &StoredMemory, now: Timestamp) -> Result<Option<StoredMemory>> {
     match memory.deleted_at {
         Some(deleted_at) if deleted_at < end_of_recovery(now) => {
             Err(Error::not_found(format!("memory {} was deleted more than 30 days ago", memory.id)))
         }
-        Some(_) => Ok(Some(Memory { deleted_at: None, ..memory.clone() })),
-        None if !memory.is_current() => {
-            Ok(Some(Memory { superseded_by: None, archived_at: None, ..memory.clone() }))
-        }
+        Some(_) => Ok(Some(memory.with(|memory| memory.deleted_at = None))),
+        None if !memory.is_current() => Ok(Some(memory.with(|memory| {
+            (memory.superseded_by, memory.archived_at) = (None, None);
+        }))),
         None => Ok(None),
     }
 }
@@ -313,10 +317,10 @@ pub(super) fn revived(memory: &Memory, now: Timestamp) -> Result<Option<Memory>>
 fn revision_to_restore(
     tx: &dyn Transaction,
     sight: &Sight,
-    memory: &Memory,
+    memory: &StoredMemory,
     number: u64,
     is_current: bool,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     let (id, present) = (memory.id, memory.revision);
     if number == present {
         return match is_current {
@@ -436,6 +440,7 @@ fn keep_draft(
     }
     let earlier = find_earlier(tx, caller, &memory)?;
     if let Some(memory) = earlier.repeated {
+        let memory = show(tx, &Sight::writing(caller)?, memory)?;
         let (superseded, stale) = (Vec::new(), basis.stale);
         return Ok(SaveRecord { memory, is_known: true, superseded, stale, retracted: None });
     }

@@ -94,7 +94,7 @@ fn outdated_item(
         path.extend(is_seen.then(|| step.to_string()));
     }
     let text = match derived {
-        DerivedId::Memory(id) => tx.memory(sight, id)?.map(|memory| memory.text),
+        DerivedId::Memory(id) => tx.memory(sight, id)?.map(|memory| memory.text.clone()),
         DerivedId::Handoff(id) => tx.handoff(sight, id)?.map(|handoff| handoff.task),
         DerivedId::Resolution(_) => None,
     };
@@ -183,7 +183,7 @@ fn mark_derived(
                 return Ok(());
             }
             let event = NewEvent::of(EventKind::MemoryOutdated, &memory, &actor, now);
-            (memory.owner, event)
+            (memory.owner.clone(), event)
         }
         DerivedId::Handoff(id) => {
             let Some(handoff) = tx.derived_handoff(&row.workspace, id)? else { return Ok(()) };

@@ -10,7 +10,7 @@ use super::memory::{MemoryChange, changeable_memory, not_deleted};
 use crate::base::error::Result;
 use crate::base::id::{MemoryId, OperationId};
 use crate::base::limits;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::bulk::{BulkItem, BulkKind, BulkOperation};
 use crate::model::caller::Caller;
@@ -26,7 +26,7 @@ use crate::model::memory::{
 };
 use crate::model::workspace::Workspace;
 use crate::store::Transaction;
-use crate::verbs::ops::heirs::for_reader;
+use crate::verbs::ops::heirs::show;
 use crate::verbs::ops::write_once::WriteScope;
 
 /// The field that changes when a memory is retracted.
@@ -34,7 +34,7 @@ pub(super) const RETRACTION_FIELDS: &[&str] = &["retraction"];
 
 /// A memory that a retraction reached, and what it is to the retracted one.
 struct ReachedMemory {
-    memory: Memory,
+    memory: StoredMemory,
     depth: u32,
     /// Whether a digest made it of retracted memories alone: it is retracted with them.
     is_copy: bool,
@@ -71,8 +71,8 @@ impl Commonbook {
                 let before = retractable_memory(tx, caller, &sight, id)?;
                 let reach = reach_of(tx, &sight, &before)?;
                 let blast_radius = blast_radius(tx, &sight, caller, &reach, &files)?;
-                let result = RetractionResult { memory: before, operation: None, blast_radius };
-                for_reader(tx, &sight, result)
+                let memory = show(tx, &sight, before)?;
+                Ok(RetractionResult { memory, operation: None, blast_radius })
             });
         }
         let retraction = request.retraction(caller, now)?;
@@ -91,7 +91,7 @@ impl Commonbook {
             tx.put_bulk_operation(&operation)?;
             let memory = retract_reached(tx, caller, &operation, &retraction, &reach)?;
             notify_reached(tx, &operation, &reach)?;
-            let memory = memory.unwrap_or(before);
+            let memory = show(tx, sight, memory.unwrap_or(before))?;
             Ok(RetractionResult { memory, operation: Some(operation.id), blast_radius })
         })?;
         Ok(once.answer)
@@ -104,14 +104,14 @@ fn retractable_memory(
     caller: &Caller,
     sight: &Sight,
     id: MemoryId,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     let memory = not_deleted(changeable_memory(tx, caller, sight, id)?)?;
     may_retract(caller, &memory)?;
     Ok(memory)
 }
 
 /// Everything that a memory reached: what was made of it, and who received what goes with it.
-fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Reach> {
+fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &StoredMemory) -> Result<Reach> {
     let mut memories = vec![ReachedMemory { memory: memory.clone(), depth: 0, is_copy: true }];
     let (mut seen, mut copies) = (BTreeSet::from([memory.id]), BTreeSet::from([memory.id]));
     let mut place = 0;
@@ -144,7 +144,7 @@ fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &Memory) -> Result<Reac
     }
     let mut told = Vec::new();
     for reached in memories.iter().filter(|reached| reached.is_copy) {
-        let Memory { workspace, id, .. } = &reached.memory;
+        let Memory { workspace, id, .. } = &*reached.memory;
         // A memory of `global` reaches every workspace.
         let only = (*workspace != Workspace::global()).then_some(workspace);
         told.extend(tx.knowledge(only, &[*id], &[])?);
@@ -245,7 +245,7 @@ fn last_told(told: &[KnowledgeRecord], memory: MemoryId) -> Vec<&KnowledgeRecord
 fn notified_agents(caller: &Caller, reach: &Reach) -> BTreeSet<(Workspace, Agent)> {
     let told = reach.told.iter().map(|record| (record.workspace.clone(), record.agent.clone()));
     let owners = reach.memories.iter().map(|reached| {
-        let Memory { workspace, owner, .. } = &reached.memory;
+        let Memory { workspace, owner, .. } = &*reached.memory;
         (workspace.clone(), owner.clone())
     });
     let hears = |agent: &Agent| *agent != caller.agent && !is_nobody(agent);
@@ -265,14 +265,14 @@ fn retract_reached(
     operation: &BulkOperation,
     retraction: &Retraction,
     reach: &Reach,
-) -> Result<Option<Memory>> {
+) -> Result<Option<StoredMemory>> {
     let mut first = None;
     let copies = reach.memories.iter().filter(|reached| reached.is_copy);
     for ReachedMemory { memory: before, .. } in copies {
         if before.retraction.is_some() {
             continue;
         }
-        let after = Memory { retraction: Some(retraction.clone()), ..before.clone() };
+        let after = before.with(|after| after.retraction = Some(retraction.clone()));
         let (kind, now) = (EventKind::MemoryRetracted, operation.at);
         let after = MemoryChange { kind, fields: RETRACTION_FIELDS, caller, now }
             .write(tx, before, after)?;
@@ -374,8 +374,9 @@ pub(super) fn waiting_retractions(
     let mut found = Vec::new();
     for notice in tx.retraction_notices(workspace, &caller.agent, user, heard_at, most)? {
         // What is hidden from the agent since does not exist for it.
-        let memory = tx.memory(sight, notice.memory)?;
-        found.extend(memory.map(|memory| (notice, memory)));
+        if let Some(memory) = tx.memory(sight, notice.memory)? {
+            found.push((notice, show(tx, sight, memory)?));
+        }
     }
     Ok(found)
 }

@@ -13,6 +13,7 @@ use crate::model::memory::{
     expect_revision,
 };
 use crate::model::search::MemoryFilter;
+use crate::verbs::ops::heirs::{show, show_page};
 use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
@@ -30,7 +31,9 @@ impl Commonbook {
         let filter = MemoryFilter { trust: Some(Trust::Quarantined), ..MemoryFilter::default() };
         let ListQuarantined { limit, cursor } = request;
         let order = ListOrder::Newest;
-        let mut page = page_of(&*self.store, &sight, &filter, order, *limit, cursor.as_ref())?;
+        let mut page = self.store.read(|tx| {
+            show_page(tx, &sight, page_of(tx, &sight, &filter, order, *limit, cursor.as_ref())?)
+        })?;
         let waits =
             |memory: &Memory| memory.review.as_ref().is_some_and(|review| review.appeal.is_some());
         page.items.sort_by_key(|memory| !waits(memory));
@@ -58,9 +61,11 @@ impl Commonbook {
                 appeal: Some(appeal.clone()),
                 ..before.review.clone().unwrap_or_default()
             };
-            let after = Memory { review: Some(review), ..before.clone() };
-            MemoryChange { kind: EventKind::MemoryAppealed, fields: &["review"], caller, now }
-                .write(tx, &before, after)
+            let after = before.with(|after| after.review = Some(review));
+            let fields = &["review"];
+            let after = MemoryChange { kind: EventKind::MemoryAppealed, fields, caller, now }
+                .write(tx, &before, after)?;
+            show(tx, sight, after)
         })?;
         Ok(once.answer)
     }
@@ -75,16 +80,18 @@ impl Commonbook {
         let (id, expected) = (request.id, request.expected_revision);
         let (reviewed, now) = (Sight::reviewing(caller)?, self.clock.now());
         let once = self.write_once(caller, now, request, move |tx, scope| {
-            let WriteScope { caller, now, .. } = scope;
+            let WriteScope { caller, sight, now, .. } = scope;
             let before = visible_memory(tx, &reviewed, id)?;
             expect_revision(expected, &before)?;
             if !before.is_quarantined() {
                 return Err(Error::conflict(format!("memory {id} is not quarantined"))
                     .hint("`commonbook review` lists the quarantined memories."));
             }
-            let after = Memory { trust: Trust::Normal, ..before.clone() };
-            MemoryChange { kind: EventKind::MemoryReleased, fields: &["trust"], caller, now }
-                .write(tx, &before, after)
+            let after = before.with(|after| after.trust = Trust::Normal);
+            let fields = &["trust"];
+            let after = MemoryChange { kind: EventKind::MemoryReleased, fields, caller, now }
+                .write(tx, &before, after)?;
+            show(tx, sight, after)
         })?;
         Ok(once.answer)
     }

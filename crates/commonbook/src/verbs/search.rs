@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::case::unknown_case;
-use super::ops::heirs::hide_heirs;
+use super::ops::heirs::show_all;
 use super::ops::past::in_words_of;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
@@ -79,7 +79,7 @@ impl Commonbook {
             if let Some(at) = question.within.at {
                 memories = in_words_of(tx, &sight, memories, at)?;
             }
-            hide_heirs(tx, &sight, &mut memories)?;
+            let memories = show_all(tx, &sight, memories)?;
             Ok((memories, tx.contradiction_marks(&sight, &wanted)?))
         })?;
         let work = SearchWork { rows: wanted.len() as u64, ..work };

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Commonbook;
 use super::case;
 use super::memory::keep_memory;
-use super::ops::heirs::hide_heirs;
+use super::ops::heirs::show_all;
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, SessionId};
 use crate::base::limits;
@@ -149,13 +149,16 @@ impl Commonbook {
             let session = resolve_session_name(tx, &sight, caller, &name)?;
             let filter =
                 MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
-            let mut newest =
+            let newest =
                 tx.memories(&sight, &filter, ListOrder::Newest, None, limits::PAGE_DEFAULT)?;
-            hide_heirs(tx, &sight, newest.iter_mut().map(|(_, memory)| memory))?;
             Ok(SessionDetails {
                 memory_count: tx.session_memory_count(&sight, &session.id.to_string())?,
                 session: session.for_agent(&caller.agent),
-                memories: newest.into_iter().map(|(_, memory)| memory).collect(),
+                memories: show_all(
+                    tx,
+                    &sight,
+                    newest.into_iter().map(|(_, memory)| memory).collect(),
+                )?,
             })
         })
     }

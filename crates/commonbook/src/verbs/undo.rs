@@ -15,7 +15,7 @@ use super::ops::write_once::WriteScope;
 use super::retraction::RETRACTION_FIELDS;
 use crate::base::error::{Error, Result};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, MemoryId, OperationId, handle_of_length};
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::bulk::{BulkResult, UndoOperation};
 use crate::model::caller::Caller;
 use crate::model::event::{Event, EventFilter, EventKind, JournalRange};
@@ -195,7 +195,7 @@ impl Undo<'_> {
         tx: &mut dyn Transaction,
         id: MemoryId,
         span: EventSpan,
-    ) -> Result<Memory> {
+    ) -> Result<StoredMemory> {
         let Self { scope: WriteScope { caller, now, .. }, sight, until, spans } = *self;
         let EventSpan { first, last } = span;
         let handle = handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned();
@@ -221,7 +221,7 @@ impl Undo<'_> {
                 let before = revision.snapshot.ok_or_else(gone)?;
                 before_again(tx, caller, &present, &before, spans)?
             }
-            None if present.revision == 1 => Memory { deleted_at: Some(now), ..present.clone() },
+            None if present.revision == 1 => present.with(|after| after.deleted_at = Some(now)),
             None => {
                 return Err(Error::conflict(format!(
                     "memory {handle} has no earlier revision left"
@@ -255,9 +255,9 @@ fn before_again(
     tx: &dyn Transaction,
     caller: &Caller,
     present: &Memory,
-    before: &Memory,
+    before: &StoredMemory,
     spans: &BTreeMap<MemoryId, EventSpan>,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     let mut after = before.clone();
     after.receive(Some(present))?;
     access::may_keep(&after.owner, after.sharing)?;
@@ -272,7 +272,7 @@ fn before_again(
             return Err(Error::conflict(reason).hint("Restore it first, with `restore_memory`."));
         }
     }
-    admit_memory(tx, &after)
+    admit_memory(tx, &after).map(StoredMemory::of)
 }
 
 /// What was undone, in a sentence.

@@ -134,10 +134,10 @@ pub(crate) fn memories_about_a_user_are_seen_by_the_permission_rule(fresh: &dyn 
                             .unwrap()
                     };
                     let found = known(50);
-                    let found: Vec<&Memory> = found.iter().collect();
+                    let found: Vec<&Memory> = found.iter().map(|memory| &**memory).collect();
                     assert_eq!(found, expected, "{agent} {user:?} {kind} {owners:?}");
                     let first = known(1);
-                    let first: Vec<&Memory> = first.iter().collect();
+                    let first: Vec<&Memory> = first.iter().map(|memory| &**memory).collect();
                     assert_eq!(first, expected[..1.min(expected.len())]);
                 }
             }

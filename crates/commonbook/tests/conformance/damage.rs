@@ -83,7 +83,8 @@ fn a_memory_restored_to_an_earlier_row_is_named() {
         .execute_batch("CREATE TABLE earlier AS SELECT * FROM memory WHERE sequence = 2")
         .unwrap();
     let before = store.read(|tx| tx.memory(&sight, id.parse().unwrap())).unwrap().unwrap();
-    let after = Memory { text: "Deploys happen on Mondays".into(), revision: 2, ..before.clone() };
+    let text = "Deploys happen on Mondays".into();
+    let after = Memory { text, revision: 2, ..Memory::clone(&before) };
     store
         .write(move |tx| {
             tx.append_event(&NewEvent::of(EventKind::MemoryUpdated, &after, &after.owner, now()))?;

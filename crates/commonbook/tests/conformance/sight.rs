@@ -161,7 +161,7 @@ fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
         all.iter().filter_map(|(_, last)| last.as_ref()).filter(|m| sight.sees(m)).collect();
     for (first, last) in all {
         let expected = last.as_ref().filter(|memory| sight.sees(memory));
-        assert_eq!(tx.memory(sight, first.id)?.as_ref(), expected);
+        assert_eq!(tx.memory(sight, first.id)?.as_deref(), expected);
         let changed = last.as_ref().is_some_and(|last| last != first);
         let earlier: Vec<Memory> =
             Some(first).filter(|first| changed && sight.sees(first)).cloned().into_iter().collect();
@@ -185,7 +185,7 @@ fn found_alike(tx: &dyn Transaction, sight: &Sight, seen: &[&Memory]) -> Result<
                 ids(chosen.iter().copied().filter(|m| m.deleted_at.is_some() == deleted));
             let filter = MemoryFilter { deleted, ..filter.clone() };
             let listed = tx.memories(sight, &filter, ListOrder::Newest, None, 100)?;
-            assert_eq!(ids(listed.iter().map(|(_, memory)| memory)), expected);
+            assert_eq!(ids(listed.iter().map(|(_, memory)| &**memory)), expected);
             let first = tx.memories(sight, &filter, ListOrder::Oldest, None, 1)?;
             assert_eq!(first.len(), expected.len().min(1));
         }

@@ -72,7 +72,7 @@ fn is_set_apart(kind: &str, text: &str) -> bool {
             let mut kept: Vec<Memory> = Vec::new();
             for text in texts {
                 let mut next = memory(json!({"text": text}));
-                next.judge_after(&kept);
+                next.judge_after(kept.iter());
                 kept.push(next);
             }
             kept.iter().any(Memory::is_quarantined)

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::MemoryId;
 use crate::base::limits;
+use crate::model::access::StoredMemory;
 use crate::model::agent::Agent;
 use crate::model::case::digest::writing::{SAYS, WriterKind, entry_texts};
 use crate::model::case::{AppendResult, CaseKey, EntryKind, NewEntry};
@@ -219,16 +220,17 @@ pub struct EntryProposal {
     pub score: f64,
 }
 
-impl From<Memory> for DigestSource {
-    fn from(memory: Memory) -> Self {
+impl From<StoredMemory> for DigestSource {
+    fn from(memory: StoredMemory) -> Self {
+        let memory = &*memory;
         Self {
             id: memory.id,
-            author: memory.source.agent,
-            title: memory.title,
-            text: memory.text,
-            summary: memory.summary,
-            topics: memory.topics,
-            memory_type: memory.memory_type,
+            author: memory.source.agent.clone(),
+            title: memory.title.clone(),
+            text: memory.text.clone(),
+            summary: memory.summary.clone(),
+            topics: memory.topics.clone(),
+            memory_type: memory.memory_type.clone(),
             importance: memory.importance,
             since: memory.valid_from.unwrap_or(memory.recorded_at),
         }

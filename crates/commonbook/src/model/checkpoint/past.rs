@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Checkpoint;
 use crate::base::id::MemoryId;
-use crate::model::memory::Memory;
+use crate::model::access::StoredMemory;
 
 /// An earlier revision of a memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct EarlierRevision {
     /// The position of the event that ended it; `None` in a store from before it was recorded.
     pub ended: Option<u64>,
     /// The memory at this revision, if the reader may see it.
-    pub snapshot: Option<Memory>,
+    pub snapshot: Option<StoredMemory>,
 }
 
 /// A memory as it stood at a checkpoint; `None` if the reader could not see it then. `revisions` are
@@ -26,10 +26,10 @@ pub struct EarlierRevision {
 /// in order.
 #[must_use]
 pub fn memory_at(
-    now: &Memory,
+    now: &StoredMemory,
     revisions: &[EarlierRevision],
     checkpoint: &Checkpoint,
-) -> Option<Memory> {
+) -> Option<StoredMemory> {
     let own: Vec<&EarlierRevision> =
         revisions.iter().filter(|earlier| earlier.memory == now.id).collect();
     let lasted = |place: usize, earlier: &EarlierRevision| match earlier.ended {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use commonbook_text::dates;
 
 use crate::base::limits;
+use crate::model::access::StoredMemory;
 use crate::model::contradiction::MemoryStatements;
 use crate::model::memory::{Memory, Sharing, Trust};
 
@@ -71,7 +72,7 @@ fn names_same_times(a: &Memory, b: &Memory) -> bool {
 /// the highest importance, the weakest trust, the narrowest sharing. What exceeds a limit stays with
 /// the merged one.
 #[must_use]
-pub fn merged_memory(kept: &Memory, merged: &[Memory]) -> Memory {
+pub fn merged_memory(kept: &Memory, merged: &[StoredMemory]) -> Memory {
     let mut memory = kept.clone();
     let mut topics: BTreeSet<String> =
         memory.topics.iter().map(|topic| topic.to_lowercase()).collect();

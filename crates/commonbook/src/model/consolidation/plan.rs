@@ -13,6 +13,7 @@ use super::duplicate::{are_duplicates, may_merge};
 use super::{ConsolidationAction, ConsolidationItem};
 use crate::base::hash;
 use crate::base::id::{EntityId, MemoryId, SessionId};
+use crate::model::access::StoredMemory;
 use crate::model::contradiction::MemoryStatements;
 use crate::model::memory::{Importance, Memory};
 
@@ -334,7 +335,7 @@ impl ConsolidationPlanner {
 
     /// Compares the memories of a block, or of its next part; `different` holds those of it so far
     /// that differ, and is empty at its beginning.
-    pub fn compare(&mut self, memories: Vec<Memory>, different: &mut Vec<Memory>) {
+    pub fn compare(&mut self, memories: Vec<StoredMemory>, different: &mut Vec<StoredMemory>) {
         for memory in memories {
             let Some(number) = self.numbers.get(&memory.id).copied() else { continue };
             if self.candidates[number as usize].leader.is_some() {

@@ -96,9 +96,9 @@ impl Memory {
 
     /// Quarantines the memory if it gives orders only together with what its author saved just
     /// before (`earlier`, oldest first).
-    pub fn judge_after(&mut self, earlier: &[Self]) {
+    pub fn judge_after<'m>(&mut self, earlier: impl Iterator<Item = &'m Self>) {
         let plain = |memory: &&Self| memory.suspicions.is_empty();
-        let ends = earlier.iter().filter(plain).map(|memory| {
+        let ends = earlier.filter(plain).map(|memory| {
             let mut end = memory.reader_text();
             if let Some((place, _)) = end.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
                 end.drain(..place);

@@ -9,8 +9,7 @@ use super::access::VisibleAudience;
 use super::driver::ToSql;
 use super::memory::{self, MEMORY_COLUMNS};
 use crate::base::error::Result;
-use crate::model::access::{Audience, Sight};
-use crate::model::memory::Memory;
+use crate::model::access::{Audience, Sight, StoredMemory};
 use crate::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
 use crate::store::BriefingRows;
 
@@ -76,7 +75,7 @@ impl BriefingRows for SqlTransaction<'_> {
         Ok(dropped as u64)
     }
 
-    fn important_memories(&self, sight: &Sight, limit: u32) -> Result<Vec<Memory>> {
+    fn important_memories(&self, sight: &Sight, limit: u32) -> Result<Vec<StoredMemory>> {
         let mut memories = Vec::new();
         for audience in self.briefed_audiences(sight)? {
             let seen = self.seen_in(&audience);
@@ -89,7 +88,7 @@ impl BriefingRows for SqlTransaction<'_> {
             );
             memories.extend(seen.all(&sql, &[(":limit", &limit)], memory::from_row)?);
         }
-        memories.sort_by(|a: &Memory, b| {
+        memories.sort_by(|a: &StoredMemory, b| {
             b.importance
                 .cmp(&a.importance)
                 .then(b.recorded_at.cmp(&a.recorded_at))

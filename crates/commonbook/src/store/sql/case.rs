@@ -8,10 +8,9 @@ use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseBranch, CaseKey, CaseStatus, EntryFilter, EntryKind};
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::{CaseRows, EntryStretch};
 
@@ -80,7 +79,7 @@ impl CaseRows for SqlTransaction<'_> {
         case: &CaseKey,
         after: u64,
         until: u64,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<Vec<StoredMemory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -100,7 +99,7 @@ impl CaseRows for SqlTransaction<'_> {
         stretch: &EntryStretch,
         filter: &EntryFilter,
         limit: u32,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<Vec<StoredMemory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let order = if filter.newest { "DESC" } else { "ASC" };

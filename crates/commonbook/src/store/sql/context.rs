@@ -12,10 +12,9 @@ use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::ContextId;
-use crate::model::access::{ItemKind, Sight};
+use crate::model::access::{ItemKind, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::case::Case;
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::ContextRows;
@@ -44,7 +43,7 @@ impl ContextRows for SqlTransaction<'_> {
         user: Option<&str>,
         owners: &[Agent],
         limit: u32,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<Vec<StoredMemory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         // The condition repeats that of the index, so that the engine uses the index.

@@ -10,7 +10,7 @@ use super::row::{encode_json, json, text};
 use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::base::id::{ContradictionId, MemoryId};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{
     Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, texts_sha256,
@@ -92,7 +92,7 @@ impl SqlTransaction<'_> {
         &self,
         audiences: impl IntoIterator<Item = i64>,
         claims: &ClaimFilter<'_>,
-    ) -> Result<BTreeMap<Reverse<u64>, Memory>> {
+    ) -> Result<BTreeMap<Reverse<u64>, StoredMemory>> {
         let ClaimFilter { workspace, keys, owner, condition, limit } = claims;
         let newest = format!(
             "SELECT {MEMORY_COLUMNS}, c.sequence FROM claim c INDEXED BY claim_seen \
@@ -102,7 +102,7 @@ impl SqlTransaction<'_> {
         );
         let owner = owner.map(ToString::to_string);
         let unseen = self.unseen("the audiences are those of a sight, or a follower reads them");
-        let mut found: BTreeMap<Reverse<u64>, Memory> = BTreeMap::new();
+        let mut found: BTreeMap<Reverse<u64>, StoredMemory> = BTreeMap::new();
         for audience in audiences {
             for key in *keys {
                 let params = (workspace.as_str(), audience, *key, &owner, *limit);
@@ -171,14 +171,14 @@ impl SqlTransaction<'_> {
         &self,
         sight: &Sight,
         kept: Vec<(u64, ContradictionRecord)>,
-    ) -> Result<Vec<(u64, ContradictionRecord, Memory, Memory)>> {
+    ) -> Result<Vec<(u64, ContradictionRecord, StoredMemory, StoredMemory)>> {
         let place = |kept: &ContradictionRecord, id: MemoryId| (kept.workspace.clone(), id);
         let places: Vec<MemoryRef> = kept
             .iter()
             .flat_map(|(_, record)| record.memories.map(|(id, _)| place(record, id)))
             .collect();
         let memories = self.memories_of(sight, &places)?;
-        let by_place: BTreeMap<MemoryRef, Memory> = memories
+        let by_place: BTreeMap<MemoryRef, StoredMemory> = memories
             .into_iter()
             .map(|memory| ((memory.workspace.clone(), memory.id), memory))
             .collect();
@@ -255,7 +255,7 @@ impl ContradictionRows for SqlTransaction<'_> {
         &self,
         sight: &Sight,
         id: ContradictionId,
-    ) -> Result<Option<(ContradictionRecord, Memory, Memory)>> {
+    ) -> Result<Option<(ContradictionRecord, StoredMemory, StoredMemory)>> {
         let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT c.sequence, c.contradiction FROM {} \
@@ -341,7 +341,10 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(marks.into_iter().map(|(_, mark)| mark).collect())
     }
 
-    fn contradictions_of(&self, memory: &Memory) -> Result<Vec<(ContradictionRecord, Memory)>> {
+    fn contradictions_of(
+        &self,
+        memory: &Memory,
+    ) -> Result<Vec<(ContradictionRecord, StoredMemory)>> {
         // Left to itself SQLite reads every contradiction of the workspace, in the order of the key.
         let sql = format!(
             "SELECT {MEMORY_COLUMNS}, c.contradiction FROM \
@@ -388,13 +391,18 @@ impl ContradictionRows for SqlTransaction<'_> {
         keys: &[i64],
         owner: Option<&Agent>,
         limit: u32,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<Vec<StoredMemory>> {
         let claims = ClaimFilter { workspace, keys, owner, condition: CURRENT_CONDITION, limit };
         let found = self.memories_with_claims(self.audiences_of(sight, workspace)?, &claims)?;
         Ok(found.into_values().take(limit as usize).collect())
     }
 
-    fn memories_beside(&self, memory: &Memory, keys: &[i64], limit: u32) -> Result<Vec<Memory>> {
+    fn memories_beside(
+        &self,
+        memory: &Memory,
+        keys: &[i64],
+        limit: u32,
+    ) -> Result<Vec<StoredMemory>> {
         let workspace = &memory.workspace;
         let claims =
             ClaimFilter { workspace, keys, owner: None, condition: CURRENT_CONDITION, limit };
@@ -421,7 +429,7 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(all.into_values().collect())
     }
 
-    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {
+    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<StoredMemory>> {
         // The index leads from one owner to the next and to the newest memory of each, not through
         // all.
         let next = "SELECT min(m.owner) FROM memory m INDEXED BY memory_profile \

@@ -12,11 +12,11 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::home_key::HomeKey;
 use crate::base::id::{CertificateId, MemoryId};
+use crate::model::access::StoredMemory;
 use crate::model::forgetting::{
     ForgetCertificate, ForgottenPhrases, Phrase, PhraseKey, Tombstone, redacted_memory,
     without_empty_items,
 };
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::{ForgettingRows, QuoteCount};
 
@@ -204,14 +204,14 @@ impl ForgettingRows for SqlTransaction<'_> {
         &self,
         workspace: &Workspace,
         phrases: &ForgottenPhrases,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<Vec<StoredMemory>> {
         let sql = format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1");
         let unseen = self.unseen("what quotes a forgotten memory is changed, and shown in a sight");
         let quoting = unseen.all(&sql, [workspace.as_str()], |row| {
             let memory = from_row(row)?;
             Ok(redacted_memory(&memory, phrases).is_some().then_some(memory))
         })?;
-        let mut quoting: Vec<Memory> = quoting.into_iter().flatten().collect();
+        let mut quoting: Vec<StoredMemory> = quoting.into_iter().flatten().collect();
         // A memory may have quoted it before its last change.
         let sql = "SELECT DISTINCT memory, snapshot FROM revision WHERE workspace = ?1";
         let earlier = unseen.all(sql, [workspace.as_str()], |row| {
@@ -225,7 +225,11 @@ impl ForgettingRows for SqlTransaction<'_> {
         Ok(quoting)
     }
 
-    fn memories_with_ids(&self, workspace: &Workspace, ids: &[MemoryId]) -> Result<Vec<Memory>> {
+    fn memories_with_ids(
+        &self,
+        workspace: &Workspace,
+        ids: &[MemoryId],
+    ) -> Result<Vec<StoredMemory>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM json_each(?2) w \
              CROSS JOIN memory m ON m.workspace = ?1 AND m.id = w.value"
@@ -244,7 +248,7 @@ impl ForgettingRows for SqlTransaction<'_> {
         let sql = "SELECT revision, snapshot FROM revision WHERE workspace = ?1 AND memory = ?2";
         let named = (workspace.as_str(), memory.to_string());
         let found = unseen.all(sql, (named.0, &named.1), |row| {
-            Ok((row.get::<_, i64>(0)?, json::<Memory>(row, 1)?))
+            Ok((row.get::<_, i64>(0)?, json::<StoredMemory>(row, 1)?))
         })?;
         let mut changed = 0;
         for (revision, snapshot) in found {

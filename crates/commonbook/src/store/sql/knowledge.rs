@@ -9,7 +9,7 @@ use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::{MemoryId, OperationId};
-use crate::model::access::{ItemKind, Sight};
+use crate::model::access::{ItemKind, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::knowledge::{CASE_ORIGIN, KnowledgeRecord};
@@ -76,7 +76,12 @@ impl KnowledgeRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn digest_entries(&self, sight: &Sight, memory: &Memory, limit: u32) -> Result<Vec<Memory>> {
+    fn digest_entries(
+        &self,
+        sight: &Sight,
+        memory: &Memory,
+        limit: u32,
+    ) -> Result<Vec<StoredMemory>> {
         let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_case WHERE {} \
@@ -158,7 +163,7 @@ impl KnowledgeRows for SqlTransaction<'_> {
         workspace: &Workspace,
         keys: &[i64],
         limit: u32,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<Vec<StoredMemory>> {
         let condition = "m.retraction IS NOT NULL AND m.deleted_at IS NULL";
         let claims = ClaimFilter { workspace, keys, owner: None, condition, limit };
         let found = self.memories_with_claims(self.audiences_of(sight, workspace)?, &claims)?;

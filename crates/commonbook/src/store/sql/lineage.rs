@@ -9,13 +9,12 @@ use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
-use crate::model::access::ItemKind;
+use crate::model::access::{ItemKind, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::handoff::Handoff;
 use crate::model::lineage::{
     Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory, day_session,
 };
-use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 use crate::store::LineageRows;
@@ -259,7 +258,7 @@ impl LineageRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), owner.as_str(), ending), |row| text(row, 0))
     }
 
-    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<Memory>> {
+    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<StoredMemory>> {
         let sql =
             format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.id = ?2");
         let unseen = self.unseen("a mark of a memory is for its owner");

@@ -11,7 +11,7 @@ use super::filter::FilterParameters;
 use super::row::{encode_json, importance, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::model::access::{Audience, Sight, Visibility};
+use crate::model::access::{Audience, Sight, StoredMemory, Visibility};
 use crate::model::caller::EntryPoint;
 use crate::model::case::CaseStatus;
 use crate::model::checkpoint::EarlierRevision;
@@ -22,7 +22,7 @@ use crate::model::workspace::Workspace;
 use crate::store::{MemoryRows, SubjectChange};
 
 impl MemoryRows for SqlTransaction<'_> {
-    fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<Memory>> {
+    fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<StoredMemory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -32,7 +32,11 @@ impl MemoryRows for SqlTransaction<'_> {
         seen.first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
-    fn memories_of(&self, sight: &Sight, wanted: &[(Workspace, MemoryId)]) -> Result<Vec<Memory>> {
+    fn memories_of(
+        &self,
+        sight: &Sight,
+        wanted: &[(Workspace, MemoryId)],
+    ) -> Result<Vec<StoredMemory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -98,7 +102,7 @@ impl MemoryRows for SqlTransaction<'_> {
         order: ListOrder,
         beyond: Option<u64>,
         limit: u32,
-    ) -> Result<Vec<(u64, Memory)>> {
+    ) -> Result<Vec<(u64, StoredMemory)>> {
         let (sign, direction, start) = match order {
             ListOrder::Newest => ("<", "DESC", i64::MAX as u64),
             ListOrder::Oldest => (">", "ASC", 0),
@@ -195,14 +199,15 @@ impl MemoryRows for SqlTransaction<'_> {
         })
     }
 
-    fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
+    fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<StoredMemory>> {
         let sql = "SELECT snapshot FROM revision \
                    WHERE workspace = ?1 AND memory = ?2 ORDER BY revision";
         let mut earlier = Vec::new();
         for workspace in &sight.workspaces {
             let params = [workspace.as_str(), &id.to_string()];
             let unseen = self.unseen("each snapshot is judged by `Sight::sees`, here");
-            let snapshots: Vec<Memory> = unseen.all(sql, params, |row| json(row, "snapshot"))?;
+            let snapshots: Vec<StoredMemory> =
+                unseen.all(sql, params, |row| json(row, "snapshot"))?;
             earlier.extend(snapshots.into_iter().filter(|memory| sight.sees(memory)));
         }
         Ok(earlier)
@@ -220,7 +225,7 @@ impl MemoryRows for SqlTransaction<'_> {
                    WHERE r.ended IS NULL OR r.ended > ?3 ORDER BY r.memory, r.revision";
         let unseen = self.unseen("each snapshot is judged by `Sight::sees`, here");
         unseen.all(sql, (workspace.as_str(), encode_json(&ids)?, position), |row| {
-            let snapshot: Memory = json(row, "snapshot")?;
+            let snapshot: StoredMemory = json(row, "snapshot")?;
             Ok(EarlierRevision {
                 memory: snapshot.id,
                 revision: row.get("revision")?,
@@ -260,7 +265,7 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(unseen.first(sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<Memory>> {
+    fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<StoredMemory>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.superseded_by = ?2"
         );
@@ -348,7 +353,7 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<Memory>> {
+    fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<StoredMemory>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2"
         );
@@ -417,7 +422,7 @@ impl SqlTransaction<'_> {
     pub(super) fn memories_at(
         &self,
         places: &[(u64, &VisibleAudience)],
-    ) -> Result<Vec<(u64, Memory)>> {
+    ) -> Result<Vec<(u64, StoredMemory)>> {
         let mut memories = Vec::with_capacity(places.len());
         for (sequence, audience) in places {
             let name = audience.workspace().as_str();
@@ -499,10 +504,10 @@ pub(super) const MEMORY_COLUMNS: &str = "m.id, m.workspace, m.owner, m.user_id, 
 pub(super) const MEMORY_COLUMN_COUNT: usize = 31;
 
 /// A memory from a row that begins with [`MEMORY_COLUMNS`].
-pub(super) fn from_row(row: &SqlRow<'_>) -> Result<Memory> {
+pub(super) fn from_row(row: &SqlRow<'_>) -> Result<StoredMemory> {
     let millis =
         |place: usize| row.get::<_, Option<i64>>(place).map(|milliseconds| milliseconds.map(time));
-    Ok(Memory {
+    Ok(StoredMemory::of(Memory {
         id: text(row, 0)?,
         workspace: text(row, 1)?,
         owner: text(row, 2)?,
@@ -541,5 +546,5 @@ pub(super) fn from_row(row: &SqlRow<'_>) -> Result<Memory> {
             false => Some(json(row, 30)?),
         },
         usage: None,
-    })
+    }))
 }

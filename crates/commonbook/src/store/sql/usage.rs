@@ -9,7 +9,7 @@ use super::driver::ToSql;
 use super::filter::FilterParameters;
 use super::row::{encode_json, text, time};
 use crate::base::error::Result;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::memory::{Memory, MemoryUsage, UsageKind, UsagePosition};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::workspace::Workspace;
@@ -45,7 +45,7 @@ impl UsageRows for SqlTransaction<'_> {
         kind: UsageKind,
         beyond: Option<UsagePosition>,
         limit: u32,
-    ) -> Result<Vec<(UsagePosition, Memory)>> {
+    ) -> Result<Vec<(UsagePosition, StoredMemory)>> {
         let filter = FilterParameters::of(filter);
         let from = beyond.unwrap_or(UsagePosition::FIRST);
         let audiences = self.visible_audiences(sight)?;

@@ -15,6 +15,7 @@ use crate::model::event::EventKind;
 use crate::model::memory::Memory;
 use crate::store::Transaction;
 use crate::verbs::memory::keep_memory;
+use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
@@ -150,10 +151,11 @@ fn merge(
     let WriteScope { caller, sight, ids, .. } = scope;
     let at_home = Sight { workspaces: vec![case.workspace.clone()], ..sight.clone() };
     let own = entries_of(tx, &at_home, &branch, branch.branched_at(), branch.version)?;
-    let merged: Vec<Memory> = own
+    let merged = own
         .into_iter()
         .filter(|entry| entry.superseded_by.is_none() && !entry.is_quarantined())
         .collect();
+    let merged = show_all(tx, sight, merged)?;
     let left = branch.version - branch.branched_at() - merged.len() as u64;
     let mut entries = Vec::with_capacity(merged.len());
     for entry in merged {

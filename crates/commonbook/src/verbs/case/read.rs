@@ -4,7 +4,7 @@ use super::{Commonbook, find_case};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::page::PageSize;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::{
     Case, CaseContext, CaseEntries, CaseEntry, CountUnread, EntryFilter, EntryMark, GetCaseContext,
@@ -14,7 +14,7 @@ use crate::model::memory::Memory;
 use crate::prompt::case::CaseTextBuilder;
 use crate::store::{EntryStretch, Transaction};
 use crate::verbs::ops::handles::longer_handles;
-use crate::verbs::ops::heirs::hide_heirs;
+use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::read_position::start_position;
 
 /// Entries that a context reads in one batch, newest first.
@@ -99,6 +99,7 @@ impl Commonbook {
                 let memories = entries_of(tx, &sight, &case, after, left_out)?;
                 // Quarantined text is never shown, not even to its author.
                 let tellable = memories.into_iter().rev().filter(|memory| !memory.is_quarantined());
+                let tellable = show_all(tx, &sight, tellable.collect())?.into_iter();
                 for entry in tellable.map(|memory| CaseEntry::of(memory, Vec::new())) {
                     let position = entry.position;
                     if !builder.take(entry) {
@@ -191,7 +192,7 @@ pub(in crate::verbs) fn entries_of(
     case: &Case,
     after: u64,
     until: u64,
-) -> Result<Vec<Memory>> {
+) -> Result<Vec<StoredMemory>> {
     let mut found = Vec::new();
     for EntryStretch { workspace, case, after, until } in stretches(tx, case, after, until)? {
         found.extend(tx.entries(sight, &workspace, &case, after, until)?);
@@ -258,9 +259,9 @@ fn case_entries(
     tx: &dyn Transaction,
     sight: &Sight,
     case: &Case,
-    mut memories: Vec<Memory>,
+    memories: Vec<StoredMemory>,
 ) -> Result<Vec<CaseEntry>> {
-    hide_heirs(tx, sight, &mut memories)?;
+    let memories = show_all(tx, sight, memories)?;
     let mut older = Vec::new();
     for key in stretches(tx, case, 0, case.version)?.into_iter().map(|stretch| stretch.case) {
         let of_case = memories.iter().filter(|memory| memory.case.as_ref() == Some(&key));

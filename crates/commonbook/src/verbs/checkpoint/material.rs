@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::base::limits;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::checkpoint::{CasePosition, Checkpoint, OpenHandoff, ResumeOptions, memory_at};
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
@@ -19,7 +19,7 @@ use crate::prompt::resume::{ForgottenMemory, ResumeMaterial};
 use crate::store::Transaction;
 use crate::verbs::case::count_unread;
 use crate::verbs::ops::find_visible::mentioned_items;
-use crate::verbs::ops::heirs::hide_heirs;
+use crate::verbs::ops::heirs::{show, show_all};
 
 /// Memories of a session, as they stood where it is resumed from.
 #[derive(Default)]
@@ -64,7 +64,7 @@ pub(super) fn resume_material(
     let places: Vec<MemoryRef> =
         memories.iter().map(|memory| (memory.workspace.clone(), memory.id)).collect();
     let marks = tx.contradiction_marks(sight, &places)?;
-    let summaries = memories.into_iter().map(MemorySummary::from);
+    let summaries = memories.iter().map(MemorySummary::of);
     let memories = summaries.map(|summary| summary.with_contradictions(&marks)).collect();
     let OpenHandoffs { handoffs, left, told } = open_handoffs(tx, caller, session, until)?;
     Ok(ResumeMaterial {
@@ -105,7 +105,8 @@ fn session_memories(
     };
     let Some(checkpoint) = until else {
         let memories = found.into_iter().map(|(_, memory)| memory);
-        let memories = memories.filter(Memory::is_usable).collect();
+        let memories = memories.filter(|memory| memory.is_usable()).collect();
+        let memories = show_all(tx, sight, memories)?;
         return Ok(SessionMemories {
             memories,
             beyond: beyond_limit,
@@ -115,25 +116,24 @@ fn session_memories(
     let deleted = MemoryFilter { deleted: true, ..filter };
     found.extend(tx.memories(sight, &deleted, ListOrder::Newest, beyond, most)?);
     found.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
-    let now: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
-    let mut shown = now.clone();
-    hide_heirs(tx, sight, &mut shown)?;
+    let now: Vec<StoredMemory> = found.into_iter().map(|(_, memory)| memory).collect();
+    let shown = show_all(tx, sight, now.clone())?;
     let changed: Vec<MemoryId> =
         now.iter().filter(|memory| memory.revision > 1).map(|memory| memory.id).collect();
     let revisions = tx.revisions_after(sight, &session.workspace, &changed, checkpoint.position)?;
     let mut past = SessionMemories { beyond: beyond_limit, ..SessionMemories::default() };
     for (memory, shown) in now.iter().zip(&shown).filter(|(memory, _)| !memory.is_quarantined()) {
         let then = memory_at(memory, &revisions, checkpoint);
-        let Some(then) = then.filter(Memory::is_usable) else { continue };
+        let Some(then) = then.filter(|then| then.is_usable()) else { continue };
         // A heir out of sight does not exist for the reader.
         let change = MemoryChange::between(&then, shown);
         past.changes.extend(change.clone());
         match change {
             Some(MemoryChange { change: MemoryChangeKind::Deleted, .. }) => {
-                let Memory { id, owner, recorded_at, .. } = then;
-                past.forgotten.push(ForgottenMemory { id, author: owner, at: recorded_at });
+                let (id, author, at) = (then.id, then.owner.clone(), then.recorded_at);
+                past.forgotten.push(ForgottenMemory { id, author, at });
             }
-            _ => past.memories.push(then),
+            _ => past.memories.push(show(tx, sight, then)?),
         }
     }
     Ok(past)

@@ -11,7 +11,7 @@ use super::{ContextChoice, ContextMaterial, ended_handoffs, note_results_told};
 use crate::base::error::{Error, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::{Caller, session_id};
 use crate::model::contradiction::ContradictionStatus;
 use crate::model::lineage::{ReadSetKey, day_session};
@@ -27,6 +27,7 @@ use crate::prompt::context::{
 };
 use crate::prompt::news::{NEWS_ITEMS_MAX, news_of};
 use crate::store::{ContradictionFilter, Transaction};
+use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
 use crate::verbs::receipt::record_context;
@@ -145,7 +146,8 @@ impl Commonbook {
                 .retain(|waiting| !earlier.items.contains_key(&waiting.id.to_string()));
             material.handoffs_left += (found - material.handoffs.len()) as u64;
             if begins || options.prompt.is_none() {
-                material.important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
+                let important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
+                material.important = show_all(tx, sight, important)?;
             }
             let mut quarantined = Vec::new();
             let mut notices = ReviewNotices::default();
@@ -160,6 +162,9 @@ impl Commonbook {
                     None,
                     NEWEST_MEMORIES_MAX,
                 )?;
+                let (places, newest): (Vec<u64>, Vec<StoredMemory>) = newest.into_iter().unzip();
+                let newest = show_all(tx, &home, newest)?;
+                let newest = places.into_iter().zip(newest).collect();
                 material.news = news_of(newest, &caller.agent, position);
                 material.contradicting = new_contradictions(tx, &home, position)?;
                 quarantined = cursor::quarantine_notices(tx, caller, &home, position)?;
@@ -473,5 +478,5 @@ fn new_contradictions(tx: &dyn Transaction, sight: &Sight, position: u64) -> Res
             contradiction.memories.map(|side| (contradiction.workspace.clone(), side.id))
         })
         .collect();
-    tx.memories_of(sight, &sides)
+    show_all(tx, sight, tx.memories_of(sight, &sides)?)
 }

@@ -6,7 +6,7 @@ use super::{ContextMaterial, NEW_ENTRIES_MAX, PROFILE_MEMORIES_MAX};
 use crate::base::error::Result;
 use crate::base::hash::sha256;
 use crate::base::limits;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::{Case, CaseKey};
 use crate::model::memory::{ListOrder, Memory, Trust};
@@ -14,7 +14,7 @@ use crate::model::search::{MemoryFilter, MemoryRef, SearchFilter};
 use crate::prompt::context::{ContextOptions, StandingSnapshot};
 use crate::store::Transaction;
 use crate::verbs::ops::forgotten::standing_without_forgotten;
-use crate::verbs::ops::heirs::hide_heirs;
+use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::past::in_words_of;
 use crate::verbs::standing::StandingFile;
 use crate::verbs::{Commonbook, case};
@@ -150,11 +150,10 @@ fn past_entries(
 fn then(
     tx: &dyn Transaction,
     sight: &Sight,
-    memories: Vec<Memory>,
+    memories: Vec<StoredMemory>,
     at: Timestamp,
 ) -> Result<Vec<Memory>> {
     let mut memories = in_words_of(tx, sight, memories, at)?;
     memories.retain(|memory| memory.retraction.is_none() && !memory.is_quarantined());
-    hide_heirs(tx, sight, &mut memories)?;
-    Ok(memories)
+    show_all(tx, sight, memories)
 }

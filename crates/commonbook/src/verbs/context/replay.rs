@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::id::{HandoffId, MemoryId};
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::Case;
 use crate::model::contradiction::ContradictionMark;
-use crate::model::memory::Memory;
 use crate::prompt::context::choose::{
     CandidateReceipt, ContextCandidate, ContextQuery, ContextSettings, ContextSource,
     OmissionReason,
@@ -223,7 +222,7 @@ fn memory_at_revision(
     sight: &Sight,
     id: MemoryId,
     revision: u64,
-) -> Result<Option<Memory>> {
+) -> Result<Option<StoredMemory>> {
     match tx.memory(sight, id)? {
         Some(memory) if memory.revision == revision => Ok(Some(memory)),
         Some(_) => Ok(tx

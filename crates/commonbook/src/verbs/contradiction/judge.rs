@@ -85,7 +85,8 @@ impl Commonbook {
             match request.memory {
                 Some(id) => {
                     let memory = live_memory(tx, &sight, id);
-                    finder.pairs_of(&memory.map_err(|error| error.with_field("memory"))?)
+                    let memory = memory.map_err(|error| error.with_field("memory"))?;
+                    finder.pairs_of(&memory)
                 }
                 None => finder.newest_pairs(from),
             }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{contradiction_event, visible_contradiction};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
-use crate::model::access::{self, Audience, Sight, Visibility};
+use crate::model::access::{self, Audience, Sight, StoredMemory, Visibility};
 use crate::model::caller::Caller;
 use crate::model::contradiction::{Contradiction, ContradictionResolution, ReopenContradiction};
 use crate::model::event::EventKind;
@@ -75,9 +75,9 @@ impl ResolutionUndo<'_> {
         &self,
         tx: &mut dyn Transaction,
         sight: &Sight,
-        memory: &Memory,
+        memory: &StoredMemory,
         heir: MemoryId,
-    ) -> Result<Memory> {
+    ) -> Result<StoredMemory> {
         match memory.superseded_by {
             None => return Ok(memory.clone()),
             Some(present) if present == heir => {}
@@ -90,7 +90,7 @@ impl ResolutionUndo<'_> {
         if let Some(heir) = tx.memory(sight, heir)? {
             self.end_relation(tx, &heir, "supersedes", memory)?;
         }
-        let after = Memory { superseded_by: None, ..memory.clone() };
+        let after = memory.with(|after| after.superseded_by = None);
         self.change(EventKind::MemoryUpdated, &["superseded_by"]).write(tx, memory, after)
     }
 
@@ -99,7 +99,7 @@ impl ResolutionUndo<'_> {
         let merged = tx.memory(sight, id)?.filter(|memory| memory.deleted_at.is_none());
         let Some(merged) = merged else { return Ok(()) };
         access::may_replace(self.caller, &merged)?;
-        let after = Memory { deleted_at: Some(self.now), ..merged.clone() };
+        let after = merged.with(|after| after.deleted_at = Some(self.now));
         self.change(EventKind::MemoryDeleted, &[]).write(tx, &merged, after).map(drop)
     }
 

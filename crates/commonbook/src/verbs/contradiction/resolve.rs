@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{contradiction_event, visible_contradiction};
 use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, RelationId};
-use crate::model::access::{self, Audience, Sight, Visibility};
+use crate::model::access::{self, Audience, Sight, StoredMemory, Visibility};
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
     Contradiction, ContradictionRecord, ContradictionResolution, ResolutionRecord,
@@ -115,8 +115,8 @@ impl ContradictionDecision<'_> {
         &self,
         tx: &mut dyn Transaction,
         record: ContradictionRecord,
-        older: &Memory,
-        newer: &Memory,
+        older: &StoredMemory,
+        newer: &StoredMemory,
         draft: Option<&MemoryDraft>,
     ) -> Result<Contradiction> {
         let (mut after, mut stands) = ([older.clone(), newer.clone()], None);
@@ -180,10 +180,10 @@ impl ContradictionDecision<'_> {
     fn replace(
         &self,
         tx: &mut dyn Transaction,
-        old: &Memory,
+        old: &StoredMemory,
         relation: RelationId,
         new: &Memory,
-    ) -> Result<Memory> {
+    ) -> Result<StoredMemory> {
         access::may_replace(self.caller, old)?;
         let after = replace(tx, self.caller, old, new, self.now)
             .map_err(|error| error.with_field("resolution"))?;

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use crate::base::error::{Result, unless_unavailable};
 use crate::base::id::ContradictionId;
 use crate::base::limits;
+use crate::model::access::StoredMemory;
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::contradiction::{
@@ -114,7 +115,7 @@ impl Commonbook {
             let Some(next) = changes.last().map(|change| change.sequence) else {
                 return Ok((place, ComparisonResult::default(), Vec::new()));
             };
-            let mut memories: Vec<Memory> = changes
+            let mut memories: Vec<StoredMemory> = changes
                 .into_iter()
                 .filter_map(|change| change.memory)
                 .map(|memory| *memory)
@@ -152,7 +153,10 @@ impl Commonbook {
 }
 
 /// Those of these memories that an earlier release saved without the keys of their claims.
-fn without_claims(tx: &dyn Transaction, memories: &[Memory]) -> Result<Vec<(Memory, Vec<i64>)>> {
+fn without_claims(
+    tx: &dyn Transaction,
+    memories: &[StoredMemory],
+) -> Result<Vec<(StoredMemory, Vec<i64>)>> {
     let mut missing = Vec::new();
     for memory in memories {
         if !tx.has_claims(memory)? {

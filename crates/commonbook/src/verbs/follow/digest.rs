@@ -94,7 +94,7 @@ impl Commonbook {
             let entries = case::entries_of(tx, &sight, &case, 0, case.version)?;
             let sessions = tx.sessions(&sight, &of_case, None, limits::PAGE_MAX)?;
             let mut agents: BTreeSet<Agent> =
-                entries.into_iter().map(|entry| entry.source.agent).collect();
+                entries.into_iter().map(|entry| entry.source.agent.clone()).collect();
             agents.extend(sessions.into_iter().map(|(_, session)| session.agent));
             agents.remove(&Agent::system());
             Ok(agents.len())

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::error::{Result, unless_unavailable};
 use crate::base::hash;
-use crate::model::access;
+use crate::model::access::{self, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::entity::{EntityName, NameMention, OwnTypes};
 use crate::model::memory::Memory;
@@ -162,14 +162,17 @@ impl Commonbook {
 }
 
 /// The mentions of these memories, each memory once, at its present revision.
-fn all_mentioned(changes: Vec<SubjectChange>, own: &OwnTypes) -> Vec<(Memory, Vec<NameMention>)> {
-    let mut memories: Vec<Memory> =
+fn all_mentioned(
+    changes: Vec<SubjectChange>,
+    own: &OwnTypes,
+) -> Vec<(StoredMemory, Vec<NameMention>)> {
+    let mut memories: Vec<StoredMemory> =
         changes.into_iter().filter_map(|change| change.memory).map(|memory| *memory).collect();
     memories.sort_by_key(|memory| memory.id);
     memories.dedup_by_key(|memory| memory.id);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = memories.len().div_ceil(threads).max(1);
-    let each = |share: &[Memory]| -> Vec<Vec<NameMention>> {
+    let each = |share: &[StoredMemory]| -> Vec<Vec<NameMention>> {
         share.iter().map(|memory| memory.all_mentions(own)).collect()
     };
     let found: Vec<Vec<NameMention>> = std::thread::scope(|scope| {

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::id::{CertificateId, MemoryId};
+use crate::model::access::StoredMemory;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::forgetting::{
@@ -115,7 +116,7 @@ fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) ->
         match redacted_memory(&before, own) {
             Some(after) if is_empty_now(&after) && before.case.is_none() => gone.push(before),
             Some(after) => {
-                write_redacted(tx, &system, &before, after, now)?;
+                write_redacted(tx, &system, &before, StoredMemory::of(after), now)?;
                 tx.redact_revisions(workspace, before.id, own)?;
             }
             None => drop(tx.redact_revisions(workspace, before.id, own)?),

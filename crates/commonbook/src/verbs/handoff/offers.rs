@@ -11,7 +11,7 @@ use super::text::earlier_links;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{EntityId, HandoffId, MemoryId, SessionId};
 use crate::base::limits;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::entity::{MentionLink, OwnTypes, query_name_ids};
@@ -25,7 +25,7 @@ use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::SessionStatus;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
-use crate::prompt::item::EntitySummary;
+use crate::prompt::item::{EntitySummary, MemorySummary};
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
 use crate::verbs::ops::heirs::last_heir;
@@ -134,7 +134,7 @@ const TASK_ENTITIES_MAX: usize = 5;
 
 /// A memory that the handoff may carry, and why.
 struct OfferCandidate {
-    memory: Memory,
+    memory: StoredMemory,
     found: f64,
     at_hand: bool,
     recent: bool,
@@ -149,7 +149,7 @@ struct OfferPool(Vec<OfferCandidate>);
 impl OfferPool {
     /// The candidate of a memory, added if it is new; `None` if the memory is not current or is
     /// quarantined.
-    fn add(&mut self, memory: Memory) -> Option<&mut OfferCandidate> {
+    fn add(&mut self, memory: StoredMemory) -> Option<&mut OfferCandidate> {
         if !memory.is_usable() {
             return None;
         }
@@ -327,7 +327,7 @@ impl OfferPool {
         }
         let names = query_name_ids(workspace, &draft.whole_text(), own);
         let task: BTreeSet<EntityId> = tx.roots(sight, workspace, &names)?.into_iter().collect();
-        let memories: Vec<&Memory> = self.0.iter().map(|candidate| &candidate.memory).collect();
+        let memories: Vec<&Memory> = self.0.iter().map(|candidate| &*candidate.memory).collect();
         let entities = entity_offers(tx, handoff, draft, &memories, &mentions, &task, inherited)?;
         let offer = |offered: OfferCandidate| {
             let memory = offered.memory;
@@ -350,7 +350,7 @@ impl OfferPool {
                 came_with: offered.inherited.map(|(score, _)| score),
             };
             let received_by = offered.inherited.map(|(_, by)| by);
-            MemoryOffer { candidate, summary: memory.into(), received_by }
+            MemoryOffer { candidate, summary: MemorySummary::of(&memory), received_by }
         };
         let memories = self.0.into_iter().map(offer).collect();
         let (earlier, dry_run) = (Vec::new(), false);

@@ -15,7 +15,7 @@ use crate::prompt::handoff::changed::PresentMemory;
 use crate::prompt::handoff::{HandoffPackage, HandoffText};
 use crate::store::Transaction;
 use crate::verbs::ops::handles::longer_handles;
-use crate::verbs::ops::heirs::last_heir;
+use crate::verbs::ops::heirs::{last_heir, show};
 use commonbook_text::fence::Fence;
 
 /// The text of a handoff for the agent that accepts it.
@@ -89,9 +89,11 @@ pub(super) fn present_memories(
             present.push(PresentMemory { change, memory: None });
         } else if let Some(heir) = last_heir(tx, sight, &memory)? {
             let change = change(MemoryChangeKind::Superseded, Some(heir.id));
+            let heir = show(tx, sight, heir)?;
             present.push(PresentMemory { change, memory: Some(heir) });
         } else if was_corrected(tx, sight, package, &memory)? {
             let change = change(MemoryChangeKind::Corrected, None);
+            let memory = show(tx, sight, memory)?;
             present.push(PresentMemory { change, memory: Some(memory) });
         }
     }

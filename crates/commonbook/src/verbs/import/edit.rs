@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::export::{EditedChange, MemoryEdit};
-use crate::model::memory::{Memory, SaveOutcome, UpdateMemory, expect_revision};
+use crate::model::memory::{SaveOutcome, UpdateMemory, expect_revision};
 use crate::store::Transaction;
 use crate::verbs::memory::{
     MemoryChange, RECOVERY_PERIOD, not_deleted, replace, revived, visible_memory,
@@ -44,7 +44,7 @@ pub(super) fn write_edit(
         EditedChange::Delete(deletion) => {
             let is_near = |at: &Timestamp| at.duration_since(now).abs() <= RECOVERY_PERIOD;
             let deleted_at = deletion.deleted_at.filter(is_near).unwrap_or(now);
-            let after = Memory { deleted_at: Some(deleted_at), ..stored.clone() };
+            let after = stored.with(|after| after.deleted_at = Some(deleted_at));
             (after, EventKind::MemoryDeleted, Vec::new())
         }
         EditedChange::Restore(_) => {
@@ -60,7 +60,8 @@ pub(super) fn write_edit(
                 return Ok(SaveOutcome::Repeated);
             }
             access::may_keep(&after.owner, after.sharing)?;
-            (admit_memory(&*tx, &after)?, EventKind::MemoryUpdated, fields)
+            let after = StoredMemory::of(admit_memory(&*tx, &after)?);
+            (after, EventKind::MemoryUpdated, fields)
         }
     };
     expect_revision(edit.change.expected_revision(), &stored)?;

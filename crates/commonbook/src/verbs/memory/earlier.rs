@@ -2,7 +2,7 @@
 
 use crate::base::error::Result;
 use crate::base::limits;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::{EarlierRelation, MemoryStatements};
 use crate::model::memory::{Memory, RetractedTwin};
@@ -12,9 +12,9 @@ use crate::store::Transaction;
 #[derive(Debug, Default)]
 pub(in crate::verbs) struct EarlierMemories {
     /// A memory that says the same.
-    pub(in crate::verbs) repeated: Option<Memory>,
+    pub(in crate::verbs) repeated: Option<StoredMemory>,
     /// The memories that the new one corrects.
-    pub(in crate::verbs) corrected: Vec<Memory>,
+    pub(in crate::verbs) corrected: Vec<StoredMemory>,
 }
 
 /// Finds what a memory that is about to be saved repeats or corrects. A quarantined or an imported

@@ -2,9 +2,8 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
-use crate::model::memory::Memory;
 use crate::store::Transaction;
 
 /// The memory with this id in sight.
@@ -12,7 +11,7 @@ pub(in crate::verbs) fn visible_memory(
     tx: &dyn Transaction,
     sight: &Sight,
     id: MemoryId,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     tx.memory(sight, id)?.ok_or_else(|| {
         Error::not_found(format!("no memory {id} exists")).hint("Use an id from search or list.")
     })
@@ -24,7 +23,7 @@ pub(in crate::verbs) fn changeable_memory(
     caller: &Caller,
     sight: &Sight,
     id: MemoryId,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     visible_memory(tx, sight, id).or_else(|unknown| {
         // The caller can read this memory, so the error says why it may not change it.
         let read = tx.memory(&Sight::consulting(caller)?, id)?.ok_or(unknown)?;
@@ -37,12 +36,12 @@ pub(in crate::verbs) fn live_memory(
     tx: &dyn Transaction,
     sight: &Sight,
     id: MemoryId,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     not_deleted(visible_memory(tx, sight, id)?)
 }
 
 /// The memory, unless it is deleted.
-pub(in crate::verbs) fn not_deleted(memory: Memory) -> Result<Memory> {
+pub(in crate::verbs) fn not_deleted(memory: StoredMemory) -> Result<StoredMemory> {
     match memory.deleted_at {
         None => Ok(memory),
         Some(at) => Err(Error::not_found(format!("memory {} was deleted at {at}", memory.id))
@@ -51,7 +50,11 @@ pub(in crate::verbs) fn not_deleted(memory: Memory) -> Result<Memory> {
 }
 
 /// Every revision in sight, the current one last.
-pub(super) fn revisions(tx: &dyn Transaction, sight: &Sight, id: MemoryId) -> Result<Vec<Memory>> {
+pub(super) fn revisions(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    id: MemoryId,
+) -> Result<Vec<StoredMemory>> {
     let now = visible_memory(tx, sight, id)?;
     // Another workspace in sight may have a copy with the same id and a history of its own.
     let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };

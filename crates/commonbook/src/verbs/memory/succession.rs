@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::write::{MemoryChange, may_replace};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::memory::{Memory, PendingReview, Sharing};
@@ -24,7 +24,7 @@ pub(super) fn settle_succession(
     change: &MemoryChange<'_>,
     before: &Memory,
     after: &mut Memory,
-) -> Result<Vec<Memory>> {
+) -> Result<Vec<StoredMemory>> {
     if is_read_by_more(before, after)
         && let Some(heir) = after.superseded_by
         && heir_of(tx, after, heir)?.is_none()
@@ -47,7 +47,7 @@ pub(super) fn settle_succession(
         let mut hidden = BTreeSet::new();
         for id in waiting {
             // One that is gone, or superseded by another since, waits no more.
-            let old = tx.memory(&Sight::of_owner(after), id)?.filter(Memory::is_current);
+            let old = tx.memory(&Sight::of_owner(after), id)?.filter(|old| old.is_current());
             match old {
                 Some(old) if !access::covers(after, &old) => {
                     hidden.insert(id);
@@ -88,14 +88,14 @@ fn return_place(
     tx: &mut dyn Transaction,
     change: &MemoryChange<'_>,
     heir: &Memory,
-    old: &Memory,
+    old: &StoredMemory,
 ) -> Result<Option<MemoryId>> {
     let next = match heir.superseded_by {
         Some(next) if next != old.id => heir_of(tx, old, next)?,
         _ => None,
     };
     if old.deleted_at.is_none() {
-        let back = Memory { superseded_by: next, ..old.clone() };
+        let back = old.with(|back| back.superseded_by = next);
         let fields = &["superseded_by"];
         MemoryChange { kind: EventKind::MemoryUpdated, fields, ..*change }.write(tx, old, back)?;
     }

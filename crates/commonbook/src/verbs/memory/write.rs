@@ -7,7 +7,7 @@ use super::succession::settle_succession;
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::base::limits;
-use crate::model::access::{self, Sight};
+use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::MemoryStatements;
 use crate::model::event::{EventKind, NewEvent};
@@ -16,7 +16,7 @@ use crate::model::search::MemoryFilter;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::note_own_change;
 use crate::verbs::ops::forgotten::admit_memory;
-use crate::verbs::ops::heirs::hide_heirs;
+use crate::verbs::ops::heirs::show;
 use crate::verbs::outdated::note_change;
 
 /// Saves one memory with its event, judged together with what its author saved just before. Returns
@@ -73,7 +73,7 @@ pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Resul
         limits::SPLIT_MEMORIES,
     )?;
     let since = SignedDuration::from_hours(1);
-    let earlier: Vec<Memory> = found
+    let earlier: Vec<StoredMemory> = found
         .into_iter()
         .map(|(_, earlier)| earlier)
         // Without a session, everything saved within an hour counts as one.
@@ -83,7 +83,7 @@ pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Resul
         })
         .rev()
         .collect();
-    memory.judge_after(&earlier);
+    memory.judge_after(earlier.iter().map(|earlier| &**earlier));
     Ok(memory)
 }
 
@@ -121,7 +121,7 @@ pub(super) fn may_supersede(
     caller: &Caller,
     old: MemoryId,
     new: &Memory,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     let before = not_deleted(changeable_memory(tx, caller, &Sight::writing(caller)?, old)?)?;
     access::may_change(caller, &before)?;
     may_replace(tx, caller, &before, new)?;
@@ -132,12 +132,12 @@ pub(super) fn may_supersede(
 pub(in crate::verbs) fn replace(
     tx: &mut dyn Transaction,
     caller: &Caller,
-    before: &Memory,
+    before: &StoredMemory,
     new: &Memory,
     now: Timestamp,
-) -> Result<Memory> {
+) -> Result<StoredMemory> {
     may_replace(tx, caller, before, new)?;
-    let after = Memory { superseded_by: Some(new.id), ..before.clone() };
+    let after = before.with(|after| after.superseded_by = Some(new.id));
     MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
         .write(tx, before, after)
 }
@@ -146,13 +146,12 @@ pub(in crate::verbs) fn replace(
 pub(super) fn may_replace(
     tx: &dyn Transaction,
     caller: &Caller,
-    before: &Memory,
+    before: &StoredMemory,
     new: &Memory,
 ) -> Result<()> {
     if before.superseded_by.is_some() {
         let error = Error::conflict(format!("memory {} was superseded before", before.id));
-        let mut shown = before.clone();
-        hide_heirs(tx, &Sight::writing(caller)?, [&mut shown])?;
+        let shown = show(tx, &Sight::writing(caller)?, before.clone())?;
         return Err(match shown.superseded_by {
             Some(other) => error.hint(format!("Supersede {other} instead.")),
             None => error.hint("You may not read its successor; save your own version."),
@@ -196,20 +195,17 @@ impl MemoryChange<'_> {
         &self,
         tx: &mut dyn Transaction,
         before: &Memory,
-        mut after: Memory,
-    ) -> Result<Memory> {
+        mut after: StoredMemory,
+    ) -> Result<StoredMemory> {
         let quarantined = after.is_quarantined() && !before.is_quarantined();
         let taken = settle_succession(tx, self, before, &mut after)?;
         // A memory that no other supersedes any more is current again.
         if before.superseded_by.is_some() && after.superseded_by.is_none() {
             after.archived_at = None;
         }
-        let after = Memory {
-            revision: before.revision + 1,
-            revised_at: self.now.max(before.revised_at),
-            revised_by: self.caller.agent.clone(),
-            ..after
-        };
+        after.revision = before.revision + 1;
+        after.revised_at = self.now.max(before.revised_at);
+        after.revised_by = self.caller.agent.clone();
         tx.replace_memory(before, &after)?;
         if (&after.text, &after.memory_type) != (&before.text, &before.memory_type) {
             tx.put_claims(&after, &MemoryStatements::of(&after).keys())?;
@@ -223,7 +219,7 @@ impl MemoryChange<'_> {
         note_change(tx, before, &after, &self.caller.agent, self.now)?;
         note_own_change(tx, self.caller, &after, self.now)?;
         for old in taken {
-            let superseded = Memory { superseded_by: Some(after.id), ..old.clone() };
+            let superseded = old.with(|superseded| superseded.superseded_by = Some(after.id));
             Self { kind: EventKind::MemorySuperseded, fields: &[], ..*self }
                 .write(tx, &old, superseded)?;
         }

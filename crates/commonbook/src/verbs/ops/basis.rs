@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::base::error::{Error, Result};
 use crate::base::id::{ContextId, MemoryId, SessionId};
 use crate::base::limits;
-use crate::model::access::{ItemKind, Sight};
+use crate::model::access::{ItemKind, Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::contradiction::ContradictionStatus;
 use crate::model::lineage::{
@@ -17,7 +17,7 @@ use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
 use crate::store::{ContradictionFilter, Transaction};
 use crate::verbs::ops::handles::SAME_ENDING_MAX;
-use crate::verbs::ops::heirs::{hide_heirs, last_heir};
+use crate::verbs::ops::heirs::{last_heir, show};
 use crate::verbs::ops::write_once::WriteScope;
 
 /// What a write rests on.
@@ -274,7 +274,7 @@ fn named_memory(
         false => NamedAs::Named,
     };
     Ok(BasisMemory {
-        origin: memory.workspace,
+        origin: memory.workspace.clone(),
         id,
         revision: revision.or(known.map(|told| told.revision)).unwrap_or(memory.revision),
         current: memory.revision,
@@ -337,7 +337,7 @@ fn earlier_revision(
     origin: &Workspace,
     id: MemoryId,
     revision: u64,
-) -> Result<Option<Memory>> {
+) -> Result<Option<StoredMemory>> {
     let there = Sight { workspaces: vec![origin.clone()], ..sight.clone() };
     let earlier = tx.earlier_revisions(&there, id)?;
     Ok(earlier.into_iter().find(|then| then.revision == revision))
@@ -367,10 +367,10 @@ fn find_change(
     };
     let there = Sight { workspaces: vec![basis.origin.clone()], ..sight.clone() };
     // What the author may not read any more is gone for it.
-    let Some(mut memory) = tx.memory(&there, basis.id)? else {
+    let Some(memory) = tx.memory(&there, basis.id)? else {
         return Ok(stale(MemoryChangeKind::Deleted, None, None, None));
     };
-    hide_heirs(tx, sight, [&mut memory])?;
+    let memory = show(tx, sight, memory)?;
     if memory.deleted_at.is_some() {
         let by = Some(memory.revised_by);
         return Ok(stale(MemoryChangeKind::Deleted, by, None, None));

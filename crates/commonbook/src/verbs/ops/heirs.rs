@@ -1,12 +1,11 @@
-//! Successors of memories: the last one in sight, and those that a reader cannot see. Every answer
-//! passes [`for_reader`], the answers of writes in `write_once`.
+//! What a reader may know of the successors of memories. [`show`] makes an answer of what the store holds;
+//! an answer that was stored passes [`for_reader`] again, in `write_once`.
 
 use std::collections::BTreeSet;
 
 use crate::base::error::Result;
-use crate::base::id::MemoryId;
 use crate::base::page::Page;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory, hide_links, links_of};
 use crate::model::bulk::BulkResult;
 use crate::model::case::{AppendResult, BranchMergeResult, Case, DecisionResult, OpenCaseResult};
 use crate::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult};
@@ -18,7 +17,7 @@ use crate::model::graph::Relation;
 use crate::model::handoff::{AcceptHandoffResult, HandoffStepResult};
 use crate::model::learning::LearnResult;
 use crate::model::lineage::OutdatedReview;
-use crate::model::memory::{Memory, PendingReview, PurgeResult, RetractionResult};
+use crate::model::memory::{Memory, PurgeResult, RetractionResult};
 use crate::model::search::MemoryRef;
 use crate::model::session::{EndSessionResult, Session, StartSessionResult};
 use crate::store::Transaction;
@@ -33,13 +32,18 @@ pub(in crate::verbs) trait ReaderAnswer {
     fn memories(&mut self) -> Vec<&mut Memory>;
 }
 
-/// An answer as its reader may see it.
+/// An answer that was stored, as its reader may see it now.
 pub(in crate::verbs) fn for_reader<A: ReaderAnswer>(
     tx: &dyn Transaction,
     sight: &Sight,
     mut answer: A,
 ) -> Result<A> {
-    hide_heirs(tx, sight, answer.memories())?;
+    let mut memories = answer.memories();
+    let known = known_links(tx, sight, memories.iter().map(|memory| &**memory))?;
+    for memory in &mut memories {
+        let workspace = memory.workspace.clone();
+        hide_links(memory, |id| Ok(known.contains(&(workspace.clone(), id))))?;
+    }
     Ok(answer)
 }
 
@@ -111,58 +115,52 @@ without_memories!(
     UnmergeEntitiesResult,
 );
 
-/// Clears `superseded_by` in these memories where the successor is out of sight, and in
-/// `review.supersedes` what is: no reader learns of a memory that it cannot read.
-pub(in crate::verbs) fn hide_heirs<'m>(
+/// These memories as a reader may know them, in their order.
+pub(in crate::verbs) fn show_all(
     tx: &dyn Transaction,
     sight: &Sight,
-    memories: impl IntoIterator<Item = &'m mut Memory>,
-) -> Result<()> {
-    let mut naming: Vec<&mut Memory> =
-        memories.into_iter().filter(|memory| named_by(memory).next().is_some()).collect();
-    if naming.is_empty() {
-        return Ok(());
-    }
-    let places = naming.iter().flat_map(|memory| {
-        named_by(memory).map(|id| (memory.workspace.clone(), id)).collect::<Vec<_>>()
-    });
-    let places: Vec<MemoryRef> = places.collect();
-    let found = tx.memories_of(sight, &places)?;
-    let seen: BTreeSet<MemoryRef> =
-        found.into_iter().map(|memory| (memory.workspace, memory.id)).collect();
-    for memory in &mut naming {
+    memories: Vec<StoredMemory>,
+) -> Result<Vec<Memory>> {
+    let known = known_links(tx, sight, memories.iter().map(|memory| &**memory))?;
+    let shown = memories.into_iter().map(|memory| {
         let workspace = memory.workspace.clone();
-        keep_named(memory, |id| Ok(seen.contains(&(workspace.clone(), id))))?;
-    }
-    Ok(())
+        memory.show(|id| Ok(known.contains(&(workspace.clone(), id))))
+    });
+    shown.collect()
 }
 
-/// The memories that a memory names: its successor, and those that it waits to supersede.
-fn named_by(memory: &Memory) -> impl Iterator<Item = MemoryId> {
-    let waiting = memory.review.iter().flat_map(|review| review.supersedes.iter().copied());
-    memory.superseded_by.into_iter().chain(waiting)
+/// A memory as a reader may know it.
+pub(in crate::verbs) fn show(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    memory: StoredMemory,
+) -> Result<Memory> {
+    Ok(show_all(tx, sight, vec![memory])?.remove(0))
 }
 
-/// Keeps of the memories that a memory names those that a reader may know of.
-pub(in crate::verbs) fn keep_named(
-    memory: &mut Memory,
-    may_know: impl Fn(MemoryId) -> Result<bool>,
-) -> Result<()> {
-    if let Some(heir) = memory.superseded_by
-        && !may_know(heir)?
-    {
-        memory.superseded_by = None;
+/// A page of memories as a reader may know them.
+pub(in crate::verbs) fn show_page(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    page: Page<StoredMemory>,
+) -> Result<Page<Memory>> {
+    Ok(Page { items: show_all(tx, sight, page.items)?, next: page.next })
+}
+
+/// Of the memories that these name, those that a reader sees.
+fn known_links<'m>(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    memories: impl Iterator<Item = &'m Memory>,
+) -> Result<BTreeSet<MemoryRef>> {
+    let places: Vec<MemoryRef> = memories
+        .flat_map(|memory| links_of(memory).map(|id| (memory.workspace.clone(), id)))
+        .collect();
+    if places.is_empty() {
+        return Ok(BTreeSet::new());
     }
-    let Some(mut review) = memory.review.take() else { return Ok(()) };
-    let mut known = Vec::new();
-    for id in review.supersedes {
-        if may_know(id)? {
-            known.push(id);
-        }
-    }
-    review.supersedes = known;
-    memory.review = (review != PendingReview::default()).then_some(review);
-    Ok(())
+    let found = tx.memories_of(sight, &places)?.into_iter();
+    Ok(found.map(|memory| (memory.workspace.clone(), memory.id)).collect())
 }
 
 /// The last successor of a memory that holds, in this sight.
@@ -170,7 +168,7 @@ pub(in crate::verbs) fn last_heir(
     tx: &dyn Transaction,
     sight: &Sight,
     memory: &Memory,
-) -> Result<Option<Memory>> {
+) -> Result<Option<StoredMemory>> {
     let mut last = None;
     let mut next = memory.superseded_by;
     for _ in 0..SUCCESSORS_MAX {

@@ -3,13 +3,15 @@
 use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::model::access::Sight;
-use crate::model::memory::Memory;
+use crate::model::access::{Sight, StoredMemory};
 use crate::store::Transaction;
 
 /// The revision at a time, of these of one memory, the oldest first; `None` if there was none, or if
 /// the memory was deleted then.
-pub(in crate::verbs) fn revision_at(revisions: Vec<Memory>, at: Timestamp) -> Option<Memory> {
+pub(in crate::verbs) fn revision_at(
+    revisions: Vec<StoredMemory>,
+    at: Timestamp,
+) -> Option<StoredMemory> {
     let then = revisions.into_iter().rev().find(|memory| memory.revised_at <= at);
     then.filter(|memory| memory.deleted_at.is_none())
 }
@@ -19,9 +21,9 @@ pub(in crate::verbs) fn revision_at(revisions: Vec<Memory>, at: Timestamp) -> Op
 pub(in crate::verbs) fn memory_then(
     tx: &dyn Transaction,
     sight: &Sight,
-    memory: &Memory,
+    memory: &StoredMemory,
     at: Timestamp,
-) -> Result<Option<Memory>> {
+) -> Result<Option<StoredMemory>> {
     if memory.revised_at <= at {
         return Ok(Some(memory.clone()).filter(|memory| memory.deleted_at.is_none()));
     }
@@ -36,15 +38,17 @@ pub(in crate::verbs) fn memory_then(
 pub(in crate::verbs) fn in_words_of(
     tx: &dyn Transaction,
     sight: &Sight,
-    memories: Vec<Memory>,
+    memories: Vec<StoredMemory>,
     at: Timestamp,
-) -> Result<Vec<Memory>> {
+) -> Result<Vec<StoredMemory>> {
     let then = memories.into_iter().filter_map(|memory| match memory.recorded_at > at {
         true => Some(Ok(memory)),
         false => {
             let then = memory_then(tx, sight, &memory, at).transpose()?;
-            let (trust, retraction) = (memory.trust, memory.retraction);
-            Some(then.map(|then| Memory { trust, retraction, ..then }))
+            Some(then.map(|mut then| {
+                (then.trust, then.retraction) = (memory.trust, memory.retraction.clone());
+                then
+            }))
         }
     });
     then.collect()

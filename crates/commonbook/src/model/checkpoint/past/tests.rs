@@ -5,18 +5,18 @@ use crate::base::id::CountingIds;
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::checkpoint::CheckpointKind;
 use crate::model::checkpoint::tests::{at, checkpoint};
-use crate::model::memory::{SaveMemory, Sharing};
+use crate::model::memory::{Memory, SaveMemory, Sharing};
 use crate::model::workspace::Workspace;
 
-fn memory(text: &str, revision: u64, hours: i64) -> Memory {
+fn memory(text: &str, revision: u64, hours: i64) -> StoredMemory {
     let caller = Caller::new(None, Workspace::fallback(), EntryPoint::Rest);
     let request = SaveMemory { text: text.to_owned(), ..SaveMemory::default() };
     let id = MemoryId::new(&CountingIds::default(), at(0));
     let memory = request.memory(&caller, Sharing::Shared, id, at(0)).expect("a memory");
-    Memory { revision, revised_at: at(hours), ..memory }
+    StoredMemory::of(Memory { revision, revised_at: at(hours), ..memory })
 }
 
-fn earlier(memory: &Memory, ended: Option<u64>, is_seen: bool) -> EarlierRevision {
+fn earlier(memory: &StoredMemory, ended: Option<u64>, is_seen: bool) -> EarlierRevision {
     EarlierRevision {
         memory: memory.id,
         revision: memory.revision,
@@ -33,7 +33,7 @@ fn a_memory_is_told_as_it_stood_at_the_position_of_the_checkpoint() {
     let [first, second, third] = [("three", 1, 0), ("five", 2, 3), ("seven", 3, 9)]
         .map(|(text, revision, hours)| memory(text, revision, hours));
     let text = |revisions: &[EarlierRevision]| {
-        memory_at(&third, revisions, &made).map(|memory| memory.text)
+        memory_at(&third, revisions, &made).map(|memory| memory.text.clone())
     };
     let table = [
         ("never changed", vec![], Some("seven")),
