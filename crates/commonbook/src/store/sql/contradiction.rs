@@ -79,6 +79,8 @@ pub(super) struct ClaimFilter<'c> {
     pub(super) keys: &'c [i64],
     /// Their owner, if it is one.
     pub(super) owner: Option<&'c Agent>,
+    /// A memory that does not count.
+    pub(super) except: Option<MemoryId>,
     /// A condition on `m`.
     pub(super) condition: &'c str,
     /// How many of each audience and key.
@@ -93,23 +95,42 @@ impl SqlTransaction<'_> {
         audiences: impl IntoIterator<Item = i64>,
         claims: &ClaimFilter<'_>,
     ) -> Result<BTreeMap<Reverse<u64>, StoredMemory>> {
-        let ClaimFilter { workspace, keys, owner, condition, limit } = claims;
-        let newest = format!(
-            "SELECT {MEMORY_COLUMNS}, c.sequence FROM claim c INDEXED BY claim_seen \
-             CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = c.sequence \
-             WHERE c.audience = ?2 AND c.key = ?3 AND (?4 IS NULL OR m.owner = ?4) AND {condition} \
-             ORDER BY c.sequence DESC LIMIT ?5"
-        );
-        let owner = owner.map(ToString::to_string);
-        let unseen = self.unseen("the audiences are those of a sight, or a follower reads them");
+        let ClaimFilter { workspace, keys, owner, except, condition, limit } = claims;
+        let audiences: Vec<i64> = audiences.into_iter().collect();
         let mut found: BTreeMap<Reverse<u64>, StoredMemory> = BTreeMap::new();
-        for audience in audiences {
-            for key in *keys {
-                let params = (workspace.as_str(), audience, *key, &owner, *limit);
-                found.extend(unseen.all(&newest, params, |row| {
-                    Ok((Reverse(row.get(memory::MEMORY_COLUMN_COUNT)?), memory::from_row(row)?))
-                })?);
-            }
+        if audiences.is_empty() || keys.is_empty() {
+            return Ok(found);
+        }
+        let claimed = |audience: &str, key: &str| {
+            format!(
+                "FROM claim c INDEXED BY claim_seen \
+                 CROSS JOIN memory m ON m.workspace = ?1 AND m.sequence = c.sequence \
+                 WHERE c.audience = {audience} AND c.key = {key} AND (?2 IS NULL OR m.owner = ?2) \
+                 AND (?3 IS NULL OR m.id <> ?3) AND {condition}"
+            )
+        };
+        // Most keys are those of no other memory: one statement finds the pairs that are.
+        let (audience, key) = ("CAST(a.value AS BIGINT)", "CAST(k.value AS BIGINT)");
+        let pairs = format!(
+            "SELECT {audience}, {key} FROM json_each(?4) a CROSS JOIN json_each(?5) k \
+             WHERE EXISTS (SELECT 1 {})",
+            claimed(audience, key)
+        );
+        let newest = format!(
+            "SELECT {MEMORY_COLUMNS}, c.sequence {} ORDER BY c.sequence DESC LIMIT ?6",
+            claimed("?4", "?5")
+        );
+        let (workspace, owner) = (workspace.as_str(), owner.map(ToString::to_string));
+        let except = except.map(|id| id.to_string());
+        let unseen = self.unseen("the audiences are those of a sight, or a follower reads them");
+        let asked = (workspace, &owner, &except, encode_json(&audiences)?, encode_json(keys)?);
+        let pairs: Vec<(i64, i64)> =
+            unseen.all(&pairs, asked, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for (audience, key) in pairs {
+            let params = (workspace, &owner, &except, audience, key, *limit);
+            found.extend(unseen.all(&newest, params, |row| {
+                Ok((Reverse(row.get(memory::MEMORY_COLUMN_COUNT)?), memory::from_row(row)?))
+            })?);
         }
         Ok(found)
     }
@@ -392,7 +413,14 @@ impl ContradictionRows for SqlTransaction<'_> {
         owner: Option<&Agent>,
         limit: u32,
     ) -> Result<Vec<StoredMemory>> {
-        let claims = ClaimFilter { workspace, keys, owner, condition: CURRENT_CONDITION, limit };
+        let claims = ClaimFilter {
+            workspace,
+            keys,
+            owner,
+            except: None,
+            condition: CURRENT_CONDITION,
+            limit,
+        };
         let found = self.memories_with_claims(self.audiences_of(sight, workspace)?, &claims)?;
         Ok(found.into_values().take(limit as usize).collect())
     }
@@ -404,8 +432,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<StoredMemory>> {
         let workspace = &memory.workspace;
-        let claims =
-            ClaimFilter { workspace, keys, owner: None, condition: CURRENT_CONDITION, limit };
+        let (except, condition) = (Some(memory.id), CURRENT_CONDITION);
+        let claims = ClaimFilter { workspace, keys, owner: None, except, condition, limit };
         let unseen = self.unseen(FOLLOWER_READS);
         let user = &memory.user_id;
         let many = "SELECT number FROM audience INDEXED BY audience_shared \

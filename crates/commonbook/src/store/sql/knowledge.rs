@@ -165,7 +165,7 @@ impl KnowledgeRows for SqlTransaction<'_> {
         limit: u32,
     ) -> Result<Vec<StoredMemory>> {
         let condition = "m.retraction IS NOT NULL AND m.deleted_at IS NULL";
-        let claims = ClaimFilter { workspace, keys, owner: None, condition, limit };
+        let claims = ClaimFilter { workspace, keys, owner: None, except: None, condition, limit };
         let found = self.memories_with_claims(self.audiences_of(sight, workspace)?, &claims)?;
         Ok(found.into_values().collect())
     }
