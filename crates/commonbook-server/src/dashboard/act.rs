@@ -3,21 +3,21 @@
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use commonbook::base::error::{Error, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access;
 use commonbook::model::token::TokenScope;
 use serde_json::Value;
 
 use super::door::{DashboardDoor, FormRequest, check_form, read_form};
 use super::request::{
-    BACK_FIELD, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, is_form_verb, items_on_lines,
-    own_path,
+    BACK_FIELD, CHANGED_PARAMETER, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, is_form_verb,
+    items_on_lines, own_path,
 };
 use super::response::{add_page_headers, page_response};
 use super::{entry, layout};
 use crate::call::run_cancellable;
 use crate::http_error::RequestId;
-use crate::verb;
+use crate::verb::{self, AGREE_STANDING};
 
 /// Calls the verb that the form names, and leads back to its page.
 pub(super) async fn act(
@@ -45,13 +45,19 @@ pub(super) async fn act(
             let page = layout::secret(secret, &back).into_string();
             page_response(page, StatusCode::OK, None)
         }
-        Ok(answer) => {
-            let mut response = Redirect::to(&target_after(&back, &verb, &answer)).into_response();
-            add_page_headers(response.headers_mut());
-            response
+        Ok(answer) => redirect(&target_after(&back, &verb, &answer)),
+        // The page says so, and shows what it is now.
+        Err(error) if verb == AGREE_STANDING && error.kind == ErrorKind::Conflict => {
+            redirect(&format!("{}?{CHANGED_PARAMETER}=1", back.split('?').next().unwrap_or(&back)))
         }
         Err(error) => door.error_page(&error, &id),
     }
+}
+
+fn redirect(target: &str) -> Response {
+    let mut response = Redirect::to(target).into_response();
+    add_page_headers(response.headers_mut());
+    response
 }
 
 async fn call_verb(

@@ -1,6 +1,7 @@
 //! The pages, in the order of the navigation.
 
 mod agents;
+mod agreements;
 mod cases;
 mod contexts;
 mod contradictions;
@@ -103,6 +104,14 @@ pub(super) const PAGES: &[DashboardPage] = &[
         begins_group: true,
         show: standing::show,
         show_item: Some(standing::show_role),
+    },
+    DashboardPage {
+        path: "agreements",
+        title: "Agreements",
+        key: "t",
+        begins_group: false,
+        show: agreements::show,
+        show_item: None,
     },
     DashboardPage {
         path: "agents",

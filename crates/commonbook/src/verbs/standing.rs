@@ -7,6 +7,7 @@ mod agreement;
 mod files;
 mod mirror;
 mod versions;
+mod waiting;
 
 use std::path::Path;
 
@@ -34,7 +35,7 @@ use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten}
 use commonbook_text::secrets;
 
 pub use agreement::project_notices;
-pub(in crate::verbs) use agreement::{ProjectParts, file_signer, project_parts};
+pub(in crate::verbs) use agreement::{ProjectParts, file_signer, forget_waiting, project_parts};
 pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
 pub(in crate::verbs) use versions::{StandingCause, StandingResult};
 
