@@ -14,6 +14,7 @@ mod memories;
 mod now;
 mod review;
 mod standing;
+mod vaults;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -111,6 +112,14 @@ pub(super) const PAGES: &[DashboardPage] = &[
         key: "t",
         begins_group: false,
         show: agreements::show,
+        show_item: None,
+    },
+    DashboardPage {
+        path: "vaults",
+        title: "Vaults",
+        key: "v",
+        begins_group: false,
+        show: vaults::show,
         show_item: None,
     },
     DashboardPage {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::world::{Cli, Door, Home, Server, WORKSPACE};
 
 /// Every page, and one thing on each page that has things.
-pub(crate) const PAGES: [&str; 14] = [
+pub(crate) const PAGES: [&str; 15] = [
     "now",
     "memories",
     "cases",
@@ -17,6 +17,7 @@ pub(crate) const PAGES: [&str; 14] = [
     "review",
     "standing",
     "agreements",
+    "vaults",
     "agents",
     "health",
     "find?q=tea",
@@ -88,6 +89,11 @@ impl Browser<'_> {
         verb: &str,
         fields: &[(&str, &str)],
     ) -> Shown {
+        self.send_to(&format!("/dashboard/w/{workspace}/do/{verb}"), fields)
+    }
+
+    /// Sends a form to this path.
+    pub(crate) fn send_to(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let page = self.get("memories").body;
         let token = between(&page, "name=\"form_token\" value=\"", "\"");
         let mut form = form_urlencoded::Serializer::new(String::new());
@@ -96,8 +102,7 @@ impl Browser<'_> {
             ("content-type", "application/x-www-form-urlencoded"),
             ("sec-fetch-site", "same-origin"),
         ];
-        let path = format!("/dashboard/w/{workspace}/do/{verb}");
-        self.request("POST", &path, &headers, &form.finish())
+        self.request("POST", path, &headers, &form.finish())
     }
 }
 
