@@ -264,7 +264,10 @@ impl<'p> VaultPlace<'p> {
             ids: &RandomIds::default(),
         };
         let report = vault.sync_again(cache, options)?;
-        VaultRegistry::note_writers(home, vault.folder.root(), report.strangers.iter().copied())?;
+        if !options.dry_run && !report.strangers.is_empty() {
+            let strangers = report.strangers.iter().copied();
+            VaultRegistry::note_writers(home, vault.folder.root(), strangers)?;
+        }
         if let (BookSource::Home { book, .. }, true) = (&self.source, report.changed_store()) {
             follow::embed_briefly(book);
         }

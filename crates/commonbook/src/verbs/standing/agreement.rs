@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::{fs, io};
 
-use super::files::{StandingFile, StandingFileCache, stage};
+use super::files::{StandingFile, StandingFileCache, StandingTarget, stage};
 use super::no_folder;
 use super::waiting::WaitingRecord;
 use crate::base::clock::{Clock as _, SystemClock};
@@ -22,6 +22,7 @@ use crate::model::standing::{
     AgreeStanding, AgreedFile, AuthorEvidence, FileSigner, ItemAuthor, LineChanges,
     StandingAgreement, StandingDocument, StandingKey, StandingLocation, StandingPart,
 };
+use crate::prompt::consent;
 use crate::verbs::Commonbook;
 
 /// The folder of the home with one file for each file that a person agreed to.
@@ -67,7 +68,8 @@ fn unsigned_text(parts: &[StandingPart]) -> Option<String> {
 fn waiting_text(home: &Path, parts: &[StandingPart], file: &StandingFile) -> Option<String> {
     let text = unsigned_text(parts)?;
     let agreed = agreed_sum(home, &agreement_name(file));
-    agreed.is_none_or(|agreed| agreed != sha256(&text)).then_some(text)
+    let is_agreed = agreed.is_some_and(|agreed| agreed == sha256(&text));
+    (!is_agreed).then_some(text)
 }
 
 /// The SHA-256 of the text that a person agreed to last, under the name of its agreement.
@@ -146,6 +148,15 @@ pub(in crate::verbs) fn forget_waiting(
     WaitingRecord::forget(home, phrases, apply)
 }
 
+/// Whether the person calls, at a terminal or at the pages: a command without an agent's name may be an
+/// agent's.
+fn is_at_hand(caller: &Caller) -> bool {
+    match caller.door {
+        EntryPoint::Dashboard => access::is_person(caller),
+        _ => caller.agent == Agent::human(),
+    }
+}
+
 impl Commonbook {
     /// Agrees to what the files of the caller's project have that this home has not signed. At the
     /// dashboard these are the texts that the readers of the workspace's projects have found.
@@ -159,11 +170,7 @@ impl Commonbook {
         caller: &Caller,
         request: &AgreeStanding,
     ) -> Result<StandingAgreement> {
-        let is_person = match caller.door {
-            EntryPoint::Dashboard => access::is_person(caller),
-            _ => caller.agent == Agent::human(),
-        };
-        if !is_person {
+        if !is_at_hand(caller) {
             let message = "only a person agrees to the files of a project";
             return Err(Error::new(ErrorKind::Forbidden, message)
                 .hint("Run `commonbook memory agree` at a terminal, without an agent's name."));
@@ -195,6 +202,29 @@ impl Commonbook {
             WaitingRecord::remove(home, name);
         }
         Ok(StandingAgreement { items: waiting.into_iter().map(|(_, found)| found).collect() })
+    }
+
+    /// A text of a file as its reader receives it: to an agent, what waits for a person is data.
+    ///
+    /// # Errors
+    /// `unavailable` if the machine has no random bits.
+    pub(super) fn text_for_reader(
+        &self,
+        caller: &Caller,
+        target: &StandingTarget,
+        text: String,
+    ) -> Result<String> {
+        let home = self.files.home().filter(|_| !target.is_in_home() && !is_at_hand(caller));
+        let Some(home) = home else { return Ok(text) };
+        let now = self.clock.now();
+        let file = StandingFile::of(target, text, None, now);
+        match waiting_text(home, &all_parts(home, caller, &file), &file) {
+            None => Ok(file.text.to_string()),
+            Some(_) => {
+                let fence = self.fence(caller)?;
+                Ok(consent::waiting_text(&target.path, &file.text, &fence, now))
+            }
+        }
     }
 
     /// What waits in the files of a project, with the names of the agreements.
