@@ -4,9 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::hash::sha256;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
-use commonbook::model::standing::{AgreedFile, StandingAction, StandingEdit, StandingLocation};
+use commonbook::model::standing::{
+    AgreedFile, StandingAction, StandingEdit, StandingLocation, TOLD_ENDING,
+};
 use commonbook::model::token::TokenScope;
 use commonbook::prompt::context::choose::ContextSource;
 use serde_json::json;
@@ -339,6 +342,29 @@ fn an_agreement_holds_for_the_text_that_a_person_was_shown() {
     let forget = json!({"id": id, "confirm": true});
     world.book.forget_memory(&person(), &request(forget)).unwrap();
     assert!(waits(&pages).is_empty());
+}
+
+#[test]
+fn a_text_that_stood_there_at_the_upgrade_needs_no_agreement() {
+    let world = World::new().with_files();
+    let text = "- The port is 8080\n";
+    let ((project, file), (other, _)) = (cloned(text), cloned(text));
+    let told = [(project.path().to_str().unwrap(), "engineer", sha256(text))];
+    let list = world.home().join(format!("commonbook.db{TOLD_ENDING}"));
+    fs::write(&list, serde_json::to_string(&told).unwrap()).unwrap();
+    let context = |of: &Path, role: &str| {
+        let reader = agent(&format!("x/{role}")).in_project(Some(of.to_owned()));
+        world.book.get_context(&reader, &request(json!({"task": "deploy"}))).unwrap().text
+    };
+    assert!(context(project.path(), "engineer").contains("8080"));
+    assert!(!context(other.path(), "engineer").contains("8080"), "another project");
+    fs::copy(&file, file.with_file_name("qa.md")).unwrap();
+    assert!(!context(project.path(), "qa").contains("8080"), "another role");
+    fs::write(&file, "- The port is 9090\n").unwrap();
+    assert!(!context(project.path(), "engineer").contains("9090"), "another text");
+    fs::write(&file, text).unwrap();
+    fs::remove_file(&list).unwrap();
+    assert!(!context(project.path(), "engineer").contains("8080"), "no upgrade");
 }
 
 #[test]

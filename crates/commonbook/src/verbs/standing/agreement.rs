@@ -20,10 +20,13 @@ use crate::model::caller::{Caller, EntryPoint};
 use crate::model::forgetting::ForgottenPhrases;
 use crate::model::standing::{
     AgreeStanding, AgreedFile, AuthorEvidence, FileSigner, ItemAuthor, LineChanges,
-    StandingAgreement, StandingDocument, StandingKey, StandingLocation, StandingPart,
+    StandingAgreement, StandingDocument, StandingKey, StandingLocation, StandingPart, TOLD_ENDING,
 };
 use crate::prompt::consent;
 use crate::verbs::Commonbook;
+
+/// The name of the store in the home.
+const STORE_FILE: &str = "commonbook.db";
 
 /// The folder of the home with one file for each file that a person agreed to.
 pub(super) const AGREEMENTS: &str = "agreements";
@@ -68,8 +71,19 @@ fn unsigned_text(parts: &[StandingPart]) -> Option<String> {
 fn waiting_text(home: &Path, parts: &[StandingPart], file: &StandingFile) -> Option<String> {
     let text = unsigned_text(parts)?;
     let agreed = agreed_sum(home, &agreement_name(file));
-    let is_agreed = agreed.is_some_and(|agreed| agreed == sha256(&text));
+    let is_agreed = agreed.is_some_and(|agreed| agreed == sha256(&text)) || was_told(home, file);
     (!is_agreed).then_some(text)
+}
+
+/// Whether this very text stood in this file, and in the store, at the upgrade from a version without
+/// agreements.
+fn was_told(home: &Path, file: &StandingFile) -> bool {
+    let list = fs::read(home.join(format!("{STORE_FILE}{TOLD_ENDING}")));
+    let told: Vec<(String, String, String)> =
+        list.ok().and_then(|list| serde_json::from_slice(&list).ok()).unwrap_or_default();
+    let StandingKey { project, role } = &file.target.key;
+    let sum = sha256(&file.text);
+    told.iter().any(|found| (&found.0, &found.1, &found.2) == (project, role, &sum))
 }
 
 /// The SHA-256 of the text that a person agreed to last, under the name of its agreement.
