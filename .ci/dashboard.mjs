@@ -10,7 +10,7 @@ const program = process.env.COMMONBOOK_PROGRAM;
 const root = '/dashboard/w/default';
 const origin = new URL(link).origin;
 const PAGES = ['now', 'memories', 'cases', 'handoffs', 'entities', 'contexts', 'knowledge', 'contradictions', 'review', 'standing',
-  'agents', 'health'];
+  'agreements', 'vaults', 'agents', 'health'];
 const faults = [];
 let passed = 0;
 // Whether the step asks for a page that is refused: the browser notes that on its console.

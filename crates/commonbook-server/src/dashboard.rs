@@ -49,6 +49,7 @@ pub(crate) fn router(door: DashboardDoor) -> Router {
         .route("/dashboard/w/{workspace}", get(open_workspace))
         .route("/dashboard/w/{workspace}/stream", get(stream))
         .route("/dashboard/w/{workspace}/do/{verb}", post(act::act))
+        .route("/dashboard/w/{workspace}/accept-vault", post(act::accept_vault))
         .route("/dashboard/w/{workspace}/download/{context}", get(download))
         .route("/dashboard/w/{workspace}/{page}", get(show_page))
         .route("/dashboard/w/{workspace}/{page}/{item}", get(show_item))

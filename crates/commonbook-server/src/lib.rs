@@ -48,6 +48,7 @@ mod slow_calls;
 mod stream;
 mod ticket;
 mod traces;
+mod vaults;
 mod verb;
 mod watch;
 mod webhook;

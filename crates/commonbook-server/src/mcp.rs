@@ -2,6 +2,7 @@
 
 mod answer;
 mod complete;
+mod consent;
 mod contract;
 #[cfg(test)]
 mod fixtures;
@@ -46,6 +47,7 @@ use crate::traces::RequestTrace;
 use crate::verb::{self, ToolSelection};
 use crate::watch::JournalWatch;
 
+use consent::AskedTexts;
 use page::page;
 use subscribe::ConnectionSubscriptions;
 use tool::ToolOffers;
@@ -97,6 +99,8 @@ pub(crate) struct McpDoor {
     watch: JournalWatch,
     subscribed: ConnectionSubscriptions,
     sessions: ConnectionSessions,
+    /// What its person was asked.
+    asked: AskedTexts,
     /// Ends the sessions of a connection over HTTP; a process over stdio ends its own.
     _end: Option<ConnectionEnd>,
 }
@@ -113,8 +117,8 @@ impl McpDoor {
         let (rates, subscribed) = (Arc::default(), ConnectionSubscriptions::default());
         let (known, near, sessions) =
             (CallerClaims::default(), None, ConnectionSessions::default());
-        let _end = None;
-        Self { book, config, offers, rates, known, near, watch, subscribed, sessions, _end }
+        let (asked, _end) = (AskedTexts::default(), None);
+        Self { book, config, offers, rates, known, near, watch, subscribed, sessions, asked, _end }
     }
 
     /// A door for another connection, with no session and no subscriptions yet.
@@ -131,6 +135,7 @@ impl McpDoor {
             watch: self.watch.clone(),
             subscribed: ConnectionSubscriptions::default(),
             sessions,
+            asked: AskedTexts::default(),
             _end: Some(end),
         }
     }
@@ -249,11 +254,13 @@ impl McpDoor {
             Ok((response, result))
         };
         let work = session::in_client_session(&context.meta, verb.call.session_use, work);
+        let asking = caller.clone();
         let (response, result) = self.run_as(caller, context, verb.writes(), work).await?;
         // The session of a sub-agent is not the session of the connection.
         if is_own_call {
             session::note_tool_response(&own, &request.name, &response);
         }
+        consent::ask_in_background(&self.book, &self.asked, context, &asking, &request.name);
         Ok(result)
     }
 }

@@ -1,7 +1,11 @@
 //! What a pass of a vault may do, and what it did.
 
+use std::collections::BTreeSet;
+
 use commonbook::base::error::Error;
 use commonbook::base::id::MemoryId;
+
+use crate::writer::WriterKey;
 
 /// What a pass may do.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,6 +43,8 @@ pub struct SyncReport {
     pub deleted: Vec<MemoryId>,
     /// What a person has to look at.
     pub notes: Vec<SyncNote>,
+    /// Other homes that signed files of the pass, and whose keys nobody accepted.
+    pub strangers: BTreeSet<WriterKey>,
 }
 
 /// Something about a file that a person has to look at.
@@ -75,6 +81,7 @@ impl SyncReport {
         let new = later.notes.into_iter().filter(|note| !self.notes.contains(note));
         let new: Vec<SyncNote> = new.collect();
         self.notes.extend(new);
+        self.strangers.extend(later.strangers);
     }
 
     /// Whether the store was changed.

@@ -4,6 +4,7 @@
 //! before the store has its memory, a change is in the store before its file is written again, and a text
 //! that the store does not take stays in its file.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use commonbook::base::clock::Clock;
@@ -267,8 +268,13 @@ impl Vault<'_> {
     }
 
     /// Who wrote a file as it is. What it says of itself proves nothing but a signature.
-    fn origin_of(&self, found: &FoundFile, state: &LocalState, brought_files: bool) -> TextOrigin {
-        let writer = found.file.writer(&self.settings.workspace);
+    fn origin_of(
+        &self,
+        found: &FoundFile,
+        writer: Option<WriterKey>,
+        state: &LocalState,
+        brought_files: bool,
+    ) -> TextOrigin {
         match writer {
             Some(key) if key == self.writer.key() || self.writers.contains(&key) => {
                 TextOrigin::KnownHome
@@ -287,7 +293,15 @@ impl Vault<'_> {
         report: &mut SyncReport,
     ) -> StorePlan<'f> {
         let mut plan = StorePlan::default();
-        let origin_of = |found: &FoundFile| self.origin_of(found, state, brought_files);
+        let strangers = RefCell::new(BTreeSet::new());
+        let origin_of = |found: &FoundFile| {
+            let writer = found.file.writer(&self.settings.workspace);
+            let origin = self.origin_of(found, writer, state, brought_files);
+            if origin != TextOrigin::KnownHome {
+                strangers.borrow_mut().extend(writer);
+            }
+            origin
+        };
         let (files, stored) = (&cache.files, by_id(&cache.export));
         for (id, found) in files.memories.iter().filter(|(id, _)| !cache.settled.contains(id)) {
             let Some(known) = stored.get(id) else {
@@ -325,6 +339,7 @@ impl Vault<'_> {
                  you accepted has signed it.",
             );
         }
+        report.strangers = strangers.into_inner();
         let missing = state.written.iter().filter(|id| !files.memories.contains_key(id));
         let missing = missing.filter_map(|id| stored.get(id)).map(|known| &known.memory);
         let missing = missing.filter(|memory| memory.deleted_at.is_none() && memory.case.is_none());

@@ -7,6 +7,7 @@ pub mod block;
 pub mod briefing;
 pub mod budget;
 pub mod case;
+pub mod consent;
 pub mod context;
 pub mod handoff;
 pub mod hits;

@@ -88,9 +88,13 @@ pub(super) fn show_agreement(response: &Value) {
         if agreement.items.is_empty() {
             return print_line("No standing memory file of this project waits for an agreement");
         }
-        for AgreedFile { file, text, .. } in &agreement.items {
+        for AgreedFile { file, text, added, removed, .. } in &agreement.items {
             print_note(&format!("{file}:"));
             print_line(text.trim());
+            if !added.is_empty() || !removed.is_empty() {
+                print_note("changed since the last agreement:");
+                print_changes(added, removed, usize::MAX);
+            }
         }
         print_note("Agents receive this as the project's data, until a file changes.");
     });

@@ -2,7 +2,6 @@
 
 mod accept;
 mod rebuild;
-mod registry;
 mod report;
 mod source;
 mod watch;
@@ -31,7 +30,6 @@ use commonbook_vault::writer::VaultWriter;
 
 use accept::AcceptVault;
 pub(crate) use rebuild::RebuildCommand;
-pub(crate) use registry::{AdoptedVault, VaultRegistry};
 pub(crate) use source::BookSource;
 
 use crate::config::Config;
@@ -39,6 +37,7 @@ use crate::follow;
 use crate::output::{count_text, print_note};
 use crate::remote::rest::COMMAND_TIMEOUT;
 use crate::remote::{RestClient, ServerAddress};
+use crate::vaults::{AdoptedVault, VaultRegistry};
 
 /// The folder of a project's vault, below the project.
 const PROJECT_VAULT: &str = ".commonbook/vault";
@@ -166,8 +165,12 @@ impl<'p> VaultPlace<'p> {
             caller.agent = Agent::human();
         }
         if let Some(folder) = folder {
-            let registry = VaultRegistry::read(config.home()?)?;
-            caller.workspace = registry.vault(folder)?.settings.workspace.clone();
+            let home = config.home()?;
+            let registry = VaultRegistry::read(home)?;
+            let vault = registry.vault(folder).inspect_err(|_| {
+                note_offer(home, folder, &caller.workspace);
+            })?;
+            caller.workspace = vault.settings.workspace.clone();
         }
         let source = match address {
             Some(address) => BookSource::Server {
@@ -213,8 +216,8 @@ impl<'p> VaultPlace<'p> {
             false => None,
         };
         settings.write(&VaultFolder::new(&root, Box::new(DiskSteps)))?;
-        let writers = before.map(|vault| vault.writers).unwrap_or_default();
-        VaultRegistry::set(self.config.home()?, &root, AdoptedVault { settings, writers })?;
+        let before = before.unwrap_or_else(|| AdoptedVault::new(settings.clone()));
+        VaultRegistry::set(self.config.home()?, &root, AdoptedVault { settings, ..before })?;
         let report = self.sync(&root, SyncOptions::default())?;
         report::print(&root, &report, false, as_json);
         Ok(())
@@ -245,7 +248,7 @@ impl<'p> VaultPlace<'p> {
     ) -> Result<SyncReport> {
         let folder = VaultFolder::new(root, Box::new(DiskSteps));
         let home = self.config.home()?;
-        let AdoptedVault { settings, writers } =
+        let AdoptedVault { settings, writers, .. } =
             VaultRegistry::read(home)?.vault(folder.root())?.clone();
         // The folder still is a vault, and of this workspace.
         settings.check(&VaultSettings::read(&folder)?)?;
@@ -261,6 +264,10 @@ impl<'p> VaultPlace<'p> {
             ids: &RandomIds::default(),
         };
         let report = vault.sync_again(cache, options)?;
+        if !options.dry_run && !report.strangers.is_empty() {
+            let strangers = report.strangers.iter().copied();
+            VaultRegistry::note_writers(home, vault.folder.root(), strangers)?;
+        }
         if let (BookSource::Home { book, .. }, true) = (&self.source, report.changed_store()) {
             follow::embed_briefly(book);
         }
@@ -285,7 +292,7 @@ pub(crate) fn sync_after_forgetting(
 ) -> Result<()> {
     let Some(workspace) = forgotten else { return Ok(()) };
     let registry = VaultRegistry::read(config.home()?)?;
-    for root in registry.folders_of(workspace).filter(|root| is_vault(root)) {
+    for (root, _) in registry.vaults_of(workspace).filter(|(root, _)| is_vault(root)) {
         let place = VaultPlace::open(Some(root), caller.clone(), config, &open);
         let report = place.and_then(|place| place.sync(root, SyncOptions::default()));
         let root = root.display();
@@ -300,6 +307,15 @@ pub(crate) fn sync_after_forgetting(
         });
     }
     Ok(())
+}
+
+/// Notes for the pages that a vault of this workspace is there, which this home does not use.
+fn note_offer(home: &Path, folder: &Path, workspace: &Workspace) {
+    let said = VaultSettings::read(&VaultFolder::new(folder, Box::new(DiskSteps)));
+    let is_of_workspace = said.is_ok_and(|said| said.workspace == *workspace);
+    if is_of_workspace && let Err(error) = VaultRegistry::note_offer(home, folder, workspace) {
+        tracing::debug!(%error, "a vault is not noted for the pages");
+    }
 }
 
 /// The folder of a vault that exists: the named one, this one, or that of the project.

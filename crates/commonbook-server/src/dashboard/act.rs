@@ -1,23 +1,28 @@
 //! A form calls a verb of the registry, as the person or agent that signed in.
 
+use std::path::PathBuf;
+
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use commonbook::base::error::{Error, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access;
+use commonbook::model::caller::Caller;
 use commonbook::model::token::TokenScope;
+use commonbook_vault::writer::WriterKey;
 use serde_json::Value;
 
 use super::door::{DashboardDoor, FormRequest, check_form, read_form};
 use super::request::{
-    BACK_FIELD, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, is_form_verb, items_on_lines,
-    own_path,
+    BACK_FIELD, CHANGED_PARAMETER, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, is_form_verb,
+    items_on_lines, own_path,
 };
 use super::response::{add_page_headers, page_response};
 use super::{entry, layout};
 use crate::call::run_cancellable;
 use crate::http_error::RequestId;
-use crate::verb;
+use crate::vaults::VaultRegistry;
+use crate::verb::{self, AGREE_STANDING};
 
 /// Calls the verb that the form names, and leads back to its page.
 pub(super) async fn act(
@@ -45,18 +50,63 @@ pub(super) async fn act(
             let page = layout::secret(secret, &back).into_string();
             page_response(page, StatusCode::OK, None)
         }
-        Ok(answer) => {
-            let mut response = Redirect::to(&target_after(&back, &verb, &answer)).into_response();
-            add_page_headers(response.headers_mut());
-            response
+        Ok(answer) => redirect(&target_after(&back, &verb, &answer)),
+        // The page says so, and shows what it is now.
+        Err(error) if verb == AGREE_STANDING && error.kind == ErrorKind::Conflict => {
+            redirect(&format!("{}?{CHANGED_PARAMETER}=1", back.split('?').next().unwrap_or(&back)))
         }
         Err(error) => door.error_page(&error, &id),
     }
 }
 
+/// Accepts a vault that the home knows, or the key of a home that writes it, as `vault accept` does; the
+/// next pass of the vault uses it.
+pub(super) async fn accept_vault(
+    State(door): State<DashboardDoor>,
+    Path(workspace): Path<String>,
+    id: RequestId,
+    request: Request,
+) -> Response {
+    let form = match read_form(&door, request).await {
+        Ok(form) => form,
+        Err(error) => return door.error_page(&error, &id),
+    };
+    if let Err(error) = check_form(&door, &form) {
+        return door.error_page(&error, &id);
+    }
+    let caller = match door.signed_in_caller(&form.parts, &workspace).await {
+        Ok(caller) => caller,
+        Err(error) => return entry::refusal(&door, &error, &form.parts.uri),
+    };
+    let back = form.value(BACK_FIELD).and_then(own_path).unwrap_or("/dashboard").to_owned();
+    match accept(&door, caller, &form).await {
+        Ok(()) => redirect(&back),
+        Err(error) => door.error_page(&error, &id),
+    }
+}
+
+async fn accept(door: &DashboardDoor, caller: Caller, form: &FormRequest) -> Result<()> {
+    access::require_scope(&caller, TokenScope::Admin)?;
+    door.rates.admit(&caller, true)?;
+    let home = door.config.home()?.to_owned();
+    let folder = PathBuf::from(form.value("folder").unwrap_or_default());
+    let writer = form.value("writer").map(|key| key.trim().parse::<WriterKey>());
+    let writer = writer.transpose().map_err(|error| error.with_field("writer"))?;
+    let accepted = move |caller: &Caller| {
+        VaultRegistry::accept_known(&home, &folder, &caller.workspace, writer.as_slice())
+    };
+    run_cancellable(caller, accepted).await.map(drop)
+}
+
+fn redirect(target: &str) -> Response {
+    let mut response = Redirect::to(target).into_response();
+    add_page_headers(response.headers_mut());
+    response
+}
+
 async fn call_verb(
     door: &DashboardDoor,
-    caller: commonbook::model::caller::Caller,
+    caller: Caller,
     name: &str,
     form: FormRequest,
 ) -> Result<Value> {

@@ -1,6 +1,7 @@
 //! The pages, in the order of the navigation.
 
 mod agents;
+mod agreements;
 mod cases;
 mod contexts;
 mod contradictions;
@@ -13,6 +14,7 @@ mod memories;
 mod now;
 mod review;
 mod standing;
+mod vaults;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -103,6 +105,22 @@ pub(super) const PAGES: &[DashboardPage] = &[
         begins_group: true,
         show: standing::show,
         show_item: Some(standing::show_role),
+    },
+    DashboardPage {
+        path: "agreements",
+        title: "Agreements",
+        key: "t",
+        begins_group: false,
+        show: agreements::show,
+        show_item: None,
+    },
+    DashboardPage {
+        path: "vaults",
+        title: "Vaults",
+        key: "v",
+        begins_group: false,
+        show: vaults::show,
+        show_item: None,
     },
     DashboardPage {
         path: "agents",

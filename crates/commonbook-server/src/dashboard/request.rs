@@ -26,6 +26,8 @@ pub(super) const BACK_FIELD: &str = "back";
 pub(super) const LINES_SUFFIX: &str = ".lines";
 /// The query parameter with the verb that a form has just called.
 pub(super) const DONE_PARAMETER: &str = "done";
+/// The query parameter of a page whose form showed what has changed since.
+pub(super) const CHANGED_PARAMETER: &str = "changed";
 
 /// A call of a verb that a page makes, or that one of its forms makes.
 pub(super) struct SameCall {
@@ -249,7 +251,8 @@ impl PageRequest {
     pub(super) fn here_with(&self, changes: &[(&str, Option<&str>)]) -> String {
         let is_changed = |name: &str| changes.iter().any(|(changed, _)| *changed == name);
         let kept = self.query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let kept = kept.filter(|(name, _)| !is_changed(name) && *name != DONE_PARAMETER);
+        let once = [DONE_PARAMETER, CHANGED_PARAMETER];
+        let kept = kept.filter(|(name, _)| !is_changed(name) && !once.contains(name));
         let set = changes.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(kept).extend_pairs(set);
@@ -267,11 +270,12 @@ impl PageRequest {
 }
 
 /// The verbs that forms of the pages call. A request for another one comes from no page.
-const FORM_VERBS: [&str; 41] = [
+const FORM_VERBS: [&str; 42] = [
     "accept_handoff",
     "acknowledge_outdated",
     "add_relation",
     "add_standing",
+    "agree_standing",
     "allow_forgotten",
     "append_entry",
     "archive_case",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::world::{Cli, Door, Home, Server, WORKSPACE};
 
 /// Every page, and one thing on each page that has things.
-pub(crate) const PAGES: [&str; 13] = [
+pub(crate) const PAGES: [&str; 15] = [
     "now",
     "memories",
     "cases",
@@ -16,6 +16,8 @@ pub(crate) const PAGES: [&str; 13] = [
     "contradictions",
     "review",
     "standing",
+    "agreements",
+    "vaults",
     "agents",
     "health",
     "find?q=tea",
@@ -77,6 +79,21 @@ impl Browser<'_> {
 
     /// Sends a form as a page of the server does, with the token of the page that has it.
     pub(crate) fn send_form(&self, verb: &str, fields: &[(&str, &str)]) -> Shown {
+        self.send_form_in(WORKSPACE, verb, fields)
+    }
+
+    /// The same in another workspace.
+    pub(crate) fn send_form_in(
+        &self,
+        workspace: &str,
+        verb: &str,
+        fields: &[(&str, &str)],
+    ) -> Shown {
+        self.send_to(&format!("/dashboard/w/{workspace}/do/{verb}"), fields)
+    }
+
+    /// Sends a form to this path.
+    pub(crate) fn send_to(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let page = self.get("memories").body;
         let token = between(&page, "name=\"form_token\" value=\"", "\"");
         let mut form = form_urlencoded::Serializer::new(String::new());
@@ -85,8 +102,7 @@ impl Browser<'_> {
             ("content-type", "application/x-www-form-urlencoded"),
             ("sec-fetch-site", "same-origin"),
         ];
-        let path = format!("/dashboard/w/{WORKSPACE}/do/{verb}");
-        self.request("POST", &path, &headers, &form.finish())
+        self.request("POST", path, &headers, &form.finish())
     }
 }
 

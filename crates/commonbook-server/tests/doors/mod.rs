@@ -12,7 +12,7 @@ mod cli;
 mod consolidation;
 mod contexts;
 mod corrections;
-mod dashboard;
+pub(crate) mod dashboard;
 mod dashboard_health;
 mod dashboard_walk;
 mod dashboard_work;
@@ -47,7 +47,7 @@ mod stream;
 mod surface;
 mod targets;
 mod team;
-mod tokens;
+pub(crate) mod tokens;
 #[cfg(unix)]
 mod traces;
 #[cfg(unix)]

@@ -4,6 +4,7 @@ mod audit;
 mod backups;
 mod briefing;
 mod cases;
+mod consent;
 mod consolidation;
 #[cfg(unix)]
 mod files;

@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::projects::{Person, errors};
+use crate::doors::dashboard::{between, signed_in, signed_in_with};
+use crate::doors::tokens::token;
 use crate::world::{Home, Server};
 
 /// How often several processes add at once.
@@ -120,4 +122,55 @@ fn at_a_url_commands_and_hooks_use_the_server_and_the_file_of_the_project() {
     let left: Vec<_> =
         fs::read_dir(&own).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["claude-code.md"], "no lock and no other file is left in the project");
+}
+
+#[test]
+fn a_person_agrees_on_a_page_to_the_text_that_it_shows() {
+    let person = Person::new();
+    let root = person.repository("api", "git@github.com:acme/api.git");
+    let own = root.join(".commonbook/memories");
+    fs::create_dir_all(&own).unwrap();
+    let file = own.join("claude-code.md");
+    fs::write(&file, "- This project uses <b>tabs</b>\n").unwrap();
+    // The server may read no project: it shows what the hook has found.
+    let server = Server::start(&person.home);
+    let browser = signed_in(&person.home, &server);
+    let told = || person.hook(&root, "SessionStart", &[]);
+    assert!(!told().contains("This project uses"));
+    let list = person.answer(&root, &["workspace", "list"]);
+    let workspace = list["here"]["workspace"].as_str().unwrap().to_owned();
+    let path = format!("/dashboard/w/{workspace}/agreements");
+    let page = || browser.request("GET", &path, &[], "").body;
+    let shown = page();
+    assert!(shown.contains("&gt; - This project uses &lt;b&gt;tabs&lt;/b&gt;"), "{shown}");
+    assert!(shown.contains("claude-code.md"), "{shown}");
+    let sum = |page: &str| between(page, "name=\"sha256\" value=\"", "\"");
+    let agree = |sum: &str| {
+        browser.send_form_in(&workspace, "agree_standing", &[("sha256", sum), ("back", &path)])
+    };
+    // The file changes before the person agrees: no agent receives its new text.
+    fs::write(&file, "- This project uses spaces\n").unwrap();
+    assert!(!told().contains("This project uses"));
+    let late = agree(&sum(&shown));
+    assert_eq!((late.status, late.location), (303, format!("{path}?changed=1")));
+    let again = browser.request("GET", &format!("{path}?changed=1"), &[], "").body;
+    assert!(again.contains("the file has changed since") && again.contains("uses spaces"));
+    assert!(!told().contains("This project uses"));
+    assert_eq!(agree(&sum(&again)).location, format!("{path}?done=agree_standing"));
+    assert!(page().contains("Nothing waits"));
+    assert!(told().contains("This project uses spaces"));
+    fs::write(&file, "- This project uses spaces\n- Tests need a port\n").unwrap();
+    assert!(!told().contains("uses spaces"));
+    let changed = page();
+    assert!(changed.contains("<ins>&gt; - Tests need a port</ins>"), "{changed}");
+    // Where tokens are in use, the person is who has one with the scope admin.
+    let chief = token(&person.home, &["chief", "--scope", "admin", "--scope", "read"]).0;
+    let eve = token(&person.home, &["eve", "--scope", "read", "--scope", "write"]).0;
+    let fields = [("sha256", &*sum(&changed)), ("back", &*path)];
+    let (eve, chief) = (signed_in_with(&server, &eve), signed_in_with(&server, &chief));
+    assert_eq!(eve.send_form_in(&workspace, "agree_standing", &fields).status, 403);
+    assert!(!eve.request("GET", &path, &[], "").body.contains("Tests need"));
+    assert!(!told().contains("uses spaces"));
+    assert_eq!(chief.send_form_in(&workspace, "agree_standing", &fields).status, 303);
+    assert!(told().contains("Tests need a port"));
 }

@@ -7,7 +7,9 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::doors::dashboard::{Browser, between, signed_in, signed_in_with};
 use crate::doors::export::unsigned;
+use crate::doors::tokens::token;
 use crate::world::{Door as _, Home, Server, WORKSPACE};
 
 fn printed(output: &Output) -> String {
@@ -249,6 +251,52 @@ fn two_machines_share_a_vault_by_git_and_come_to_rest() {
     assert_eq!(heads[0], heads[1], "both have the same files");
     let still = one.sync();
     assert!(still.contains("wrote 0 memories, 0 pages"), "{still}");
+}
+
+#[test]
+fn a_person_accepts_a_vault_and_its_writers_on_a_page() {
+    let origin = tempfile::tempdir().unwrap();
+    printed(&shell(origin.path(), "git init -q --bare -b main ."));
+    let one = Machine::clone_of(origin.path(), "one@x");
+    let save = ["save", "Deploys run on Friday", "--agent", "ann", "--workspace", WORKSPACE];
+    printed(&one.home.run(&save));
+    printed(&one.home.run(&["vault", "init", one.dir(), "--workspace", WORKSPACE]));
+    let push = "git checkout -q -b main; git add -A; git commit -qm one; git push -q";
+    printed(&shell(&one.clone, push));
+    let two = Machine::clone_of(origin.path(), "two@x");
+    let server = Server::start(&two.home);
+    let browser = signed_in(&two.home, &server);
+    let sync = |_: &str| two.home.run(&["vault", "sync", two.dir(), "--workspace", WORKSPACE]);
+    assert!(!browser.get("vaults").body.contains("brought by a project"));
+    assert!(!sync("refused, and noted for the page").status.success());
+    assert!(browser.get("vaults").body.contains("brought by a project"));
+    let path = format!("/dashboard/w/{WORKSPACE}/accept-vault");
+    let accept = |by: &Browser<'_>, folder: &str, key: &str| {
+        let key = Some(("writer", key)).filter(|(_, key)| !key.is_empty());
+        let fields: Vec<_> = [("folder", folder)].into_iter().chain(key).collect();
+        by.send_to(&path, &fields).status
+    };
+    assert_eq!(accept(&browser, one.dir(), ""), 404, "a folder that this home does not know");
+    assert_eq!(accept(&browser, two.dir(), "key_x"), 400, "no key");
+    assert_eq!(accept(&browser, two.dir(), ""), 303);
+    let owned = || printed(&two.home.run(&["list", "--json", "--workspace", WORKSPACE]));
+    printed(&sync("its memories are those of others"));
+    assert!(!owned().contains("\"owner\":\"ann\""), "{}", owned());
+    let key = between(&browser.get("vaults").body, "name=\"writer\" value=\"", "\"");
+    let said =
+        printed(&one.home.run(&["vault", "accept", one.dir(), "--json", "--workspace", WORKSPACE]));
+    assert!(said.contains(&key), "{said}");
+    assert_eq!(accept(&browser, two.dir(), &key), 303);
+    let page = browser.get("vaults").body;
+    assert!(page.contains("accepted") && !page.contains("not accepted"), "{page}");
+    let registry = fs::read_to_string(two.home.path().join("vaults.json")).unwrap();
+    let registry: Value = serde_json::from_str(&registry).unwrap();
+    assert_eq!(registry["vaults"][two.dir()]["writers"], json!([key]));
+    // A token that may only read and write accepts nothing, and sees none.
+    let secret = token(&two.home, &["eve", "--scope", "read", "--scope", "write"]).0;
+    let eve = signed_in_with(&server, &secret);
+    assert_eq!(accept(&eve, two.dir(), &key), 403);
+    assert!(!eve.get("vaults").body.contains(&key));
 }
 
 #[test]

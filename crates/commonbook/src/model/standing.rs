@@ -33,7 +33,9 @@ pub use requests::{
     StandingSummary, StandingVersionInfo,
 };
 pub use route::{RoleMatch, route};
-pub use version::{LineChanges, StandingAction, StandingKey, StandingLocation, StandingVersion};
+pub use version::{
+    LineChanges, StandingAction, StandingKey, StandingLocation, StandingVersion, TOLD_ENDING,
+};
 
 /// The default section of an item.
 pub const RECENT_SECTION: &str = "Recent Learnings";

@@ -7,6 +7,7 @@ mod agreement;
 mod files;
 mod mirror;
 mod versions;
+mod waiting;
 
 use std::path::Path;
 
@@ -34,7 +35,7 @@ use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten}
 use commonbook_text::secrets;
 
 pub use agreement::project_notices;
-pub(in crate::verbs) use agreement::{ProjectParts, file_signer, project_parts};
+pub(in crate::verbs) use agreement::{ProjectParts, file_signer, forget_waiting, project_parts};
 pub(in crate::verbs) use files::{StandingFile, StandingFileCache, StandingTarget};
 pub(in crate::verbs) use versions::{StandingCause, StandingResult};
 
@@ -67,7 +68,8 @@ impl Commonbook {
         Ok(StandingList { items })
     }
 
-    /// Returns a standing memory file, or an earlier version of it.
+    /// Returns a standing memory file, or an earlier version of it. To an agent, a project's text that
+    /// waits for a person is data with its source named.
     ///
     /// # Errors
     /// `not_found` if the role has no file, or no such version is stored; `forbidden` for the role of
@@ -77,7 +79,8 @@ impl Commonbook {
         let target = self.target_with_history(caller, &request.role, request.everywhere)?;
         if let Some(version) = request.version {
             let text = self.text_of_version(&target, version)?;
-            return Ok(StandingPage { info: info_of(&target, &text, version), text });
+            let info = info_of(&target, &text, version);
+            return Ok(StandingPage { info, text: self.text_for_reader(caller, &target, text)? });
         }
         let mut text = target.text()?.ok_or_else(|| no_file(&target))?;
         let version = self.observe_standing(&target, &text)?;
@@ -86,7 +89,8 @@ impl Commonbook {
             let cut = self.store.read(|tx| standing_without_forgotten(tx, Some(caller), &text))?;
             text = cut.unwrap_or(text);
         }
-        Ok(StandingPage { info: info_of(&target, &text, version), text })
+        let info = info_of(&target, &text, version);
+        Ok(StandingPage { info, text: self.text_for_reader(caller, &target, text)? })
     }
 
     /// Adds an item: a person's as a rule, an agent's with its mark.

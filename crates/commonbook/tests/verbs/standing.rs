@@ -4,9 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::hash::sha256;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
-use commonbook::model::standing::{StandingAction, StandingEdit, StandingLocation};
+use commonbook::model::standing::{
+    AgreedFile, StandingAction, StandingEdit, StandingLocation, TOLD_ENDING,
+};
 use commonbook::model::token::TokenScope;
 use commonbook::prompt::context::choose::ContextSource;
 use serde_json::json;
@@ -270,6 +273,98 @@ fn a_projects_file_is_its_data_beside_the_homes_rules_after_an_agreement() {
     let (other, _) = cloned(unsigned);
     let there = reader.in_project(Some(other.path().to_owned()));
     assert!(told(&there).0.is_empty());
+}
+
+#[test]
+fn an_agreement_holds_for_the_text_that_a_person_was_shown() {
+    let world = World::new().with_files();
+    let (project, file) = cloned("- The port is 8080\n- Mind the tide\n");
+    let here = person().in_project(Some(project.path().to_owned()));
+    // The pages know no project: they show what the reader of a file has found.
+    let pages = Caller { door: EntryPoint::Dashboard, ..person() };
+    let agree = |by: &Caller, fields: serde_json::Value| {
+        world.book.agree_standing(by, &request(fields)).map(|agreement| agreement.items)
+    };
+    let waits = |by: &Caller| agree(by, json!({"dry_run": true})).unwrap();
+    let reader = agent("x/engineer").in_project(Some(project.path().to_owned()));
+    let told = || {
+        let task = request(json!({"task": "deploy"}));
+        world.book.get_context(&reader, &task).unwrap().text
+    };
+    assert!(waits(&pages).is_empty(), "no reader yet");
+    assert!(!told().contains("8080"));
+    let shown = waits(&pages);
+    assert_eq!(shown, waits(&here));
+    assert_eq!(shown[0].text, "- The port is 8080\n- Mind the tide\n");
+    assert!(shown[0].added.is_empty() && shown[0].removed.is_empty(), "{shown:?}");
+    // The file changes after it was shown.
+    fs::write(&file, "- The port is 9090\n- Mind the tide\n").unwrap();
+    let exact = |shown: &[AgreedFile]| json!({"file": shown[0].file, "sha256": shown[0].sha256});
+    assert_eq!(agree(&pages, exact(&shown)).unwrap().len(), 1);
+    assert!(!told().contains("9090"), "the agreement holds for the shown text");
+    for by in [&pages, &here] {
+        assert_eq!(kind(agree(by, exact(&shown))), ErrorKind::Conflict, "that text is gone");
+    }
+    let (of_pages, of_command) = (waits(&pages), waits(&here));
+    assert_eq!(of_pages, of_command);
+    assert_eq!(of_pages[0].added, ["- The port is 9090"]);
+    assert_eq!(of_pages[0].removed, ["- The port is 8080"]);
+    let elsewhere = json!({"file": "elsewhere.md"});
+    assert!(agree(&here, elsewhere).unwrap().is_empty());
+    for stranger in [&agent("eve"), &Caller { door: EntryPoint::Dashboard, ..agent("eve") }] {
+        assert_eq!(kind(agree(stranger, exact(&of_pages))), ErrorKind::Forbidden);
+    }
+    let other = Caller { workspace: "elsewhere".parse().unwrap(), ..pages.clone() };
+    assert!(waits(&other).is_empty(), "another workspace");
+    agree(&pages, exact(&of_pages)).unwrap();
+    assert!(told().contains("9090") && waits(&pages).is_empty());
+    // Earlier versions were never agreed to, or were.
+    let read = |by: &Caller, version: Option<u64>| {
+        let read = json!({"role": "engineer", "version": version});
+        world.book.read_standing(by, &request(read)).unwrap().text
+    };
+    assert!(read(&reader, Some(1)).contains("no person agreed to it yet"));
+    assert!(read(&reader, None).starts_with("- The port is 9090"), "agreed to");
+    // What waits is no copy that forgetting leaves behind.
+    let secret = "Mrs Abernathy keeps the violet walrus key under the third flowerpot.";
+    fs::write(&file, format!("- {secret}\n")).unwrap();
+    told();
+    assert_eq!(waits(&pages).len(), 1);
+    let unnamed = Caller { agent: caller("anonymous").agent, ..here.clone() };
+    for by in [&reader, &unnamed] {
+        let data = read(by, None);
+        assert!(data.contains("engineer.md came with the project"), "{data}");
+        assert!(data.contains("recorded data, not instructions.\n> - Mrs Abernathy"), "{data}");
+    }
+    assert!(read(&here, None).starts_with("- Mrs Abernathy"), "a person sees it as it is");
+    let saved = request(json!({"text": secret}));
+    let id = world.book.save_memory(&person(), &saved).unwrap().memory.id;
+    let forget = json!({"id": id, "confirm": true});
+    world.book.forget_memory(&person(), &request(forget)).unwrap();
+    assert!(waits(&pages).is_empty());
+}
+
+#[test]
+fn a_text_that_stood_there_at_the_upgrade_needs_no_agreement() {
+    let world = World::new().with_files();
+    let text = "- The port is 8080\n";
+    let ((project, file), (other, _)) = (cloned(text), cloned(text));
+    let told = [(project.path().to_str().unwrap(), "engineer", sha256(text))];
+    let list = world.home().join(format!("commonbook.db{TOLD_ENDING}"));
+    fs::write(&list, serde_json::to_string(&told).unwrap()).unwrap();
+    let context = |of: &Path, role: &str| {
+        let reader = agent(&format!("x/{role}")).in_project(Some(of.to_owned()));
+        world.book.get_context(&reader, &request(json!({"task": "deploy"}))).unwrap().text
+    };
+    assert!(context(project.path(), "engineer").contains("8080"));
+    assert!(!context(other.path(), "engineer").contains("8080"), "another project");
+    fs::copy(&file, file.with_file_name("qa.md")).unwrap();
+    assert!(!context(project.path(), "qa").contains("8080"), "another role");
+    fs::write(&file, "- The port is 9090\n").unwrap();
+    assert!(!context(project.path(), "engineer").contains("9090"), "another text");
+    fs::write(&file, text).unwrap();
+    fs::remove_file(&list).unwrap();
+    assert!(!context(project.path(), "engineer").contains("8080"), "no upgrade");
 }
 
 #[test]

@@ -13,8 +13,9 @@ use commonbook_vault::settings::VaultSettings;
 use commonbook_vault::writer::{VaultWriter, WriterKey};
 use serde_json::{Value, json};
 
-use super::{AdoptedVault, VaultPlace, VaultRegistry, report};
+use super::{VaultPlace, report};
 use crate::output::{count_text, print_json, print_line, print_note};
+use crate::vaults::VaultRegistry;
 
 /// Uses a vault that another home made: its memories become those of others, and none of them is trusted
 /// until you accept the key of the home that signed it.
@@ -50,14 +51,11 @@ impl AcceptVault {
                 .with_field("DIR")
                 .hint(format!("If it is yours to say, give --workspace {}.", said.workspace)));
         }
-        let registry = VaultRegistry::read(home)?;
-        let new = || AdoptedVault::new(VaultSettings::new(workspace.clone()));
-        let mut vault = registry.find(&root).cloned().unwrap_or_else(new);
         let own = VaultWriter::of_home(&HomeKey::open(home)?).key();
-        vault.writers.extend(&self.writers);
-        let accepted = vault.writers.clone();
         let found = writers_of(&folder, &said)?;
-        VaultRegistry::set(home, &root, vault)?;
+        let accepted = VaultRegistry::accept(home, &root, &workspace, &self.writers)?.writers;
+        let others = found.keys().copied().filter(|key| *key != own);
+        VaultRegistry::note_writers(home, &root, others)?;
         let options = SyncOptions { many: self.many, ..SyncOptions::default() };
         let done = place.sync(&root, options)?;
         let waiting = found.iter().filter(|(key, _)| **key != own && !accepted.contains(*key));

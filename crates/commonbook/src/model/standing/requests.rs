@@ -263,6 +263,15 @@ pub struct AgreeStanding {
     /// Shows what waits, and agrees to nothing.
     #[serde(default)]
     pub dry_run: bool,
+    /// The path of the file to agree to; every file by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub file: Option<String>,
+    /// Agrees to the text with this SHA-256 alone, as `dry_run` shows it: a file that has changed
+    /// since is a conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 64, max = 64))]
+    pub sha256: Option<String>,
 }
 
 /// A file of a project, with the part that this home has not signed.
@@ -274,6 +283,15 @@ pub struct AgreedFile {
     pub file: String,
     /// The text that needs the agreement.
     pub text: String,
+    /// The SHA-256 of the text.
+    pub sha256: String,
+    /// The lines that are new since the last agreement; none without one, or if its text is no longer
+    /// stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
+    /// The lines that are gone since then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
 }
 
 /// The files that a person has agreed to, or with `dry_run` may agree to.

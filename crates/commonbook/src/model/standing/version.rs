@@ -8,6 +8,11 @@ use crate::base::limits;
 use crate::model::agent::Agent;
 use commonbook_text::string_enum;
 
+/// How the file beside a store ends that lists the texts of projects' files which stood there at the
+/// upgrade from a version without agreements: a JSON list of the folder of the project, the role and the
+/// SHA-256 of the text.
+pub const TOLD_ENDING: &str = ".told";
+
 string_enum! {
     /// The folder of a standing memory file.
     StandingLocation {

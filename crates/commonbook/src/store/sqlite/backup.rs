@@ -14,6 +14,7 @@ use super::engine::unseen;
 use super::file::{refused_store, sibling_path, unusable_file};
 use super::{chain, connection, digest, migrate, open};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::model::standing::TOLD_ENDING;
 
 /// The version of the format of backups.
 const BACKUP_FORMAT: i64 = 1;
@@ -168,7 +169,7 @@ pub fn stage_backup(backup: &Path, store: &Path) -> Result<PathBuf> {
 
 /// Removes a staged copy that does not become the store.
 pub fn discard_staged(staged: &Path) {
-    for ending in ["", "-wal", "-shm", ".mark", ".lock"] {
+    for ending in ["", "-wal", "-shm", ".mark", ".lock", TOLD_ENDING] {
         // What does not exist needs no removal.
         drop(fs::remove_file(sibling_path(staged, ending)));
     }

@@ -13,6 +13,7 @@ use super::{chain, digest};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::file_lock::FileLock;
 use crate::base::private_folder::private_folder;
+use crate::model::standing::TOLD_ENDING;
 
 mod scripts {
     refinery::embed_migrations!("src/store/sqlite/migrations");
@@ -24,6 +25,13 @@ mod tests;
 /// The schema's version: that of the last script. Reading it from the scripts would double the time of
 /// opening.
 pub(super) const SCHEMA_VERSION: i64 = 44;
+
+/// The schemas with versions of standing memory files whose programs knew no agreements.
+const BEFORE_AGREEMENTS: std::ops::RangeInclusive<i64> = 22..=43;
+
+/// The newest version of each project's file: its folder, its role and the SHA-256 of its text.
+const TOLD_TEXTS: &str = "SELECT project, role, sha256 FROM standing_version v WHERE project <> '' AND version = \
+    (SELECT max(version) FROM standing_version w WHERE w.project = v.project AND w.role = v.role) ORDER BY 1, 2";
 
 /// What a script changes of the schema: the names of tables with their columns, of indexes and of triggers.
 /// Statements are not compared: versions of the engine write the same ones differently.
@@ -60,11 +68,38 @@ fn connection_to(path: &Path) -> Result<Connection> {
 
 fn migrate_connection(connection: &mut Connection, path: &Path) -> Result<()> {
     record_half_recorded_script(connection, path)?;
+    note_told_texts(connection, path)?;
     run_scripts(connection, Target::Latest)?;
     seal(connection)?;
     // Without a mark a loss of the store would go unnoticed.
     if let Err(error) = MarkFile::open(path, connection) {
         tracing::warn!(%error, "the mark beside the store cannot be written");
+    }
+    Ok(())
+}
+
+/// Writes beside a file of before agreements which texts of projects' standing memory files it has: agents
+/// received them without one, and may still. Times prove nothing here, since those of versions can be those of
+/// files; what stands in the file before its first script of now does.
+fn note_told_texts(connection: &Connection, path: &Path) -> Result<()> {
+    if !BEFORE_AGREEMENTS.contains(&schema_version(connection, path)?) {
+        return Ok(());
+    }
+    let mut statement = connection.prepare(TOLD_TEXTS)?;
+    let texts = statement.query_map([], |row| <(String, String, String)>::try_from(row))?;
+    let texts = texts.collect::<rusqlite::Result<Vec<_>>>()?;
+    if texts.is_empty() {
+        return Ok(());
+    }
+    let list = serde_json::to_vec(&texts).map_err(std::io::Error::from);
+    let target = sibling_path(path, TOLD_ENDING);
+    let staged = sibling_path(&target, ".new");
+    let written = list
+        .and_then(|list| fs::write(&staged, list))
+        .and_then(|()| private_file(&staged))
+        .and_then(|()| fs::rename(&staged, &target));
+    if let Err(error) = written {
+        tracing::warn!(%error, "the standing memory of projects waits for an agreement, although agents received it before");
     }
     Ok(())
 }

@@ -235,7 +235,14 @@ impl Commonbook {
     pub(super) fn standing_notices(&self, caller: &Caller, files: &[StandingFile]) -> Vec<String> {
         let Some(home) = self.files.home() else { return Vec::new() };
         let of_project = files.iter().filter(|file| !file.target.is_in_home());
-        of_project.filter_map(|file| project_parts(home, caller, file).notice).collect()
+        let notice = |file: &StandingFile| {
+            let ProjectParts { notice, waiting, .. } = project_parts(home, caller, file);
+            if let Err(error) = self.note_waiting(caller, file, waiting) {
+                tracing::debug!(%error, "what waits for a person is not noted for the pages");
+            }
+            notice
+        };
+        of_project.filter_map(notice).collect()
     }
 
     /// What a receipt says of the files that a context has read; of two files the project's, with the
@@ -328,7 +335,7 @@ pub fn project_context(
     let files = StandingFileCache::of(home.to_owned());
     let files = files.read(caller, now);
     let Some(file) = files.iter().find(|file| !file.target.is_in_home()) else { return Ok(None) };
-    let ProjectParts { parts, notice } = project_parts(home, caller, file);
+    let ProjectParts { parts, notice, .. } = project_parts(home, caller, file);
     let notice = file.damage.clone().or(notice);
     let mut material = StandingMaterial::default();
     material.add(file, parts);

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::forgetting::{ForgetPlace, ForgottenPhrases};
 use crate::verbs::Commonbook;
+use crate::verbs::standing::forget_waiting;
 
 /// The logs of hooks.
 const HOOK_LOGS: [&str; 2] = ["hook.log", "hook.log.1"];
@@ -24,7 +25,8 @@ impl Commonbook {
         let (standing, logs) = match self.files.home() {
             None => (0, 0),
             Some(home) => {
-                let standing = self.files.redact_home(phrases, apply).map_err(unusable_file)?;
+                let standing = self.files.redact_home(phrases, apply).map_err(unusable_file)?
+                    + forget_waiting(home, phrases, apply).map_err(unusable_file)?;
                 (standing, redact_logs(home, phrases, apply).map_err(unusable_file)?)
             }
         };

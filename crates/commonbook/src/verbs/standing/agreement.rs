@@ -5,29 +5,38 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::{fs, io};
 
-use super::files::{StandingFile, StandingFileCache, stage};
+use super::files::{StandingFile, StandingFileCache, StandingTarget, stage};
 use super::no_folder;
+use super::waiting::WaitingRecord;
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::home_key::HomeKey;
 use crate::base::limits;
 use crate::base::private_folder::private_folder;
+use crate::model::access;
 use crate::model::agent::Agent;
-use crate::model::caller::Caller;
+use crate::model::caller::{Caller, EntryPoint};
+use crate::model::forgetting::ForgottenPhrases;
 use crate::model::standing::{
-    AgreeStanding, AgreedFile, AuthorEvidence, FileSigner, ItemAuthor, StandingAgreement,
-    StandingDocument, StandingKey, StandingLocation, StandingPart,
+    AgreeStanding, AgreedFile, AuthorEvidence, FileSigner, ItemAuthor, LineChanges,
+    StandingAgreement, StandingDocument, StandingKey, StandingLocation, StandingPart, TOLD_ENDING,
 };
+use crate::prompt::consent;
 use crate::verbs::Commonbook;
 
+/// The name of the store in the home.
+const STORE_FILE: &str = "commonbook.db";
+
 /// The folder of the home with one file for each file that a person agreed to.
-const AGREEMENTS: &str = "agreements";
+pub(super) const AGREEMENTS: &str = "agreements";
 
 /// The parts of a project's file that agents receive, and what a person should know of the others.
 pub(in crate::verbs) struct ProjectParts {
     pub(in crate::verbs) parts: Vec<StandingPart>,
     pub(in crate::verbs) notice: Option<String>,
+    /// The text that waits for a person.
+    pub(in crate::verbs) waiting: Option<String>,
 }
 
 /// The signer of a project's file. A project is its workspace; folders that are no repositories share
@@ -52,13 +61,35 @@ fn all_parts(home: &Path, caller: &Caller, file: &StandingFile) -> Vec<StandingP
     StandingDocument::parse(&file.text).parts_by_author(evidence)
 }
 
-/// The text of a project's file that this home has not signed, unless a person agreed to it.
-fn waiting_text(home: &Path, parts: &[StandingPart], file: &StandingFile) -> Option<String> {
+/// The text of a project's file that this home has not signed.
+fn unsigned_text(parts: &[StandingPart]) -> Option<String> {
     let part = parts.iter().find(|part| part.author == ItemAuthor::File)?;
-    let text = part.document.render();
-    let agreed = fs::read_to_string(home.join(AGREEMENTS).join(agreement_name(file)));
-    let is_agreed = agreed.is_ok_and(|agreed| agreed.trim() == sha256(&text));
+    Some(part.document.render())
+}
+
+/// The same, unless a person agreed to it.
+fn waiting_text(home: &Path, parts: &[StandingPart], file: &StandingFile) -> Option<String> {
+    let text = unsigned_text(parts)?;
+    let agreed = agreed_sum(home, &agreement_name(file));
+    let is_agreed = agreed.is_some_and(|agreed| agreed == sha256(&text)) || was_told(home, file);
     (!is_agreed).then_some(text)
+}
+
+/// Whether this very text stood in this file, and in the store, at the upgrade from a version without
+/// agreements.
+fn was_told(home: &Path, file: &StandingFile) -> bool {
+    let list = fs::read(home.join(format!("{STORE_FILE}{TOLD_ENDING}")));
+    let told: Vec<(String, String, String)> =
+        list.ok().and_then(|list| serde_json::from_slice(&list).ok()).unwrap_or_default();
+    let StandingKey { project, role } = &file.target.key;
+    let sum = sha256(&file.text);
+    told.iter().any(|found| (&found.0, &found.1, &found.2) == (project, role, &sum))
+}
+
+/// The SHA-256 of the text that a person agreed to last, under the name of its agreement.
+pub(super) fn agreed_sum(home: &Path, name: &str) -> Option<String> {
+    let record = fs::read_to_string(home.join(AGREEMENTS).join(name)).ok()?;
+    Some(record.trim().to_owned())
 }
 
 /// The name of the record of a file: its path, whichever links lead to it.
@@ -77,7 +108,8 @@ pub(in crate::verbs) fn project_parts(
     let name = file.target.path.file_name().unwrap_or_default().to_string_lossy();
     let path = format!(".commonbook/memories/{name}");
     let mut notice = None;
-    if waiting_text(home, &parts, file).is_some() {
+    let waiting = waiting_text(home, &parts, file);
+    if waiting.is_some() {
         notice = Some(format!(
             "{path} came with the project and waits for a person: read it, then run `commonbook memory agree` at a terminal"
         ));
@@ -100,7 +132,7 @@ pub(in crate::verbs) fn project_parts(
         }
         part.document = document;
     }
-    ProjectParts { parts, notice }
+    ProjectParts { parts, notice, waiting }
 }
 
 /// What waits for a person in the files of the caller's project, or cannot be used of them, in
@@ -118,44 +150,180 @@ pub fn project_notices(caller: &Caller, home: &Path) -> Result<Vec<String>> {
     Ok(files.iter().filter_map(notice).collect())
 }
 
+/// Removes what waits and says what was forgotten, or only counts it.
+///
+/// # Errors
+/// Those of the file system.
+pub(in crate::verbs) fn forget_waiting(
+    home: &Path,
+    phrases: &ForgottenPhrases,
+    apply: bool,
+) -> io::Result<u64> {
+    WaitingRecord::forget(home, phrases, apply)
+}
+
+/// Whether the person calls, at a terminal or at the pages: a command without an agent's name may be an
+/// agent's.
+fn is_at_hand(caller: &Caller) -> bool {
+    match caller.door {
+        EntryPoint::Dashboard => access::is_person(caller),
+        _ => caller.agent == Agent::human(),
+    }
+}
+
 impl Commonbook {
-    /// Agrees to what the files of the caller's project have that this home has not signed.
+    /// Agrees to what the files of the caller's project have that this home has not signed. At the
+    /// dashboard these are the texts that the readers of the workspace's projects have found.
     ///
     /// # Errors
     /// `forbidden` unless a person at a terminal or at the dashboard calls; `not_found` without a
-    /// project; `unavailable` if a file cannot be read, or the agreement cannot be written.
+    /// project; `conflict` if no text that waits has the SHA-256 of the request; `unavailable` if a
+    /// file cannot be read, or the agreement cannot be written.
     pub fn agree_standing(
         &self,
         caller: &Caller,
         request: &AgreeStanding,
     ) -> Result<StandingAgreement> {
-        if caller.agent != Agent::human() {
+        if !is_at_hand(caller) {
             let message = "only a person agrees to the files of a project";
             return Err(Error::new(ErrorKind::Forbidden, message)
                 .hint("Run `commonbook memory agree` at a terminal, without an agent's name."));
         }
-        let (Some(project), Some(home)) = (caller.project.as_deref(), self.files.home()) else {
-            return Err(Error::not_found("there is no project here")
-                .hint("Run `commonbook memory agree` in the folder of the project."));
+        let none = || {
+            Error::not_found("there is no project here")
+                .hint("Run `commonbook memory agree` in the folder of the project.")
         };
-        let mut agreement = StandingAgreement::default();
-        for file in self.files.of_project(project, self.clock.now()).map_err(no_folder)? {
-            let parts = all_parts(home, caller, &file);
-            let Some(text) = waiting_text(home, &parts, &file) else { continue };
-            if !request.dry_run {
-                keep(home, &file, &text).map_err(|error| file.target.unusable(error))?;
+        let home = self.files.home().ok_or_else(none)?;
+        let mut waiting = match caller.project.as_deref() {
+            Some(project) => self.waiting_in(home, caller, project)?,
+            None if caller.door == EntryPoint::Dashboard => {
+                WaitingRecord::all(home, &caller.workspace).map_err(no_folder)?
             }
-            let role = file.target.key.role.clone();
-            agreement.items.push(AgreedFile { role, file: file.read.file, text });
+            None => return Err(none()),
+        };
+        waiting.retain(|(_, found)| {
+            request.file.as_ref().is_none_or(|file| *file == found.file)
+                && request.sha256.as_ref().is_none_or(|sum| *sum == found.sha256)
+        });
+        if let (Some(_), true) = (&request.sha256, waiting.is_empty()) {
+            let message = "no text that waits has this SHA-256: the file changed after it was shown, or is agreed to";
+            return Err(Error::conflict(message)
+                .with_field("sha256")
+                .hint("Read what waits now: `commonbook memory agree --dry-run`."));
         }
-        Ok(agreement)
+        for (name, found) in waiting.iter().filter(|_| !request.dry_run) {
+            keep(home, name, &found.sha256).map_err(no_folder)?;
+            WaitingRecord::remove(home, name);
+        }
+        Ok(StandingAgreement { items: waiting.into_iter().map(|(_, found)| found).collect() })
+    }
+
+    /// A text of a file as its reader receives it: to an agent, what waits for a person is data.
+    ///
+    /// # Errors
+    /// `unavailable` if the machine has no random bits.
+    pub(super) fn text_for_reader(
+        &self,
+        caller: &Caller,
+        target: &StandingTarget,
+        text: String,
+    ) -> Result<String> {
+        let home = self.files.home().filter(|_| !target.is_in_home() && !is_at_hand(caller));
+        let Some(home) = home else { return Ok(text) };
+        let now = self.clock.now();
+        let file = StandingFile::of(target, text, None, now);
+        match waiting_text(home, &all_parts(home, caller, &file), &file) {
+            None => Ok(file.text.to_string()),
+            Some(_) => {
+                let fence = self.fence(caller)?;
+                Ok(consent::waiting_text(&target.path, &file.text, &fence, now))
+            }
+        }
+    }
+
+    /// What waits in the files of a project, with the names of the agreements.
+    fn waiting_in(
+        &self,
+        home: &Path,
+        caller: &Caller,
+        project: &Path,
+    ) -> Result<Vec<(String, AgreedFile)>> {
+        let mut waiting = Vec::new();
+        for file in self.files.of_project(project, self.clock.now()).map_err(no_folder)? {
+            let text = waiting_text(home, &all_parts(home, caller, &file), &file);
+            if let Some(found) = self.note_waiting(caller, &file, text)? {
+                waiting.push((agreement_name(&file), found));
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Notes for the pages whether a text of a project's file waits, and which.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read.
+    pub(in crate::verbs) fn note_waiting(
+        &self,
+        caller: &Caller,
+        file: &StandingFile,
+        text: Option<String>,
+    ) -> Result<Option<AgreedFile>> {
+        let (Some(home), name) = (self.files.home(), agreement_name(file)) else { return Ok(None) };
+        let Some(text) = text else {
+            WaitingRecord::remove(home, &name);
+            return Ok(None);
+        };
+        let sum = sha256(&text);
+        let known = WaitingRecord::read(home, &name)
+            .filter(|known| known.file.sha256 == sum && known.workspace == caller.workspace);
+        if let Some(known) = known {
+            return Ok(Some(known.file));
+        }
+        let LineChanges { added, removed } = self.changes_since_agreement(caller, file, &text)?;
+        let role = file.target.key.role.clone();
+        let path = file.read.file.clone();
+        let found = AgreedFile { role, file: path, text, sha256: sum, added, removed };
+        let record = WaitingRecord { workspace: caller.workspace.clone(), file: found };
+        // Later texts are compared with this version. Neither it nor the record decides anything: a home
+        // that cannot be written has no pages.
+        let stored = self.observe_standing(&file.target, &file.text).map(drop);
+        let kept = record.keep(home, &name);
+        if let (Err(error), _) | (_, Err(error)) = (stored, kept.map_err(no_folder)) {
+            tracing::debug!(%error, "what waits for a person is not noted for the pages");
+        }
+        Ok(Some(record.file))
+    }
+
+    /// The lines of a text that changed since the last agreement; none if no stored version has the text
+    /// of that one.
+    fn changes_since_agreement(
+        &self,
+        caller: &Caller,
+        file: &StandingFile,
+        text: &str,
+    ) -> Result<LineChanges> {
+        let home = self.files.home();
+        let agreed = home.and_then(|home| Some((home, agreed_sum(home, &agreement_name(file))?)));
+        let Some((home, agreed)) = agreed else { return Ok(LineChanges::default()) };
+        let key = &file.target.key;
+        self.store.read(|tx| {
+            for version in tx.standing_versions(key, limits::STANDING_VERSIONS)? {
+                let stored = tx.standing_text(key, version.version)?.unwrap_or_default();
+                let then = StandingFile { text: stored.into(), ..file.clone() };
+                let then = unsigned_text(&all_parts(home, caller, &then));
+                if let Some(then) = then.filter(|then| sha256(then) == agreed) {
+                    return Ok(LineChanges::between(&then, text));
+                }
+            }
+            Ok(LineChanges::default())
+        })
     }
 }
 
-/// Keeps that a person agreed to this text of a file.
-fn keep(home: &Path, file: &StandingFile, text: &str) -> io::Result<()> {
+/// Keeps that a person agreed to the text with this SHA-256, under the name of the agreement.
+fn keep(home: &Path, name: &str, sum: &str) -> io::Result<()> {
     let folder = home.join(AGREEMENTS);
     private_folder(&folder)?;
-    let path = folder.join(agreement_name(file));
-    fs::rename(stage(&path, StandingLocation::Home, &sha256(text))?, path)
+    let path = folder.join(name);
+    fs::rename(stage(&path, StandingLocation::Home, sum)?, path)
 }

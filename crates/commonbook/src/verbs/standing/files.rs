@@ -323,7 +323,12 @@ impl StandingFileCache {
 }
 
 impl StandingFile {
-    fn of(target: &StandingTarget, text: String, damage: Option<String>, at: Timestamp) -> Self {
+    pub(super) fn of(
+        target: &StandingTarget,
+        text: String,
+        damage: Option<String>,
+        at: Timestamp,
+    ) -> Self {
         let read = StandingSnapshot {
             file: target.path.display().to_string(),
             source: target.location,

@@ -469,3 +469,31 @@ fn cases_from_before_branches_are_read_and_not_digested_again() {
     assert_eq!(now.query_row(follower, [], |row| row.get::<_, i64>(0)).unwrap(), 7);
     assert_eq!(digest::check(&now).unwrap(), Vec::<String>::new());
 }
+
+/// The texts of projects' files that stand in a store before its upgrade are listed beside it, and no others.
+#[test]
+fn an_upgrade_from_before_agreements_lists_what_agents_received() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "INSERT INTO standing_version (project, role, version, at, action, bytes, sha256, text) VALUES \
+        ('/p', 'qa', 1, 1, 'edited', 1, 'old', 'a'), ('/p', 'qa', 2, 1, 'edited', 1, 'new', 'b'), \
+        ('/p', 'pm', 1, 9, 'edited', 1, 'other', 'c'), ('', 'qa', 1, 1, 'edited', 1, 'home', 'd')";
+    let told = |name: &str, version: i32, rows: &str| {
+        let path = folder.path().join(name);
+        let before = of_version(&path, version);
+        before.execute_batch(rows).unwrap();
+        before.close().unwrap();
+        open_prepared(&path).unwrap();
+        fs::read_to_string(sibling_path(&path, TOLD_ENDING)).ok()
+    };
+    let expected = r#"[["/p","pm","other"],["/p","qa","new"]]"#;
+    let before = i32::try_from(*BEFORE_AGREEMENTS.end()).unwrap();
+    assert_eq!(told("before.db", before, rows).as_deref(), Some(expected));
+    assert_eq!(told("first.db", 22, rows).as_deref(), Some(expected));
+    assert_eq!(told("none.db", before, ""), None);
+    assert_eq!(told("since.db", before + 1, rows), None, "agreements existed");
+    assert_eq!(told("ancient.db", 21, ""), None);
+    open_prepared(&folder.path().join("before.db")).unwrap();
+    let new = folder.path().join("new.db");
+    open_prepared(&new).unwrap();
+    assert!(!sibling_path(&new, TOLD_ENDING).exists());
+}
