@@ -4,7 +4,7 @@ use commonbook::base::id::MemoryId;
 use commonbook::base::page::Page;
 use commonbook::model::access::SightExplanation;
 use commonbook::model::agent::{AgentList, AgentRecord};
-use commonbook::model::bulk::BulkResult;
+use commonbook::model::bulk::{BulkResult, PurgeTrace};
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::{EventPage, EventRates};
 use commonbook::model::memory::{
@@ -393,6 +393,14 @@ pub(super) fn show_bulk_result(response: &Value) {
         if hidden > 0 {
             print_line(&format!("… and {hidden} more"));
         }
+        for trace in &bulk.traces {
+            let PurgeTrace { kind, id, fate, remains } = trace;
+            let remains = remains.as_ref().map(|what| format!("; what stays: {what}"));
+            print_line(&format!("{kind} {id}  {fate}{}", remains.unwrap_or_default()));
+        }
+        if bulk.more_traces > 0 {
+            print_line(&format!("… and {} more", bulk.more_traces));
+        }
         let memories = count_text(bulk.memories, "memory", "memories");
         match &bulk.operation {
             Some(operation) => print_note(&format!(
@@ -402,7 +410,8 @@ pub(super) fn show_bulk_result(response: &Value) {
             None if bulk.memories > 0 => {
                 print_note(&format!("dry run: {memories} would change, nothing was changed"));
             }
-            None => print_note("no memory matches"),
+            None if bulk.traces.is_empty() => print_note("no memory matches"),
+            None => print_note("no memory matches; undo does not bring back what is removed above"),
         }
     });
 }

@@ -291,6 +291,8 @@ pub const RETRACTION_CHARS: usize = 500;
 pub const RADIUS_NODES: usize = 1_000;
 /// Memories made of a retracted memory that are retracted or named with it.
 pub const RADIUS_MEMORIES: u32 = 200;
+/// Things beside memories that the answer of a purge names.
+pub const PURGE_TRACES: usize = 1_000;
 /// Retractions that one context or briefing tells; the next text tells further ones.
 pub const RETRACTION_NOTICES: u32 = 5;
 /// Agents that a question of who knows what lists of one memory, besides those that received it.

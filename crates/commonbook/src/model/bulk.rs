@@ -81,9 +81,9 @@ pub struct AdoptMemories {
     pub dry_run: bool,
 }
 
-/// Deletes all memories of you and your children that were saved since a time. Use it if an agent
-/// saved things that cannot be trusted. Preview it with `dry_run`; `undo_operation` restores them for 30
-/// days, then they are removed permanently.
+/// Deletes all memories of you and your children that were saved since a time, and takes back what else
+/// they did since; what stays is listed. Use it if an agent cannot be trusted. Preview it with `dry_run`;
+/// `undo_operation` restores memories and entries for 30 days, then memories are removed permanently.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeSince {
@@ -140,9 +140,81 @@ pub struct BulkResult {
     /// What was undone, if it was no operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<String>,
-    /// Number of case entries that matched too. Entries cannot be changed or deleted, and stay.
+    /// Number of case entries that matched too; a purge retracts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub entries: u64,
+    /// What a purge found beside the memories, at most 1000: first what stays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<PurgeTrace>,
+    /// Number of further traces.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_traces: u64,
+}
+
+string_enum! {
+    /// What an agent left beside its memories.
+    TraceKind {
+        /// A memory of another agent, or one saved before, that it changed; or one made of its memories.
+        Memory = "memory",
+        /// An entry of a case.
+        Entry = "entry",
+        /// A handoff.
+        Handoff = "handoff",
+        /// A case that it opened or changed.
+        Case = "case",
+        /// A session.
+        Session = "session",
+        /// A checkpoint.
+        Checkpoint = "checkpoint",
+        /// An entity about which it stated something, or that it merged.
+        Entity = "entity",
+        /// A statement or merge that waits for a decision.
+        Review = "review",
+        /// A contradiction that it resolved.
+        Contradiction = "contradiction",
+        /// A relation.
+        Relation = "relation",
+        /// A webhook.
+        Webhook = "webhook",
+        /// A standing memory file.
+        Standing = "standing",
+        /// The journal.
+        Journal = "journal",
+    }
+}
+
+string_enum! {
+    /// What a purge does with a trace.
+    TraceFate {
+        /// It stays as it is.
+        Stays = "stays",
+        /// It is retracted: searches and contexts leave it out.
+        Retracted = "retracted",
+        /// It is again as it was before.
+        Restored = "restored",
+        /// It is withdrawn.
+        Withdrawn = "withdrawn",
+        /// Its title and labels are dropped.
+        Renamed = "renamed",
+        /// What the agent put there is removed.
+        Removed = "removed",
+    }
+}
+
+/// Something that an agent left beside its memories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PurgeTrace {
+    /// Its kind.
+    #[schemars(with = "String")]
+    pub kind: TraceKind,
+    /// Its id: the key of a case, the path of a file, the workspace of a journal.
+    pub id: String,
+    /// What the purge does with it.
+    #[schemars(with = "String")]
+    pub fate: TraceFate,
+    /// What of it stays, and how to remove that; `null` if nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remains: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -169,17 +241,26 @@ impl BulkSelection {
     /// Whether it selects this memory. A deleted memory never matches.
     #[must_use]
     pub fn fits(&self, memory: &Memory) -> bool {
-        let owned = match &self.owner {
-            OwnerPattern::Is(agent) => memory.owner == *agent,
-            OwnerPattern::Begins(start) => memory.owner.as_str().starts_with(start.as_str()),
-            OwnerPattern::IsOrBelow(agent) => {
-                memory.owner == *agent || memory.owner.is_child_of(agent)
-            }
+        memory.deleted_at.is_none() && self.is_by(&memory.owner, memory.recorded_at)
+    }
+
+    /// Whether it selects what this agent did at this time.
+    #[must_use]
+    pub fn is_by(&self, agent: &Agent, at: Timestamp) -> bool {
+        let named = match &self.owner {
+            OwnerPattern::Is(owner) => agent == owner,
+            OwnerPattern::Begins(start) => agent.as_str().starts_with(start.as_str()),
+            OwnerPattern::IsOrBelow(owner) => agent == owner || agent.is_child_of(owner),
         };
-        owned
-            && memory.deleted_at.is_none()
-            && self.since.is_none_or(|since| memory.recorded_at >= since)
-            && self.until.is_none_or(|until| memory.recorded_at <= until)
+        named
+            && self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at <= until)
+    }
+
+    /// The first and the last time that it selects.
+    #[must_use]
+    pub const fn bounds(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        (self.since, self.until)
     }
 }
 
@@ -246,5 +327,13 @@ impl BulkResult {
         if self.items.len() < limits::PAGE_DEFAULT as usize {
             self.items.push(memory.clone());
         }
+    }
+
+    /// Adds what else a purge found: what stays first, as much as an answer holds.
+    pub fn add_traces(&mut self, mut traces: Vec<PurgeTrace>) {
+        traces.sort_by_key(|trace| trace.remains.is_none());
+        self.more_traces = traces.len().saturating_sub(limits::PURGE_TRACES) as u64;
+        traces.truncate(limits::PURGE_TRACES);
+        self.traces = traces;
     }
 }

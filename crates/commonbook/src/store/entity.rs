@@ -1,7 +1,7 @@
 //! The contract of a store for entities, mentions and relations.
 
 use super::Result;
-use crate::base::id::{EntityId, MemoryId, OperationId, ReviewId};
+use crate::base::id::{EntityId, MemoryId, OperationId, RelationId, ReviewId};
 use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
     AgentMentions, Entity, EntityMention, EntityName, EntityReview, EntityStatement, EntityType,
@@ -233,6 +233,12 @@ pub trait RelationRows {
     /// Stores a relation, replacing the one with its id. Only this audience sees it; if the
     /// audience of a memory at its end changes, so does that of the relation.
     fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()>;
+
+    /// The relation with this id, in sight or not: for its author.
+    fn relation_with_id(&self, workspace: &Workspace, id: RelationId) -> Result<Option<Relation>>;
+
+    /// Removes a relation.
+    fn drop_relation(&mut self, relation: &Relation) -> Result<()>;
 
     /// At most `limit` links of these nodes in sight, strongest first: relations, `mentions`, and
     /// `supersedes` between memories. Entities have the id that theirs redirects to.

@@ -28,6 +28,9 @@ pub trait StandingRows {
         bytes: u64,
     ) -> Result<()>;
 
+    /// Replaces the text of a version.
+    fn replace_standing_text(&mut self, key: &StandingKey, version: u64, text: &str) -> Result<()>;
+
     /// Removes a version whose file could not be written.
     fn remove_standing_version(&mut self, key: &StandingKey, version: u64) -> Result<()>;
 }

@@ -1,5 +1,9 @@
 //! Bulk operations: adopting and purging many memories at once, and undoing it.
 
+mod standing_items;
+mod trace;
+mod trace_change;
+
 use jiff::Timestamp;
 
 use super::memory::MemoryChange;
@@ -11,7 +15,7 @@ use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::bulk::{
     AdoptMemories, BulkItem, BulkKind, BulkOperation, BulkResult, BulkSelection, PurgeSince,
-    UndoOperation,
+    PurgeTrace, TraceFate, UndoOperation,
 };
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
@@ -39,24 +43,41 @@ impl Commonbook {
             topic: request.topic.clone(),
             ..MemoryFilter::default()
         };
-        self.run_bulk(caller, &selection, &filter, &BulkAction::Adopt(to), request.dry_run, now)
+        self.policy.may_write(caller)?;
+        let operation = self.bulk_operation(caller, BulkKind::Adopted, now);
+        let action = BulkAction::Adopt(to);
+        self.run_bulk(caller, &selection, &filter, &action, request.dry_run, &operation)
     }
 
-    /// Deletes the memories of the caller and its children since a time.
+    /// Deletes the memories of the caller and its children since a time, and takes back what else they
+    /// did since. What stays is named in the answer.
     ///
     /// # Errors
-    /// `invalid` with the field.
+    /// `invalid` with the field; `unavailable` if a standing memory file cannot be written.
     pub fn purge_since(&self, caller: &Caller, request: &PurgeSince) -> Result<BulkResult> {
         let now = self.clock.now();
         let selection = request.read(&caller.agent, now)?;
-        self.run_bulk(
-            caller,
-            &selection,
-            &MemoryFilter::default(),
-            &BulkAction::Purge,
-            request.dry_run,
-            now,
-        )
+        self.policy.may_write(caller)?;
+        let kind = BulkKind::Purged;
+        let operation = self.bulk_operation(caller, kind, now);
+        // First, as they are found by the memories. A purge that ends early finds the rest again.
+        let mut traces = self.purge_traces(caller, &selection, &operation, request.dry_run)?;
+        traces.extend(self.purge_standing_items(caller, &selection, request.dry_run, now)?);
+        let (filter, action) = (MemoryFilter::default(), BulkAction::Purge);
+        let mut result =
+            self.run_bulk(caller, &selection, &filter, &action, request.dry_run, &operation)?;
+        let is_retracted = |trace: &PurgeTrace| trace.fate == TraceFate::Retracted;
+        if !request.dry_run && traces.iter().any(is_retracted) {
+            result.operation = Some(operation.id);
+        }
+        result.add_traces(traces);
+        Ok(result)
+    }
+
+    fn bulk_operation(&self, caller: &Caller, kind: BulkKind, at: Timestamp) -> BulkOperation {
+        let id = OperationId::new(&*self.ids, at);
+        let (workspace, agent) = (caller.workspace.clone(), caller.agent.clone());
+        BulkOperation { id, workspace, kind, agent, at }
     }
 
     /// Applies the action to every selected memory, one batch per transaction: an interrupted
@@ -68,13 +89,9 @@ impl Commonbook {
         filter: &MemoryFilter,
         action: &BulkAction,
         dry_run: bool,
-        now: Timestamp,
+        operation: &BulkOperation,
     ) -> Result<BulkResult> {
-        self.policy.may_write(caller)?;
-        let id = OperationId::new(&*self.ids, now);
-        let (kind, agent) = (action.kind(), caller.agent.clone());
-        let operation =
-            BulkOperation { id, workspace: caller.workspace.clone(), kind, agent, at: now };
+        let (id, now) = (operation.id, operation.at);
         let sight = Sight::writing_at_home(caller)?;
         let mut result = BulkResult::default();
         let mut from = None;
@@ -182,16 +199,17 @@ impl Commonbook {
                         }
                         let (kind, fields) = match operation.kind {
                             BulkKind::Adopted => (EventKind::MemoryUpdated, OWNER_FIELDS),
-                            BulkKind::Purged | BulkKind::Consolidated => {
+                            BulkKind::Purged if memory.deleted_at.is_some() => {
                                 (EventKind::MemoryRestored, &[][..])
                             }
-                            BulkKind::Retracted => (EventKind::MemoryRestored, RETRACTION_FIELDS),
+                            // What a purge did not delete it retracted.
+                            BulkKind::Purged | BulkKind::Consolidated | BulkKind::Retracted => {
+                                (EventKind::MemoryRestored, RETRACTION_FIELDS)
+                            }
                         };
                         let owner = item.owner.clone();
-                        let retraction = memory
-                            .retraction
-                            .clone()
-                            .filter(|_| operation.kind != BulkKind::Retracted);
+                        let retraction =
+                            memory.retraction.clone().filter(|_| fields != RETRACTION_FIELDS);
                         let after = memory.with(|after| {
                             (after.owner, after.deleted_at) = (owner, None);
                             after.retraction = retraction;
@@ -237,13 +255,6 @@ enum BulkAction {
 }
 
 impl BulkAction {
-    fn kind(&self) -> BulkKind {
-        match self {
-            Self::Adopt(_) => BulkKind::Adopted,
-            Self::Purge => BulkKind::Purged,
-        }
-    }
-
     /// Whether the action changes this memory. Entries of cases never change.
     fn changes_memory(&self, memory: &Memory) -> bool {
         memory.case.is_none() && self.would_change(memory)

@@ -257,7 +257,12 @@ pub(super) fn open_new_case(
 }
 
 /// An event of a case; everybody in the workspace sees it.
-fn case_event(kind: EventKind, case: &Case, caller: &Caller, now: Timestamp) -> NewEvent {
+pub(in crate::verbs) fn case_event(
+    kind: EventKind,
+    case: &Case,
+    caller: &Caller,
+    now: Timestamp,
+) -> NewEvent {
     let key = case.key.to_string();
     NewEvent::for_subject(kind, &case.workspace, key, &caller.agent, now, Sharing::Shared)
 }

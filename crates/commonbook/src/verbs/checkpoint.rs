@@ -355,7 +355,7 @@ fn changeable_checkpoint(
 }
 
 /// A checkpoint whose session is in sight, with that session.
-fn find_checkpoint(
+pub(in crate::verbs) fn find_checkpoint(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,

@@ -1,7 +1,7 @@
 //! Listing and reading contradictions.
 
 mod judge;
-mod reopen;
+pub(in crate::verbs) mod reopen;
 mod resolve;
 
 use jiff::Timestamp;

@@ -6,7 +6,7 @@
 mod agreement;
 mod files;
 mod mirror;
-mod versions;
+pub(in crate::verbs) mod versions;
 mod waiting;
 
 use std::path::Path;
@@ -372,6 +372,34 @@ impl Commonbook {
         targets.collect()
     }
 
+    /// Every file of the home and of the caller's project, also one of which only versions are left.
+    ///
+    /// # Errors
+    /// `unavailable` if a folder or the store cannot be read.
+    pub(in crate::verbs) fn all_standing_targets(
+        &self,
+        caller: &Caller,
+    ) -> Result<Vec<StandingTarget>> {
+        if self.files.home().is_none() {
+            return Ok(Vec::new());
+        }
+        let project = caller.project.as_deref();
+        let mut roles = self.files.roles(project).map_err(no_folder)?;
+        let folder = project.map(|path| path.display().to_string());
+        for folder in folder.into_iter().chain([String::new()]) {
+            let stored = self.store.read(|tx| tx.newest_standing_versions(&folder))?;
+            roles.extend(stored.into_iter().map(|(role, _)| role));
+        }
+        roles.sort_unstable();
+        roles.dedup();
+        let mut targets = Vec::new();
+        for role in roles {
+            self.follow_other_homes(Some(&role));
+            targets.extend(self.files.places(project, &role).map_err(no_folder)?);
+        }
+        Ok(targets)
+    }
+
     /// The file of a role: the first that exists, else the one that would be created.
     fn target(&self, caller: &Caller, role: &str, everywhere: bool) -> Result<StandingTarget> {
         let role = Agent::with_any_name(role).map_err(|error| error.with_field("role"))?;
@@ -384,7 +412,7 @@ impl Commonbook {
     }
 
     /// Succeeds if the caller may write what holds in every workspace.
-    fn may_write_standing(&self, caller: &Caller) -> Result<()> {
+    pub(in crate::verbs) fn may_write_standing(&self, caller: &Caller) -> Result<()> {
         self.policy.may_write(caller)?;
         Sight::writing(caller)?;
         if !caller.proof.is_bound() {

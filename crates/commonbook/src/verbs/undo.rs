@@ -249,6 +249,16 @@ impl Undo<'_> {
     }
 }
 
+/// A memory as it was in an earlier revision, as it may be saved now.
+pub(super) fn earlier_state(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    present: &Memory,
+    before: &StoredMemory,
+) -> Result<StoredMemory> {
+    before_again(tx, caller, present, before, &BTreeMap::new())
+}
+
 /// A memory as it was before, as it may be saved now. A successor that is gone comes back with it if the
 /// same change is undone for both.
 fn before_again(

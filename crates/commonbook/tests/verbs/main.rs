@@ -45,6 +45,7 @@ mod one_time;
 mod paired_homes;
 mod presence;
 mod purge;
+mod purge_traces;
 mod reading;
 mod redteam;
 mod retractions;

@@ -1,5 +1,7 @@
 //! Editing a standing memory file: add, remove, clean, replace, keep within limits.
 
+use std::ops::RangeInclusive;
+
 use super::{
     AuthorMark, AuthorSeal, RECENT_SECTION, StandingBlock, StandingBlockKind, StandingDocument,
     StandingLimits, StandingWarning,
@@ -239,6 +241,22 @@ impl StandingDocument {
             StandingBlockKind::Item(text) => Ok(text),
             StandingBlockKind::Section(_) | StandingBlockKind::Prose => Ok(String::new()),
         }
+    }
+
+    /// Removes the items that carry the mark of this agent, or of one below it, with a day between these
+    /// two (`2026-11-18`). Returns the texts of the removed items.
+    pub fn drop_items_of(&mut self, agent: &Agent, days: RangeInclusive<&str>) -> Vec<String> {
+        let is_its = |block: &StandingBlock| {
+            let mark = block.mark.as_ref().filter(|mark| mark.is_of(agent));
+            mark.is_some_and(|mark| days.contains(&mark.day.as_str()))
+        };
+        let (gone, kept) = std::mem::take(&mut self.blocks).into_iter().partition(is_its);
+        self.blocks = kept;
+        let text = |block: StandingBlock| match block.kind {
+            StandingBlockKind::Item(text) => Some(text),
+            StandingBlockKind::Section(_) | StandingBlockKind::Prose => None,
+        };
+        Vec::into_iter(gone).filter_map(text).collect()
     }
 
     /// Removes empty items, and all but one of items with the same meaning: a person's stays, else

@@ -60,6 +60,17 @@ impl RelationRows for SqlTransaction<'_> {
         Ok(())
     }
 
+    fn relation_with_id(&self, workspace: &Workspace, id: RelationId) -> Result<Option<Relation>> {
+        let sql = "SELECT relation FROM relation WHERE workspace = ?1 AND id = ?2";
+        self.query_one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+    }
+
+    fn drop_relation(&mut self, relation: &Relation) -> Result<()> {
+        let sql = "DELETE FROM relation WHERE workspace = ?1 AND id = ?2";
+        self.execute(sql, (relation.workspace.as_str(), relation.id.to_string()))?;
+        Ok(())
+    }
+
     fn links(
         &self,
         sight: &Sight,

@@ -4,6 +4,7 @@ use super::SqlTransaction;
 use super::driver::SqlRow;
 use super::row::{optional_text, text, time};
 use crate::base::error::Result;
+use crate::base::hash::sha256;
 use crate::model::agent::Agent;
 use crate::model::standing::{StandingKey, StandingVersion};
 use crate::store::StandingRows;
@@ -64,6 +65,14 @@ impl StandingRows for SqlTransaction<'_> {
                     WINDOW newest AS (ORDER BY version DESC)) v \
                     WHERE place > 1 AND (place > ?3 OR total > ?4))";
         self.execute(old, (&key.project, &key.role, kept, bytes))?;
+        Ok(())
+    }
+
+    fn replace_standing_text(&mut self, key: &StandingKey, version: u64, text: &str) -> Result<()> {
+        let sql = "UPDATE standing_version SET bytes = ?4, sha256 = ?5, text = ?6 \
+                   WHERE project = ?1 AND role = ?2 AND version = ?3";
+        let hash = sha256(text);
+        self.execute(sql, (&key.project, &key.role, version, text.len() as u64, &hash, text))?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{contradiction_event, visible_contradiction};
 use crate::base::error::{Error, Result};
-use crate::base::id::MemoryId;
+use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::{self, Audience, Sight, StoredMemory, Visibility};
 use crate::model::caller::Caller;
 use crate::model::contradiction::{Contradiction, ContradictionResolution, ReopenContradiction};
@@ -35,32 +35,43 @@ impl Commonbook {
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let (record, older, newer) = visible_contradiction(tx, &sight, id)?;
-            let Some(resolved) = &record.resolved else {
-                return Ok(record.into_contradiction(&older, &newer));
-            };
-            let undo = ResolutionUndo { caller, now };
-            if resolved.resolution == ContradictionResolution::KeepBoth {
-                undo.end_relation(tx, &newer, "context", &older)?;
-            }
-            let mut after = [older, newer];
-            if let Some(kept) = resolved.kept {
-                for memory in &mut after {
-                    *memory = undo.restore(tx, &sight, memory, kept)?;
-                }
-                if resolved.resolution == ContradictionResolution::Merge {
-                    undo.delete_merged(tx, &sight, kept)?;
-                }
-            }
-            let [older, newer] = after;
-            let record = record.reopened(&older, &newer);
-            tx.put_contradiction(&record, 0)?;
-            let kind = EventKind::ContradictionReopened;
-            tx.append_event(&contradiction_event(kind, &older, &newer, &caller.agent, now))?;
-            Ok(record.into_contradiction(&older, &newer))
+            reopen(tx, caller, &sight, id, now)
         })?;
         Ok(once.answer)
     }
+}
+
+/// Opens a contradiction in sight again; an open one returns unchanged.
+pub(in crate::verbs) fn reopen(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    id: ContradictionId,
+    now: Timestamp,
+) -> Result<Contradiction> {
+    let (record, older, newer) = visible_contradiction(tx, sight, id)?;
+    let Some(resolved) = &record.resolved else {
+        return Ok(record.into_contradiction(&older, &newer));
+    };
+    let undo = ResolutionUndo { caller, now };
+    if resolved.resolution == ContradictionResolution::KeepBoth {
+        undo.end_relation(tx, &newer, "context", &older)?;
+    }
+    let mut after = [older, newer];
+    if let Some(kept) = resolved.kept {
+        for memory in &mut after {
+            *memory = undo.restore(tx, sight, memory, kept)?;
+        }
+        if resolved.resolution == ContradictionResolution::Merge {
+            undo.delete_merged(tx, sight, kept)?;
+        }
+    }
+    let [older, newer] = after;
+    let record = record.reopened(&older, &newer);
+    tx.put_contradiction(&record, 0)?;
+    let kind = EventKind::ContradictionReopened;
+    tx.append_event(&contradiction_event(kind, &older, &newer, &caller.agent, now))?;
+    Ok(record.into_contradiction(&older, &newer))
 }
 
 /// The undoing of a resolution by a caller.

@@ -175,7 +175,7 @@ pub(in crate::verbs) fn undo_merges(
 }
 
 /// Splits a merged entity into two again.
-fn split_entities(
+pub(in crate::verbs) fn split_entities(
     tx: &mut dyn Transaction,
     source: &Entity,
     agent: &Agent,

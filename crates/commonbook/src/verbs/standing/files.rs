@@ -397,7 +397,7 @@ impl StandingTarget {
     /// # Errors
     /// `unavailable` if the file cannot be read or is not UTF-8, `too_large` if it is larger than
     /// 1 MiB.
-    pub(super) fn text(&self) -> Result<Option<String>> {
+    pub(in crate::verbs) fn text(&self) -> Result<Option<String>> {
         let bytes = match self.first_bytes() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found.map_err(|error| self.unusable(error))?,
