@@ -18,13 +18,20 @@ const MERGE_DRIVER: &str = "merge.commonbook.driver=cp -- %B %A";
 
 /// What the settings of a repository may not make git do, since a stranger can have written them: be a
 /// repository without `.git`, and run programs where commits are read, compared and made.
-const SAFE_SETTINGS: [&str; 6] = [
+const SAFE_SETTINGS: [&str; 13] = [
     "safe.bareRepository=explicit",
     "log.showSignature=false",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
     "commit.gpgSign=false",
+    "push.gpgSign=false",
+    "protocol.ext.allow=never",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "push.recurseSubmodules=no",
+    "gc.auto=0",
+    "maintenance.auto=false",
 ];
 
 /// Variables that lead git to another repository than that of the folder, or to another program.
@@ -37,6 +44,27 @@ const FOREIGN_VARIABLES: [&str; 7] = [
     "GIT_EXTERNAL_DIFF",
     "GIT_CONFIG_PARAMETERS",
 ];
+
+/// Settings by which a repository's own files name a program, by section and last word, each with a value
+/// that runs none but git's own.
+const PROGRAM_SETTINGS: [(&str, &str, &str); 13] = [
+    ("core", "alternaterefscommand", "true"),
+    ("core", "askpass", ""),
+    ("core", "editor", "true"),
+    ("core", "gitproxy", "none"),
+    ("core", "sshcommand", "ssh"),
+    ("credential", "helper", ""),
+    ("filter", "clean", ""),
+    ("filter", "process", ""),
+    ("filter", "required", "false"),
+    ("filter", "smudge", ""),
+    ("gpg", "program", "false"),
+    ("hook", "command", "true"),
+    ("merge", "driver", "false"),
+];
+
+/// The variable by which git finds a proxy program; where it is set, the setting `core.gitProxy` is not read.
+const PROXY_VARIABLE: &str = "GIT_PROXY_COMMAND";
 
 /// Pushes that others may cross before a pass gives up.
 const PUSH_ATTEMPTS: u32 = 4;
@@ -56,7 +84,9 @@ pub fn sync_with_git(
         Error::invalid("--git", format!("{} is in no git repository", root.display()))
             .hint("Make one with `git init`, and add a remote to share it.")
     })?;
-    let git = GitFolder { root, repository };
+    let git = GitFolder { root, repository, tamed: Vec::new() };
+    let tamed = git.tamed_settings()?;
+    let git = GitFolder { tamed, ..git };
     git.finish_merge()?;
     let mut report = pass(options)?;
     git.commit()?;
@@ -65,11 +95,12 @@ pub fn sync_with_git(
         return Ok(report);
     }
     for _ in 0..PUSH_ATTEMPTS {
-        git.run(&["fetch", "--quiet"])?;
+        // Of a setting that names the program at the other end, git takes the first one.
+        git.run(&["fetch", "--quiet", "--upload-pack=git-upload-pack"])?;
         git.merge_upstream()?;
         report.add(pass(options)?);
         git.commit()?;
-        if git.output(&["push", "--quiet"])?.status.success() {
+        if git.output(&["push", "--quiet", "--receive-pack=git-receive-pack"])?.status.success() {
             return Ok(report);
         }
     }
@@ -84,6 +115,8 @@ pub fn sync_with_git(
 struct GitFolder<'g> {
     root: &'g Path,
     repository: VaultRepository,
+    /// Settings that take the place of the repository's own.
+    tamed: Vec<(String, String)>,
 }
 
 impl GitFolder<'_> {
@@ -99,11 +132,51 @@ impl GitFolder<'_> {
             command.env_remove(name);
         }
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
+        // In variables: a name with `=` in it cannot be given by `-c`.
+        command.env("GIT_CONFIG_COUNT", self.tamed.len().to_string());
+        for (place, (name, value)) in self.tamed.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{place}"), name);
+            command.env(format!("GIT_CONFIG_VALUE_{place}"), value);
+        }
+        // Of this setting too git takes the first one, unless the variable is there.
+        if self.tamed.iter().any(|(name, _)| name == "core.gitproxy") {
+            command.env(PROXY_VARIABLE, "");
+        }
         command.args(arguments).output().map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot run git: {error}"))
                 .hint("Install git, or run the command without --git.")
                 .with_cause(error)
         })
+    }
+
+    /// What takes the place of the settings by which the repository's own files name programs: the
+    /// person's own settings, else values that run none.
+    fn tamed_settings(&self) -> Result<Vec<(String, String)>> {
+        let listed = self.run(&["config", "--list", "--show-scope", "--name-only", "-z"])?;
+        let words: Vec<&str> = listed.split('\0').collect();
+        let mut tamed = Vec::new();
+        for pair in words.chunks_exact(2) {
+            let (scope, name) = (pair[0], pair[1]);
+            let section = name.split('.').next().unwrap_or_default();
+            let last = name.rsplit('.').next().unwrap_or_default();
+            let harmless =
+                PROGRAM_SETTINGS.iter().find(|found| (found.0, found.1) == (section, last));
+            let Some((_, _, value)) = harmless.filter(|_| ["local", "worktree"].contains(&scope))
+            else {
+                continue;
+            };
+            tamed.push((name.to_owned(), (*value).to_owned()));
+            let general = format!("{section}.{last}");
+            let names = [Some(&*general).filter(|general| *general != name), Some(name)];
+            for own in names.into_iter().flatten() {
+                let own =
+                    self.output(&["config", "--global", "--includes", "-z", "--get-all", own])?;
+                let own = String::from_utf8_lossy(&own.stdout).into_owned();
+                let values = own.split_terminator('\0');
+                tamed.extend(values.map(|value| (name.to_owned(), value.to_owned())));
+            }
+        }
+        Ok(tamed)
     }
 
     /// Runs a command that must succeed.
@@ -128,7 +201,7 @@ impl GitFolder<'_> {
     fn commit(&self) -> Result<()> {
         self.run_on_shared(&["add", "--all"])?;
         if self
-            .output(&["diff", "--no-ext-diff", "--cached", "--quiet", "--", "."])?
+            .output(&["diff", "--no-ext-diff", "--no-textconv", "--cached", "--quiet", "--", "."])?
             .status
             .success()
         {

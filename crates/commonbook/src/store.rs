@@ -568,10 +568,11 @@ pub trait BulkOperationRows {
         at: Timestamp,
     ) -> Result<Option<OperationId>>;
 
-    /// At most `limit` ids of bulk operations of this workspace that have this ending.
+    /// At most `limit` ids with this ending of bulk operations that this agent ran in this workspace.
     fn operation_ids_ending(
         &self,
         workspace: &Workspace,
+        agent: &Agent,
         ending: &str,
         limit: u32,
     ) -> Result<Vec<OperationId>>;

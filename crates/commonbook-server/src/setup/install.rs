@@ -17,6 +17,7 @@ use crate::remote::address::ServerMap;
 /// The changes of a client's files.
 pub(crate) struct SetupChanges {
     client: SetupClient,
+    scope: SetupScope,
     home: PathBuf,
     root: PathBuf,
     /// Each file of the client, in order.
@@ -69,12 +70,13 @@ impl SetupChanges {
         config: &Config,
     ) -> Result<Self> {
         let (home, root) = (config.home()?.to_owned(), client_root(chosen.scope, config)?);
+        let scope = chosen.scope;
         let plan = clients::setup_plan(client, &chosen)?;
         let ledger = SetupLedger::read(&home)?;
         let earlier = ledger.of(client, &root);
         let (mut changes, mut files) = (Vec::new(), Vec::new());
         for (path, content) in plan_paths(&plan, &root, config) {
-            let before = atomic::read(&path)?;
+            let before = read_file(scope, &root, &path)?;
             let known =
                 earlier.and_then(|installed| installed.files.iter().find(|file| file.path == path));
             let record = known.map(|file| &file.record);
@@ -93,10 +95,10 @@ impl SetupChanges {
         // Remove what an earlier version wrote into other files.
         let is_obsolete = |old: &&InstalledFile| !files.iter().any(|file| file.path == old.path);
         for file in earlier.iter().flat_map(|installed| &installed.files).filter(is_obsolete) {
-            changes.push(undo_change(file)?);
+            changes.push(undo_change(scope, &root, file)?);
         }
         let then = Some(InstalledClient { client, root: root.clone(), chosen, files });
-        Ok(Self { client, home, root, changes, notes: plan.notes, then })
+        Ok(Self { client, scope, home, root, changes, notes: plan.notes, then })
     }
 
     /// Plans an undo: by the record in the ledger, else by what looks like ours.
@@ -109,14 +111,18 @@ impl SetupChanges {
         config: &Config,
     ) -> Result<Self> {
         let (home, root) = (config.home()?.to_owned(), client_root(chosen.scope, config)?);
+        let scope = chosen.scope;
         let ledger = SetupLedger::read(&home)?;
         let changes = match ledger.of(client, &root) {
-            Some(earlier) => earlier.files.iter().map(undo_change).collect::<Result<_>>()?,
+            Some(earlier) => {
+                let undone = earlier.files.iter().map(|file| undo_change(scope, &root, file));
+                undone.collect::<Result<_>>()?
+            }
             None => {
                 let plan = clients::setup_plan(client, chosen)?;
                 let placed = plan_paths(&plan, &root, config);
                 let removed = placed.map(|(path, content)| {
-                    let before = atomic::read(&path)?;
+                    let before = read_file(scope, &root, &path)?;
                     let after = match &before {
                         Some(text) => {
                             content.remove(text).map_err(|error| error_at_path(&path, error))?
@@ -128,7 +134,7 @@ impl SetupChanges {
                 removed.collect::<Result<_>>()?
             }
         };
-        Ok(Self { client, home, root, changes, notes: Vec::new(), then: None })
+        Ok(Self { client, scope, home, root, changes, notes: Vec::new(), then: None })
     }
 
     /// Makes the changes. If a file cannot be written, restores those before it.
@@ -140,7 +146,7 @@ impl SetupChanges {
         atomic::create_folders(&self.home)?;
         let _lock = lock_setup(&self.home)?;
         for change in &self.changes {
-            if atomic::read(&change.path)? != change.before {
+            if read_file(self.scope, &self.root, &change.path)? != change.before {
                 return Err(Error::conflict(format!(
                     "{} changed during the setup",
                     change.path.display()
@@ -275,8 +281,41 @@ pub(crate) fn plan_paths<'p>(
     })
 }
 
-fn undo_change(file: &InstalledFile) -> Result<FileChange> {
-    let before = atomic::read(&file.path)?;
+/// The text of a file of a client; `None` if it does not exist.
+///
+/// # Errors
+/// As [`atomic::read`] and [`check_in_project`].
+fn read_file(scope: SetupScope, root: &Path, path: &Path) -> Result<Option<String>> {
+    if scope == SetupScope::Project {
+        check_in_project(root, path)?;
+    }
+    atomic::read(path)
+}
+
+/// Checks that a file lies in its project: a link that came with a clone could lead to any file of this
+/// machine.
+///
+/// # Errors
+/// `conflict` if the file, or a folder on its way, is a link that leaves the project or leads nowhere.
+pub(crate) fn check_in_project(root: &Path, path: &Path) -> Result<()> {
+    let Ok(below) = path.strip_prefix(root) else { return Ok(()) };
+    let project = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let mut way = root.to_owned();
+    for part in below.components() {
+        way.push(part);
+        let is_link = way.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let stays = || fs::canonicalize(&way).is_ok_and(|target| target.starts_with(&project));
+        if is_link && !stays() {
+            let message = format!("{} is a link that leaves the project", way.display());
+            return Err(Error::conflict(message)
+                .hint("Put a file or a folder in its place. Nothing was changed."));
+        }
+    }
+    Ok(())
+}
+
+fn undo_change(scope: SetupScope, root: &Path, file: &InstalledFile) -> Result<FileChange> {
+    let before = read_file(scope, root, &file.path)?;
     let after = match &before {
         Some(text) => file.record.undo(text).map_err(|error| error_at_path(&file.path, error))?,
         None => None,
@@ -353,7 +392,7 @@ pub(crate) fn installation_state(installed: &InstalledClient, config: &Config) -
     }
     let plan = clients::setup_plan(*client, chosen)?;
     for (path, content) in plan_paths(&plan, root, config) {
-        let text = atomic::read(&path)?;
+        let text = read_file(chosen.scope, root, &path)?;
         let record = files.iter().find(|file| file.path == path).map(|file| &file.record);
         let applied =
             content.apply(text.as_deref(), record).map_err(|error| error_at_path(&path, error))?;

@@ -374,3 +374,41 @@ fn a_home_that_cannot_be_written_is_read() {
     modes.iter().for_each(|(file, mode)| set_mode(file, *mode));
     run(&mut home.program(&["save", "yes"]));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_log_without_its_index_is_read_in_a_home_that_cannot_be_written() {
+    let (busy, left) = (Home::new(), Home::new());
+    run(&mut busy.program(&["save", "The gateway listens on port 8080."]));
+    // A store in PostgreSQL has no such files.
+    if !busy.path().join("commonbook.db").exists() {
+        return;
+    }
+    let server = Server::start(&busy);
+    server.call("ann", "save_memory", &json!({"text": "The lantern is green."})).unwrap();
+    for name in ["commonbook.db", "commonbook.db-wal"] {
+        fs::copy(busy.path().join(name), left.path().join(name)).unwrap();
+    }
+    let holds = |name: &str| {
+        let bytes = fs::read(left.path().join(name)).unwrap();
+        bytes.windows(11).any(|part| part == b"The lantern")
+    };
+    assert_eq!([holds("commonbook.db"), holds("commonbook.db-wal")], [false, true]);
+    let mut files = vec![left.path().to_owned()];
+    walk(left.path(), &mut files);
+    let modes: Vec<(PathBuf, u32)> =
+        files.into_iter().map(|file| (file.clone(), mode(&file))).collect();
+    modes.iter().for_each(|(file, mode)| set_mode(file, mode & 0o555));
+    let in_story = ["--workspace", WORKSPACE];
+    for arguments in [&["list"][..], &["search", "lantern"], &["export"], &["events"]] {
+        let output = run(&mut reader(&left, &[arguments, &in_story].concat()));
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(said.contains("lantern") || arguments == ["events"], "{arguments:?}: {said}");
+        assert!(!said.contains("WARN"), "{arguments:?}: {said}");
+    }
+    modes.iter().for_each(|(file, mode)| set_mode(file, *mode));
+    run(&mut left.program(&["save", "yes"]));
+    let listed = run(&mut left.program(&[&["list"][..], &in_story].concat()));
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("lantern"));
+}

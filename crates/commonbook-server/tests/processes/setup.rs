@@ -286,3 +286,99 @@ fn setup_without_a_client_offers_those_that_the_machine_has() {
     assert!(!user.path(".codex/config.toml").exists());
     assert!(!user.path(".gemini/settings.json").exists());
 }
+
+/// What a stranger puts in the place of a file, or of a folder on its way.
+#[cfg(unix)]
+type Trap = fn(&User, &Path);
+
+#[cfg(unix)]
+#[test]
+fn a_setup_of_a_project_neither_reads_nor_writes_through_what_a_stranger_put_there() {
+    use std::os::unix::fs::symlink;
+
+    let files = [
+        ("claude-code", ".mcp.json"),
+        ("claude-code", ".claude/settings.json"),
+        ("codex", ".codex/config.toml"),
+        ("codex", ".codex/hooks.json"),
+        ("codex", "AGENTS.md"),
+        ("gemini", ".gemini/settings.json"),
+        ("gemini", "GEMINI.md"),
+        ("opencode", "opencode.json"),
+        ("opencode", ".opencode/plugins/commonbook.js"),
+        ("cursor", ".cursor/mcp.json"),
+        ("cursor", ".cursor/rules/commonbook.mdc"),
+    ];
+    let traps: [(&str, Trap); 5] = [
+        ("a link to a file outside", |user, path| {
+            symlink(user.path("outside/file"), path).unwrap();
+        }),
+        ("a link that leads nowhere", |user, path| {
+            symlink(user.path("outside/new"), path).unwrap();
+        }),
+        ("a pipe", |_, path| {
+            let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+            assert!(made.success());
+        }),
+        ("a folder", |_, path| fs::create_dir(path).unwrap()),
+        ("a link to a folder outside in the place of its folder", |user, path| {
+            let folder = path.parent().unwrap();
+            if folder != user.path("project") {
+                fs::remove_dir(folder).unwrap();
+                symlink(user.path("outside"), folder).unwrap();
+            } else {
+                symlink(user.path("outside"), path).unwrap();
+            }
+        }),
+    ];
+    for (client, file) in files {
+        for (name, trap) in traps {
+            let user = User::new();
+            fs::create_dir_all(user.path("outside")).unwrap();
+            fs::write(user.path("outside/file"), "{}").unwrap();
+            let path = user.path("project").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            trap(&user, &path);
+            for arguments in
+                [&[client, "--scope", "project"][..], &[client, "--scope", "project", "--undo"]]
+            {
+                let output = user.setup(arguments);
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(!output.status.success(), "{client} {file}: {name}: {said}");
+                assert!(
+                    said.contains("link that leaves") || said.contains("is not a file"),
+                    "{said}"
+                );
+            }
+            let outside: Vec<PathBuf> = fs::read_dir(user.path("outside"))
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .collect();
+            assert_eq!(outside, [user.path("outside/file")], "{client} {file}: {name}");
+            assert_eq!(user.read("outside/file"), "{}", "{client} {file}: {name}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_within_a_project_is_its_own_and_doctor_reads_through_none_that_leaves_it() {
+    use std::os::unix::fs::symlink;
+
+    let user = User::new();
+    fs::write(user.path("project/CLAUDE.md"), "Be kind.").unwrap();
+    symlink("CLAUDE.md", user.path("project/AGENTS.md")).unwrap();
+    user.well(&["codex", "--scope", "project"]);
+    assert!(user.read("project/CLAUDE.md").contains("Be kind."));
+    // What was put there after a setup is reported, and not read.
+    let hooks = user.path("project/.codex/hooks.json");
+    fs::write(user.path("secret"), fs::read(&hooks).unwrap()).unwrap();
+    fs::remove_file(&hooks).unwrap();
+    symlink(user.path("secret"), &hooks).unwrap();
+    let mut doctor = user.home.program(&["doctor"]);
+    let doctor = doctor.env("HOME", user.folder.path()).current_dir(user.path("project"));
+    let said = doctor.output().unwrap();
+    let said = [said.stdout, said.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.matches("link that leaves the project").count() >= 2, "{said}");
+}

@@ -300,6 +300,79 @@ fn a_person_accepts_a_vault_and_its_writers_on_a_page() {
 }
 
 #[test]
+fn no_program_runs_that_a_repositorys_own_settings_name() {
+    let origin = tempfile::tempdir().unwrap();
+    printed(&shell(origin.path(), "git init -q --bare -b main ."));
+    let one = Machine::clone_of(origin.path(), "one@x");
+    printed(&one.home.run(&["save", "Deploys run on Friday", "--agent", "ann"]));
+    printed(&one.home.run(&["vault", "init", one.dir()]));
+    printed(&shell(
+        &one.clone,
+        "git checkout -q -b main; echo '* filter=evil merge=evil diff=evil' > .gitattributes; \
+         git add -A; git commit -qm one; git push -q",
+    ));
+    let ran = tempfile::tempdir().unwrap();
+    let evil = ran.path().join("evil");
+    fs::write(&evil, format!("#!/bin/sh\ntouch '{}'\nexit 1\n", ran.path().join("ran").display()))
+        .unwrap();
+    let set = |name: &str| format!("git config '{name}' 'sh {}'; ", evil.display());
+    let names = [
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "filter.a=b.clean",
+        "merge.evil.driver",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "diff.external",
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.askPass",
+        "core.gitProxy",
+        "core.editor",
+        "core.pager",
+        "core.alternateRefsCommand",
+        "credential.helper",
+        "credential.https://x.helper",
+        "gpg.program",
+        "gpg.ssh.program",
+        "remote.origin.uploadpack",
+        "remote.origin.receivepack",
+        "hook.evil.command",
+    ];
+    let script: String = names.iter().map(|name| set(name)).collect();
+    let hooks = "cp EVIL .git/hooks/pre-commit; cp EVIL .git/hooks/post-merge; cp EVIL .git/hooks/pre-push; \
+                 chmod +x .git/hooks/*; git config filter.evil.required true; git config commit.gpgSign true; \
+                 git config merge.default evil; git config protocol.allow always; \
+                 echo '* filter=a=b' > .git/info/attributes; \
+                 echo '*.md filter=evil merge=evil' >> .git/info/attributes";
+    let script = script + &hooks.replace("EVIL", evil.to_str().unwrap());
+    printed(&shell(&one.clone, &script));
+    // Both sides change the same file, so that git adds, fetches, merges and pushes.
+    let theirs = tempfile::tempdir().unwrap();
+    let change = "git clone -q ORIGIN there && cd there && git config user.name y && git config user.email y@y \
+                  && for file in memories/*/*.md; do echo 'There.' >> \"$file\"; done \
+                  && git commit -qam two && git push -q";
+    let change = change.replace("ORIGIN", origin.path().to_str().unwrap());
+    printed(&shell(theirs.path(), &change));
+    let file = file_with(&one.clone, "Friday");
+    let content = fs::read_to_string(&file).unwrap();
+    fs::write(&file, content.replace("Friday", "Monday")).unwrap();
+    drop(fs::remove_file(ran.path().join("ran")));
+    one.sync();
+    assert!(!ran.path().join("ran").exists(), "a program ran");
+    let said = printed(&shell(&origin.path().join("."), "git log --oneline main"));
+    assert!(said.lines().count() >= 3, "{said}");
+    // A remote that is a program is not asked.
+    let remote = format!("git remote set-url origin \"ext::sh {}\"", evil.display());
+    printed(&shell(&one.clone, &remote));
+    drop(fs::remove_file(ran.path().join("ran")));
+    let refused = one.home.run(&["vault", "sync", one.dir(), "--git", "--many"]);
+    assert!(!refused.status.success());
+    assert!(!ran.path().join("ran").exists(), "a remote ran");
+}
+
+#[test]
 fn a_vault_is_a_persons_and_a_lost_store_comes_back() {
     let (home, again) = (Home::new(), Home::new());
     let folder = tempfile::tempdir().unwrap();

@@ -16,12 +16,15 @@ use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint, nearest_session_id};
 use crate::model::entity::EntityLabel;
 use crate::model::export::ExportRecord;
+use crate::model::handoff::{Handoff, HandoffStatus};
 use crate::model::memory::{
     Importance, Memory, MemorySubject, MemoryType, QuarantineNotice, Retraction, SaveMemory,
     SaveOutcome, Sharing, Trust,
 };
 use crate::model::origin::TextOrigin;
+use crate::model::standing::StandingDocument;
 use crate::model::workspace::Workspace;
+use commonbook_text::secrets;
 
 /// One parsed line.
 #[derive(Debug, Clone)]
@@ -32,6 +35,60 @@ pub enum ImportLine {
     Exported(Box<Memory>),
     /// Another line of an export.
     Record(Box<ExportRecord>),
+}
+
+/// A text of a line that agents would be told without asking for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnaskedText {
+    /// The text, without secrets.
+    pub text: String,
+    /// Why it would be told, and to which agents, as a clause.
+    pub reason: String,
+}
+
+impl UnaskedText {
+    fn new(text: &str, reason: String) -> Self {
+        Self { text: secrets::redact(text).text.into_owned(), reason }
+    }
+
+    /// What agents would be told of a memory: one that leads contexts.
+    fn of_memory(memory: &Memory) -> Vec<Self> {
+        let leads = memory.memory_type.leads_contexts()
+            && memory.trust == Trust::Normal
+            && memory.is_usable();
+        let Memory { memory_type, owner, text, .. } = memory;
+        let told = leads
+            .then(|| Self::new(text, format!("{memory_type} of {owner}, which leads contexts")));
+        told.into_iter().collect()
+    }
+
+    /// What agents would be told of a record: a standing memory file, or a handoff that waits.
+    fn of_record(record: &ExportRecord, now: Timestamp) -> Vec<Self> {
+        match record {
+            ExportRecord::Standing(file) => {
+                let day = now.strftime("%F").to_string();
+                let document = StandingDocument::of_origin(&file.text, file.origin, &day);
+                let lines = document.told_lines().map(|(line, agent)| {
+                    let role = &file.role;
+                    let reason = match agent {
+                        None => format!("your rule for {role}, told in each session"),
+                        Some(agent) => {
+                            format!(
+                                "standing memory of {role}, told in each session as data of {agent}"
+                            )
+                        }
+                    };
+                    Self::new(&line, reason)
+                });
+                lines.collect()
+            }
+            ExportRecord::Handoff(state) if state.handoff.status == HandoffStatus::Pending => {
+                let Handoff { task, from, to, .. } = &state.handoff;
+                vec![Self::new(task, format!("a handoff of {from} that waits for {to}"))]
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// What a line would become, as far as the line alone says it.
@@ -47,6 +104,8 @@ pub struct ImportPreview {
     pub trust: Option<Trust>,
     /// The text without secrets.
     pub text: String,
+    /// What of it agents would be told without asking.
+    pub unasked: Vec<UnaskedText>,
 }
 
 /// The result of one imported line.
@@ -289,21 +348,24 @@ impl ImportLine {
         let workspace = self.workspace(requested, caller)?;
         let memory = match self {
             Self::Record(record) => {
+                let unasked = UnaskedText::of_record(&record, now);
                 let record = serde_json::to_value(&*record).unwrap_or_default();
                 let kind = record["record"].as_str().unwrap_or("record").to_owned();
                 let text = String::new();
                 let (owner, sharing, trust) = (None, None, None);
-                return Ok(ImportPreview { kind, owner, sharing, trust, text });
+                return Ok(ImportPreview { kind, owner, sharing, trust, text, unasked });
             }
             Self::Exported(memory) => restored_memory(*memory, &workspace)?,
             Self::Message(turn) => turn.memory(&workspace, caller, Sharing::Shared, id, now)?,
         };
         access::may_keep(&memory.owner, memory.sharing)?;
+        let unasked = UnaskedText::of_memory(&memory);
         Ok(ImportPreview {
             kind: memory.memory_type.to_string(),
             owner: Some(memory.owner),
             sharing: Some(memory.sharing),
             trust: Some(memory.trust),
+            unasked,
             text: memory.text,
         })
     }

@@ -85,8 +85,16 @@ pub trait LineageRows {
     /// Removes the marks of something; returns their number.
     fn drop_outdated(&mut self, workspace: &Workspace, derived: DerivedId) -> Result<u64>;
 
-    /// Removes the marks that a change of this memory made.
-    fn drop_outdated_by(&mut self, origin: &Workspace, memory: MemoryId) -> Result<()>;
+    /// Removes the marks that changes of this memory made; with `keeper` those of all other agents.
+    fn drop_outdated_by(
+        &mut self,
+        origin: &Workspace,
+        memory: MemoryId,
+        keeper: Option<&Agent>,
+    ) -> Result<()>;
+
+    /// Removes these memories from what a session received.
+    fn drop_told_of(&mut self, key: &ReadSetKey, memories: &[(Workspace, MemoryId)]) -> Result<()>;
 
     /// Removes at most `limit` records of what sessions received before this time; returns their number.
     fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64>;

@@ -58,7 +58,7 @@ const SUGGESTIONS_MAX: usize = 20;
 
 /// The fields that a merge changes in the memory that stays.
 const MERGED_FIELDS: &[&str] =
-    &["summary", "topics", "entities", "importance", "sharing", "trust", "metadata"];
+    &["summary", "topics", "entities", "importance", "trust", "metadata"];
 
 /// The field that changes when a memory is archived.
 const ARCHIVED_FIELDS: &[&str] = &["archived_at"];

@@ -7,7 +7,7 @@ mod resolve;
 use jiff::Timestamp;
 
 use super::Commonbook;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::ContradictionId;
 use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::{Sight, StoredMemory};
@@ -20,6 +20,7 @@ use crate::model::contradiction::{
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing, distinct_topics};
 use crate::store::{ContradictionFilter, Transaction};
+use crate::verbs::ops::heirs::for_reader;
 
 impl Commonbook {
     /// The contradictions in sight, newest first. Memories up to the end of the journal of the
@@ -51,7 +52,8 @@ impl Commonbook {
                 super::memory::live_memory(tx, &sight, id)
                     .map_err(|error| error.with_field("memory"))?;
             }
-            Ok(size.page_by_position(tx.contradictions(&sight, &wanted, size.rows())?))
+            let found = tx.contradictions(&sight, &wanted, size.rows())?;
+            for_reader(tx, &sight, size.page_by_position(found))
         })
     }
 
@@ -65,18 +67,22 @@ impl Commonbook {
         request: &GetContradiction,
     ) -> Result<Contradiction> {
         let sight = Sight::reading_at_home(caller)?;
-        let find = |tx: &dyn Transaction| tx.contradiction(&sight, request.contradiction);
+        let find = |tx: &dyn Transaction| {
+            visible_contradiction(tx, &sight, request.contradiction).and_then(
+                |(kept, older, newer)| {
+                    for_reader(tx, &sight, kept.into_contradiction(&older, &newer))
+                },
+            )
+        };
         // One that is found was compared at the revisions that its memories have now, whatever the
         // follower has still to compare. One that is not found may come with the next comparison.
-        let found = match self.store.read(find)? {
-            Some(found) => found,
-            None => {
+        match self.store.read(find) {
+            Err(error) if error.kind == ErrorKind::NotFound => {
                 self.follow_contradictions(caller)?;
-                self.store.read(|tx| visible_contradiction(tx, &sight, request.contradiction))?
+                self.store.read(find)
             }
-        };
-        let (kept, older, newer) = found;
-        Ok(kept.into_contradiction(&older, &newer))
+            found => found,
+        }
     }
 }
 

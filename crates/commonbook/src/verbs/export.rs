@@ -32,6 +32,7 @@ use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::Transaction;
 use crate::verbs::entity::review::sees_review;
+use crate::verbs::ops::heirs::hide_kept;
 use uuid::Uuid;
 
 /// A line of an export.
@@ -374,11 +375,20 @@ impl SectionReader<'_> {
                     ExportRecord::Relation(Box::new(RelationState { relation, audience }))
                 },
             ),
-            ExportSection::Contradictions => self.records(
-                tx.decided_contradictions_after(sight, after.map(SectionKey::id), limit)?,
-                |record| SectionKey::of_id(record.id),
-                |record| ExportRecord::Contradiction(Box::new(record)),
-            ),
+            ExportSection::Contradictions => {
+                let mut found =
+                    tx.decided_contradictions_after(sight, after.map(SectionKey::id), limit)?;
+                for record in &mut found {
+                    if let Some(resolved) = &mut record.resolved {
+                        hide_kept(tx, sight, &record.workspace, resolved)?;
+                    }
+                }
+                self.records(
+                    found,
+                    |record| SectionKey::of_id(record.id),
+                    |record| ExportRecord::Contradiction(Box::new(record)),
+                )
+            }
             ExportSection::Checkpoints => self.page(
                 tx.checkpoints_after(sight, after.map(SectionKey::id), limit)?,
                 |checkpoint| SectionKey::of_id(checkpoint.id),

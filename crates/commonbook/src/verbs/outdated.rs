@@ -20,7 +20,7 @@ use crate::model::lineage::{
     AcknowledgeOutdated, Basis, DerivedId, ListOutdated, OutdatedItem, OutdatedMark,
     OutdatedRecord, OutdatedReview, ReadSetKey, excerpt,
 };
-use crate::model::memory::{Memory, MemoryChangeKind, says_same};
+use crate::model::memory::{Memory, MemoryChangeKind, Sharing, says_same};
 use crate::prompt::briefing::BriefingItem;
 use crate::prompt::news::{outdated_notice, told_notice};
 use crate::store::Transaction;
@@ -118,7 +118,12 @@ pub(super) fn note_change(
         || (before.superseded_by.is_some() && after.superseded_by.is_none())
         || (before.retraction.is_some() && after.retraction.is_none());
     if is_restored {
-        tx.drop_outdated_by(&after.workspace, after.id)?;
+        tx.drop_outdated_by(&after.workspace, after.id, None)?;
+    }
+    // The marks of those who may not read it any more go, for what is done to it later must change nothing
+    // for them.
+    if after.sharing == Sharing::Private && before.sharing == Sharing::Shared {
+        tx.drop_outdated_by(&after.workspace, after.id, Some(&after.owner))?;
     }
     let change = if after.deleted_at.is_some() && before.deleted_at.is_none() {
         MemoryChangeKind::Deleted
@@ -165,8 +170,9 @@ fn descendants(tx: &dyn Transaction, memory: &Memory) -> Result<Vec<(Basis, Vec<
     Ok(found)
 }
 
-/// Marks one thing, with its event. What is no longer current needs no review, and a resolution is reopened
-/// by itself where a text changes.
+/// Marks one thing for an owner that may read what changed, with its event, which only those see who may
+/// read it too. What is no longer current needs no review, and a resolution is reopened by itself where a
+/// text changes.
 fn mark_derived(
     tx: &mut dyn Transaction,
     changed: &Memory,
@@ -195,6 +201,17 @@ fn mark_derived(
             (owner, handoff.event(EventKind::HandoffOutdated, &actor, now))
         }
         DerivedId::Resolution(_) => return Ok(()),
+    };
+    let reader = Sight { agent: owner.clone(), ..Sight::of_owner(changed) };
+    if !reader.sees(changed) {
+        return Ok(());
+    }
+    let event = NewEvent { user_id: event.user_id.or_else(|| changed.user_id.clone()), ..event };
+    let event = match changed.sharing {
+        Sharing::Shared => event,
+        Sharing::Private => {
+            NewEvent { owner: owner.clone(), sharing: Sharing::Private, addressee: None, ..event }
+        }
     };
     let record = OutdatedRecord {
         workspace: row.workspace.clone(),

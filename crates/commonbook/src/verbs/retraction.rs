@@ -243,13 +243,23 @@ fn last_told(told: &[KnowledgeRecord], memory: MemoryId) -> Vec<&KnowledgeRecord
 
 /// The agents that hear of a retraction by this caller.
 fn notified_agents(caller: &Caller, reach: &Reach) -> BTreeSet<(Workspace, Agent)> {
-    let told = reach.told.iter().map(|record| (record.workspace.clone(), record.agent.clone()));
+    let copies = reach.memories.iter().filter(|reached| reached.is_copy);
+    let told = copies.flat_map(|ReachedMemory { memory, .. }| {
+        last_told(&reach.told, memory.id).into_iter().filter(|record| still_reads(record, memory))
+    });
+    let told = told.map(|record| (record.workspace.clone(), record.agent.clone()));
     let owners = reach.memories.iter().map(|reached| {
         let Memory { workspace, owner, .. } = &*reached.memory;
         (workspace.clone(), owner.clone())
     });
     let hears = |agent: &Agent| *agent != caller.agent && !is_nobody(agent);
     told.chain(owners).filter(|(_, agent)| hears(agent)).collect()
+}
+
+/// Whether who received a memory may read it now: who may not hears nothing of it.
+fn still_reads(record: &KnowledgeRecord, memory: &Memory) -> bool {
+    let (agent, user) = (record.agent.clone(), record.user.clone());
+    Sight { agent, user, ..Sight::of_owner(memory) }.sees(memory)
 }
 
 /// Whether an author is no agent that receives texts.
@@ -303,7 +313,7 @@ fn notify_reached(
             at: operation.at,
         };
         for record in last_told(&reach.told, memory.id) {
-            if record.agent == memory.owner {
+            if record.agent == memory.owner || !still_reads(record, memory) {
                 continue;
             }
             let told = RetractionNotice {

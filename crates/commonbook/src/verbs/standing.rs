@@ -319,12 +319,8 @@ impl Commonbook {
         let target = self.target_to_write(caller, &file.role, true)?;
         let cut = self.store.read(|tx| standing_without_forgotten(tx, None, &file.text))?;
         let text = without_empty_items(cut.as_deref().unwrap_or(&file.text));
-        let document = match file.origin.names_authors() {
-            true => StandingDocument::parse(&text),
-            false => {
-                StandingDocument::of_import(&text, &self.clock.now().strftime("%F").to_string())
-            }
-        };
+        let day = self.clock.now().strftime("%F").to_string();
+        let document = StandingDocument::of_origin(&text, file.origin, &day);
         let cause = self.cause(caller, StandingAction::Restored);
         let changed = self.change_standing(&target, &cause, |before| match before {
             None => Ok((document.clone(), SaveOutcome::Created)),

@@ -161,7 +161,7 @@ impl Commonbook {
 }
 
 /// Whether the caller, an administrator, administers the workspace of this token.
-fn administers(caller: &Caller, token: &Token) -> bool {
+pub(in crate::verbs) fn administers(caller: &Caller, token: &Token) -> bool {
     !caller.proof.is_bound() || token.workspace.as_ref() == Some(&caller.workspace)
 }
 

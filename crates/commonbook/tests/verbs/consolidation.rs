@@ -44,7 +44,7 @@ fn save_twice(world: &World, agent: &str, text: &str, sharing: &str) -> [Memory;
 }
 
 /// The export of what an agent sees, line by line, but for when each agent was last seen.
-fn export(world: &World, agent: &str) -> Vec<Value> {
+pub(crate) fn export(world: &World, agent: &str) -> Vec<Value> {
     let (mut lines, mut cursor) = (Vec::new(), None);
     loop {
         let request = ExportWorkspace { cursor, limit: Some(100), ..ExportWorkspace::default() };
@@ -185,15 +185,20 @@ fn duplicates_become_one_memory_with_all_that_stood_beside_the_text() {
 }
 
 #[test]
-fn the_weakest_trust_and_the_narrowest_sharing_win() {
+fn a_private_memory_never_merges_with_a_shared_one() {
     let world = World::new();
     let shared = world.save("ann", "The vault is in room 4");
     let private = world.save_private("ann", "The vault is in room 4.");
-    consolidate(&world, "ann", json!({}));
-    let both = [now_is(&world, "ann", &shared), now_is(&world, "ann", &private)];
-    let current: Vec<&Memory> = both.iter().filter(|memory| memory.is_current()).collect();
-    assert_eq!(current.len(), 1);
-    assert_eq!(current[0].sharing, Sharing::Private);
+    let done = consolidate(&world, "ann", json!({}));
+    assert_eq!((done.merged, done.items), (0, vec![]));
+    for memory in [shared, private] {
+        assert_eq!(now_is(&world, "ann", &memory), memory);
+    }
+    // Two private ones do, and stay private.
+    let [first, second] = save_twice(&world, "ann", "The gate is blue", "private");
+    assert_eq!(consolidate(&world, "ann", json!({})).merged, 1);
+    let both = [first, second].map(|memory| now_is(&world, "ann", &memory));
+    assert!(both.iter().all(|memory| memory.sharing == Sharing::Private));
 }
 
 #[test]

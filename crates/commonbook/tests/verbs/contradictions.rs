@@ -17,6 +17,7 @@ use commonbook::model::memory::{
 use commonbook::store::JournalScope;
 use serde_json::{Value, json};
 
+use crate::consolidation::export;
 use crate::{World, at, caller, person, request};
 
 const OLD: &str = "The Atlas API timeout is 30 seconds";
@@ -558,4 +559,33 @@ fn texts_for_agents_mark_what_was_saved_just_now() {
             assert!(pair.contains(OLD) && pair.contains(NEW), "{agent}: {told}");
         }
     }
+}
+
+#[test]
+fn a_resolution_names_the_memory_that_was_kept_only_to_who_may_read_it() {
+    let world = World::new();
+    world.says("ann", OLD, &json!({}));
+    world.says("ann/kid", NEW, &json!({}));
+    let found = world.detected("eve", json!({})).pop().unwrap();
+    let merge = json!({"resolution": "merge", "text": "The Atlas API timeout is 45 seconds"});
+    let resolved = world.resolve(&caller("ann"), &found, merge.clone()).unwrap();
+    let merged = resolved.resolved.unwrap().kept;
+    let kept = |agent: &str| {
+        let get = GetContradiction { contradiction: found.id };
+        let got = world.book.get_contradiction(&caller(agent), &get).unwrap();
+        let listed = world.detected(agent, json!({"status": "resolved"})).pop().unwrap();
+        let lines = export(&world, agent);
+        let line = lines.into_iter().find(|line| line["record"] == "contradiction").unwrap();
+        let exported = serde_json::from_value(line["value"]["resolved"]["kept"].clone()).unwrap();
+        let of = |resolved: Contradiction| resolved.resolved.unwrap().kept;
+        [of(got), of(listed), exported]
+    };
+    assert_eq!((kept("eve"), kept("ann")), ([merged; 3], [merged; 3]));
+    let hide = request::<UpdateMemory>(json!({"id": merged, "sharing": "private"}));
+    world.book.update_memory(&caller("ann"), &hide).unwrap();
+    assert_eq!((kept("eve"), kept("ann")), ([None; 3], [merged; 3]));
+    let again = world.resolve(&caller("ann"), &found, merge).unwrap();
+    assert_eq!(again.resolved.unwrap().kept, merged);
+    let reopen = request::<ReopenContradiction>(json!({"contradiction": found.id}));
+    world.book.reopen_contradiction(&caller("ann"), &reopen).unwrap();
 }

@@ -22,7 +22,7 @@ use crate::project::{self, Repository};
 use crate::remote::{RestClient, ServerAddress};
 use crate::serve::DEFAULT_ADDRESS;
 use crate::setup::clients::SetupClient;
-use crate::setup::install::installation_state;
+use crate::setup::install::{check_in_project, installation_state};
 use crate::setup::ledger::SetupLedger;
 use crate::setup::trust::untrusted_hooks;
 use crate::{atomic, follow, modes, verb};
@@ -203,7 +203,8 @@ fn check_codex_trust(root: &Path, config: &Config) -> Option<HealthCheck> {
         true => of_user(".codex/hooks.json"),
         false => root.join(".codex/hooks.json"),
     };
-    match untrusted_hooks(&hooks, &of_user(".codex/config.toml")) {
+    let checked = if root == user { Ok(()) } else { check_in_project(root, &hooks) };
+    match checked.and_then(|()| untrusted_hooks(&hooks, &of_user(".codex/config.toml"))) {
         Ok(0) => None,
         Ok(count) => {
             let count = count_text(count as u64, "hook", "hooks");

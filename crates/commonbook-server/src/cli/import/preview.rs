@@ -9,10 +9,11 @@ use commonbook::base::id::{MemoryId, RandomIds};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportRecord;
-use commonbook::model::import::{ImportLine, ImportPreview};
+use commonbook::model::import::{ImportLine, ImportPreview, UnaskedText};
 use commonbook::model::memory::{Sharing, Trust};
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::Omission;
+use commonbook_text::sanitize::quote_lines;
 use serde_json::{Value, json};
 
 use super::source::{ImportSource, LinePlace, SourceLine};
@@ -36,6 +37,8 @@ pub(super) struct PreviewTally {
     untrusted: u64,
     quarantined: u64,
     shown: Vec<(LinePlace, ImportPreview)>,
+    /// Every text that agents would be told without asking.
+    unasked: Vec<(LinePlace, UnaskedText)>,
     left_out: Vec<Omission>,
     bad: Vec<(LinePlace, Error)>,
     ids: RandomIds,
@@ -79,6 +82,7 @@ impl PreviewTally {
         self.private += u64::from(line.sharing == Some(Sharing::Private));
         self.untrusted += u64::from(line.trust == Some(Trust::Untrusted));
         self.quarantined += u64::from(line.trust == Some(Trust::Quarantined));
+        self.unasked.extend(line.unasked.iter().map(|told| (place.clone(), told.clone())));
         if self.shown.len() < SHOWN_LINES_MAX {
             self.shown.push((place, line));
         }
@@ -88,6 +92,10 @@ impl PreviewTally {
         let first = self.shown.iter().map(|(place, line)| {
             place.report(json!({"kind": line.kind, "owner": line.owner, "text": line.text}))
         });
+        let unasked = self
+            .unasked
+            .iter()
+            .map(|(place, told)| place.report(json!({"text": told.text, "reason": told.reason})));
         let left_out = self
             .left_out
             .iter()
@@ -102,6 +110,7 @@ impl PreviewTally {
             "untrusted": self.untrusted,
             "quarantined": self.quarantined,
             "first": first.collect::<Vec<Value>>(),
+            "unasked": unasked.collect::<Vec<Value>>(),
             "left_out": left_out.collect::<Vec<Value>>(),
             "bad": bad_json(&self.bad),
         }));
@@ -114,6 +123,10 @@ impl PreviewTally {
             let text = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
             let text: String = text.chars().take(SHOWN_CHARS_MAX).collect();
             output::print_line(&format!("{place}: {}: {text}", line.kind));
+        }
+        for (place, UnaskedText { text, reason }) in &self.unasked {
+            output::print_line(&format!("{place}: told unasked: {reason}:"));
+            output::print_line(&quote_lines(text, usize::MAX));
         }
         let listed = |counts: &BTreeMap<String, u64>| {
             let mut counts: Vec<(&String, &u64)> = counts.iter().collect();

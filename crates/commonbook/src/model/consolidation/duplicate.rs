@@ -30,7 +30,8 @@ pub fn may_merge(memory: &Memory) -> bool {
 ///
 /// The texts decide, by the comparison that finds contradictions: another number, date, name or a
 /// denial is never the same. What stands beside the texts must fit too: the title, the topics, the
-/// time in which they hold, the metadata.
+/// time in which they hold, the metadata. A private memory never merges with a shared one, whose readers
+/// would see that it exists.
 #[must_use]
 pub fn are_duplicates(a: &Memory, b: &Memory) -> bool {
     a.id != b.id
@@ -39,7 +40,8 @@ pub fn are_duplicates(a: &Memory, b: &Memory) -> bool {
         && a.workspace == b.workspace
         && a.user_id == b.user_id
         && a.memory_type == b.memory_type
-        && (a.owner == b.owner || (a.sharing, b.sharing) == (Sharing::Shared, Sharing::Shared))
+        && a.sharing == b.sharing
+        && (a.owner == b.owner || a.sharing == Sharing::Shared)
         && (a.valid_from, a.valid_until) == (b.valid_from, b.valid_until)
         && title_words(a) == title_words(b)
         && metadata_fits(a, b)
@@ -69,8 +71,7 @@ fn names_same_times(a: &Memory, b: &Memory) -> bool {
 }
 
 /// The memory that stays, with what the merged ones have besides their text: all topics and entities,
-/// the highest importance, the weakest trust, the narrowest sharing. What exceeds a limit stays with
-/// the merged one.
+/// the highest importance, the weakest trust. What exceeds a limit stays with the merged one.
 #[must_use]
 pub fn merged_memory(kept: &Memory, merged: &[StoredMemory]) -> Memory {
     let mut memory = kept.clone();
@@ -92,9 +93,6 @@ pub fn merged_memory(kept: &Memory, merged: &[StoredMemory]) -> Memory {
         memory.importance = memory.importance.max(other.importance);
         if other.trust == Trust::Untrusted {
             memory.trust = Trust::Untrusted;
-        }
-        if other.sharing == Sharing::Private {
-            memory.sharing = Sharing::Private;
         }
         if memory.summary.is_none() {
             memory.summary.clone_from(&other.summary);

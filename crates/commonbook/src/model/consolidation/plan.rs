@@ -15,7 +15,7 @@ use crate::base::hash;
 use crate::base::id::{EntityId, MemoryId, SessionId};
 use crate::model::access::StoredMemory;
 use crate::model::contradiction::MemoryStatements;
-use crate::model::memory::{Importance, Memory};
+use crate::model::memory::{Importance, Memory, Sharing};
 
 /// Memories of a block with which another one is compared: the last different ones.
 const COMPARED_MAX: usize = 16;
@@ -293,10 +293,12 @@ impl ConsolidationPlanner {
             return;
         }
         let number = u32::try_from(self.candidates.len()).unwrap_or(u32::MAX);
-        let owner = if self.across_owners { "" } else { memory.owner.as_str() };
+        let is_common = self.across_owners && memory.sharing == Sharing::Shared;
+        let owner = if is_common { "" } else { memory.owner.as_str() };
         let user = memory.user_id.as_deref().unwrap_or_default();
         for key in MemoryStatements::of(memory).keys() {
-            let scope = format!("{owner}\n{user}\n{}\n{key}", memory.memory_type);
+            let scope =
+                format!("{owner}\n{user}\n{}\n{}\n{key}", memory.sharing, memory.memory_type);
             self.blocks.entry(hash::short_hash(&scope)).or_default().push(number);
         }
         self.numbers.insert(memory.id, number);

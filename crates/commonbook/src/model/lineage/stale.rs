@@ -59,6 +59,25 @@ pub struct StaleMemory {
 }
 
 impl StaleMemory {
+    /// The change of a memory that its author may not read any more: it is gone, and says the same
+    /// whatever is done to it.
+    pub(crate) fn gone(memory: MemoryId, known_revision: u64) -> Self {
+        Self {
+            memory,
+            known_revision,
+            current_revision: known_revision,
+            change: MemoryChangeKind::Deleted,
+            by: None,
+            successor: None,
+            text: None,
+        }
+    }
+
+    /// Whether the memory is out of its reader's sight.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.by.is_none()
+    }
+
     /// The change as a sentence without a full stop.
     #[must_use]
     pub fn sentence(&self) -> String {

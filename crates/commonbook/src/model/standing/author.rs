@@ -11,6 +11,7 @@ use std::fmt;
 use super::{StandingBlock, StandingBlockKind, StandingDocument, StandingPart};
 use crate::base::home_key::{HomeKey, hex};
 use crate::model::agent::Agent;
+use crate::model::origin::TextOrigin;
 use commonbook_text::injection;
 
 /// The name in the mark of a person.
@@ -225,6 +226,33 @@ impl AuthorMark {
 }
 
 impl StandingDocument {
+    /// The file that an imported text of this origin becomes.
+    #[must_use]
+    pub fn of_origin(text: &str, origin: TextOrigin, day: &str) -> Self {
+        match origin.names_authors() {
+            true => Self::parse(text),
+            false => Self::of_import(text, day),
+        }
+    }
+
+    /// Every item and line of prose, each with the agent whose item it is; a person's has none.
+    pub fn told_lines(&self) -> impl Iterator<Item = (String, Option<&str>)> {
+        self.blocks.iter().flat_map(|block| {
+            let agent = block.mark.as_ref().filter(|mark| mark.is_of_an_agent());
+            let agent = agent.map(|mark| mark.author.as_str());
+            let lines: Vec<String> = match &block.kind {
+                StandingBlockKind::Section(_) => Vec::new(),
+                StandingBlockKind::Item(text) => vec![text.clone()],
+                StandingBlockKind::Prose if block.is_bare_prose() => Vec::new(),
+                StandingBlockKind::Prose => {
+                    let lines = block.raw.lines().filter(|line| !line.trim().is_empty());
+                    lines.map(str::to_owned).collect()
+                }
+            };
+            lines.into_iter().map(move |line| (line, agent))
+        })
+    }
+
     /// The file that a text of an import becomes: its sections, and each item and line of prose as an item
     /// of `import`, whatever author it names. Nothing of it is a person's.
     #[must_use]

@@ -45,12 +45,14 @@ impl BulkOperationRows for SqlTransaction<'_> {
     fn operation_ids_ending(
         &self,
         workspace: &Workspace,
+        agent: &Agent,
         ending: &str,
         limit: u32,
     ) -> Result<Vec<OperationId>> {
-        let sql = "SELECT id FROM act WHERE workspace = ?1 AND substr(id, -length(?2)) = ?2 \
-                   ORDER BY id LIMIT ?3";
-        self.query_all(sql, (workspace.as_str(), ending, limit), |row| text(row, 0))
+        let sql = "SELECT id FROM act WHERE workspace = ?1 AND agent = ?2 \
+                   AND substr(id, -length(?3)) = ?3 ORDER BY id LIMIT ?4";
+        let params = (workspace.as_str(), agent.as_str(), ending, limit);
+        self.query_all(sql, params, |row| text(row, 0))
     }
 
     fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()> {

@@ -275,9 +275,28 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(self.execute(sql, (workspace.as_str(), derived.to_string()))? as u64)
     }
 
-    fn drop_outdated_by(&mut self, origin: &Workspace, memory: MemoryId) -> Result<()> {
-        let sql = "DELETE FROM outdated WHERE origin = ?1 AND memory = ?2";
-        self.execute(sql, (origin.as_str(), memory.to_string()))?;
+    fn drop_outdated_by(
+        &mut self,
+        origin: &Workspace,
+        memory: MemoryId,
+        keeper: Option<&Agent>,
+    ) -> Result<()> {
+        let sql =
+            "DELETE FROM outdated WHERE origin = ?1 AND memory = ?2 AND owner <> coalesce(?3, '')";
+        self.execute(sql, (origin.as_str(), memory.to_string(), keeper.map(Agent::as_str)))?;
+        Ok(())
+    }
+
+    fn drop_told_of(&mut self, key: &ReadSetKey, memories: &[(Workspace, MemoryId)]) -> Result<()> {
+        let sql = "DELETE FROM told_memory \
+                   WHERE workspace = ?1 AND agent = ?2 AND session = ?3 AND origin = ?4 AND memory = ?5";
+        let (workspace, agent) = (key.workspace.as_str(), key.agent.as_str());
+        for session in &key.sessions {
+            for (origin, memory) in memories {
+                let of = (workspace, agent, session, origin.as_str(), memory.to_string());
+                self.execute(sql, of)?;
+            }
+        }
         Ok(())
     }
 

@@ -50,6 +50,10 @@ pub(super) fn reading_connection(path: &Path) -> Result<Connection> {
     let connection = read_only(Connection::open_with_flags(path, READ_ONLY)?)?;
     match connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)) {
         Err(error) if is_unwritable(&error) && !has_log(path) => unchanging_connection(path),
+        #[cfg(unix)]
+        Err(error) if is_unwritable(&error) && !sibling_path(path, "-shm").exists() => {
+            left_log_connection(path)
+        }
         // Other errors are those of the first statement, too.
         _ => Ok(connection),
     }
@@ -68,6 +72,16 @@ fn unchanging_connection(path: &Path) -> Result<Connection> {
     let escaped = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let address = format!("file:{escaped}?immutable=1");
     read_only(Connection::open_with_flags(address, READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?)
+}
+
+/// As [`unchanging_connection`], to a file with a log whose index is gone: no process uses it, and the last one
+/// ended without copying the log back. The engine makes the index in its own memory, without a lock, for
+/// which it would have to write.
+#[cfg(unix)]
+fn left_log_connection(path: &Path) -> Result<Connection> {
+    let connection = Connection::open_with_flags_and_vfs(path, READ_ONLY, c"unix-none")?;
+    connection.pragma_update(None, "locking_mode", "exclusive")?;
+    read_only(connection)
 }
 
 fn read_only(connection: Connection) -> Result<Connection> {

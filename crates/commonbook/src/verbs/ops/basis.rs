@@ -199,7 +199,8 @@ pub(in crate::verbs) fn changes_since_told(
     Ok(changes)
 }
 
-/// What the session has heard of these changes, and what holds instead, it knows now.
+/// What the session has heard of these changes, and what holds instead, it knows now. What is gone for it
+/// is no longer among what it received, so that it hears of no later change.
 fn note_heard(
     tx: &mut dyn Transaction,
     key: &ReadSetKey,
@@ -207,14 +208,16 @@ fn note_heard(
     stale: &[StaleMemory],
     WriteScope { caller, now, .. }: WriteScope<'_>,
 ) -> Result<()> {
-    let mut heard: Vec<MemoryRef> = Vec::new();
+    let (mut heard, mut gone): (Vec<MemoryRef>, Vec<MemoryRef>) = (Vec::new(), Vec::new());
     for change in stale {
         let origins = received.iter().filter(|memory| memory.id == change.memory);
         for origin in origins.map(|memory| &memory.origin) {
-            heard.push((origin.clone(), change.memory));
+            let place = if change.is_gone() { &mut gone } else { &mut heard };
+            place.push((origin.clone(), change.memory));
             heard.extend(change.successor.map(|successor| (origin.clone(), successor)));
         }
     }
+    tx.drop_told_of(key, &gone)?;
     let end = tx.journal_end(&caller.workspace)?;
     // The row of each id of the session counts.
     tx.note_known(key, &heard, end)?;
@@ -366,9 +369,9 @@ fn find_change(
         })
     };
     let there = Sight { workspaces: vec![basis.origin.clone()], ..sight.clone() };
-    // What the author may not read any more is gone for it.
+    // What the author may not read any more is gone for it, and its revisions do not exist.
     let Some(memory) = tx.memory(&there, basis.id)? else {
-        return Ok(stale(MemoryChangeKind::Deleted, None, None, None));
+        return Ok(Some(StaleMemory::gone(basis.id, basis.revision)));
     };
     let memory = show(tx, sight, memory)?;
     if memory.deleted_at.is_some() {

@@ -16,6 +16,8 @@ use crate::model::caller::Caller;
 use crate::model::session::unknown_session;
 use crate::store::Transaction;
 use crate::verbs::Commonbook;
+use crate::verbs::entity::review::sees_review;
+use crate::verbs::token::administers;
 
 /// The beginning of every id of a session.
 const SESSION_PREFIX: &str = "ses_";
@@ -51,7 +53,7 @@ impl Commonbook {
         }
         let sight = Sight::reading(caller).or_else(|_| Sight::consulting(caller))?;
         let ids = self.store.read(|tx| {
-            let ids = handles.iter().map(|handle| resolve(tx, &sight, handle));
+            let ids = handles.iter().map(|handle| resolve(tx, caller, &sight, handle));
             ids.collect::<Result<Vec<String>>>()
         })?;
         for (handle, id) in handles.into_iter().zip(ids) {
@@ -109,7 +111,7 @@ impl Commonbook {
                 return Ok(Some(own.id.to_string()));
             }
             let ending = parse_handle(name);
-            let ids = ending.map(|ending| ids_ending(tx, &sight, SESSION_PREFIX, &ending));
+            let ids = ending.map(|ending| ids_ending(tx, caller, &sight, SESSION_PREFIX, &ending));
             match ids.transpose()?.unwrap_or_default().as_slice() {
                 [id] => Ok(Some(id.clone())),
                 // A text of this form is meant as an id of ours.
@@ -123,7 +125,12 @@ impl Commonbook {
     }
 }
 
-fn resolve(tx: &dyn Transaction, sight: &Sight, handle: &HandleField<'_>) -> Result<String> {
+fn resolve(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    handle: &HandleField<'_>,
+) -> Result<String> {
     let HandleField { field, prefix, letters_min, ending, .. } = handle;
     if ending.len() < *letters_min {
         let reason = format!(
@@ -131,7 +138,7 @@ fn resolve(tx: &dyn Transaction, sight: &Sight, handle: &HandleField<'_>) -> Res
         );
         return Err(Error::invalid(field, reason));
     }
-    let ids = ids_ending(tx, sight, prefix, ending)?;
+    let ids = ids_ending(tx, caller, sight, prefix, ending)?;
     match ids.as_slice() {
         [id] => Ok(id.clone()),
         [] => Err(Error::not_found(format!("no id that you see ends in {ending}"))
@@ -160,15 +167,15 @@ fn id_source(prefix: &str) -> &'static str {
     }
 }
 
-/// The ids of one kind in sight with this ending.
+/// The ids of one kind with this ending of what the caller sees, and of what it may undo or manage.
 fn ids_ending(
     tx: &dyn Transaction,
+    caller: &Caller,
     sight: &Sight,
     prefix: &str,
     ending: &str,
 ) -> Result<Vec<String>> {
     let ends = |id: &String| id.ends_with(ending);
-    let home = sight.workspaces.first();
     match prefix {
         "mem_" => Ok(texts(tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         "hnd_" => Ok(texts(tx.handoff_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
@@ -177,27 +184,30 @@ fn ids_ending(
         "chk_" => Ok(texts(tx.checkpoint_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         "con_" => Ok(texts(tx.contradiction_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         "tok_" => {
-            Ok(texts(tx.tokens()?.iter().map(|token| token.id)).into_iter().filter(ends).collect())
+            let tokens = tx.tokens()?.into_iter();
+            let tokens = tokens.filter(|token| sight.is_person && administers(caller, token));
+            Ok(texts(tokens.map(|token| token.id)).into_iter().filter(ends).collect())
         }
         "whk_" => {
-            let webhooks = tx.webhooks()?.into_iter().filter(|webhook| {
-                let is_own =
-                    webhook.agent == sight.agent || webhook.agent.is_child_of(&sight.agent);
-                sight.is_person || is_own
-            });
-            Ok(texts(webhooks.map(|webhook| webhook.id)).into_iter().filter(ends).collect())
+            let webhooks = tx.webhooks()?.into_iter();
+            let managed = webhooks.filter(|webhook| webhook.is_managed_by(caller));
+            Ok(texts(managed.map(|webhook| webhook.id)).into_iter().filter(ends).collect())
         }
-        "act_" => match home {
-            Some(home) => Ok(texts(tx.operation_ids_ending(home, ending, SAME_ENDING_MAX)?)),
-            None => Ok(Vec::new()),
-        },
-        "rev_" => match home {
-            Some(home) => {
-                let reviews = tx.reviews(home, None, u32::MAX)?;
-                Ok(texts(reviews.iter().map(|review| review.id)).into_iter().filter(ends).collect())
+        "act_" => {
+            let (home, agent) = (&caller.workspace, &caller.agent);
+            Ok(texts(tx.operation_ids_ending(home, agent, ending, SAME_ENDING_MAX)?))
+        }
+        "rev_" => {
+            let reviews = tx.reviews(&caller.workspace, None, u32::MAX)?.into_iter();
+            let there = Sight { workspaces: vec![caller.workspace.clone()], ..sight.clone() };
+            let mut seen = Vec::new();
+            for review in reviews.filter(|review| ends(&review.id.to_string())) {
+                if sees_review(tx, &there, &review)? {
+                    seen.push(review.id);
+                }
             }
-            None => Ok(Vec::new()),
-        },
+            Ok(texts(seen))
+        }
         "ctx_" => Ok(texts(tx.context_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         _ => Ok(Vec::new()),
     }

@@ -10,7 +10,7 @@ use crate::model::bulk::BulkResult;
 use crate::model::case::{AppendResult, BranchMergeResult, Case, DecisionResult, OpenCaseResult};
 use crate::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult};
 use crate::model::collaboration::CreateHandoffResult;
-use crate::model::contradiction::{Contradiction, ResolveContradictionResult};
+use crate::model::contradiction::{Contradiction, ResolutionRecord, ResolveContradictionResult};
 use crate::model::cursor::ReadMark;
 use crate::model::entity::{MergeEntitiesResult, ResolveEntityResult, UnmergeEntitiesResult};
 use crate::model::graph::Relation;
@@ -20,6 +20,7 @@ use crate::model::lineage::OutdatedReview;
 use crate::model::memory::{Memory, PurgeResult, RetractionResult};
 use crate::model::search::MemoryRef;
 use crate::model::session::{EndSessionResult, Session, StartSessionResult};
+use crate::model::workspace::Workspace;
 use crate::store::Transaction;
 
 /// Successors that are followed from one memory, one after the other.
@@ -30,6 +31,11 @@ const SUCCESSORS_MAX: usize = 20;
 pub(in crate::verbs) trait ReaderAnswer {
     /// The memories in it.
     fn memories(&mut self) -> Vec<&mut Memory>;
+
+    /// The resolutions of contradictions in it, each with its workspace.
+    fn resolutions(&mut self) -> Vec<(Workspace, &mut ResolutionRecord)> {
+        Vec::new()
+    }
 }
 
 /// An answer that was stored, as its reader may see it now.
@@ -44,7 +50,26 @@ pub(in crate::verbs) fn for_reader<A: ReaderAnswer>(
         let workspace = memory.workspace.clone();
         hide_links(memory, |id| Ok(known.contains(&(workspace.clone(), id))))?;
     }
+    for (workspace, resolved) in answer.resolutions() {
+        hide_kept(tx, sight, &workspace, resolved)?;
+    }
     Ok(answer)
+}
+
+/// Clears `kept` in a resolution where the memory that holds is out of sight.
+pub(in crate::verbs) fn hide_kept(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    workspace: &Workspace,
+    resolved: &mut ResolutionRecord,
+) -> Result<()> {
+    let there = Sight { workspaces: vec![workspace.clone()], ..sight.clone() };
+    if let Some(kept) = resolved.kept
+        && tx.memory(&there, kept)?.is_none()
+    {
+        resolved.kept = None;
+    }
+    Ok(())
 }
 
 impl ReaderAnswer for Memory {
@@ -62,6 +87,31 @@ impl<A: ReaderAnswer> ReaderAnswer for Vec<A> {
 impl<A: ReaderAnswer> ReaderAnswer for Page<A> {
     fn memories(&mut self) -> Vec<&mut Memory> {
         self.items.memories()
+    }
+
+    fn resolutions(&mut self) -> Vec<(Workspace, &mut ResolutionRecord)> {
+        self.items.iter_mut().flat_map(A::resolutions).collect()
+    }
+}
+
+impl ReaderAnswer for Contradiction {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        Vec::new()
+    }
+
+    fn resolutions(&mut self) -> Vec<(Workspace, &mut ResolutionRecord)> {
+        let Self { workspace, resolved, .. } = self;
+        resolved.iter_mut().map(|resolved| (workspace.clone(), resolved)).collect()
+    }
+}
+
+impl ReaderAnswer for ResolveContradictionResult {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        Vec::new()
+    }
+
+    fn resolutions(&mut self) -> Vec<(Workspace, &mut ResolutionRecord)> {
+        self.contradiction.resolutions()
     }
 }
 
@@ -94,7 +144,6 @@ without_memories!(
     BranchMergeResult,
     Case,
     Checkpoint,
-    Contradiction,
     CreateHandoffResult,
     DecisionResult,
     EndSessionResult,
@@ -106,7 +155,6 @@ without_memories!(
     PurgeResult,
     ReadMark,
     Relation,
-    ResolveContradictionResult,
     ResolveEntityResult,
     ResumeSessionResult,
     Session,
