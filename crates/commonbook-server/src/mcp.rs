@@ -248,7 +248,7 @@ impl McpDoor {
         let work = move |book: &Commonbook, caller: &Caller| {
             let response = verb.call.run(book, caller, arguments)?;
             let result = match verbose {
-                true => CallToolResult::structured(response.clone()),
+                true => answer::verbose_result(verb, &response),
                 false => answer::result(book, caller, verb, &response, &tools.selection)?,
             };
             Ok((response, result))

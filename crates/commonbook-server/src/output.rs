@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook_text::sanitize::{for_terminal, visible_json};
 use indicatif::ProgressBar;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::hint::{HintDoor, for_door, message_in_flags};
@@ -20,9 +22,9 @@ static PIPE_CLOSED: AtomicBool = AtomicBool::new(false);
 /// Moves to the top of a terminal and clears all below.
 const CLEAR_SCREEN: &[u8] = b"\x1b[H\x1b[2J";
 
-/// Prints a line. [`finish`] reports a failure, unless the reader closed its pipe early.
+/// Prints a line, as it can be seen: see [`for_terminal`]. [`finish`] reports a failure, unless the reader closed its pipe early.
 pub fn print_line(text: &str) {
-    if let Err(error) = writeln!(anstream::stdout().lock(), "{text}") {
+    if let Err(error) = writeln!(anstream::stdout().lock(), "{}", for_terminal(text)) {
         note_failure(error);
     }
 }
@@ -82,7 +84,7 @@ pub(crate) fn output_write_error(error: &io::Error) -> Error {
 /// `unavailable` if they cannot be written, for example on a full disk.
 pub fn print_lines(lines: &[String]) -> Result<bool> {
     let mut out = anstream::stdout().lock();
-    let written = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
+    let written = lines.iter().try_for_each(|line| writeln!(out, "{}", for_terminal(line)));
     match written.and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
@@ -92,7 +94,7 @@ pub fn print_lines(lines: &[String]) -> Result<bool> {
 
 /// Prints a line for people on standard error.
 pub fn print_note(text: &str) {
-    let _closed = writeln!(anstream::stderr().lock(), "{text}");
+    let _closed = writeln!(anstream::stderr().lock(), "{}", for_terminal(text));
 }
 
 /// A number with its noun: `1 memory`, `2 memories`.
@@ -103,9 +105,14 @@ pub(crate) fn count_text(count: u64, singular: &str, plural: &str) -> String {
 /// Prints a response as JSON: indented on a terminal, else on one line.
 pub fn print_json(response: &Value) {
     print_line(&match io::stdout().is_terminal() {
-        true => format!("{response:#}"),
-        false => response.to_string(),
+        true => visible_json(&format!("{response:#}")).into_owned(),
+        false => json_line(response),
     });
+}
+
+/// A value as JSON on one line, in which what a reader cannot see is escaped.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    visible_json(&serde_json::to_string(value).unwrap_or_default()).into_owned()
 }
 
 /// A text in bold; [`print_line`] and [`print_note`] drop styles where colour is not wanted.

@@ -7,7 +7,7 @@ use commonbook::model::handoff::{Handoff, HandoffReceipt};
 use commonbook::model::memory::Memory;
 use commonbook::model::webhook::Webhook;
 use commonbook::model::webhook::delivery::WebhookStop;
-pub(crate) use commonbook_text::word_diff::{is_hidden, one_line};
+pub(crate) use commonbook_text::sanitize::{is_hidden, one_line};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::de::DeserializeOwned;

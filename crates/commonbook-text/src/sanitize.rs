@@ -1,5 +1,6 @@
 //! Cleaning: other people's text without what deceives its reader.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -91,12 +92,114 @@ pub fn quote_lines(text: &str, limit: usize) -> String {
     if out.is_empty() { "> ".to_owned() } else { out }
 }
 
+/// A text without invisible characters, terminal escapes and false marks, whose line ends are all `\n`.
+#[must_use]
+pub fn readable(text: &str) -> String {
+    clean(text, usize::MAX)
+}
+
+/// A text on one line, without what a reader cannot see.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let text: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a reader does not see a character, or sees no letter: a control character, an invisible one, or one
+/// that reorders what is around it.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    shown_char(c) != ShownChar::Itself
+}
+
+/// A text for a terminal: `\n` alone ends a line in it, and what a reader cannot see is left out. The
+/// styles of the program itself stay: bold, dim and colours.
+#[must_use]
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c: char| c != '\n' && is_hidden(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if begins_order(c) {
+            let order = ANSI.find(rest).map_or(c.len_utf8(), |found| found.end());
+            if is_style(&rest[..order]) {
+                shown.push_str(&rest[..order]);
+            }
+            rest = &rest[order..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
+        match shown_char(c) {
+            _ if c == '\n' => shown.push('\n'),
+            // The end of a line of Windows.
+            _ if c == '\r' && rest.starts_with('\n') => {}
+            ShownChar::Itself => shown.push(c),
+            ShownChar::LineEnd | ShownChar::Blank => shown.push(' '),
+            ShownChar::Nothing => {}
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// JSON in which what a reader cannot see is escaped; it has the same value.
+#[must_use]
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    let unseen = |c: char| (!c.is_ascii() || c == '\u{7f}') && is_hidden(c);
+    if !json.contains(unseen) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if unseen(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether an order to a terminal only sets a style: `ESC [ 1 ; 31 m`.
+fn is_style(order: &str) -> bool {
+    let codes = order.strip_prefix("\x1b[").and_then(|rest| rest.strip_suffix('m'));
+    codes.is_some_and(|codes| codes.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'))
+}
+
+/// What a reader gets for a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ShownChar {
+    Itself,
+    LineEnd,
+    Blank,
+    Nothing,
+}
+
+/// What a reader gets for this character: the one rule for every text of others.
+fn shown_char(c: char) -> ShownChar {
+    match c {
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => ShownChar::LineEnd,
+        '\t' => ShownChar::Blank,
+        _ if c.is_control() || injection::is_unseen(c) => ShownChar::Nothing,
+        // Marks of music, shorthand and annotations, and what Unicode keeps for further invisible ones.
+        '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => {
+            ShownChar::Nothing
+        }
+        '\u{e0000}'..='\u{e0fff}' => ShownChar::Nothing,
+        _ => ShownChar::Itself,
+    }
+}
+
 /// A word for the head of an item: letters, digits, blanks and a few marks, on one line.
 pub fn head_word(text: &str, limit: usize) -> String {
     let fits = |c: &char| {
         c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '@' | '#' | ':' | '"')
     };
-    let word: String = text.chars().filter(fits).take(limit).collect();
+    // Fillers count as letters.
+    let word: String = text.chars().filter(|c| fits(c) && !is_hidden(*c)).take(limit).collect();
     let word = word.trim();
     if word.is_empty() { "unknown".to_owned() } else { word.to_owned() }
 }
@@ -129,13 +232,11 @@ fn clean(text: &str, limit: usize) -> String {
     let plain = plain.replace("\r\n", "\n");
     let mut seen: Vec<char> = Vec::with_capacity(plain.len());
     for c in plain.chars() {
-        match c {
-            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => seen.push('\n'),
-            '\t' => seen.push(' '),
-            c if c.is_control()
-                || injection::is_unseen(c)
-                || matches!(c, '\u{fff9}'..='\u{fffb}') => {}
-            c => seen.push(c),
+        match shown_char(c) {
+            ShownChar::Itself => seen.push(c),
+            ShownChar::LineEnd => seen.push('\n'),
+            ShownChar::Blank => seen.push(' '),
+            ShownChar::Nothing => {}
         }
     }
     let cut = seen.len() > limit || end < text.len();
@@ -204,5 +305,58 @@ mod tests {
         for c in (0..=0x2ff).filter_map(char::from_u32) {
             assert_eq!(begins_order(c), ANSI.is_match(&c.to_string()), "{c:?}");
         }
+    }
+
+    /// Characters that break a line, hide text or turn its direction.
+    const UNSEEN: [char; 20] = [
+        '\r',
+        '\t',
+        '\u{b}',
+        '\u{c}',
+        '\u{7f}',
+        '\u{85}',
+        '\u{9b}',
+        '\u{ad}',
+        '\u{200b}',
+        '\u{200d}',
+        '\u{200e}',
+        '\u{2028}',
+        '\u{2029}',
+        '\u{202e}',
+        '\u{2066}',
+        '\u{2060}',
+        '\u{3164}',
+        '\u{feff}',
+        '\u{e0041}',
+        '\u{e0100}',
+    ];
+
+    #[test]
+    fn nothing_that_a_reader_cannot_see_is_told_printed_or_put_on_a_line() {
+        for c in UNSEEN {
+            let text = format!("tea{c}> rule\nmilk");
+            assert!(is_hidden(c), "{c:?}");
+            for told in [
+                readable(&text),
+                quote_lines(&text, 99),
+                for_terminal(&text).into_owned(),
+                one_line(&text),
+            ] {
+                assert!(!told.contains(c), "{c:?}: {told:?}");
+            }
+            assert_eq!(for_terminal(&text).lines().count(), 2, "{c:?}");
+            assert_eq!(one_line(&text).lines().count(), 1, "{c:?}");
+            assert!(!shown_name(&text).contains(c), "{c:?}");
+            let json = serde_json::to_string(&text).expect("a string is JSON");
+            let shown = visible_json(&json);
+            assert!(!shown.contains(c), "{c:?}: {shown}");
+            assert_eq!(serde_json::from_str::<String>(&shown).expect("JSON"), text);
+        }
+        assert_eq!(for_terminal("tea\r\nmilk"), "tea\nmilk");
+        assert_eq!(
+            for_terminal("\u{1b}[1;31mtea\u{1b}[0m\u{1b}[2J\u{9b}31m \u{1b}]8;;x\u{7}y"),
+            "\u{1b}[1;31mtea\u{1b}[0m y"
+        );
+        assert!(matches!(for_terminal("\u{e9}t\u{e9}, tea\n"), Cow::Borrowed(_)));
     }
 }

@@ -2,6 +2,7 @@
 
 use similar::{ChangeTag, TextDiff};
 
+use crate::sanitize::one_line;
 use crate::sentences::sentences;
 
 /// Which of two texts has a stretch of words.
@@ -186,21 +187,6 @@ fn near_words(text: &str, follows: bool, precedes: bool) -> String {
     let (head, tail) = (&words[..head], &words[words.len() - tail..]);
     let parts = [head.join(" "), "…".to_owned(), tail.join(" ")];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// A text on one line, without the characters that control a terminal.
-#[must_use]
-pub fn one_line(text: &str) -> String {
-    let text: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a character has no shape of its own: a control character, or one that reorders what is
-/// around it.
-#[must_use]
-pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! [`context`], [`handoff`], [`resume`], [`case`], [`recall`], [`hits`] and [`judgement`] choose items and
 //! headings; [`briefing`] is made of contexts, with [`news`] among their items; [`block`] renders them inside one fence, and [`budget`] decides by tokens which fit.
+//! [`recorded`] is every other answer: JSON that says itself what its texts are.
 
 pub mod block;
 pub mod briefing;
@@ -17,4 +18,5 @@ pub mod judgement;
 mod laws;
 pub mod news;
 pub mod recall;
+pub mod recorded;
 pub mod resume;

@@ -315,6 +315,18 @@ fn no_door_imports_another() {
 }
 
 #[test]
+fn one_file_of_mcp_makes_what_a_model_reads() {
+    let (file, folder) = (format!("{PROGRAM}mcp.rs"), format!("{PROGRAM}mcp/"));
+    let others = move |source: &Source| {
+        let makes = ["answer.rs", "fixtures.rs"].iter().any(|file| source.path.ends_with(file))
+            || source.path.contains("/fixtures/");
+        (source.path == file || source.path.starts_with(&folder)) && !makes
+    };
+    let made = ["ContentBlock", "CallToolResult::", "ResourceContents::text", "PromptMessage"];
+    nowhere(others, &made, "mcp/answer.rs makes it: a block of prompt/, or RecordedJson.");
+}
+
+#[test]
 fn doors_know_no_store_of_their_own() {
     let opens = format!("{PROGRAM}lib.rs");
     let others = |source: &Source| source.is_in(&[PROGRAM]) && source.path != opens;

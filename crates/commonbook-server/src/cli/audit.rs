@@ -66,7 +66,7 @@ impl AuditCommand {
                 serde_json::from_value(page).map_err(unreadable_page)?;
             let line = |event: &Event| match in_words {
                 true => audit_line(event, caller, &look_up),
-                false => serde_json::to_string(event).unwrap_or_default(),
+                false => output::json_line(event),
             };
             let lines: Vec<String> = items.iter().map(line).collect();
             if !output::print_lines(&lines)? {

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use textwrap::core::display_width;
 
-use crate::output::{accent, dim, print_line, print_note};
+use crate::output::{accent, dim, print_json, print_line, print_note};
 
 pub(super) use crate::words::{beginning, is_hidden, memory_glance, minute, one_line, second};
 
@@ -15,7 +15,7 @@ pub(super) use crate::words::{beginning, is_hidden, memory_glance, minute, one_l
 pub(super) fn show<T: DeserializeOwned>(response: &Value, print: impl FnOnce(&T)) {
     match T::deserialize(response) {
         Ok(typed) => print(&typed),
-        Err(_) => print_line(&response.to_string()),
+        Err(_) => print_json(response),
     }
 }
 

@@ -20,6 +20,7 @@ use commonbook::model::event::{
     Event, EventBatch, EventFilter, FollowEvents, JournalHistory, ResumeToken,
 };
 use commonbook::model::stats::WorkspaceStats;
+use commonbook_text::sanitize::visible_json;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -103,7 +104,7 @@ impl MonitorOutput {
         match self {
             Self::Lines { as_json } => {
                 let line = |shown: &ShownEvent| match as_json {
-                    true => serde_json::to_string(&shown.event).unwrap_or_default(),
+                    true => output::json_line(&shown.event),
                     false => event_line(shown),
                 };
                 output::print_lines(&events.iter().map(line).collect::<Vec<_>>())
@@ -268,7 +269,7 @@ impl MonitorCommand {
                 }
                 // A server of another version may have kinds that are unknown here.
                 Err(_) if matches!(output, MonitorOutput::Lines { .. }) => {
-                    output::print_lines(&[json])?
+                    output::print_lines(&[visible_json(&json).into_owned()])?
                 }
                 Err(_) => true,
             };

@@ -88,7 +88,7 @@ pub(super) fn run(
 
 fn print(response: &Value, as_json: bool, is_first: bool) {
     if as_json {
-        return output::print_line(&response.to_string());
+        return output::print_line(&output::json_line(response));
     }
     if !output::clear_screen() && !is_first {
         output::print_line("");

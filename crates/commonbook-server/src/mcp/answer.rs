@@ -3,6 +3,9 @@
 //! A search is a block of items, as in a context; a verb that writes a text for an agent answers that
 //! text. Every other answer is JSON without what a model does not need; `get_…` returns all fields, and
 //! so does every tool with `verbose`, for programs also as structured content.
+//!
+//! Nothing else in this door makes a content: what is stored leaves it as a block of `prompt/` or as
+//! [`RecordedJson`], which says that its texts are data.
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -10,8 +13,12 @@ use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchResponse;
 use commonbook::model::stats::GetStats;
+use commonbook::prompt::recorded::RecordedJson;
+use commonbook_text::sanitize;
 use jiff::Timestamp;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use rmcp::model::{
+    CallToolResult, ContentBlock, JsonObject, MetaObject, PromptMessage, ResourceContents, Role,
+};
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
@@ -21,9 +28,15 @@ use crate::verb::{ToolSelection, Verb};
 /// The key of `_meta` under which a program finds the error that the text says in words.
 const ERROR_META: &str = "commonbook/error";
 
-/// Verbs whose answer is a text for an agent.
+/// Verbs whose answer is a text for an agent, in the field [`BLOCK_FIELD`].
 const TEXT_VERBS: [&str; 5] =
     ["accept_handoff", "get_briefing", "get_case_context", "get_context", "resume_session"];
+
+/// The field with the block of such an answer.
+const BLOCK_FIELD: &str = "text";
+
+/// The form of a resource.
+pub(super) const JSON_MIME_TYPE: &str = "application/json";
 
 /// Verbs that answer with what the caller has just written: without the text.
 const WRITING_VERBS: [&str; 13] = [
@@ -139,7 +152,7 @@ pub(super) fn result(
             text_of(response, &nothing_fits(stats.memories, tools))
         }
         name if TEXT_VERBS.contains(&name) => text_of(response, NOTHING_KNOWN),
-        name if name.starts_with("get_") => response.to_string(),
+        name if name.starts_with("get_") => RecordedJson::of(response).to_string(),
         name => {
             let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {
                 // A dry run has written nothing: its answer says what would go along.
@@ -147,10 +160,33 @@ pub(super) fn result(
                 (true, false) => AnswerView::Written,
                 (false, _) => AnswerView::Read,
             };
-            lean(response, view, tools).to_string()
+            RecordedJson::of(&lean(response, view, tools)).to_string()
         }
     };
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+}
+
+/// The result of a call that went well, with every field: as text and as structured content.
+pub(super) fn verbose_result(verb: &Verb, response: &Value) -> CallToolResult {
+    CallToolResult::structured(recorded(verb, response).into_value())
+}
+
+/// The content of a resource: the response of a verb.
+pub(super) fn resource_contents(verb: &Verb, response: &Value, uri: &str) -> ResourceContents {
+    let text = recorded(verb, response).to_string();
+    ResourceContents::text(text, uri).with_mime_type(JSON_MIME_TYPE)
+}
+
+/// The message of a prompt: the block in the response of a verb, and a line of ours below it.
+pub(super) fn prompt_message(response: &Value, instruction: &str) -> PromptMessage {
+    let block = response[BLOCK_FIELD].as_str().unwrap_or_default();
+    PromptMessage::new_text(Role::User, format!("{block}{instruction}"))
+}
+
+/// The response of a verb with every field, as a model reads it.
+fn recorded(verb: &Verb, response: &Value) -> RecordedJson {
+    let has_block = TEXT_VERBS.contains(&verb.name);
+    RecordedJson::with_block(response, has_block.then_some(BLOCK_FIELD))
 }
 
 /// What an answer says of the things in it.
@@ -178,14 +214,15 @@ fn nothing_fits(memories: u64, tools: &ToolSelection) -> String {
 }
 
 fn text_is_empty(response: &Value) -> bool {
-    response["text"].as_str().is_none_or(str::is_empty)
+    response[BLOCK_FIELD].as_str().is_none_or(str::is_empty)
 }
 
 /// The text of an answer, or what stands for it, and what the answer warns of.
 fn text_of(response: &Value, otherwise: &str) -> String {
-    let text = response["text"].as_str().filter(|text| !text.is_empty());
+    let text = response[BLOCK_FIELD].as_str().filter(|text| !text.is_empty());
     let warnings = response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let parts = [text.unwrap_or(otherwise)].into_iter().chain(warnings);
+    let warnings = warnings.map(|warning| sanitize::one_line(&sanitize::readable(warning)));
+    let parts = [text.unwrap_or(otherwise).to_owned()].into_iter().chain(warnings);
     parts.collect::<Vec<_>>().join("\n")
 }
 
@@ -296,5 +333,6 @@ fn error_text(error: &Error) -> String {
     let field = error.field.as_deref().filter(|field| !error.message.contains(*field));
     let field = field.map(|field| format!(" (argument {field})")).unwrap_or_default();
     let hint = error.hint.as_deref().map(|hint| format!(". {hint}")).unwrap_or_default();
-    format!("{}{code}: {}{field}{hint}", error.kind.name(), error.message)
+    // A message may name what others wrote.
+    sanitize::readable(&format!("{}{code}: {}{field}{hint}", error.kind.name(), error.message))
 }

@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use commonbook::Commonbook;
-use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
+use rmcp::model::{GetPromptResult, Prompt, PromptArgument};
 use serde_json::Value;
 
+use super::answer;
 use crate::call::CompletionVerb;
 use crate::hint::{HintDoor, translate};
 use crate::verb::{self, ToolSelection, Verb};
@@ -88,8 +89,7 @@ impl PromptOffer {
     /// The response of the verb as the message of a person to a model with these tools.
     pub(super) fn prompt_result(&self, response: &Value, tools: &ToolSelection) -> GetPromptResult {
         let instruction = translate(self.instruction, HintDoor::Mcp(tools));
-        let text = format!("{}{instruction}", response["text"].as_str().unwrap_or_default());
-        GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+        GetPromptResult::new(vec![answer::prompt_message(response, &instruction)])
             .with_description(self.title)
     }
 }

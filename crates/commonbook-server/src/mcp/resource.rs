@@ -10,9 +10,12 @@ use commonbook::model::agent::{Agent, AgentRecord, ListAgents};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::Event;
 use commonbook::model::memory::{ListMemories, Memory};
+use commonbook_text::fence::DATA_NOTE;
+use commonbook_text::sanitize::{self, shown_name};
 use rmcp::model::{Annotations, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value};
 
+use super::answer::{self, JSON_MIME_TYPE};
 use super::page::foreign_list_cursor;
 use crate::call::CompletionVerb;
 use crate::verb::{self, Verb};
@@ -21,7 +24,6 @@ const MEMORY_URI: &str = "commonbook://memory/{id}";
 const AGENT_URI: &str = "commonbook://agent/{id}";
 const CASE_URI: &str = "commonbook://case/{id}";
 const STATS_URI: &str = "commonbook://stats";
-const JSON_MIME_TYPE: &str = "application/json";
 
 /// The variable of a template.
 const ID_VARIABLE: &str = "{id}";
@@ -154,7 +156,7 @@ pub(super) fn read(book: &Commonbook, caller: &Caller, uri: &str) -> Result<Reso
         request.insert(kind.field.to_owned(), variable.into());
     }
     let answer = kind.verb.call.run(book, caller, Value::Object(request))?;
-    Ok(ResourceContents::text(answer.to_string(), uri).with_mime_type(JSON_MIME_TYPE))
+    Ok(answer::resource_contents(kind.verb, &answer, uri))
 }
 
 /// The position at which a page of the list starts.
@@ -244,10 +246,15 @@ fn agent_resource(record: &AgentRecord) -> Resource {
 fn memory_resource(memory: &Memory) -> Resource {
     let id = memory.id.to_string();
     let line = memory.title.as_deref().or(memory.text.lines().next()).unwrap_or_default();
-    let title: String = line.chars().take(limits::TITLE_CHARS / 2).collect();
-    let (kind, owner) = (&memory.memory_type, &memory.owner);
-    let topics = memory.topics.join(", ");
-    let about = format!("{kind} of {owner}{}{topics}", if topics.is_empty() { "" } else { ": " });
+    let title = sanitize::head_word(line, limits::TITLE_CHARS / 2);
+    let kind = shown_name(memory.memory_type.as_str());
+    let topics: Vec<String> = memory.topics.iter().map(|topic| shown_name(topic)).collect();
+    let about = match topics.is_empty() {
+        true => String::new(),
+        false => format!(": {}", topics.join(", ")),
+    };
+    let owner = shown_name(memory.owner.as_str());
+    let about = format!("{kind} of {owner}{about}; {DATA_NOTE}");
     Resource::new(uri_of_memory(&id), id)
         .with_title(title)
         .with_description(about)

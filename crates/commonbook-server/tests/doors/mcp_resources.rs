@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 
-use crate::world::{Client, Door, Home, Mcp, Server};
+use crate::world::{Client, Door, Home, Mcp, Server, without_note};
 
 /// An id of no memory.
 const UNKNOWN: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
@@ -19,7 +19,9 @@ async fn read(client: &Client, uri: &str) -> Result<Value, ErrorData> {
         Ok(answer) => match &answer.contents[..] {
             [ResourceContents::TextResourceContents { uri: found, mime_type, text, .. }] => {
                 assert_eq!((found.as_str(), mime_type.as_deref()), (uri, Some("application/json")));
-                Ok(serde_json::from_str(text).unwrap())
+                let mut answer = serde_json::from_str(text).unwrap();
+                without_note(&mut answer);
+                Ok(answer)
             }
             other => panic!("{other:?}"),
         },

@@ -20,6 +20,7 @@ mod database;
 mod digests;
 pub(crate) mod export;
 mod forgetting;
+mod frame;
 mod hidden_ids;
 mod history;
 mod http;

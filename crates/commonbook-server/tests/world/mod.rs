@@ -16,6 +16,7 @@ use std::time::Duration;
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::hash::sha256;
 use commonbook::base::id::handle;
+use commonbook::prompt::recorded::{RECORDED_FIELD, RECORDED_NOTE};
 use http_client::HttpClient;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -747,9 +748,20 @@ impl Door for Mcp<'_> {
             }
             return Err(error);
         }
-        let structured = result.structured_content.unwrap();
+        let mut structured = result.structured_content.unwrap();
         assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured, "text says it all");
+        without_note(&mut structured);
         Ok(structured)
+    }
+}
+
+/// Takes the note of an answer for models off it; the rest is the answer of REST.
+pub(crate) fn without_note(answer: &mut Value) {
+    let fields = answer.as_object_mut().unwrap();
+    let first = fields.keys().next().map(String::as_str);
+    assert!(first == Some(RECORDED_FIELD) || !fields.contains_key(RECORDED_FIELD), "{fields:?}");
+    if let Some(note) = fields.shift_remove(RECORDED_FIELD) {
+        assert_eq!(note, RECORDED_NOTE);
     }
 }
 

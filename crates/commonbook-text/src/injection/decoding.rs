@@ -1,15 +1,15 @@
 //! Decoding: other readings of a text that a model would understand.
 //!
-//! One reading resolves escapes, entities, tags, spaced letters and digits for letters; hex and
-//! base64 are decoded by themselves. Each step is linear in the text, and a text without signs of
+//! One reading resolves escapes, entities, tags, spaced letters and digits for letters; hex,
+//! base64 and base32 are decoded by themselves. Each step is linear in the text, and a text without signs of
 //! an encoding costs nothing.
 
 use crate::injection::normalize::from_base64;
 
-/// Maximum stretches of base64 and hex that are decoded, and maximum letters of each.
+/// Maximum stretches of base64, base32 and hex that are decoded, and maximum letters of each.
 const STRETCHES_MAX: usize = 64;
 const STRETCH_BYTES_MAX: usize = 4096;
-/// Minimum letters of base64 or hex that can encode a sentence.
+/// Minimum letters of base64, base32 or hex that can encode a sentence.
 const STRETCH_LETTERS_MIN: usize = 24;
 /// Minimum spaced letters that are a word and not an enumeration.
 const SPELLED_LETTERS_MIN: usize = 6;
@@ -273,7 +273,7 @@ const BASE64: [bool; 256] = {
     letters
 };
 
-/// Returns the texts in base64 or hex within a text, with their ranges: at most `STRETCHES_MAX`, each
+/// Returns the texts in base64, base32 or hex within a text, with their ranges: at most `STRETCHES_MAX`, each
 /// decoded twice if it was encoded twice.
 pub fn decode_stretches(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
     let mut from = 0;
@@ -296,7 +296,7 @@ pub fn decode_stretches(text: &str) -> impl Iterator<Item = (std::ops::Range<usi
     })
 }
 
-/// Decodes hex or base64, if the result is a readable text.
+/// Decodes hex, base64 or base32, if the result is a readable text.
 pub fn readable_text(letters: &[u8]) -> Option<String> {
     let readable = |bytes: Vec<u8>| {
         let plain = String::from_utf8(bytes).ok()?;
@@ -309,5 +309,25 @@ pub fn readable_text(letters: &[u8]) -> Option<String> {
             letters.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect(),
         );
     }
-    readable(from_base64(letters))
+    readable(from_base64(letters)).or_else(|| readable(from_base32(letters)?))
+}
+
+/// The bytes of base32 in letters of one case; `None` if a letter belongs to no base32.
+fn from_base32(letters: &[u8]) -> Option<Vec<u8>> {
+    let first = if letters.iter().any(u8::is_ascii_lowercase) { b'a' } else { b'A' };
+    let mut bytes = Vec::with_capacity(letters.len() / 8 * 5 + 5);
+    let (mut held, mut bits) = (0_u32, 0);
+    for letter in letters {
+        let five = match letter {
+            b'2'..=b'7' => letter - b'2' + 26,
+            _ => letter.checked_sub(first).filter(|place| *place < 26)?,
+        };
+        held = (held << 5) | u32::from(five);
+        bits += 5;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+        }
+    }
+    Some(bytes)
 }

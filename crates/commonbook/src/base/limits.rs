@@ -8,8 +8,11 @@ pub const TITLE_CHARS: usize = 200;
 pub const SUMMARY_CHARS: usize = 512;
 /// Length of the reason of an appeal, in characters.
 pub const APPEAL_CHARS: usize = 500;
-/// Earlier memories of the same author and session that are judged together with a new one.
-pub const SPLIT_MEMORIES: u32 = 3;
+/// Earlier memories of the same author, and of agents above and below it, that are judged together with
+/// a new one.
+pub const SPLIT_MEMORIES: u32 = 6;
+/// Newest memories of all agents among which those of agents above and below the author are found.
+pub const SPLIT_NEIGHBOURS: u32 = 12;
 /// Characters read from the end of each of them, and from the beginning of the new one.
 pub const SPLIT_CHARS: usize = 400;
 /// Topics of a memory.

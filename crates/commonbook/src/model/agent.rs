@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use commonbook_text::sanitize::is_hidden;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -186,6 +187,11 @@ impl FromStr for Agent {
             return Err(Error::invalid("agent", message)
                 .hint("Choose another name, such as claude-code or reviewer."));
         }
+        if name.contains(is_hidden) {
+            let message = format!("{name:?} contains a character that no reader sees");
+            return Err(Error::invalid("agent", message)
+                .hint("Write the name with letters, digits, '-' and '.' alone."));
+        }
         if agent.mixes_scripts() {
             let message =
                 format!("'{name}' mixes Latin letters with look-alikes of another script");
@@ -266,7 +272,8 @@ impl AgentName {
     /// # Errors
     /// `invalid` if no letter or digit is left.
     pub fn nearest_agent_name(text: &str, from: &str) -> Result<Self> {
-        let fits = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+        let is_letter = |c: char| c.is_alphanumeric() && !is_hidden(c);
+        let fits = |c: char| if is_letter(c) || c == '.' { c } else { '-' };
         let name: String = text.chars().map(fits).take(limits::AGENT_CHARS / 2).collect();
         let agent = Agent::with_any_name(name.trim_matches(['-', '.']))?;
         // A reserved name, or one that looks like another, goes below `from`.

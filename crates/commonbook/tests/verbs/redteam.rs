@@ -5,6 +5,7 @@
 //! until another author adds rows. A row that was used to change a rule belongs into `tune`.
 
 use commonbook::base::id::{CountingIds, MemoryId};
+use commonbook::base::limits;
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::Sharing;
@@ -101,6 +102,35 @@ fn orders_are_quarantined_and_honest_notes_are_not() {
         );
         assert!(recall >= 0.85, "{half}: recall {recall}");
         assert!(precision >= 0.9, "{half}: precision {precision}");
+    }
+}
+
+/// Notes of one author, one after the other: how many are set apart together with this number of earlier ones,
+/// and the microseconds that a note's judgement with them takes.
+fn set_apart_in_sequence(window: usize) -> (usize, usize, u128) {
+    let notes = HALVES.iter().flat_map(|half| rows(NOTES, half));
+    let notes = notes.filter(|(kind, _)| !matches!(*kind, "fields" | "split"));
+    let (mut kept, mut wrong): (Vec<Memory>, usize) = (Vec::new(), 0);
+    let mut spent = std::time::Duration::ZERO;
+    for (_, text) in notes {
+        let mut next = memory(json!({"text": unescaped(text)}));
+        let alone = next.is_quarantined();
+        let begin = std::time::Instant::now();
+        next.judge_after(kept[kept.len().saturating_sub(window)..].iter());
+        spent += begin.elapsed();
+        wrong += usize::from(next.is_quarantined() && !alone);
+        kept.push(next);
+    }
+    let each = spent.as_micros() / kept.len().max(1) as u128;
+    (wrong, kept.len(), each)
+}
+
+#[test]
+fn honest_notes_of_one_author_are_no_order_together() {
+    for window in [0, 3, limits::SPLIT_MEMORIES as usize] {
+        let (wrong, notes, each) = set_apart_in_sequence(window);
+        eprintln!("after {window} earlier notes: {wrong} of {notes} set apart, {each} µs each");
+        assert!(share(wrong, notes) <= 0.01, "{window}: {wrong} of {notes}");
     }
 }
 

@@ -94,36 +94,43 @@ impl Memory {
         };
     }
 
-    /// Quarantines the memory if it gives orders only together with what its author saved just
-    /// before (`earlier`, oldest first).
+    /// Quarantines the memory if it gives orders only together with what its author saved before
+    /// (`earlier`, oldest first): with all of it, or with one of it, so that a harmless memory between two
+    /// parts does not separate them.
     pub fn judge_after<'m>(&mut self, earlier: impl Iterator<Item = &'m Self>) {
-        let plain = |memory: &&Self| memory.suspicions.is_empty();
-        let ends = earlier.filter(plain).map(|memory| {
-            let mut end = memory.reader_text();
-            if let Some((place, _)) = end.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
-                end.drain(..place);
-            }
-            end
-        });
-        let before = ends.collect::<Vec<_>>().join("\n");
-        if before.is_empty() || self.is_quarantined() {
+        if self.is_quarantined() {
             return;
         }
+        let plain = |memory: &&Self| memory.suspicions.is_empty();
+        let ends: Vec<String> = earlier.filter(plain).map(Self::reader_text_end).collect();
         let mut beginning = self.reader_text();
         if let Some((place, _)) = beginning.char_indices().nth(limits::SPLIT_CHARS) {
             beginning.truncate(place);
         }
         // This runs in the transaction of every save, so it does not decode text that is spread
         // over several memories.
-        let together = injection::joint_reasons(&format!("{before}\n{beginning}"));
-        if together.is_empty() {
-            return;
-        }
-        let alone = injection::joint_reasons(&before);
-        if together.iter().any(|reason| !alone.contains(reason)) {
+        let completes = |before: &str| {
+            let together = injection::joint_reasons(&format!("{before}\n{beginning}"));
+            if together.is_empty() {
+                return false;
+            }
+            let alone = injection::joint_reasons(before);
+            together.iter().any(|reason| !alone.contains(reason))
+        };
+        let whole = (ends.len() > 1).then(|| ends.join("\n"));
+        if ends.iter().chain(&whole).any(|before| completes(before)) {
             self.trust = Trust::Quarantined;
             self.suspicions = vec![InjectionReason::Split];
         }
+    }
+
+    /// The end of what a reader sees of the memory.
+    fn reader_text_end(&self) -> String {
+        let mut end = self.reader_text();
+        if let Some((place, _)) = end.char_indices().rev().nth(limits::SPLIT_CHARS - 1) {
+            end.drain(..place);
+        }
+        end
     }
 
     /// Everything a reader sees of the memory, joined in that order: an order may begin in the

@@ -1,6 +1,8 @@
 //! Writing memories: saving one, superseding one by another, and the next revision of one.
 
-use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 
 use super::lookup::{changeable_memory, not_deleted};
 use super::succession::settle_succession;
@@ -53,37 +55,27 @@ pub(in crate::verbs) fn keep_heir(
     Ok(memory)
 }
 
-/// The memory, quarantined if it completes an instruction that its author began just before in the
-/// same session. An imported text was not written by the importing agent, and is judged by itself.
+/// The memory, quarantined if it completes an instruction that its author began before, in any session, or that
+/// an agent above or below its author began: parts of one order do not pass by another name or session.
+/// An imported text was not written by the importing agent, and is judged by itself.
 pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
     let mut memory = memory.clone();
     if memory.is_quarantined() || memory.source.how == EntryPoint::Import {
         return Ok(memory);
     }
-    let filter = MemoryFilter {
-        owner: Some(memory.owner.to_string()),
-        session: memory.session.clone(),
-        ..MemoryFilter::default()
-    };
-    let found = tx.memories(
-        &Sight::of_owner(&memory),
-        &filter,
-        ListOrder::Newest,
-        None,
-        limits::SPLIT_MEMORIES,
-    )?;
-    let since = SignedDuration::from_hours(1);
-    let earlier: Vec<StoredMemory> = found
-        .into_iter()
-        .map(|(_, earlier)| earlier)
-        // Without a session, everything saved within an hour counts as one.
-        .filter(|other| other.session == memory.session)
-        .filter(|other| {
-            memory.session.is_some() || memory.recorded_at.duration_since(other.recorded_at) < since
-        })
-        .rev()
-        .collect();
-    memory.judge_after(earlier.iter().map(|earlier| &**earlier));
+    let sight = Sight::of_owner(&memory);
+    let newest =
+        |filter: &MemoryFilter, limit| tx.memories(&sight, filter, ListOrder::Newest, None, limit);
+    let owner = Some(memory.owner.to_string());
+    let own = newest(&MemoryFilter { owner, ..MemoryFilter::default() }, limits::SPLIT_MEMORIES)?;
+    let recent = newest(&MemoryFilter::default(), limits::SPLIT_NEIGHBOURS)?.into_iter();
+    let family = recent.filter(|(_, other)| other.owner.root() == memory.owner.root());
+    // Ids are in the order of time, over all workspaces.
+    let mut earlier: BTreeMap<MemoryId, StoredMemory> =
+        own.into_iter().chain(family).map(|(_, other)| (other.id, other)).collect();
+    earlier.remove(&memory.id);
+    let left_out = earlier.len().saturating_sub(limits::SPLIT_MEMORIES as usize);
+    memory.judge_after(earlier.values().skip(left_out).map(|other| &**other));
     Ok(memory)
 }
 
