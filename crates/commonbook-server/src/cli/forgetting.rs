@@ -1,7 +1,7 @@
 //! How people read what was forgotten: the preview, and certificates.
 
 use commonbook::base::page::Page;
-use commonbook::model::forgetting::{ForgetCertificate, ForgetPlace, ForgetResult};
+use commonbook::model::forgetting::{AlikeMemory, ForgetCertificate, ForgetPlace, ForgetResult};
 use serde_json::Value;
 
 use super::layout::{minute, print_table, show};
@@ -11,6 +11,7 @@ pub(super) fn show_forget_result(response: &Value) {
     show(response, |result: &ForgetResult| {
         if let Some(certificate) = &result.certificate {
             print_certificate(certificate);
+            print_alike(result);
         } else if result.memories.is_empty() {
             print_note("No memory matches");
         } else {
@@ -33,9 +34,21 @@ pub(super) fn show_forget_result(response: &Value) {
                 print_line("Would stay");
                 result.remaining.iter().for_each(|copy| print_line(&format!("  {copy}")));
             }
+            print_alike(result);
             print_note("Nothing was changed. Add --yes to do it; nothing undoes it.");
         }
     });
+}
+
+/// What no rule can tell, and its reader can.
+fn print_alike(result: &ForgetResult) {
+    if result.alike.is_empty() {
+        return;
+    }
+    print_line("May say it in other words; read them, and forget or keep each");
+    for AlikeMemory { memory, owner, says } in &result.alike {
+        print_line(&format!("  {memory} of {owner}: {says}"));
+    }
 }
 
 pub(super) fn show_certificate(response: &Value) {

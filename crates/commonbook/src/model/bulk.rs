@@ -81,9 +81,9 @@ pub struct AdoptMemories {
     pub dry_run: bool,
 }
 
-/// Deletes all memories of you and your children that were saved since a time, and takes back what else
-/// they did since; what stays is listed. Use it if an agent cannot be trusted. Preview it with `dry_run`;
-/// `undo_operation` restores memories and entries for 30 days, then memories are removed permanently.
+/// Deletes what you and your children saved since a time, takes back what else they did, and lists what
+/// stays. Use it if an agent cannot be trusted. Preview with `dry_run`; `undo_operation` restores memories
+/// and entries for 30 days.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeSince {

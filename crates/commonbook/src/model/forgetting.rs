@@ -76,6 +76,17 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
+/// A memory that is near to one that is forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AlikeMemory {
+    /// Its id.
+    pub memory: MemoryId,
+    /// Its owner.
+    pub owner: Agent,
+    /// Its beginning.
+    pub says: String,
+}
+
 /// What was forgotten, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgetResult {
@@ -94,6 +105,9 @@ pub struct ForgetResult {
     /// Copies that stay, and how to remove them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<String>,
+    /// Memories that may say it in other words: read them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<AlikeMemory>,
     /// The certificate; `null` if nothing was done.
     pub certificate: Option<ForgetCertificate>,
     /// What to do next.

@@ -1,5 +1,6 @@
 //! Forgetting: memories go with every copy in the home, and do not come back.
 
+mod alike;
 mod files;
 mod remaining;
 mod restored;
@@ -118,6 +119,7 @@ impl Commonbook {
         };
         let mut remaining = around.clone();
         remaining.extend(left_quotes(caller, &plan.left)?);
+        let alike = self.alike_memories(caller, &plan, now)?;
         if !request.is_confirmed() || plan.memories.is_empty() {
             let hint = (!plan.memories.is_empty())
                 .then(|| "Nothing was changed. To do it, set `confirm`; nothing undoes it.".into());
@@ -128,6 +130,7 @@ impl Commonbook {
                 redacted,
                 places: plan.places(rows, files),
                 remaining,
+                alike,
                 certificate: None,
                 hint,
             });
@@ -155,6 +158,7 @@ impl Commonbook {
             cuts: BTreeMap::new(),
             places: certificate.places.clone(),
             remaining,
+            alike,
             certificate: Some(certificate),
             hint,
         })

@@ -513,3 +513,21 @@ fn an_import_and_a_learning_say_that_a_text_was_forgotten() {
     assert!(learned.learnings.is_empty());
     assert_eq!(learned.left_out, ["a learning that was forgotten on 2026-11-21"]);
 }
+
+#[test]
+fn what_says_it_in_other_words_is_shown_and_left() {
+    let world = World::new();
+    let memory = world.save("ann", "The crane of berth four is locked until Monday.");
+    let again = world.save("bob", "Nobody lifts at berth four before Monday, its crane is locked");
+    let hidden = json!({"text": "The crane at berth four stays locked", "sharing": "private"});
+    let hidden = world.book.save_memory(&caller("bob"), &request(hidden)).unwrap().memory;
+    world.save("bob", "Invoices leave on the third");
+    for confirm in [false, true] {
+        let shown = world.book.forget_memory(&caller("ann"), &forget(memory.id, confirm)).unwrap();
+        let alike: Vec<MemoryId> = shown.alike.iter().map(|alike| alike.memory).collect();
+        assert_eq!((alike[0], shown.redacted), (again.id, Vec::new()), "{confirm}");
+        assert!(!alike.contains(&hidden.id), "what is unseen is not named");
+    }
+    let read = GetMemory { id: again.id, at: None };
+    assert_eq!(world.book.get_memory(&caller("ann"), &read).unwrap().text, again.text);
+}

@@ -5,7 +5,7 @@ use commonbook::base::error::Result;
 use commonbook::base::page::Page;
 use commonbook::model::consolidation::ConsolidationResult;
 use commonbook::model::entity::{EntityReview, ReviewProposal};
-use commonbook::model::forgetting::{ForgetCertificate, ForgetResult};
+use commonbook::model::forgetting::{AlikeMemory, ForgetCertificate, ForgetResult};
 use commonbook::model::lineage::OutdatedItem;
 use commonbook::model::memory::{Memory, RetractionResult};
 use maud::{Markup, html};
@@ -215,6 +215,12 @@ fn forgetting(request: &PageRequest, id: &str) -> Result<PageContent> {
             (count_text(preview.redacted.len() as u64, "memory", "memories")) " that quote it would lose the quote:" }
         ul { @for (id, cuts) in &preview.cuts { @for sentence in cuts { li { (id) ": " (sentence) } } } }
         ul { @for copy in &preview.remaining { li { "Stays: " (copy) } } }
+        @if !preview.alike.is_empty() { p { "These may say it in other words; read them, and forget or keep each:" } }
+        ul {
+            @for AlikeMemory { memory, owner, says } in &preview.alike {
+                li { a href=(request.item_path("memories", &memory.to_string())) { (says) } " of " (owner) }
+            }
+        }
         (places(&preview.places.iter().map(|place| (place.place.clone(), place.found)).collect::<Vec<_>>()))
         form method="post" action=(request.act_path("forget_memory")) class="stack" {
             (form_fields(request, &request.path("review")))
