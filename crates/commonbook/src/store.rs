@@ -74,7 +74,7 @@ pub use cursor::CursorRows;
 pub use entity::{EntityNameFilter, EntityRows, MentionRows, RelationRows};
 pub use export::{ExportRows, StoredId};
 pub use figures::{DeliveryFigures, EventFigures};
-pub use forgetting::{ForgettingRows, QuoteCount};
+pub use forgetting::{ForgettingRows, QuoteCount, QuotingRows};
 pub use handoff::{HandoffRows, SettledClockRows};
 pub use knowledge::KnowledgeRows;
 pub use lineage::LineageRows;

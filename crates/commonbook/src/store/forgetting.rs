@@ -7,6 +7,7 @@ use crate::base::id::{CertificateId, MemoryId};
 use crate::model::access::StoredMemory;
 use crate::model::forgetting::{ForgetCertificate, ForgottenPhrases, Phrase, PhraseKey, Tombstone};
 use crate::model::workspace::Workspace;
+use crate::store::sql::{SqlValue, quoting_places};
 
 /// A kind of rows, and how many of them quote.
 pub type QuoteCount = (&'static str, u64);
@@ -78,6 +79,24 @@ pub trait ForgettingRows {
         phrases: &ForgottenPhrases,
     ) -> Result<Vec<StoredMemory>>;
 
+    /// The memories among these ids that quote these phrases now or did in an earlier revision, in sight or
+    /// not.
+    fn quoting_among(
+        &self,
+        workspace: &Workspace,
+        ids: &[MemoryId],
+        phrases: &ForgottenPhrases,
+    ) -> Result<Vec<StoredMemory>>;
+
+    /// The memories that events of a journal after this position are about, in sight or not, each with the
+    /// position: at most `limit`, oldest first.
+    fn memory_subjects(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, MemoryId)>>;
+
     /// The memories among these ids, in sight or not.
     fn memories_with_ids(
         &self,
@@ -93,18 +112,50 @@ pub trait ForgettingRows {
         phrases: &ForgottenPhrases,
     ) -> Result<u64>;
 
-    /// Counts the other rows of a workspace that quote these phrases, and the versions of standing
-    /// memory files: every kind of rows, also where none quotes.
-    fn count_quotes(
+    /// Finds the other rows of a workspace that quote these phrases, and the versions of standing memory
+    /// files. Reads every row: not for a transaction in which others wait.
+    fn quoting_rows(
         &self,
         workspace: &Workspace,
         phrases: &ForgottenPhrases,
-    ) -> Result<Vec<QuoteCount>>;
+    ) -> Result<QuotingRows>;
 
-    /// Takes the phrases out of these rows, and counts them.
-    fn redact_quotes(
+    /// Takes the phrases out of those rows as they are now, and counts the rows that still quoted: every
+    /// kind of rows, also where none did. Reads no other row.
+    fn redact_rows(
         &mut self,
         workspace: &Workspace,
+        rows: &QuotingRows,
         phrases: &ForgottenPhrases,
     ) -> Result<Vec<QuoteCount>>;
+}
+
+/// Rows that quote forgotten phrases, by their keys.
+#[derive(Debug, Clone, Default)]
+pub struct QuotingRows {
+    pub(in crate::store) rows: Vec<QuotingRow>,
+}
+
+/// A row of a kind that may quote.
+#[derive(Debug, Clone)]
+pub(in crate::store) struct QuotingRow {
+    /// The kind, by its place in the list of all.
+    pub(in crate::store) kind: usize,
+    /// The values of the columns of its key.
+    pub(in crate::store) key: Vec<SqlValue>,
+}
+
+impl QuotingRows {
+    /// Whether no row quotes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The number of rows of each kind, also of those without one.
+    #[must_use]
+    pub fn counts(&self) -> Vec<QuoteCount> {
+        let count = |kind| self.rows.iter().filter(|row| row.kind == kind).count() as u64;
+        quoting_places().enumerate().map(|(kind, place)| (place, count(kind))).collect()
+    }
 }

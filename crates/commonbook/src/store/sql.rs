@@ -49,8 +49,10 @@ use crate::store::{EngineWork, WorkRows};
 use access::AudienceCache;
 use driver::SqlConnection;
 
+pub(in crate::store) use driver::SqlValue;
 #[cfg(test)]
 pub(crate) use forgetting::QUOTING_TABLES;
+pub(in crate::store) use forgetting::quoting_places;
 pub(crate) use rows::PROTECTED_TABLES;
 
 /// The rows of one store, in a transaction that the caller of this type ends.

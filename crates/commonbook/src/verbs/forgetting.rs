@@ -6,6 +6,7 @@ mod remaining;
 mod restored;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -21,19 +22,25 @@ use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::forgetting::{
-    AllowForgotten, ForgetCertificate, ForgetMemories, ForgetMemory, ForgetPlace, ForgetResult,
-    ForgetSelection, ForgottenPhrases, GetCertificate, ListCertificates, OUTSIDE_COPIES, Tombstone,
-    entry_without_text, is_derived, is_empty_now, phrases_of_memories, quotes_in, redacted_memory,
+    AlikeMemory, AllowForgotten, ForgetCertificate, ForgetMemories, ForgetMemory, ForgetPlace,
+    ForgetResult, ForgetSelection, ForgottenPhrases, GetCertificate, ListCertificates,
+    OUTSIDE_COPIES, Tombstone, entry_without_text, is_derived, is_empty_now, phrases_of_memories,
+    quotes_in, redacted_memory,
 };
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::MemoryFilter;
 use crate::model::workspace::Workspace;
-use crate::store::Transaction;
+use crate::store::{QuotingRows, Transaction};
 
-/// Memories that are read at a time.
+/// Memories or events that are read at a time.
 const PAGE_MEMORIES: u32 = 200;
 
+/// How often a plan is made in a read. If a memory that is to go changes each time, the next plan is made
+/// in the write, so that no author keeps a memory by changing it.
+const PLANS_IN_READS: usize = 3;
+
 /// A memory that is to go, with all its revisions, and whom its tombstones hold for.
+#[derive(Clone)]
 struct LeavingMemory {
     memory: StoredMemory,
     revisions: Vec<StoredMemory>,
@@ -46,9 +53,14 @@ impl LeavingMemory {
     }
 }
 
-/// What is to go.
+/// What is to go, as a read has found it. Others write meanwhile.
+#[derive(Clone)]
 struct ForgetPlan {
     workspace: Workspace,
+    /// The end of the journal of the workspace when it was made.
+    position: u64,
+    /// The owners of the memories that the selection names.
+    owners: BTreeSet<Agent>,
     memories: Vec<LeavingMemory>,
     /// The memories that quote them, which stay without the quotes.
     quoting: Vec<StoredMemory>,
@@ -57,6 +69,8 @@ struct ForgetPlan {
     /// Whether other agents' memories lose their quotes too.
     also_quotes: bool,
     phrases: ForgottenPhrases,
+    /// The other rows that quote them.
+    rows: QuotingRows,
 }
 
 /// What stands outside the rows of the plan's workspace.
@@ -106,43 +120,64 @@ impl Commonbook {
             // What an earlier call could not clean, as its process was killed or the disk was full.
             self.finish_forgetting()?;
         }
-        let (plan, rows) = self.store.read(|tx| {
-            let plan = plan_forgetting(tx, caller, &selection, also_quotes)?;
-            let rows = tx.count_quotes(&plan.workspace, &plan.phrases)?;
-            Ok((plan, rows))
-        })?;
-        let redacted = visible_ids(caller, &plan.quoting)?;
-        let files = self.redact_files(&plan.phrases, false)?;
-        let around = match plan.memories.is_empty() {
-            true => Vec::new(),
-            false => self.remaining_copies(caller, &plan)?,
-        };
-        let mut remaining = around.clone();
-        remaining.extend(left_quotes(caller, &plan.left)?);
-        let alike = self.alike_memories(caller, &plan, now)?;
-        if !request.is_confirmed() || plan.memories.is_empty() {
-            let hint = (!plan.memories.is_empty())
-                .then(|| "Nothing was changed. To do it, set `confirm`; nothing undoes it.".into());
-            return Ok(ForgetResult {
-                forgotten: false,
-                memories: plan.ids(),
-                cuts: visible_cuts(caller, &plan)?,
-                redacted,
-                places: plan.places(rows, files),
-                remaining,
-                alike,
-                certificate: None,
-                hint,
-            });
-        }
-        let around = ForgetSurroundings { files, remaining: around };
         let id = CertificateId::new(&*self.ids, now);
-        let (by, selection) = (caller.clone(), selection.clone());
-        let certificate = self.store.write_as(caller, move |tx| {
-            tx.note_agent_seen(&by, now)?;
-            let plan = plan_forgetting(&*tx, &by, &selection, also_quotes)?;
-            forget_planned(tx, &by, &plan, around.clone(), id, now)
-        })?;
+        let mut plans = 0;
+        loop {
+            plans += 1;
+            let plan =
+                self.store.read(|tx| plan_forgetting(tx, caller, &selection, also_quotes))?;
+            let plan = Arc::new(plan);
+            let redacted = visible_ids(caller, &plan.quoting)?;
+            let files = self.redact_files(&plan.phrases, false)?;
+            let around = match plan.memories.is_empty() {
+                true => Vec::new(),
+                false => self.remaining_copies(caller, &plan)?,
+            };
+            let mut remaining = around.clone();
+            remaining.extend(left_quotes(caller, &plan.left)?);
+            let alike = self.alike_memories(caller, &plan, now)?;
+            if !request.is_confirmed() || plan.memories.is_empty() {
+                let hint = (!plan.memories.is_empty()).then(|| {
+                    "Nothing was changed. To do it, set `confirm`; nothing undoes it.".into()
+                });
+                return Ok(ForgetResult {
+                    forgotten: false,
+                    memories: plan.ids(),
+                    cuts: visible_cuts(caller, &plan)?,
+                    redacted,
+                    places: plan.places(plan.rows.counts(), files),
+                    remaining,
+                    alike,
+                    certificate: None,
+                    hint,
+                });
+            }
+            let around = ForgetSurroundings { files, remaining: around };
+            let (by, selection) = (caller.clone(), selection.clone());
+            let certificate = self.store.write_as(caller, move |tx| {
+                tx.note_agent_seen(&by, now)?;
+                let plan = match plan.as_of_now(&*tx, &by)? {
+                    Some(plan) => plan,
+                    None if plans < PLANS_IN_READS => return Ok(None),
+                    None => plan_forgetting(&*tx, &by, &selection, also_quotes)?,
+                };
+                forget_planned(tx, &by, &plan, around.clone(), id, now).map(Some)
+            })?;
+            if let Some(certificate) = certificate {
+                return self.forgotten(certificate, remaining, alike);
+            }
+        }
+    }
+
+    /// The result of a forgetting, when the files of the home are clean and what was written meanwhile
+    /// is too.
+    fn forgotten(
+        &self,
+        certificate: ForgetCertificate,
+        remaining: Vec<String>,
+        alike: Vec<AlikeMemory>,
+    ) -> Result<ForgetResult> {
+        let id = certificate.id;
         self.finish_forgetting()?;
         let workspace = certificate.workspace.clone();
         let stored = self.store.read(|tx| tx.certificate(&workspace, id))?;
@@ -250,6 +285,7 @@ impl Commonbook {
             })?;
             let phrases = tombstones.iter().map(|tombstone| tombstone.phrase);
             let phrases = ForgottenPhrases::new(keys, phrases);
+            self.redact_late_rows(certificate, &phrases)?;
             if let Err(error) = self.redact_files(&phrases, true) {
                 tracing::warn!(%error, "files of the home still hold what was forgotten");
                 return Ok(());
@@ -268,11 +304,107 @@ impl Commonbook {
         let now = self.clock.now();
         self.store.write(move |tx| {
             for certificate in &waiting {
-                let finished = ForgetCertificate { finished_at: Some(now), ..certificate.clone() };
-                tx.put_certificate(&finished)?;
+                let (workspace, id) = (&certificate.workspace, certificate.id);
+                let Some(stored) = tx.certificate(workspace, id)? else { continue };
+                tx.put_certificate(&ForgetCertificate { finished_at: Some(now), ..stored })?;
             }
             Ok(())
         })
+    }
+
+    /// Takes the phrases out of rows that were written while a plan was made, and counts them in the
+    /// certificate.
+    fn redact_late_rows(
+        &self,
+        certificate: &ForgetCertificate,
+        phrases: &ForgottenPhrases,
+    ) -> Result<()> {
+        let rows = self.store.read(|tx| tx.quoting_rows(&certificate.workspace, phrases))?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let (workspace, id, phrases) =
+            (certificate.workspace.clone(), certificate.id, phrases.clone());
+        self.store.write(move |tx| {
+            let counts = tx.redact_rows(&workspace, &rows, &phrases)?;
+            let Some(mut certificate) = tx.certificate(&workspace, id)? else { return Ok(()) };
+            for (name, late) in counts {
+                let place = certificate.places.iter_mut().find(|place| place.place == name);
+                place.into_iter().for_each(|place| place.found += late);
+            }
+            tx.put_certificate(&certificate)
+        })
+    }
+}
+
+impl ForgetPlan {
+    /// The plan with what was written since it was made; `None` if a memory that is to go has changed, so
+    /// that its words are others.
+    fn as_of_now(&self, tx: &dyn Transaction, caller: &Caller) -> Result<Option<Self>> {
+        let workspace = &self.workspace;
+        let changed = memories_since(tx, workspace, self.position)?;
+        let gone = self.ids();
+        if gone.iter().any(|id| changed.contains(id)) {
+            return Ok(None);
+        }
+        let known = self.quoting.iter().chain(&self.left).map(|memory| memory.id);
+        let wanted: BTreeSet<MemoryId> = known.chain(changed.iter().copied()).collect();
+        let wanted: Vec<MemoryId> = wanted.into_iter().collect();
+        let quoting = tx.quoting_among(workspace, &wanted, &self.phrases)?;
+        let mut plan = self.clone();
+        plan.sort_quotes(caller, quoting)?;
+        Ok(Some(plan))
+    }
+
+    /// Sorts the memories that quote: those that lose the quote, those of which nothing would be left, and
+    /// those that stay as they are.
+    fn sort_quotes(&mut self, caller: &Caller, quoting: Vec<StoredMemory>) -> Result<()> {
+        let gone: BTreeSet<MemoryId> = self.ids().into_iter().collect();
+        let is_own = |memory: &Memory| {
+            let system = Agent::system();
+            self.owners
+                .iter()
+                .chain([&caller.agent, &system])
+                .any(|owner| memory.owner == *owner || memory.owner.is_child_of(owner))
+        };
+        // What others wrote themselves is not an agent's to change, with or without the flag.
+        let may_cut = |memory: &Memory| {
+            let may_change = || is_derived(memory) || access::may_forget(caller, memory).is_ok();
+            is_own(memory) || (self.also_quotes && may_change())
+        };
+        let others = quoting.into_iter().filter(|memory| !gone.contains(&memory.id));
+        let (quoting, left): (Vec<StoredMemory>, Vec<StoredMemory>) =
+            others.partition(|memory| may_cut(memory));
+        // Of a copy nothing would be left.
+        let sight = Sight::writing(caller)?;
+        let is_copy = |memory: &Memory| {
+            memory.case.is_none()
+                && sight.sees(memory)
+                && redacted_memory(memory, &self.phrases).is_some_and(|rest| is_empty_now(&rest))
+        };
+        let (copies, quoting): (Vec<StoredMemory>, Vec<StoredMemory>) =
+            quoting.into_iter().partition(|memory| is_copy(memory));
+        self.memories.extend(copies.into_iter().map(|memory| {
+            let owner = Some(memory.owner.clone());
+            LeavingMemory { memory, revisions: Vec::new(), owner }
+        }));
+        (self.quoting, self.left) = (quoting, left);
+        Ok(())
+    }
+}
+
+/// The memories that an event after this position of a journal is about, in sight or not.
+fn memories_since(
+    tx: &dyn Transaction,
+    workspace: &Workspace,
+    position: u64,
+) -> Result<BTreeSet<MemoryId>> {
+    let (mut found, mut after) = (BTreeSet::new(), position);
+    loop {
+        let subjects = tx.memory_subjects(workspace, after, PAGE_MEMORIES)?;
+        let Some((last, _)) = subjects.last() else { return Ok(found) };
+        after = *last;
+        found.extend(subjects.into_iter().map(|(_, id)| id));
     }
 }
 
@@ -304,40 +436,25 @@ fn plan_forgetting(
     }
     let key = first_key(tx)?;
     let phrases = phrases_of_memories(&key, memories.iter().flat_map(LeavingMemory::states));
-    let quoting = match memories.is_empty() {
-        true => Vec::new(),
-        false => tx.quoting_memories(&workspace, &phrases)?,
+    let (quoting, rows) = match memories.is_empty() {
+        true => (Vec::new(), QuotingRows::default()),
+        false => {
+            (tx.quoting_memories(&workspace, &phrases)?, tx.quoting_rows(&workspace, &phrases)?)
+        }
     };
-    let gone: BTreeSet<MemoryId> = memories.iter().map(|forgotten| forgotten.memory.id).collect();
-    let is_own = |memory: &Memory| {
-        let owners = memories.iter().map(|forgotten| &forgotten.memory.owner);
-        let system = Agent::system();
-        owners
-            .chain([&caller.agent, &system])
-            .any(|owner| memory.owner == *owner || memory.owner.is_child_of(owner))
+    let mut plan = ForgetPlan {
+        position: tx.journal_end(&workspace)?,
+        owners: memories.iter().map(|forgotten| forgotten.memory.owner.clone()).collect(),
+        workspace,
+        memories,
+        quoting: Vec::new(),
+        left: Vec::new(),
+        also_quotes,
+        phrases,
+        rows,
     };
-    // What others wrote themselves is not an agent's to change, with or without the flag.
-    let may_cut = |memory: &Memory| {
-        is_own(memory)
-            || (also_quotes && (is_derived(memory) || access::may_forget(caller, memory).is_ok()))
-    };
-    let others = quoting.into_iter().filter(|memory| !gone.contains(&memory.id));
-    let (quoting, left): (Vec<StoredMemory>, Vec<StoredMemory>) =
-        others.partition(|memory| may_cut(memory));
-    // Of a copy nothing would be left.
-    let sight = Sight::writing(caller)?;
-    let is_copy = |memory: &Memory| {
-        memory.case.is_none()
-            && sight.sees(memory)
-            && redacted_memory(memory, &phrases).is_some_and(|rest| is_empty_now(&rest))
-    };
-    let (copies, quoting): (Vec<StoredMemory>, Vec<StoredMemory>) =
-        quoting.into_iter().partition(|memory| is_copy(memory));
-    memories.extend(copies.into_iter().map(|memory| {
-        let owner = Some(memory.owner.clone());
-        LeavingMemory { memory, revisions: Vec::new(), owner }
-    }));
-    Ok(ForgetPlan { workspace, memories, quoting, left, also_quotes, phrases })
+    plan.sort_quotes(caller, quoting)?;
+    Ok(plan)
 }
 
 /// The memories in sight that a selection names.
@@ -373,7 +490,7 @@ fn forget_planned(
     id: CertificateId,
     now: Timestamp,
 ) -> Result<ForgetCertificate> {
-    let ForgetPlan { workspace, memories, quoting, left, also_quotes, phrases } = plan;
+    let ForgetPlan { workspace, memories, quoting, left, also_quotes, phrases, rows, .. } = plan;
     for before in quoting {
         if let Some(after) = redacted_memory(before, phrases) {
             write_redacted(tx, caller, before, StoredMemory::of(after), now)?;
@@ -381,7 +498,7 @@ fn forget_planned(
         tx.redact_revisions(workspace, before.id, phrases)?;
     }
     // Before the memories go with rows of their own, so that the certificate counts those too.
-    let rows = tx.redact_quotes(workspace, phrases)?;
+    let rows = tx.redact_rows(workspace, rows, phrases)?;
     for forgotten in memories {
         remove_forgotten(tx, caller, &forgotten.memory, now)?;
     }

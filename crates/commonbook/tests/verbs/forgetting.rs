@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use commonbook::base::error::{Error, ErrorKind};
-use commonbook::base::id::MemoryId;
+use commonbook::Commonbook;
+use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::id::{MemoryId, RandomIds};
+use commonbook::index::Index;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::EventKind;
@@ -12,11 +15,13 @@ use commonbook::model::forgetting::{
     AllowForgotten, ForgetMemories, ForgetMemory, ForgetResult, GetCertificate, ListCertificates,
 };
 use commonbook::model::import;
+use commonbook::model::memory::Memory;
 use commonbook::model::memory::{DeleteMemory, GetMemory, SaveMemory};
 use commonbook::model::origin::TextOrigin;
+use commonbook::store::{EngineWork, Store, StoreWrapper, StoreWrite, Transaction};
 use serde_json::json;
 
-use crate::{World, caller, request};
+use crate::{World, caller, open_store, request};
 
 const SECRET: &str = "Mrs Abernathy keeps the spare quayside key under the third flowerpot.";
 
@@ -530,4 +535,166 @@ fn what_says_it_in_other_words_is_shown_and_left() {
     }
     let read = GetMemory { id: again.id, at: None };
     assert_eq!(world.book.get_memory(&caller("ann"), &read).unwrap().text, again.text);
+}
+
+/// What another connection does before a write, by the number of writes before.
+type Meanwhile = dyn Fn(usize) + Send + Sync;
+
+/// A store that calls back before each write, and keeps the cost of each.
+struct Interrupted {
+    store: Arc<dyn Store>,
+    before: Box<Meanwhile>,
+    costs: Arc<Mutex<Vec<Option<EngineWork>>>>,
+    writes: Mutex<usize>,
+}
+
+impl StoreWrapper for Interrupted {
+    fn call<T>(&self, act: impl FnOnce(&dyn Store) -> T) -> T {
+        act(&*self.store)
+    }
+
+    fn wrap_write(&self, write: StoreWrite) -> Result<()> {
+        let writes = std::mem::replace(&mut *self.writes.lock().unwrap(), usize::MAX);
+        (self.before)(writes);
+        *self.writes.lock().unwrap() = writes + 1;
+        let StoreWrite { workspace, is_derived, mut act } = write;
+        let costs = Arc::clone(&self.costs);
+        let act = Box::new(move |tx: &mut dyn Transaction| {
+            let answer = act(tx);
+            costs.lock().unwrap().push(tx.work());
+            answer
+        });
+        self.store.run_write(StoreWrite { workspace, is_derived, act })
+    }
+}
+
+/// Forgets a memory of Ann by a connection before whose writes another one does this; returns the costs
+/// of the writes.
+fn forget_meanwhile(
+    world: &World,
+    id: MemoryId,
+    meanwhile: impl Fn(usize) + Send + Sync + 'static,
+) -> (ForgetResult, Vec<Option<EngineWork>>) {
+    let costs = Arc::new(Mutex::new(Vec::new()));
+    let store = Arc::new(Interrupted {
+        store: open_store(world.home()),
+        before: Box::new(meanwhile),
+        costs: Arc::clone(&costs),
+        writes: Mutex::new(0),
+    });
+    let (clock, ids) = (Arc::clone(&world.clock), Arc::new(RandomIds::default()));
+    let book = Commonbook::with_clock_and_ids(store, Arc::clone(&clock) as _, ids)
+        .with_index(Arc::new(Index::of_node(None, clock as _)));
+    let result = book.forget_memory(&caller("ann"), &forget(id, true)).unwrap();
+    let costs = costs.lock().unwrap().clone();
+    (result, costs)
+}
+
+fn kept(world: &World, id: MemoryId) -> Memory {
+    world.book.get_memory(&caller("ann"), &GetMemory { id, at: None }).unwrap()
+}
+
+/// A second connection to the home of a world, with ids of its own.
+fn second_connection(world: &World) -> Commonbook {
+    let ids = Arc::new(RandomIds::default());
+    Commonbook::with_clock_and_ids(open_store(world.home()), Arc::clone(&world.clock) as _, ids)
+        .with_index(Arc::new(Index::of_node(None, Arc::clone(&world.clock) as _)))
+}
+
+#[test]
+fn what_another_connection_writes_after_the_plan_loses_its_quotes_too() {
+    let world = World::new();
+    let memory = world.save("ann", SECRET);
+    let other = second_connection(&world);
+    let saved = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&saved);
+    let (result, _) = forget_meanwhile(&world, memory.id, move |write| {
+        if write == 0 {
+            let quote = format!("I asked around. {SECRET} So nobody needs a locksmith.");
+            let quote: SaveMemory = request(json!({"text": quote, "idempotency_key": "k"}));
+            let quoting = other.save_memory(&caller("ann"), &quote).unwrap().memory;
+            let handoff = json!({"to": "cid", "task": format!("Look it up. {SECRET}")});
+            let handoff = other.create_handoff(&caller("ann"), &request(handoff)).unwrap().handoff;
+            *seen.lock().unwrap() = Some((quoting.id, handoff.id));
+        }
+    });
+    let (quoting, handoff) = saved.lock().unwrap().unwrap();
+    assert_eq!(result.redacted, [quoting]);
+    let text = "I asked around. [forgotten] So nobody needs a locksmith.";
+    assert_eq!(kept(&world, quoting).text, text);
+    let read = json!({"id": handoff});
+    let told = world.book.get_handoff(&caller("cid"), &request(read)).unwrap();
+    assert!(!serde_json::to_string(&told).unwrap().contains("Abernathy"), "{told:?}");
+    let counts = (count(&result, "handoffs"), count(&result, "answers under idempotency keys"));
+    assert_eq!(counts, (1, 1), "the certificate counts what was found late");
+    for text in ["abernathy", "flowerpot"] {
+        assert_eq!(files_with(world.home(), text), Vec::<String>::new(), "{text}");
+    }
+    assert_eq!(world.book.store().check_rows().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_memory_changed_after_the_plan_keeps_its_newer_text() {
+    let world = World::new();
+    let memory = world.save("ann", SECRET);
+    let quoting = world.save("ann", &format!("I asked around. {SECRET} It is warm."));
+    let free = world.save("ann", &format!("Bob knows it. {SECRET} It is cold."));
+    let other = second_connection(&world);
+    let (quoting, free) = (quoting.id, free.id);
+    forget_meanwhile(&world, memory.id, move |write| {
+        if write == 0 {
+            let text = format!("The lock is new. {SECRET} Call the harbour office.");
+            let update = json!({"id": quoting, "text": text});
+            other.update_memory(&caller("ann"), &request(update)).unwrap();
+            let update = json!({"id": free, "text": "Bob has moved to the north pier."});
+            other.update_memory(&caller("ann"), &request(update)).unwrap();
+        }
+    });
+    assert_eq!(kept(&world, quoting).text, "The lock is new. [forgotten] Call the harbour office.");
+    assert_eq!(kept(&world, free).text, "Bob has moved to the north pier.");
+    assert_eq!(files_with(world.home(), "abernathy"), Vec::<String>::new(), "earlier revisions");
+    assert_eq!(world.book.store().check_rows().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_leaving_memory_that_changes_goes_with_its_newest_words() {
+    for times in [1, usize::MAX] {
+        let world = World::new();
+        let memory = world.save("ann", SECRET);
+        let other = second_connection(&world);
+        let (id, changes) = (memory.id, Arc::new(Mutex::new(0)));
+        let made = Arc::clone(&changes);
+        let (result, _) = forget_meanwhile(&world, id, move |write| {
+            let update = json!({"id": id, "text": format!("The gate of pier {write} opens at nine o'clock sharp.")});
+            if write < times && other.update_memory(&caller("ann"), &request(update)).is_ok() {
+                *made.lock().unwrap() += 1;
+            }
+        });
+        assert!(result.forgotten, "an author who goes on changing a memory does not keep it");
+        assert_eq!(*changes.lock().unwrap(), times.min(3));
+        let again = json!({"text": "The gate of pier 0 opens at nine o'clock sharp."});
+        let refused = world.book.save_memory(&caller("ann"), &request(again)).unwrap_err();
+        assert!(refused.hint.unwrap().contains(&result.certificate.unwrap().id.to_string()));
+        assert_eq!(files_with(world.home(), "o'clock sharp"), Vec::<String>::new());
+        assert_eq!(files_with(world.home(), "abernathy"), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_write_of_a_forgetting_reads_no_text_without_a_quote() {
+    let cost = |others: usize| {
+        let world = World::new();
+        let memory = world.save("ann", SECRET);
+        for number in 0..others {
+            world.save("bob", &format!("Filler {number} tells about the weather of the day."));
+            let handoff = json!({"to": "cid", "task": format!("Measure the rain of day {number}")});
+            world.book.create_handoff(&caller("bob"), &request(handoff)).unwrap();
+        }
+        forget_meanwhile(&world, memory.id, |_| ()).1[0]
+    };
+    // An engine without figures of its work proves nothing here.
+    let (Some(few), Some(many)) = (cost(20), cost(60)) else { return };
+    // The removal of a memory walks short indexes by its id; a search of the texts takes four times that.
+    let (rows, steps) = (80, many.steps - few.steps);
+    assert!(steps < rows * 10, "{steps} steps for {rows} rows more");
 }

@@ -18,6 +18,7 @@ use crate::model::forgetting::{
     without_empty_items,
 };
 use crate::model::workspace::Workspace;
+use crate::store::forgetting::{QuotingRow, QuotingRows};
 use crate::store::{ForgettingRows, QuoteCount};
 
 /// The tables whose rows may quote a memory: the name for people, the table, and its columns.
@@ -41,12 +42,33 @@ pub(crate) const QUOTING_TABLES: &[(&str, &str, &[&str])] = &[
 /// The answers kept under idempotency keys, which go as a whole.
 const ANSWERS: &str = "answers under idempotency keys";
 
-/// The versions of standing memory files.
+/// The versions of standing memory files, which belong to no workspace.
 const STANDING_VERSIONS: &str = "versions of standing memory";
 
+/// A kind of rows that may quote.
+#[derive(Clone, Copy)]
+struct QuotingKind {
+    place: &'static str,
+    table: &'static str,
+    columns: &'static [&'static str],
+}
+
+/// Every kind of rows that may quote, in the order of a certificate.
+fn quoting_kinds() -> impl Iterator<Item = QuotingKind> {
+    let kind = |place, table, columns| QuotingKind { place, table, columns };
+    let further = [
+        kind(ANSWERS, "answer", &["answer"][..]),
+        kind(STANDING_VERSIONS, "standing_version", &["text"][..]),
+    ];
+    QUOTING_TABLES
+        .iter()
+        .map(move |(place, table, columns)| kind(place, table, columns))
+        .chain(further)
+}
+
 /// Every place where rows may quote, in the order of a certificate.
-fn quoting_places() -> impl Iterator<Item = &'static str> {
-    QUOTING_TABLES.iter().map(|(place, ..)| *place).chain([ANSWERS, STANDING_VERSIONS])
+pub(in crate::store) fn quoting_places() -> impl Iterator<Item = &'static str> {
+    quoting_kinds().map(|kind| kind.place)
 }
 
 impl ForgettingRows for SqlTransaction<'_> {
@@ -225,6 +247,45 @@ impl ForgettingRows for SqlTransaction<'_> {
         Ok(quoting)
     }
 
+    fn quoting_among(
+        &self,
+        workspace: &Workspace,
+        ids: &[MemoryId],
+        phrases: &ForgottenPhrases,
+    ) -> Result<Vec<StoredMemory>> {
+        let unseen = self.unseen("what quotes a forgotten memory is changed, and shown in a sight");
+        let sql = "SELECT snapshot FROM revision WHERE workspace = ?1 AND memory = ?2";
+        let mut found = Vec::new();
+        for memory in self.memories_with_ids(workspace, ids)? {
+            let quotes = |text: &str| phrases.redact_column(text).is_some();
+            let quoted = || {
+                let named = (workspace.as_str(), memory.id.to_string());
+                let earlier =
+                    unseen.all(sql, named, |row| Ok(quotes(row.get_ref(0)?.as_str()?)))?;
+                Ok::<_, Error>(earlier.contains(&true))
+            };
+            if redacted_memory(&memory, phrases).is_some() || quoted()? {
+                found.push(memory);
+            }
+        }
+        Ok(found)
+    }
+
+    fn memory_subjects(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, MemoryId)>> {
+        let sql = "SELECT sequence, subject FROM event \
+                   WHERE workspace = ?1 AND sequence > ?2 AND subject LIKE 'mem_%' \
+                   ORDER BY sequence LIMIT ?3";
+        let unseen = self.unseen("what quotes a forgotten memory is changed, and shown in a sight");
+        unseen.all(sql, (workspace.as_str(), after, limit), |row| {
+            Ok((row.get("sequence")?, text(row, "subject")?))
+        })
+    }
+
     fn memories_with_ids(
         &self,
         workspace: &Workspace,
@@ -263,113 +324,113 @@ impl ForgettingRows for SqlTransaction<'_> {
         Ok(changed)
     }
 
-    fn count_quotes(
-        &self,
-        workspace: &Workspace,
-        phrases: &ForgottenPhrases,
-    ) -> Result<Vec<QuoteCount>> {
-        Ok(count_by_place(&self.quoting_rows(workspace, phrases)?))
-    }
-
-    fn redact_quotes(
-        &mut self,
-        workspace: &Workspace,
-        phrases: &ForgottenPhrases,
-    ) -> Result<Vec<QuoteCount>> {
-        let rows = self.quoting_rows(workspace, phrases)?;
-        let unseen = self.unseen("what was forgotten goes, and is shown to no caller");
-        for QuotingRow { statement, values, .. } in &rows {
-            unseen.execute(statement, values.as_slice())?;
-        }
-        Ok(count_by_place(&rows))
-    }
-}
-
-fn count_by_place(rows: &[QuotingRow]) -> Vec<QuoteCount> {
-    let count = |place| rows.iter().filter(|row| row.place == place).count() as u64;
-    quoting_places().map(|place| (place, count(place))).collect()
-}
-
-/// A row that quotes forgotten phrases, and the statement that takes them out.
-struct QuotingRow {
-    place: &'static str,
-    statement: String,
-    values: Vec<SqlValue>,
-}
-
-impl SqlTransaction<'_> {
     fn quoting_rows(
         &self,
         workspace: &Workspace,
         phrases: &ForgottenPhrases,
-    ) -> Result<Vec<QuotingRow>> {
-        let mut found = Vec::new();
-        for (place, table, columns) in QUOTING_TABLES {
-            self.find_quotes(place, table, columns, Some(workspace), phrases, &mut found)?;
+    ) -> Result<QuotingRows> {
+        let mut rows = Vec::new();
+        for (kind, of) in quoting_kinds().enumerate() {
+            let found = self.quotes_of_kind(of, workspace, None, phrases)?.into_iter();
+            rows.extend(found.map(|found| QuotingRow { kind, key: found.key }));
         }
-        let start = found.len();
-        self.find_quotes(ANSWERS, "answer", &["answer"], Some(workspace), phrases, &mut found)?;
-        for answer in &mut found[start..] {
-            let (_, condition) = answer.statement.split_once(" WHERE ").unwrap_or_default();
-            answer.statement = format!("DELETE FROM answer WHERE {condition}");
-            answer.values.remove(0);
-        }
-        let (table, start) = ("standing_version", found.len());
-        self.find_quotes(STANDING_VERSIONS, table, &["text"], None, phrases, &mut found)?;
-        for version in &mut found[start..] {
-            let Some(SqlValue::Text(text)) = version.values.first_mut() else { continue };
-            *text = without_empty_items(text);
-            let (bytes, hash) = (i64::try_from(text.len()).unwrap_or(i64::MAX), sha256(text));
-            let sets = "SET bytes = ?, sha256 = ?, text = ?";
-            version.statement = version.statement.replacen("SET text = ?", sets, 1);
-            version.values.splice(0..0, [bytes.into(), hash.into()]);
-        }
-        Ok(found)
+        Ok(QuotingRows { rows })
     }
 
-    /// Finds the rows of a table that quote, of one workspace or of all.
-    fn find_quotes(
-        &self,
-        place: &'static str,
-        table: &str,
-        columns: &[&str],
-        workspace: Option<&Workspace>,
+    fn redact_rows(
+        &mut self,
+        workspace: &Workspace,
+        rows: &QuotingRows,
         phrases: &ForgottenPhrases,
-        found: &mut Vec<QuotingRow>,
-    ) -> Result<()> {
+    ) -> Result<Vec<QuoteCount>> {
+        let kinds: Vec<QuotingKind> = quoting_kinds().collect();
+        let mut still = QuotingRows::default();
+        for row in &rows.rows {
+            let kind = kinds[row.kind];
+            for found in self.quotes_of_kind(kind, workspace, Some(&row.key), phrases)? {
+                self.write_redacted_row(kind, &found)?;
+                still.rows.push(row.clone());
+            }
+        }
+        Ok(still.counts())
+    }
+}
+
+/// A row that quotes: its key, and its columns without the phrases.
+struct QuoteFound {
+    key: Vec<SqlValue>,
+    redacted: Vec<SqlValue>,
+}
+
+impl SqlTransaction<'_> {
+    /// The rows of a kind that quote: all of a workspace, or the one with this key.
+    fn quotes_of_kind(
+        &self,
+        QuotingKind { place, table, columns }: QuotingKind,
+        workspace: &Workspace,
+        key: Option<&[SqlValue]>,
+        phrases: &ForgottenPhrases,
+    ) -> Result<Vec<QuoteFound>> {
         let keys = self.connection.key_columns(table)?;
-        let of_workspace =
-            if workspace.is_some() { "WHERE workspace = ?1" } else { "WHERE ?1 = ''" };
+        let is_everywhere = place == STANDING_VERSIONS;
+        let (condition, values) = match key {
+            Some(key) => {
+                let named = keys.iter().map(|key| format!("{key} = ?"));
+                (named.collect::<Vec<_>>().join(" AND "), key.to_vec())
+            }
+            None if is_everywhere => ("TRUE".to_owned(), Vec::new()),
+            None => ("workspace = ?".to_owned(), vec![workspace.as_str().to_owned().into()]),
+        };
         let sql = format!(
-            "SELECT {}, {} FROM {table} {of_workspace}",
+            "SELECT {}, {} FROM {table} WHERE {condition}",
             columns.join(", "),
             keys.join(", ")
         );
-        let sets = columns.iter().map(|column| format!("{column} = ?")).collect::<Vec<_>>();
-        let named = keys.iter().map(|key| format!("{key} = ?")).collect::<Vec<_>>();
-        let update =
-            format!("UPDATE {table} SET {} WHERE {}", sets.join(", "), named.join(" AND "));
         let unseen = self.unseen("what quotes a forgotten memory is changed, and shown to nobody");
-        let rows = unseen.all(&sql, [workspace.map_or("", Workspace::as_str)], |row| {
-            let mut values = Vec::with_capacity(columns.len() + keys.len());
+        let rows = unseen.all(&sql, values.as_slice(), |row| {
+            let mut redacted = Vec::with_capacity(columns.len());
             let mut quotes = false;
-            for place in 0..columns.len() {
-                let value = row.get_ref(place)?.to_value(ValueKind::Text);
-                let redacted = match &value {
+            for column in 0..columns.len() {
+                let value = row.get_ref(column)?.to_value(ValueKind::Text);
+                let without = match &value {
                     SqlValue::Text(text) => phrases.redact_column(text),
                     _ => None,
                 };
-                quotes |= redacted.is_some();
-                values.push(redacted.map_or(value, SqlValue::Text));
+                quotes |= without.is_some();
+                redacted.push(without.map_or(value, SqlValue::Text));
             }
-            for place in 0..keys.len() {
-                values.push(row.get_ref(columns.len() + place)?.to_value(ValueKind::Text));
-            }
-            Ok(quotes.then_some(values))
+            let key = (0..keys.len())
+                .map(|at| Ok(row.get_ref(columns.len() + at)?.to_value(ValueKind::Text)))
+                .collect::<Result<Vec<SqlValue>>>()?;
+            Ok(quotes.then_some(QuoteFound { key, redacted }))
         })?;
-        let rows = rows.into_iter().flatten();
-        found.extend(rows.map(|values| QuotingRow { place, statement: update.clone(), values }));
-        Ok(())
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// Writes a row without the phrases. An answer goes as a whole.
+    fn write_redacted_row(
+        &self,
+        QuotingKind { place, table, columns }: QuotingKind,
+        found: &QuoteFound,
+    ) -> Result<()> {
+        let keys = self.connection.key_columns(table)?;
+        let named = keys.iter().map(|key| format!("{key} = ?")).collect::<Vec<_>>().join(" AND ");
+        let unseen = self.unseen("what was forgotten goes, and is shown to no caller");
+        if place == ANSWERS {
+            let sql = format!("DELETE FROM {table} WHERE {named}");
+            return unseen.execute(&sql, found.key.as_slice()).map(drop);
+        }
+        let (mut columns, mut values) = (columns.to_vec(), found.redacted.clone());
+        if let (STANDING_VERSIONS, [SqlValue::Text(text)]) = (place, found.redacted.as_slice()) {
+            let text = without_empty_items(text);
+            columns = vec!["bytes", "sha256", "text"];
+            let bytes = i64::try_from(text.len()).unwrap_or(i64::MAX);
+            values = vec![bytes.into(), sha256(&text).into(), text.into()];
+        }
+        let sets = columns.iter().map(|column| format!("{column} = ?")).collect::<Vec<_>>();
+        let sql = format!("UPDATE {table} SET {} WHERE {named}", sets.join(", "));
+        values.extend(found.key.iter().cloned());
+        unseen.execute(&sql, values.as_slice()).map(drop)
     }
 }
 

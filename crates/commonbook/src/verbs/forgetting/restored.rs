@@ -125,7 +125,8 @@ fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) ->
     for memory in &gone {
         remove_forgotten(tx, &system, memory, now)?;
     }
-    tx.redact_quotes(workspace, &phrases)?;
+    let rows = tx.quoting_rows(workspace, &phrases)?;
+    tx.redact_rows(workspace, &rows, &phrases)?;
     Ok(gone.len() as u64)
 }
 
