@@ -2,6 +2,7 @@
 //! and over many event streams.
 
 mod browser;
+mod pairs;
 mod streams;
 
 use std::path::{Path, PathBuf};
@@ -147,6 +148,7 @@ impl DashboardBench {
         }
         self.measure_browser(folder.path(), ", at rest")?;
         streams::measure(&browser, self.streams)?;
+        pairs::measure(&browser, folder.path())?;
         self.while_events_arrive(&server, "in the server", || {
             print_line("\nwhile events arrive; from the request to the whole page");
             TimedStep::print_head();
