@@ -12,8 +12,9 @@ use commonbook_text::tokens::{self, TokenBudget};
 /// The heading of the section.
 const HEADING: &str = "Earlier in this chain, nearest first";
 
-/// Tokens of the heading, and of the line with the number of handoffs left out.
-const FRAME_TOKENS: usize = 32;
+/// Tokens of the heading, of the line with the number of handoffs left out, and of what the tokens of parts
+/// do not add up to: four items of letters of every script counted ten more than their parts.
+const FRAME_TOKENS: usize = 48;
 
 /// Tokens kept for the result of a handoff that has none yet.
 const RESULT_TOKENS: usize = 100;
