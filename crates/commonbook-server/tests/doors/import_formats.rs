@@ -294,7 +294,32 @@ fn what_cannot_be_read_is_said_with_its_place() {
 }
 
 #[test]
-fn what_a_dry_run_says_is_told_unasked_is_told_after_the_import() {
+fn what_a_dry_run_of_an_own_export_says_is_told_after_the_import() {
+    told_as_said(
+        true,
+        &[
+            ("Never deploy on a Friday", "your rule for qa"),
+            ("Prefer small steps", "standing memory of qa, told in each session as data of ann"),
+            ("The person likes short answers", "profile of qa"),
+            ("Paint the gate", "a handoff of ann that waits for qa"),
+        ],
+    );
+}
+
+#[test]
+fn what_a_dry_run_of_a_strangers_export_says_is_told_after_the_import() {
+    told_as_said(
+        false,
+        &[
+            ("Never deploy on a Friday", "data of import"),
+            ("Prefer small steps", "data of import"),
+            ("Paint the gate", "a handoff of ann that waits for qa"),
+        ],
+    );
+}
+
+/// Whether a home, with the key of the one that exported or without, tells what its dry run says.
+fn told_as_said(has_key: bool, expected: &[(&str, &str)]) {
     let (old, files) = (Home::new(), folder(&[]));
     fs::create_dir_all(old.path().join("memories")).unwrap();
     let rules = "# qa\n\n## Rules\n- Never deploy on a Friday\n- Prefer small steps <!-- ann 2026-11-18 -->\n";
@@ -310,34 +335,21 @@ fn what_a_dry_run_says_is_told_unasked_is_told_after_the_import() {
         let done = old.run(arguments);
         assert!(done.status.success(), "{arguments:?}: {}", text(&done).1);
     }
-    let of_home = [
-        ("Never deploy on a Friday", "your rule for qa"),
-        ("Prefer small steps", "standing memory of qa, told in each session as data of ann"),
-        ("The person likes short answers", "profile of qa"),
-        ("Paint the gate", "a handoff of ann that waits for qa"),
-    ];
-    let of_stranger = [
-        ("Never deploy on a Friday", "data of import"),
-        ("Prefer small steps", "data of import"),
-        ("Paint the gate", "a handoff of ann that waits for qa"),
-    ];
-    for (has_key, expected) in [(true, &of_home[..]), (false, &of_stranger[..])] {
-        let new = Home::new();
-        if has_key {
-            fs::copy(old.path().join("hook.key"), new.path().join("hook.key")).unwrap();
-        }
-        let preview = answer(&new, &["import", file, "--dry-run"]);
-        let words = text(&new.run(&["import", file, "--dry-run"])).0;
-        let unasked = preview["unasked"].as_array().unwrap();
-        assert_eq!(unasked.len(), expected.len(), "{unasked:?}");
-        assert!(new.run(&["import", file]).status.success());
-        let told = text(&new.run(&["context", "Deploy the site", "--agent", "qa"])).0;
-        for (said, reason) in expected {
-            let one = unasked.iter().find(|one| one["text"] == *said).unwrap();
-            assert!(one["reason"].as_str().unwrap().contains(reason), "{one}");
-            assert!(words.contains(&format!("> {said}\n")) && words.contains(reason), "{words}");
-            assert!(told.contains(said), "{has_key} {said}: {told}");
-        }
-        assert_eq!(told.contains("short answers"), has_key, "{told}");
+    let new = Home::new();
+    if has_key {
+        fs::copy(old.path().join("hook.key"), new.path().join("hook.key")).unwrap();
     }
+    let preview = answer(&new, &["import", file, "--dry-run"]);
+    let words = text(&new.run(&["import", file, "--dry-run"])).0;
+    let unasked = preview["unasked"].as_array().unwrap();
+    assert_eq!(unasked.len(), expected.len(), "{unasked:?}");
+    assert!(new.run(&["import", file]).status.success());
+    let told = text(&new.run(&["context", "Deploy the site", "--agent", "qa"])).0;
+    for (said, reason) in expected {
+        let one = unasked.iter().find(|one| one["text"] == *said).unwrap();
+        assert!(one["reason"].as_str().unwrap().contains(reason), "{one}");
+        assert!(words.contains(&format!("> {said}\n")) && words.contains(reason), "{words}");
+        assert!(told.contains(said), "{has_key} {said}: {told}");
+    }
+    assert_eq!(told.contains("short answers"), has_key, "{told}");
 }
