@@ -31,18 +31,11 @@ pub(super) async fn act(
     id: RequestId,
     request: Request,
 ) -> Response {
-    let form = match read_form(&door, request).await {
-        Ok(form) => form,
-        Err(error) => return door.error_page(&error, &id),
+    let SignedForm { form, caller, back } = match signed_form(&door, &id, &workspace, request).await
+    {
+        Ok(signed) => signed,
+        Err(refusal) => return *refusal,
     };
-    if let Err(error) = check_form(&door, &form) {
-        return door.error_page(&error, &id);
-    }
-    let caller = match door.signed_in_caller(&form.parts, &workspace).await {
-        Ok(caller) => caller,
-        Err(error) => return entry::refusal(&door, &error, &form.parts.uri),
-    };
-    let back = form.value(BACK_FIELD).and_then(own_path).unwrap_or("/dashboard").to_owned();
     match call_verb(&door, caller, &verb, form).await {
         // The secret of a token is shown once, and never stands in a URL.
         Ok(answer) if answer["secret"].is_string() => {
@@ -67,22 +60,40 @@ pub(super) async fn accept_vault(
     id: RequestId,
     request: Request,
 ) -> Response {
-    let form = match read_form(&door, request).await {
-        Ok(form) => form,
-        Err(error) => return door.error_page(&error, &id),
+    let SignedForm { form, caller, back } = match signed_form(&door, &id, &workspace, request).await
+    {
+        Ok(signed) => signed,
+        Err(refusal) => return *refusal,
     };
-    if let Err(error) = check_form(&door, &form) {
-        return door.error_page(&error, &id);
-    }
-    let caller = match door.signed_in_caller(&form.parts, &workspace).await {
-        Ok(caller) => caller,
-        Err(error) => return entry::refusal(&door, &error, &form.parts.uri),
-    };
-    let back = form.value(BACK_FIELD).and_then(own_path).unwrap_or("/dashboard").to_owned();
     match accept(&door, caller, &form).await {
         Ok(()) => redirect(&back),
         Err(error) => door.error_page(&error, &id),
     }
+}
+
+/// A form of a page, who sent it, and the page that it leads back to.
+struct SignedForm {
+    form: FormRequest,
+    caller: Caller,
+    back: String,
+}
+
+/// The form of a request, checked and signed in; otherwise the page that says why not.
+async fn signed_form(
+    door: &DashboardDoor,
+    id: &RequestId,
+    workspace: &str,
+    request: Request,
+) -> std::result::Result<SignedForm, Box<Response>> {
+    let refused = |error| Box::new(door.error_page(&error, id));
+    let form = read_form(door, request).await.map_err(refused)?;
+    check_form(door, &form).map_err(refused)?;
+    let caller = match door.signed_in_caller(&form.parts, workspace).await {
+        Ok(caller) => caller,
+        Err(error) => return Err(Box::new(entry::refusal(door, &error, &form.parts.uri))),
+    };
+    let back = form.value(BACK_FIELD).and_then(own_path).unwrap_or("/dashboard").to_owned();
+    Ok(SignedForm { form, caller, back })
 }
 
 async fn accept(door: &DashboardDoor, caller: Caller, form: &FormRequest) -> Result<()> {
