@@ -1,7 +1,8 @@
 //! Terms: the parts of texts that a search compares.
 //!
 //! A term is a run of letters and digits, in lower case, without diacritics, reduced to its English
-//! stem (Snowball). A character of a script without blanks, and an emoji, is a term by itself.
+//! stem (Snowball). A character of a script without blanks, and an emoji, is a term by itself. The
+//! parts of a name in code follow the whole name: `InvoiceBuilder` is also "invoice" and "builder".
 //! Questions and memories have the same rules.
 
 use std::borrow::Cow;
@@ -12,8 +13,8 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Maximum words of a query.
-pub const QUERY_WORDS_MAX: usize = 64;
+/// Maximum words of a query that are read; further ones are left out.
+pub const QUERY_WORDS_MAX: usize = 256;
 
 /// Maximum bytes of a term; of a longer run of letters (a key, a data URL) the beginning counts.
 const TERM_BYTES_MAX: usize = 64;
@@ -45,7 +46,7 @@ impl StemCache {
     /// Calls `found` with each term of a text, in order.
     pub fn each_term(&mut self, text: &str, mut found: impl FnMut(&str)) {
         let stemmer = Stemmer::new(Algorithm::English);
-        each_word(text, |word| {
+        each_word_and_part(text, |word| {
             let word = fold_word(word);
             if word.is_empty() {
                 return;
@@ -71,7 +72,7 @@ pub fn query_terms(query: &str) -> Vec<String> {
     let stemmer = Stemmer::new(Algorithm::English);
     let (mut content, mut all) = (Vec::new(), Vec::new());
     let mut first = true;
-    each_word(query, |word| {
+    each_word_and_part(query, |word| {
         let word = fold_word(word);
         let is_remnant = !first && APOSTROPHE_REMNANTS.contains(&word.as_ref());
         first = false;
@@ -134,6 +135,44 @@ fn each_word(text: &str, mut found: impl FnMut(&str)) {
     }
 }
 
+/// Calls `found` with each word of a text, as written, and with the parts of a name in code after
+/// the whole.
+fn each_word_and_part(text: &str, mut found: impl FnMut(&str)) {
+    each_word(text, |word| {
+        found(word);
+        each_part(word, &mut found);
+    });
+}
+
+/// Calls `found` with each part of a name in code, if it has several: "Invoice" and "Builder", "HTTP"
+/// and "Server", "port" and "8080". A part of one letter says nothing and is left out; "w42" has none.
+fn each_part(word: &str, mut found: impl FnMut(&str)) {
+    let mut part_found = |part: &str| {
+        if part.len() > 1 && part.len() < word.len() {
+            found(part);
+        }
+    };
+    let mut start = 0;
+    let mut before: Option<char> = None;
+    let mut letters = word.char_indices().peekable();
+    while let Some((index, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        // A part begins where small letters, capitals and digits meet.
+        let begins = before.is_some_and(|before| {
+            let digits = before.is_numeric() != letter.is_numeric() && index - start > 1;
+            let capital = before.is_lowercase()
+                || before.is_uppercase() && next.is_some_and(char::is_lowercase);
+            digits || letter.is_uppercase() && capital
+        });
+        if begins {
+            part_found(&word[start..index]);
+            start = index;
+        }
+        before = Some(letter);
+    }
+    part_found(&word[start..]);
+}
+
 /// Whether a character is a word by itself: letters of scripts without blanks between words (Han,
 /// Kana, Thai, Lao, Khmer, Burmese), and pictographs, by Unicode blocks.
 fn stands_alone(c: char) -> bool {
@@ -167,7 +206,7 @@ mod tests {
 
     #[test]
     fn questions_are_searched_by_the_stems_of_their_content_words() {
-        let table: [(&str, &[&str]); 11] = [
+        let table: [(&str, &[&str]); 15] = [
             (
                 "When did Caroline go to the LGBTQ support groups?",
                 &["carolin", "go", "lgbtq", "support", "group"],
@@ -176,6 +215,13 @@ mod tests {
             ("who is it", &["who", "is", "it"]),
             ("t", &["t"]),
             ("foo::bar<T> src/lib.rs:42", &["foo", "bar", "src", "lib", "rs", "42"]),
+            ("InvoiceBuilder::add_line", &["invoicebuild", "invoic", "builder", "add", "line"]),
+            ("parseHTTPRequest2xx", &["parsehttprequest2xx", "pars", "http", "request", "2xx"]),
+            (
+                "port8080 w42 iOS 500ms",
+                &["port8080", "port", "8080", "w42", "io", "os", "500ms", "500", "ms"],
+            ),
+            ("IsReady", &["isreadi", "readi"]),
             ("x AND y OR NOT \"z\" NEAR(*)", &["x", "y", "z", "near"]),
             ("🙂 !!", &["🙂"]),
             ("数据库 库", &["数", "据", "库"]),

@@ -210,7 +210,7 @@ impl Index {
             let states: Vec<&IndexState> = states.iter().map(|state| &**state).collect();
             catch_damage(|| search_states(&states, sight, question, vector.as_ref(), meter))
         };
-        let (found, work) = match look(&states, &meter) {
+        let (mut found, work) = match look(&states, &meter) {
             Ok(found) => (found, meter.work()),
             Err(error) if meter.is_stopped() => return Err(error),
             Err(error) => {
@@ -222,7 +222,7 @@ impl Index {
                 (look(&states, &meter)?, meter.work())
             }
         };
-        Ok((IndexResponse { notice, ..found }, work))
+        Ok((IndexResponse { notice: notice.or(found.notice.take()), ..found }, work))
     }
 
     /// Runs `act` while another thread opens the index of a home, if it is not open yet: a process
@@ -471,8 +471,8 @@ impl Index {
         if !has_vectors {
             return by_words("nothing is embedded yet; a server or `commonbook reindex` does this");
         }
-        match embedder.embed_query(&question.text) {
-            Ok(vector) => (Some(QuantisedVector::of(&vector)), None),
+        match self.embedder.question_vector(&*embedder, &question.text) {
+            Ok(vector) => (Some(vector), None),
             Err(error) => {
                 tracing::warn!(%error, "the question could not be embedded");
                 by_words(&error.message)

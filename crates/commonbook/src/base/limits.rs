@@ -318,9 +318,9 @@ pub const SEARCH_POSTINGS: u64 = 20_000_000;
 pub const SEARCH_MILLIS: i64 = 5_000;
 /// Size of a search query, in bytes.
 pub const QUERY_BYTES: usize = 16 * 1024;
-/// Different words of a query, with its phrases and exclusions; for a task, words that are looked
-/// up.
-pub const QUERY_WORDS: usize = commonbook_text::terms::QUERY_WORDS_MAX;
+/// Words of the phrases and exclusions of a query; of its other different words, the rarest that are
+/// looked up.
+pub const QUERY_WORDS: usize = 64;
 /// Concurrent searches per core; one caller has at most half of them.
 pub const SEARCHES_PER_CORE: usize = 2;
 /// Searches that wait for a slot; at most a quarter by one caller.

@@ -1,9 +1,16 @@
 //! The embedder that all indexes of a process share.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use lru::LruCache;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use commonbook_embed::Embedder;
+use commonbook_embed::{EmbedResult, Embedder, ModelSpec, QuantisedVector};
+
+/// Vectors of questions that are kept: a question is often asked again, for the next page or by
+/// another hook of the same prompt.
+const QUESTION_VECTORS_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 /// The embedder, or why there is none.
 #[derive(Default)]
@@ -15,8 +22,18 @@ enum EmbedderState {
 }
 
 /// The embedder of the indexes; none until one is set.
-#[derive(Default)]
-pub(super) struct IndexEmbedder(RwLock<EmbedderState>);
+pub(super) struct IndexEmbedder {
+    state: RwLock<EmbedderState>,
+    /// The vectors of the last questions, by model and text.
+    questions: Mutex<LruCache<(ModelSpec, String), QuantisedVector>>,
+}
+
+impl Default for IndexEmbedder {
+    fn default() -> Self {
+        let questions = Mutex::new(LruCache::new(QUESTION_VECTORS_MAX));
+        Self { state: RwLock::default(), questions }
+    }
+}
 
 impl IndexEmbedder {
     /// Sets it: none if it is turned off or could not be opened.
@@ -29,7 +46,7 @@ impl IndexEmbedder {
                 EmbedderState::Failed(error.message)
             }
         };
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = embedding;
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = embedding;
     }
 
     /// Whether one is configured and could not be opened.
@@ -59,6 +76,28 @@ impl IndexEmbedder {
         }
     }
 
+    /// The vector of a question by this embedder: of the last questions as it was, else from the model.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed_query`].
+    pub(super) fn question_vector(
+        &self,
+        embedder: &dyn Embedder,
+        question: &str,
+    ) -> EmbedResult<QuantisedVector> {
+        let key = (embedder.spec().clone(), question.to_owned());
+        if let Some(vector) = self.questions().get(&key) {
+            return Ok(vector.clone());
+        }
+        let vector = QuantisedVector::of(&embedder.embed_query(question)?);
+        self.questions().put(key, vector.clone());
+        Ok(vector)
+    }
+
+    fn questions(&self) -> MutexGuard<'_, LruCache<(ModelSpec, String), QuantisedVector>> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Why there is none.
     pub(super) fn absence(&self) -> String {
         match &*self.state() {
@@ -68,6 +107,6 @@ impl IndexEmbedder {
     }
 
     fn state(&self) -> RwLockReadGuard<'_, EmbedderState> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

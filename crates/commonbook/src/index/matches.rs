@@ -8,6 +8,7 @@ use super::budget::SearchMeter;
 use super::parts::{PartMemory, SearchPart, SearchParts};
 use super::scratch::ScratchGuard;
 use crate::base::error::Result;
+use crate::base::limits;
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use crate::model::search::rank::{self, CorpusStatistics};
 
@@ -122,7 +123,7 @@ pub(super) fn word_matches<'s>(
 ) -> Result<(Vec<WordMatches<'s>>, TermWeights)> {
     let mut weights = TermWeights::default();
     let mut matches: Vec<WordMatches<'s>> = parts.iter().map(WordMatches::none).collect();
-    for term in terms {
+    for term in rarest_terms(parts, terms, meter)? {
         let lists = parts.iter().map(|part| part.term_postings(term, meter));
         let lists: Vec<Vec<TermPosting>> = lists.collect::<Result<_>>()?;
         let memories = lists.iter().map(Vec::len).sum::<usize>() as f64;
@@ -134,6 +135,29 @@ pub(super) fn word_matches<'s>(
         weights.memories.push(memories);
     }
     Ok((matches, weights))
+}
+
+/// The terms that are looked up, in order: all, or of a long question the rarest that a memory
+/// in the caller's audiences contains, whatever the filters of the search.
+fn rarest_terms<'t>(
+    parts: &SearchParts<'_>,
+    terms: &'t [String],
+    meter: &SearchMeter<'_>,
+) -> Result<Vec<&'t String>> {
+    if terms.len() <= limits::QUERY_WORDS {
+        return Ok(terms.iter().collect());
+    }
+    let frequency = |term: &str| -> Result<u64> {
+        parts.iter().map(|part| part.term_frequency(term, meter)).sum()
+    };
+    let frequencies = terms.iter().map(|term| frequency(term));
+    let mut known: Vec<(usize, u64)> =
+        frequencies.collect::<Result<Vec<_>>>()?.into_iter().enumerate().collect();
+    known.retain(|(_, frequency)| *frequency > 0);
+    known.sort_by_key(|(place, frequency)| (*frequency, *place));
+    known.truncate(limits::QUERY_WORDS);
+    known.sort_unstable();
+    Ok(known.into_iter().map(|(place, _)| &terms[place]).collect())
 }
 
 /// The memories of all parts with the best scores; among equal ones the newer first.
@@ -155,6 +179,21 @@ pub(super) fn best_matches(
 }
 
 impl SearchPart<'_> {
+    /// About how many memories of the caller's audiences contain a term.
+    fn term_frequency(&self, term: &str, meter: &SearchMeter<'_>) -> Result<u64> {
+        let (state, visible) = (self.state, &self.visible);
+        let written = match &state.generation {
+            Some(generation) => generation.word_frequency(&self.scope, term, meter)?,
+            None => 0,
+        };
+        let mut recent = 0;
+        for (_, delta) in state.delta.of_audiences(&visible.audiences) {
+            meter.postings(1)?;
+            recent += u64::from(delta.occurrences(term) > 0.0);
+        }
+        Ok(written + recent)
+    }
+
     /// Every admitted memory that contains a term.
     fn term_postings(&self, term: &str, meter: &SearchMeter<'_>) -> Result<Vec<TermPosting>> {
         let (state, visible) = (self.state, &self.visible);

@@ -28,10 +28,11 @@ impl SearchParts<'_> {
         question: &'q QuantisedVector,
         meter: &SearchMeter<'_>,
     ) -> Result<Option<NearnessScan<'q>>> {
-        let (mut all, mut nearest) = (ScanResult::empty(), Vec::new());
+        let (mut all, mut nearest, mut searched) = (ScanResult::empty(), Vec::new(), 0);
         for (part, SearchPart { state, visible, .. }) in self.iter().enumerate() {
-            let Some(vectors) = &state.vectors else { continue };
             let admitted = visible.admitted();
+            searched += admitted.len();
+            let Some(vectors) = &state.vectors else { continue };
             let (catalog, admitted) = (&state.catalog, &*admitted);
             let request = VectorScan { vectors, catalog, admitted, question };
             let mut found = vectors::scan(&request, NEAREST_MEMORIES_MAX);
@@ -48,6 +49,7 @@ impl SearchParts<'_> {
             lowest: f64::from(all.lowest),
             highest: f64::from(all.highest),
             mean: all.sum / all.count.max(1) as f64,
+            share: all.count as f64 / searched.max(1) as f64,
         };
         Ok((all.count > 0).then_some(NearnessScan { nearest, range, question }))
     }

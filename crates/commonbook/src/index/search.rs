@@ -25,6 +25,9 @@ struct HitGroup<'m> {
     relevance: f64,
 }
 
+/// Minimum share of the searched memories with a vector below which the answer says so.
+const EMBEDDED_SHARE_MIN: f64 = 0.9;
+
 /// The memories that answer a question in these states together, best first.
 pub(super) fn search_states(
     states: &[&IndexState],
@@ -61,7 +64,12 @@ pub(super) fn search_states(
     let total = matches.iter().map(|matches| matches.all().len() as u64).sum::<u64>() + more;
     let rest = deep.into_iter().filter(|memory| !candidates.contains(*memory)).collect();
     let rest = HitGroup { memories: rest, matched: &[MatchReason::Words], relevance: 0.0 };
-    Ok(parts.build_result(ranked, rest, total, question.most))
+    let share = scan.map_or(1.0, |scan| scan.range.share);
+    let notice = (share < EMBEDDED_SHARE_MIN).then(|| {
+        let percent = (100.0 * share).floor();
+        format!("only {percent} % of the memories are embedded yet; meaning counts as much less")
+    });
+    Ok(IndexResponse { notice, ..parts.build_result(ranked, rest, total, question.most) })
 }
 
 impl SearchParts<'_> {

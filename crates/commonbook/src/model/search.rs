@@ -338,7 +338,7 @@ impl SearchMemory {
     /// # Errors
     /// `invalid` if the query is empty or has control characters, if an owner or a time is
     /// malformed, if a field and an operator differ, and for more than [`limits::QUERY_WORDS`]
-    /// words; `too_large` if the query is too long.
+    /// words in phrases and exclusions; `too_large` if the query is too long.
     pub fn to_index_query(&self, now: Timestamp) -> Result<IndexQuery> {
         if self.query.trim().is_empty() {
             return Err(Error::invalid(

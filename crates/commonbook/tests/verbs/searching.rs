@@ -297,7 +297,7 @@ fn a_filter_in_query_and_field_must_agree() {
 }
 
 #[test]
-fn all_words_of_a_query_count_once() {
+fn phrases_and_exclusions_have_a_limit_and_plain_words_none() {
     let world = world();
     let asked =
         |query: &str| world.book.search_memory(&caller("ann"), &request(json!({"query": query})));
@@ -306,28 +306,44 @@ fn all_words_of_a_query_count_once() {
     };
     let most = limits::QUERY_WORDS;
     let fits = [
-        words("word", most),
+        words("word", 10 * most),
         "the same tea ".repeat(1_000),
         "\"tea at five\" ".repeat(1_000),
         format!("tea {}", "-coffee ".repeat(1_000)),
-        format!("{} \"{}\" -\"{}\"", words("a", 20), words("b", 20), words("c", 24)),
+        format!("{} \"{}\" -\"{}\"", words("a", 90), words("b", 20), words("c", 44)),
     ];
     for query in fits {
         assert!(asked(&query).is_ok(), "{query}");
     }
     let over = [
-        (words("word", most + 1), most + 1),
-        (format!("\"{}\"", words("word", 1_000)), 1_000),
+        (format!("\"{}\"", words("w", 1_000)), 1_000),
         // In a phrase, every word counts with its position.
         (format!("\"{}\"", "tea ".repeat(1_000)), 1_000),
-        (format!("tea -\"{}\"", words("word", 200)), 201),
-        (format!("{} \"{}\" -\"{}\"", words("a", 20), words("b", 20), words("c", 25)), 65),
+        (format!("tea -\"{}\"", words("w", 200)), 200),
+        (format!("{} \"{}\" -\"{}\"", words("a", 20), words("b", 20), words("c", 45)), 65),
     ];
     for (query, count) in over {
         let error = asked(&query).unwrap_err();
         assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("query")));
         assert!(error.message.contains(&format!("{count} words")), "{}", error.message);
     }
+}
+
+#[test]
+fn a_long_question_is_searched_by_its_rarest_words() {
+    let world = World::new();
+    let letters = || 'a'..='n';
+    let common = letters().flat_map(|a| letters().map(move |b| format!("usual{a}{b}")));
+    let common: Vec<String> = common.collect();
+    assert!(common.len() > 3 * limits::QUERY_WORDS);
+    for agent in ["ann", "bob"] {
+        world.save(agent, &format!("{} {agent}", common.join(" ")));
+    }
+    let rare = world.save("ann", "The kestrel breeds in the tower");
+    let question = format!("{} where does the kestrel breed", common.join(" "));
+    let found = world.search("bob", &question);
+    let hit = found.hits.iter().find(|hit| hit.memory.id == rare.id).unwrap();
+    assert!(hit.parts.words > 0.0, "{:?}", hit.parts);
 }
 
 #[test]

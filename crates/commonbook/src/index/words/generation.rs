@@ -180,6 +180,30 @@ impl IndexGeneration {
         Ok(())
     }
 
+    /// The number of texts and heads in this scope that contain the word.
+    pub(in crate::index) fn word_frequency(
+        &self,
+        scope: &AudienceScope,
+        word: &str,
+        meter: &SearchMeter<'_>,
+    ) -> Result<u64> {
+        let mut count = 0;
+        for (place, keys) in &scope.0 {
+            let segment = self.searcher.segment_reader(u32::try_from(*place).unwrap_or(u32::MAX));
+            for field in [self.fields.head, self.fields.body] {
+                let words = inverted_index(segment, field)?;
+                for key in keys {
+                    meter.term()?;
+                    let term = Term::from_field_text(field, &format!("{key}{word}"));
+                    let documents = words.doc_freq(&term);
+                    count +=
+                        u64::from(documents.map_err(|error| index_damage().with_cause(error))?);
+                }
+            }
+        }
+        Ok(count)
+    }
+
     /// Calls `found` for every memory in this scope that contains the phrase; possibly twice for
     /// one memory.
     pub(in crate::index) fn phrase_documents(

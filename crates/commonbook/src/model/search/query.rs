@@ -238,8 +238,8 @@ impl SearchQuery {
     /// Returns the terms of the phrases and exclusions.
     ///
     /// # Errors
-    /// `invalid` for more than [`limits::QUERY_WORDS`] words in the whole query. A repeated plain
-    /// word counts once; in a phrase each word counts.
+    /// `invalid` for more than [`limits::QUERY_WORDS`] words in all phrases and exclusions together:
+    /// each word counts, as a phrase has its position.
     pub(super) fn terms(&self) -> Result<QueryTerms> {
         let distinct = |texts: &[String]| -> Vec<Vec<String>> {
             let mut seen = FxHashSet::default();
@@ -247,17 +247,14 @@ impl SearchQuery {
             terms.filter(|terms| !terms.is_empty() && seen.insert(terms.clone())).collect()
         };
         let (phrases, excluded) = (distinct(&self.phrases), distinct(&self.excluded));
-        let in_phrases: FxHashSet<&String> = phrases.iter().flatten().collect();
-        let plain: FxHashSet<String> = terms::terms(&self.text).into_iter().collect();
-        let plain = plain.iter().filter(|term| !in_phrases.contains(term)).count();
-        let count = plain + phrases.iter().chain(&excluded).map(Vec::len).sum::<usize>();
+        let count = phrases.iter().chain(&excluded).map(Vec::len).sum::<usize>();
         if count > limits::QUERY_WORDS {
             let max = limits::QUERY_WORDS;
-            return Err(Error::invalid(
-                "query",
-                format!("the query has {count} words; expected at most {max}"),
-            )
-            .hint("Search for the few words that the memory would contain."));
+            let message = format!(
+                "the phrases and exclusions of the query have {count} words; expected at most {max}"
+            );
+            return Err(Error::invalid("query", message)
+                .hint("Search without quotation marks, or for the few words that matter."));
         }
         Ok(QueryTerms { phrases, excluded })
     }

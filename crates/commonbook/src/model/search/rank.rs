@@ -189,6 +189,9 @@ pub struct NearnessRange {
     pub highest: f64,
     /// The mean, which stands for a memory that has no vector yet.
     pub mean: f64,
+    /// The share of the searched memories that have a vector, 0 to 1; nearness weighs as much less. With
+    /// half of them, nearness in full weight ranks worse than words alone: Hit@1 .717 beside .732.
+    pub share: f64,
 }
 
 impl RankFeatures {
@@ -219,10 +222,13 @@ impl RankFeatures {
     ) -> ScoreParts {
         let (by_vector, nearness) = match range {
             None => (0.0, 0.0),
-            Some(NearnessRange { lowest, highest, mean }) => {
+            Some(NearnessRange { lowest, highest, mean, share }) => {
                 let nearness = self.nearness.unwrap_or(mean);
                 let spread = highest - lowest;
-                (VECTOR_WEIGHT, if spread > 0.0 { (nearness - lowest) / spread } else { 0.0 })
+                (
+                    VECTOR_WEIGHT * share,
+                    if spread > 0.0 { (nearness - lowest) / spread } else { 0.0 },
+                )
             }
         };
         let share = if most > 0.0 { (1.0 - by_vector) / most } else { 0.0 };
@@ -330,9 +336,11 @@ mod tests {
 
     #[test]
     fn a_memory_without_a_vector_is_neither_near_nor_far() {
-        let range = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4 });
-        let near = |nearness| score(&RankFeatures { nearness, ..words(5.0) }, range);
-        assert!(near(Some(0.9)) > near(None) && near(None) > near(Some(0.1)));
+        let range = |share| Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share });
+        let near = |nearness, share| score(&RankFeatures { nearness, ..words(5.0) }, range(share));
+        assert!(near(Some(0.9), 1.0) > near(None, 1.0) && near(None, 1.0) > near(Some(0.1), 1.0));
+        let gain = |share| near(Some(0.9), share) - near(None, share);
+        assert!(gain(1.0) > 1.9 * gain(0.5) && gain(0.5) > 0.0);
     }
 
     #[test]
