@@ -6,12 +6,9 @@ mod files;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use candle_transformers::models::bert::BertModel;
-use tokenizers::{Tokenizer, TruncationParams};
+use commonbook_model::{Encoder, ReadError};
 
-use self::files::{ModelSettings, PoolingMode};
+use self::files::ModelSettings;
 use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
 use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
@@ -21,7 +18,7 @@ const BYTES_PER_TOKEN: usize = 64;
 /// A model in a directory with `config.json`, `tokenizer.json` and `model.safetensors`.
 ///
 /// - **Models**: `model_type` must be `bert` (MiniLM, BGE, E5 and GTE of the first kind,
-///   multilingual E5 small); a vector has `hidden_size` numbers.
+///   multilingual E5 small), in 16 or 32 bits, with a tokenizer of WordPiece or Unigram; a vector has `hidden_size` numbers.
 /// - **Length**: `max_seq_length` of `sentence_bert_config.json`, else 512 tokens, and never more
 ///   than `max_position_embeddings`; the model cuts off the rest of a text.
 /// - **Pooling**: the mean over the tokens, or the first token if `1_Pooling/config.json` has
@@ -31,12 +28,12 @@ const BYTES_PER_TOKEN: usize = 64;
 ///   E5 needs `"query: "` and `"passage: "`; its directories often lack them: add them to the file.
 ///
 /// Opening reads the small files and some blocks of the large ones. The first text loads the model;
-/// its weights are in memory as 32-bit numbers, and twice during loading.
+/// its weights are in memory as bytes, and during loading as the file has them too.
 pub struct DirectoryEmbedder {
     folder: PathBuf,
     spec: ModelSpec,
     layout: ModelSettings,
-    model: Mutex<Option<Arc<LoadedModel>>>,
+    model: Mutex<Option<Arc<Encoder>>>,
 }
 
 impl std::fmt::Debug for DirectoryEmbedder {
@@ -62,7 +59,7 @@ impl DirectoryEmbedder {
     }
 
     /// Returns the model; the first call loads it. After a failure the next call tries again.
-    fn model(&self) -> EmbedResult<Arc<LoadedModel>> {
+    fn model(&self) -> EmbedResult<Arc<Encoder>> {
         let mut slot = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = &*slot {
             return Ok(Arc::clone(model));
@@ -73,7 +70,7 @@ impl DirectoryEmbedder {
             return Err(EmbedError::new(EmbedErrorKind::Unavailable, message)
                 .hint("Start again, so that new vectors are not mixed with the old ones."));
         }
-        let model = Arc::new(LoadedModel::load(&self.folder, &self.layout)?);
+        let model = Arc::new(self.read()?);
         *slot = Some(Arc::clone(&model));
         Ok(model)
     }
@@ -90,19 +87,29 @@ impl DirectoryEmbedder {
         let vector = |text: &&str| {
             let text = text.trim();
             let text = format!("{prompt}{}", &text[..text.floor_char_boundary(most)]);
-            model.vector(&text, self.layout.pooling).map_err(|cause| self.model_error(&*cause))
+            model.encode(&text).vector
         };
-        let vectors = texts.iter().map(vector).collect::<EmbedResult<_>>()?;
+        let vectors = texts.iter().map(vector).collect();
         check_vectors(&self.spec, texts.len(), vectors)
     }
 
-    fn model_error(&self, cause: &(dyn std::error::Error + Send + Sync)) -> EmbedError {
-        let folder = self.folder.display();
-        EmbedError::new(
-            EmbedErrorKind::Unavailable,
-            format!("the model in {folder} failed: {cause}"),
-        )
-        .hint("Check that its files belong together, or download the model again.")
+    fn read(&self) -> EmbedResult<Encoder> {
+        let read = |name: &str| {
+            let path = self.folder.join(name);
+            match std::fs::read(&path) {
+                Ok(bytes) => Ok((path, bytes)),
+                Err(cause) => Err(files::unreadable_file(&path, cause)),
+            }
+        };
+        let (tokenizer, tokenizer_bytes) = read(files::TOKENIZER_FILE)?;
+        let (weights, weights_bytes) = read(files::WEIGHTS_FILE)?;
+        let ModelSettings { shape, tokens, pooling, .. } = &self.layout;
+        Encoder::read(shape, *tokens, *pooling, &tokenizer_bytes, &weights_bytes).map_err(|error| {
+            match error {
+                ReadError::Tokenizer(reason) => files::broken_file(&tokenizer, &reason),
+                ReadError::Weights(reason) => files::broken_file(&weights, &reason),
+            }
+        })
     }
 }
 
@@ -137,50 +144,6 @@ impl Embedder for DirectoryEmbedder {
     fn chunk_tokens(&self) -> usize {
         self.layout.tokens.min(256) * 7 / 8
     }
-}
-
-type BoxedError = Box<dyn std::error::Error + Send + Sync>;
-
-/// The loaded model.
-struct LoadedModel {
-    bert: BertModel,
-    tokenizer: Tokenizer,
-}
-
-impl LoadedModel {
-    fn load(folder: &Path, layout: &ModelSettings) -> EmbedResult<Self> {
-        let tokenizer = folder.join(files::TOKENIZER_FILE);
-        let tokenizer = load_tokenizer(&tokenizer, layout.tokens)
-            .map_err(|cause| files::broken_file(&tokenizer, &cause.to_string()))?;
-        let weights = folder.join(files::WEIGHTS_FILE);
-        let bytes =
-            std::fs::read(&weights).map_err(|cause| files::unreadable_file(&weights, cause))?;
-        let bert = VarBuilder::from_buffered_safetensors(bytes, DType::F32, &Device::Cpu)
-            .and_then(|tensors| BertModel::load(tensors, &layout.config))
-            .map_err(|cause| files::broken_file(&weights, &cause.to_string()).with_cause(cause))?;
-        Ok(Self { bert, tokenizer })
-    }
-
-    fn vector(&self, text: &str, pooling: PoolingMode) -> EmbedResult<Vec<f32>, BoxedError> {
-        let tokens = self.tokenizer.encode(text, true)?;
-        let row = |numbers: &[u32]| Tensor::new(numbers, &Device::Cpu)?.unsqueeze(0);
-        let (ids, types) = (row(tokens.get_ids())?, row(tokens.get_type_ids())?);
-        // One row without padding needs no mask.
-        let hidden = self.bert.forward(&ids, &types, None)?.squeeze(0)?;
-        let pooled = match pooling {
-            PoolingMode::Mean => hidden.mean(0)?,
-            PoolingMode::First => hidden.get(0)?,
-        };
-        Ok(pooled.to_vec1()?)
-    }
-}
-
-fn load_tokenizer(path: &Path, tokens: usize) -> EmbedResult<Tokenizer, BoxedError> {
-    // `Tokenizer::from_file` is generic: this crate would compile it again, with its parser.
-    let mut tokenizer: Tokenizer = std::fs::read_to_string(path)?.parse()?;
-    let truncation = TruncationParams { max_length: tokens, ..Default::default() };
-    tokenizer.with_padding(None).with_truncation(Some(truncation))?;
-    Ok(tokenizer)
 }
 
 #[cfg(test)]

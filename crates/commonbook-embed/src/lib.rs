@@ -3,7 +3,6 @@
 pub mod bundled;
 pub mod chunks;
 pub mod client;
-#[cfg(not(all(target_arch = "aarch64", target_os = "linux")))]
 pub mod directory;
 pub mod endpoint;
 mod error;

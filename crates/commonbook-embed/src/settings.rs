@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::bundled::BundledEmbedder;
+use super::directory::DirectoryEmbedder;
 use super::endpoint::{EmbeddingAddress, EndpointEmbedder};
 use super::{Embedder, SharedEmbedder};
 use crate::error::{EmbedError, EmbedResult};
@@ -79,23 +80,12 @@ pub fn open(settings: &EmbedderSettings) -> EmbedResult<Option<SharedEmbedder>> 
         EmbedderSettings::Off => return Ok(None),
         EmbedderSettings::Bundled => Arc::new(BundledEmbedder::new()),
         EmbedderSettings::WordHash => Arc::new(WordHashEmbedder::new()),
-        EmbedderSettings::Directory(folder) => open_directory(folder)?,
+        EmbedderSettings::Directory(folder) => Arc::new(DirectoryEmbedder::open(folder)?),
         EmbedderSettings::Endpoint(address) => {
             Arc::new(EndpointEmbedder::connect(address.clone())?)
         }
     };
     Ok(Some(embedder))
-}
-
-#[cfg(not(all(target_arch = "aarch64", target_os = "linux")))]
-fn open_directory(folder: &std::path::Path) -> EmbedResult<Arc<dyn Embedder>> {
-    Ok(Arc::new(super::directory::DirectoryEmbedder::open(folder)?))
-}
-
-#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
-fn open_directory(_: &std::path::Path) -> EmbedResult<Arc<dyn Embedder>> {
-    Err(EmbedError::invalid("embedder", "this build cannot run models from a directory")
-        .hint("On Linux on ARM, use the bundled model or an endpoint."))
 }
 
 #[cfg(test)]

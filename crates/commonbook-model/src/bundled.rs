@@ -6,15 +6,17 @@ use commonbook_weights_1::PART as FIRST;
 use commonbook_weights_2::PART as SECOND;
 use commonbook_weights_3::PART as THIRD;
 
-use crate::Encoder;
 use crate::float::Normalisation;
 use crate::linear::Linear;
 use crate::network::{Layer, Network};
 use crate::rows::{RowTable, WordTable};
+use crate::tokenizer::{PieceTokenizer, Tokenizer};
 use crate::vocabulary::Vocabulary;
 use crate::wordpiece::WordPieceTokenizer;
+use crate::{Encoder, Pooling};
 
-const DIMENSION: usize = 384;
+/// Numbers of a vector.
+pub(super) const DIMENSION: usize = 384;
 const HEADS: usize = 12;
 const INNER: usize = 1536;
 const LAYERS: usize = 6;
@@ -22,13 +24,24 @@ const TOKENS_MAX: usize = 256;
 const WORDS: usize = 30_522;
 /// Word vectors of one chunk.
 const CHUNK_WORDS: usize = 10_174;
+const UNKNOWN: u32 = 100;
+const BEGINNING: u32 = 101;
+const END: u32 = 102;
 const EPSILON: f32 = 1e-12;
 
 /// Creates the encoder. The matrices stay where they are; what is small is copied.
 pub(super) fn encoder() -> Encoder {
-    let vocabulary = Vocabulary::new(Cow::Borrowed(include_str!("vocabulary.txt")));
-    let tokenizer = WordPieceTokenizer::new(vocabulary)
-        .expect("the bundled vocabulary has the four marks that a text needs");
+    let tokenizer = Tokenizer {
+        pieces: PieceTokenizer::WordPiece(WordPieceTokenizer {
+            vocabulary: Vocabulary::new(Cow::Borrowed(include_str!("vocabulary.txt")), true),
+            unknown: UNKNOWN,
+            word_letters_max: 100,
+            lowercase: true,
+            strip_accents: true,
+        }),
+        beginning: BEGINNING,
+        end: END,
+    };
     let mut parts = PartReader { rest: FIRST, next: [SECOND, THIRD].into_iter() };
     let chunks = (0..WORDS / CHUNK_WORDS).map(|_| parts.rows(CHUNK_WORDS)).collect();
     let words = WordTable::new(chunks);
@@ -37,7 +50,7 @@ pub(super) fn encoder() -> Encoder {
     let normalisation = parts.normalisation();
     let layers = (0..LAYERS).map(|_| parts.layer()).collect();
     let network = Network::new(words, &positions, &segment, normalisation, layers);
-    Encoder { tokenizer, network }
+    Encoder { tokenizer, network, pooling: Pooling::Mean }
 }
 
 /// Reads one part after another.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::product::{BLOCK_ROWS, InputPair, Product, WeightPairs};
+use crate::product::{self, BLOCK_ROWS, InputPair, Product, WeightPairs};
+use crate::rows::rounded_rows;
 
 /// The greatest step of a weight.
 const WEIGHT_STEPS_MAX: usize = i8::MAX as usize;
@@ -29,6 +30,12 @@ impl Linear {
         let blocks = scales.len().div_ceil(BLOCK_ROWS);
         assert_eq!(weights.len(), blocks * columns.div_ceil(2), "the weights fill their blocks");
         Self { columns, scales, shifts, weights }
+    }
+
+    /// Rounds a matrix to bytes, in blocks; there are as many rows as shifts.
+    pub(crate) fn rounded(numbers: &[f32], columns: usize, shifts: Vec<f32>) -> Self {
+        let (scales, steps) = rounded_rows(numbers, columns);
+        Self::new(columns, scales, shifts, product::blocks(&steps, columns).into())
     }
 
     pub(crate) fn rows(&self) -> usize {

@@ -88,6 +88,21 @@ impl Product<'_> {
     }
 }
 
+/// Lays weights in blocks of rows, of each block two columns at a time; what goes beyond rows and columns is zero.
+pub(crate) fn blocks(weights: &[i8], columns: usize) -> Vec<WeightPairs> {
+    let rows: Vec<&[i8]> = weights.chunks_exact(columns).collect();
+    let mut blocks = Vec::new();
+    for rows in rows.chunks(BLOCK_ROWS) {
+        blocks.extend((0..columns).step_by(2).map(|column| {
+            let weight = |row: usize, column: usize| {
+                rows.get(row).and_then(|row| row.get(column)).copied().unwrap_or(0)
+            };
+            std::array::from_fn(|row| [weight(row, column), weight(row, column + 1)])
+        }));
+    }
+    blocks
+}
+
 /// A product by the instructions of one kernel.
 struct KernelProduct<'a, K> {
     kernel: K,
@@ -204,20 +219,6 @@ impl Kernel for PortableKernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Weights in blocks of rows, each with two columns at a time.
-    fn blocks(weights: &[i8], columns: usize) -> Vec<WeightPairs> {
-        let mut blocks = Vec::new();
-        for block in weights.chunks(BLOCK_ROWS * columns) {
-            blocks.extend((0..columns).step_by(2).map(|column| {
-                std::array::from_fn(|row| {
-                    [0, 1]
-                        .map(|next| block.get(row * columns + column + next).copied().unwrap_or(0))
-                })
-            }));
-        }
-        blocks
-    }
 
     #[test]
     fn each_kernel_counts_like_a_loop() {

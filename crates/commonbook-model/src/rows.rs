@@ -16,6 +16,12 @@ impl RowTable {
         Self { scales, steps }
     }
 
+    /// Rounds a matrix to bytes.
+    pub(crate) fn rounded(numbers: &[f32], columns: usize) -> Self {
+        let (scales, steps) = rounded_rows(numbers, columns);
+        Self::new(scales, steps.into())
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.scales.len()
     }
@@ -45,4 +51,17 @@ impl WordTable {
         let (index, rows) = (token as usize, self.chunks[0].rows());
         self.chunks[index / rows].row(index % rows)
     }
+}
+
+/// Rounds each row of a matrix to steps of its greatest number, and returns the size of a step of each row and the steps.
+pub(crate) fn rounded_rows(numbers: &[f32], columns: usize) -> (Vec<f32>, Vec<i8>) {
+    let mut scales = Vec::with_capacity(numbers.len() / columns);
+    let mut steps = Vec::with_capacity(numbers.len());
+    for row in numbers.chunks_exact(columns) {
+        let greatest = row.iter().fold(0.0_f32, |top, number| top.max(number.abs()));
+        let scale = if greatest > 0.0 { greatest / f32::from(i8::MAX) } else { 1.0 };
+        scales.push(scale);
+        steps.extend(row.iter().map(|number| (number / scale).round_ties_even() as i8));
+    }
+    (scales, steps)
 }

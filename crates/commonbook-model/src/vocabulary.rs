@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::hash::BuildHasher as _;
-use std::ops::Range;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -15,25 +14,36 @@ const CONTINUATION: &str = "##";
 pub(crate) struct Vocabulary {
     /// One piece a line.
     text: Cow<'static, str>,
-    /// Where each piece lies in the text, without the mark of a continuation.
-    places: Vec<Range<u32>>,
+    places: Vec<PiecePlace>,
     /// The numbers of the pieces, by their letters.
     numbers: HashTable<u32>,
     /// Bytes of the longest piece.
     bytes_max: usize,
 }
 
+/// Where a piece lies in the text, without the mark of a continuation.
+#[derive(Debug)]
+struct PiecePlace {
+    start: u32,
+    end: u32,
+    continues: bool,
+}
+
 impl Vocabulary {
-    /// Reads a text with one piece a line. Of two equal pieces the first counts.
-    pub(crate) fn new(text: Cow<'static, str>) -> Self {
+    /// Reads a text with one piece a line. Of two equal pieces the first counts. With `marked`, `##` before a piece says that
+    /// it continues a word.
+    pub(crate) fn new(text: Cow<'static, str>, marked: bool) -> Self {
         let mut places = Vec::new();
         let mut at = 0;
         for line in text.split_terminator('\n') {
-            let mark = if line.starts_with(CONTINUATION) { CONTINUATION.len() } else { 0 };
-            places.push((at + mark) as u32..(at + line.len()) as u32);
-            at += line.len() + 1;
+            let continues = marked && line.starts_with(CONTINUATION);
+            let start = at + if continues { CONTINUATION.len() } else { 0 };
+            at += line.len();
+            places.push(PiecePlace { start: start as u32, end: at as u32, continues });
+            at += 1;
         }
-        let bytes_max = places.iter().map(ExactSizeIterator::len).max().unwrap_or_default();
+        let bytes = places.iter().map(|place| (place.end - place.start) as usize);
+        let bytes_max = bytes.max().unwrap_or_default();
         let numbers = HashTable::with_capacity(places.len());
         let mut vocabulary = Self { text, places, numbers, bytes_max };
         let mut numbers = std::mem::take(&mut vocabulary.numbers);
@@ -53,7 +63,15 @@ impl Vocabulary {
 
     /// The number of a piece: of one that continues a word, or of one that begins it.
     pub(crate) fn number(&self, piece: &str, continues: bool) -> Option<u32> {
+        if piece.len() > self.bytes_max {
+            return None;
+        }
         self.find_in(&self.numbers, piece, continues)
+    }
+
+    /// Count of pieces.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// Bytes of the longest piece.
@@ -69,9 +87,7 @@ impl Vocabulary {
     /// The letters of a piece, and whether it continues a word.
     fn piece(&self, number: u32) -> (&str, bool) {
         let place = &self.places[number as usize];
-        let (start, end) = (place.start as usize, place.end as usize);
-        let continues = self.text[..start].ends_with(CONTINUATION);
-        (&self.text[start..end], continues)
+        (&self.text[place.start as usize..place.end as usize], place.continues)
     }
 }
 
@@ -85,7 +101,7 @@ mod tests {
 
     #[test]
     fn pieces_are_found_by_their_letters() {
-        let vocabulary = Vocabulary::new("a\n##a\n#\n##\nbc\na\n##äé\n".into());
+        let vocabulary = Vocabulary::new("a\n##a\n#\n##\nbc\na\n##äé\n".into(), true);
         let cases = [
             ("a", false, Some(0)),
             ("a", true, Some(1)),
@@ -99,6 +115,8 @@ mod tests {
         for (piece, continues, number) in cases {
             assert_eq!(vocabulary.number(piece, continues), number, "{piece} {continues}");
         }
-        assert_eq!(vocabulary.bytes_max(), 4);
+        assert_eq!((vocabulary.len(), vocabulary.bytes_max()), (7, 4));
+        let plain = Vocabulary::new("a\n##a".into(), false);
+        assert_eq!((plain.number("##a", false), plain.number("a", true)), (Some(1), None));
     }
 }

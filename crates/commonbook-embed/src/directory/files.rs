@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use candle_transformers::models::bert::Config;
+use commonbook_model::{NetworkShape, Pooling};
+use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -35,21 +36,26 @@ const BLOCK_BYTES: usize = 1024;
 /// Blocks of a longer file, evenly spaced from its first byte to its last.
 const HASH_BLOCKS: u64 = 64;
 
-/// The way from the vectors of all tokens to one vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PoolingMode {
-    /// The mean of the vectors.
-    Mean,
-    /// The vector of the first token.
-    First,
+/// The sizes in `config.json`.
+#[derive(Debug, Deserialize)]
+struct BertConfig {
+    vocab_size: usize,
+    max_position_embeddings: usize,
+    type_vocab_size: usize,
+    hidden_size: usize,
+    intermediate_size: usize,
+    num_hidden_layers: usize,
+    num_attention_heads: usize,
+    layer_norm_eps: f32,
+    hidden_act: String,
 }
 
 /// The settings in the small files.
 #[derive(Debug, Clone)]
 pub(super) struct ModelSettings {
-    pub(super) config: Config,
+    pub(super) shape: NetworkShape,
     pub(super) tokens: usize,
-    pub(super) pooling: PoolingMode,
+    pub(super) pooling: Pooling,
     pub(super) text_prompt: String,
     pub(super) query_prompt: String,
 }
@@ -61,7 +67,7 @@ impl ModelSettings {
             return Err(invalid_model(format!("there is no directory {}", folder.display()))
                 .hint("Set COMMONBOOK_EMBEDDER to the directory of a model, or to off."));
         }
-        let config = config(folder)?;
+        let shape = shape(folder)?;
         for name in [TOKENIZER_FILE, WEIGHTS_FILE] {
             let path = folder.join(name);
             File::open(&path).map_err(|cause| unreadable_file(&path, cause))?;
@@ -69,14 +75,14 @@ impl ModelSettings {
         let length = read_optional(folder, LENGTH_FILE)?["max_seq_length"].as_u64();
         let length =
             length.and_then(|length| usize::try_from(length).ok()).unwrap_or(TOKENS_DEFAULT);
-        let tokens = length.min(config.max_position_embeddings);
+        let tokens = length.min(shape.positions);
         if tokens < TOKENS_MIN {
             let message = format!("the model in {} holds only {tokens} tokens", folder.display());
             return Err(invalid_model(message).hint("Choose a model that holds at least 128."));
         }
         let prompts = read_optional(folder, PROMPTS_FILE)?;
         Ok(Self {
-            config,
+            shape,
             tokens,
             pooling: pooling(folder)?,
             text_prompt: prompt(&prompts, &["document", "passage", "corpus"]),
@@ -95,7 +101,7 @@ impl ModelSettings {
         }
         let fingerprint: String =
             hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        let Config { num_hidden_layers: layers, hidden_size: dimension, .. } = self.config;
+        let NetworkShape { layers, dimension, .. } = self.shape;
         Ok(ModelSpec {
             // Not the directory's name: the same model elsewhere is the same model.
             model: format!("bert-{layers}x{dimension}"),
@@ -105,7 +111,7 @@ impl ModelSettings {
     }
 }
 
-fn config(folder: &Path) -> EmbedResult<Config> {
+fn shape(folder: &Path) -> EmbedResult<NetworkShape> {
     let path = folder.join(CONFIG_FILE);
     let bytes = std::fs::read(&path).map_err(|cause| unreadable_file(&path, cause))?;
     let value: Value =
@@ -120,23 +126,39 @@ fn config(folder: &Path) -> EmbedResult<Config> {
             ));
         }
     }
-    let config: Config =
+    let config: BertConfig =
         serde_json::from_value(value).map_err(|cause| broken_file(&path, &cause.to_string()))?;
-    let (size, heads) = (config.hidden_size, config.num_attention_heads);
-    if size == 0 || heads == 0 || size % heads != 0 {
-        return Err(broken_file(&path, &format!("hidden_size {size} with {heads} heads")));
+    let (dimension, heads) = (config.hidden_size, config.num_attention_heads);
+    if dimension == 0 || heads == 0 || dimension % heads != 0 {
+        return Err(broken_file(&path, &format!("hidden_size {dimension} with {heads} heads")));
     }
-    Ok(config)
+    if [config.intermediate_size, config.type_vocab_size, config.vocab_size].contains(&0) {
+        return Err(broken_file(&path, "a size is 0"));
+    }
+    if config.hidden_act != "gelu" {
+        let reason = format!("hidden_act is {}, and only gelu runs", config.hidden_act);
+        return Err(broken_file(&path, &reason));
+    }
+    Ok(NetworkShape {
+        words: config.vocab_size,
+        positions: config.max_position_embeddings,
+        segments: config.type_vocab_size,
+        dimension,
+        inner: config.intermediate_size,
+        layers: config.num_hidden_layers,
+        heads,
+        epsilon: config.layer_norm_eps,
+    })
 }
 
-fn pooling(folder: &Path) -> EmbedResult<PoolingMode> {
+fn pooling(folder: &Path) -> EmbedResult<Pooling> {
     let value = read_optional(folder, POOLING_FILE)?;
     let mode = |name: &str| value[name].as_bool().unwrap_or(false);
     if mode("pooling_mode_mean_tokens") || value.is_null() {
-        return Ok(PoolingMode::Mean);
+        return Ok(Pooling::Mean);
     }
     if mode("pooling_mode_cls_token") {
-        return Ok(PoolingMode::First);
+        return Ok(Pooling::First);
     }
     let path = folder.join(POOLING_FILE);
     Err(invalid_model(format!("{}: neither mean nor first-token pooling", path.display()))
@@ -209,8 +231,6 @@ pub(super) fn unreadable_file(path: &Path, cause: std::io::Error) -> EmbedError 
 
 /// Creates the error of a malformed file.
 pub(super) fn broken_file(path: &Path, why: &str) -> EmbedError {
-    // The libraries append a backtrace to their reasons.
-    let why = why.lines().next().unwrap_or_default();
     invalid_model(format!("{} is broken: {why}", path.display()))
         .hint("Download the file again: it may be incomplete or of another kind.")
 }
