@@ -99,7 +99,6 @@ fn asking() -> Vec<Bad> {
     let id = UNKNOWN;
     let words: Vec<String> = (0..65).map(|number| format!("word{number}")).collect();
     vec![
-        ("search_memory", json!({"query": words.join(" ")}), "invalid", Some("query")),
         (
             "search_memory",
             json!({"query": format!("\"{}\"", words.join(" "))}),

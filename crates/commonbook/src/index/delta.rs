@@ -8,7 +8,7 @@ use crate::index::facts::{MemoryDescription, MemoryNumber, TextSignals};
 use crate::index::words::{MemoryWords, WordCounts};
 use crate::model::access::StoredMemory;
 use crate::model::memory::Memory;
-use crate::model::search::{rank, update};
+use crate::model::search::{rank, talk, update};
 use commonbook_text::terms::{self, StemCache};
 
 /// Words that express a time: days, months, units.
@@ -38,11 +38,13 @@ impl DeltaMemory {
             words.head.add(part, stems);
         }
         words.body.add(&memory.text, stems);
-        let mut signals = TextSignals::default();
+        let addresses = talk::addresses_somebody(&memory.text);
+        let asks = talk::asks(&memory.text);
+        let updates = update::states_change(&memory.text);
+        let mut signals = TextSignals { addresses, asks, updates, ..TextSignals::default() };
         for word in words.all_words() {
             signals.first_person += u32::from(terms::is_first_person(word));
             signals.tells_time |= TIME_TERMS.contains(word);
-            signals.updates |= update::is_update_term(word);
         }
         let described = MemoryDescription::of(memory, sequence, words.lengths(), signals);
         Self { described, words, counts: OnceLock::new() }

@@ -19,7 +19,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::vectors::{VectorIndex, VectorRows};
-use crate::base::id::MemoryId;
+use crate::base::id::{MemoryId, SessionId};
 use crate::model::access::{Sight, Visibility};
 use crate::model::case::CaseKey;
 
@@ -32,12 +32,14 @@ use ids::{CatalogKey, NumberTable};
 use interner::{NameInterner, qualified_name};
 pub(super) use load::{NO_MEMORY, SegmentDocuments};
 use overlay::FactOverlay;
-pub(super) use sessions::SessionNeighbours;
+pub(super) use sessions::{SessionNeighbour, SessionNeighbours};
 use sessions::{StrandKey, StrandTable};
 pub(super) use vector_refs::VectorRefs;
 
 /// The number of a memory in the catalog of this process.
 pub(super) type MemoryNumber = u32;
+
+const HOUR_MILLISECONDS: i64 = 3_600_000;
 
 /// The class of deleted memories: no filter admits it.
 const NO_CLASS: u32 = u32::MAX;
@@ -49,6 +51,8 @@ struct CatalogEntry {
     facts: MemoryFacts,
     class: u32,
     session: u32,
+    /// The session in which others stand around it, or the stream of its hour.
+    stream: u32,
     case: u32,
 }
 
@@ -57,6 +61,8 @@ struct CatalogEntry {
 pub(super) struct MemoryCatalog {
     kept: FactOverlay,
     pub(super) hot: Vec<HotFacts>,
+    /// The number of each memory's session; 0 for none.
+    sessions_by_number: Vec<u32>,
     /// The class of each memory, which every search reads for all; [`NO_CLASS`] for deleted ones.
     pub(super) classed: Vec<u32>,
     pub(super) vector_refs: VectorRefs,
@@ -69,6 +75,12 @@ pub(super) struct MemoryCatalog {
     removed: FxHashMap<(u32, MemoryId), u64>,
     workspaces: NameInterner,
     names: NameInterner,
+    /// The sessions that we named and no client: of what a workspace saves one after another they
+    /// say nothing.
+    unnamed_sessions: FxHashSet<u32>,
+    /// The stream of each hour, by the number of its workspace.
+    streams: FxHashMap<(u32, i64), u32>,
+    stream_numbers: FxHashSet<u32>,
     /// The cases that are not open, by the number of their workspace.
     inactive_cases: FxHashMap<u32, FxHashSet<u32>>,
     sessions: StrandTable,
@@ -87,7 +99,9 @@ impl MemoryCatalog {
         let case = case.map_or(0, |case| self.intern_session(&workspace, case.as_str()));
         let topics: Vec<u32> = topics.iter().map(|topic| self.intern_topic(topic)).collect();
         let class = self.classes.number(class, &mut self.workspaces);
-        let number = self.put_entry(&CatalogEntry { facts, class, session, case }, &topics, true);
+        let stream = self.stream(self.classes.workspace(class), session, facts.from);
+        let entry = CatalogEntry { facts, class, session, stream, case };
+        let number = self.put_entry(&entry, &topics, true);
         self.vector_refs.set(number, vector);
         number
     }
@@ -118,6 +132,7 @@ impl MemoryCatalog {
     fn next_number(&mut self) -> MemoryNumber {
         let number = MemoryNumber::try_from(self.len()).unwrap_or(MemoryNumber::MAX);
         self.hot.push(HotFacts::default());
+        self.sessions_by_number.push(0);
         self.classed.push(NO_CLASS);
         self.written.grow(self.classed.len());
         number
@@ -131,6 +146,7 @@ impl MemoryCatalog {
             length: self.hot[number as usize].length,
         };
         self.hot[number as usize] = HotFacts::of(entry, in_delta);
+        self.sessions_by_number[number as usize] = entry.session;
         self.classed[number as usize] = entry.class;
         let length = self.hot[number as usize].length;
         if new {
@@ -161,6 +177,7 @@ impl MemoryCatalog {
     /// Reserves capacity for more memories.
     fn reserve(&mut self, more: usize) {
         self.hot.reserve(more);
+        self.sessions_by_number.reserve(more);
         self.classed.reserve(more);
         self.classes.reserve(more);
         let mut numbers = std::mem::take(&mut self.numbers);
@@ -204,7 +221,39 @@ impl MemoryCatalog {
 
     /// The number of a session or case of a workspace.
     fn intern_session(&mut self, workspace: &str, session: &str) -> u32 {
-        self.names.intern(&qualified_name(workspace, session))
+        let number = self.names.intern(&qualified_name(workspace, session));
+        if session.parse::<SessionId>().is_ok() {
+            self.unnamed_sessions.insert(number);
+        }
+        number
+    }
+
+    /// The session in which others stand around a memory from then: its own if a client named it,
+    /// else the stream of all agents of the workspace in that hour. Two people who talk have an agent
+    /// each, and a session each.
+    fn stream(&mut self, workspace: u32, session: u32, from: i64) -> u32 {
+        if session != 0 && !self.unnamed_sessions.contains(&session) {
+            return session;
+        }
+        let hour = from.div_euclid(HOUR_MILLISECONDS);
+        if let Some(stream) = self.streams.get(&(workspace, hour)) {
+            return *stream;
+        }
+        // No session has a control character in its name.
+        let stream = self.names.intern(&format!("{workspace} \u{1}{hour}"));
+        self.streams.insert((workspace, hour), stream);
+        self.stream_numbers.insert(stream);
+        stream
+    }
+
+    /// The number of a memory's session; 0 for none.
+    pub(super) fn session_of(&self, number: MemoryNumber) -> u32 {
+        self.sessions_by_number[number as usize]
+    }
+
+    /// Whether memories stand in it one after another, and no client named it.
+    pub(super) fn is_stream(&self, session: u32) -> bool {
+        self.stream_numbers.contains(&session)
     }
 
     /// Whether these facts as of an event are older than the memory's removal.

@@ -96,11 +96,7 @@ impl<'s> SearchParts<'s> {
         let mut sums = self.0.first().map(|part| part.visible.sums).unwrap_or_default();
         self.0.iter().skip(1).for_each(|part| sums.add(&part.visible.sums));
         let mean = |sum: f64| sum / sums.memories.max(1) as f64;
-        CorpusStatistics {
-            memories: sums.memories as f64,
-            length: mean(sums.long),
-            plain_length: mean(sums.plain),
-        }
+        CorpusStatistics { memories: sums.memories as f64, length: mean(sums.words) }
     }
 }
 

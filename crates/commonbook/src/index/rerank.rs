@@ -11,11 +11,12 @@ use super::scratch::ScratchGuard;
 use super::session_scores::{SessionLengths, SessionScores, VisibleStrands};
 use super::vectors::VectorIndex;
 use crate::base::error::Result;
-use crate::index::facts::MemoryNumber;
+use crate::index::facts::{MemoryNumber, SessionNeighbour};
 use crate::model::search::rank::{
-    self, CorpusStatistics, NEIGHBOUR_WEIGHTS, RankFeatures, ScoreParts,
+    self, BestWords, CorpusStatistics, NEIGHBOUR_WEIGHTS, RankFeatures, ScoreParts, TalkFeatures,
 };
 use crate::model::search::relevance::{RelevanceFeatures, comparable_cosine, steady_rarity};
+use crate::model::search::talk;
 use crate::model::search::update::{self, UpdateCandidate};
 use crate::model::search::{IndexQuery, MatchReason, MemoryRef, TimeSpan, parse_times};
 use commonbook_embed::QuantisedVector;
@@ -37,7 +38,7 @@ pub(super) struct QueryFeatures {
     about: Vec<FxHashSet<PartMemory>>,
     when: bool,
     spans: Vec<TimeSpan>,
-    present: bool,
+    past: bool,
     now: i64,
 }
 
@@ -59,7 +60,7 @@ impl QueryFeatures {
             about: about.collect(),
             when: times.asks,
             spans: times.spans,
-            present: update::asks_how_things_are(&question.text),
+            past: update::asks_how_things_were(&question.text),
             now: question.now.as_millisecond(),
         }
     }
@@ -119,25 +120,28 @@ struct PartCandidates<'s> {
     around: NeighbourLists,
 }
 
-/// The neighbours of the candidates, with their distance.
+/// The neighbours of the candidates that are turns of a conversation.
 #[derive(Default)]
 struct NeighbourLists {
     /// The neighbours of all candidates, in order of the candidates.
-    near: Vec<(MemoryNumber, usize)>,
-    /// The end of each candidate's neighbours in `near`.
-    ends: Vec<usize>,
+    near: Vec<SessionNeighbour>,
+    /// The end of each candidate's neighbours in `near`, and whether it is a turn.
+    ends: Vec<(usize, bool)>,
 }
 
 impl NeighbourLists {
-    fn push(&mut self, near: Vec<(MemoryNumber, usize)>) {
-        self.near.extend(near);
-        self.ends.push(self.near.len());
+    /// Adds those of a turn; none of a note.
+    fn push(&mut self, turn: Option<Vec<SessionNeighbour>>) {
+        let is_turn = turn.is_some();
+        self.near.extend(turn.into_iter().flatten());
+        self.ends.push((self.near.len(), is_turn));
     }
 
-    /// The neighbours of the candidate at this index.
-    fn of(&self, place: usize) -> &[(MemoryNumber, usize)] {
-        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.near[begin..self.ends[place]]
+    /// The neighbours of the candidate at this index; `None` for a note.
+    fn of(&self, place: usize) -> Option<&[SessionNeighbour]> {
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        let (end, is_turn) = self.ends[place];
+        is_turn.then(|| &self.near[begin..end])
     }
 }
 
@@ -163,6 +167,13 @@ impl<'s> RerankCandidates<'s> {
         self.own[memory.part].contains(memory.number)
     }
 
+    /// Whether a candidate is a turn of a conversation.
+    fn is_turn(&self, memory: PartMemory) -> bool {
+        let candidates = &self.own[memory.part];
+        let place = (candidates.indexes.get(memory.number) as usize).checked_sub(1);
+        place.is_some_and(|place| candidates.around.of(place).is_some())
+    }
+
     /// Number of candidates without a word of the question.
     pub(super) fn wordless_count(&self) -> u64 {
         self.own.iter().map(PartCandidates::wordless_count).sum()
@@ -179,7 +190,7 @@ impl<'s> RerankCandidates<'s> {
     ) -> Result<Vec<ScoredMemory>> {
         let question = scan.map(|scan| scan.question);
         let features = self.features(query, statistics, question, meter)?;
-        let best_words = features.iter().flatten().map(RankFeatures::words).fold(0.0, f64::max);
+        let best_words = self.best_words(&features);
         let range = scan.map(|scan| scan.range);
         let mut scored: Vec<ScoredMemory> = Vec::new();
         for (candidates, features) in self.own.iter().zip(&features) {
@@ -203,12 +214,32 @@ impl<'s> RerankCandidates<'s> {
             self.text_similarity(a.memory, b.memory) >= REPEAT_COSINE_MIN
         };
         rank::lower_repeats(&mut scored[..first], same);
-        if query.present {
+        if !query.past {
             self.promote_updates(&mut scored, question);
         }
         let returned = most.min(scored.len());
         self.judge(&mut scored[..returned], &features, statistics, scan);
         Ok(scored)
+    }
+
+    /// The best match of words.
+    fn best_words(&self, features: &[Vec<RankFeatures>]) -> BestWords {
+        let mut best = (BestWords::default(), 0, 0);
+        for (part, features) in features.iter().enumerate() {
+            for (place, features) in features.iter().enumerate() {
+                let words = features.words();
+                if words > best.0.words {
+                    best = (BestWords { words, coverage: 0.0 }, part, place);
+                }
+            }
+        }
+        let (words, part, place) = best;
+        let all: f64 = self.weights.rarities.iter().sum();
+        let Some(candidates) = self.own.get(part).filter(|_| words.words > 0.0 && all > 0.0) else {
+            return words;
+        };
+        let coverage = candidates.coverage(place, &self.weights.rarities) / all;
+        BestWords { coverage, ..words }
     }
 
     /// The features of the candidates of each part.
@@ -223,12 +254,17 @@ impl<'s> RerankCandidates<'s> {
         let lengths: Vec<SessionLengths<'_>> = lengths.collect::<Result<_>>()?;
         let mean = SessionLengths::mean(&lengths);
         let features = self.own.iter().zip(lengths).map(|(candidates, lengths)| {
-            let around = candidates.neighbour_scores(statistics, self.weights);
             let sessions = candidates.session_scores(lengths, mean, self.weights);
+            let around = candidates.neighbour_scores(statistics, self.weights);
             let features = candidates.numbers.iter().zip(around).map(|(number, around)| {
                 let catalog = &candidates.part.state.catalog;
                 let session = sessions.score(catalog.hot[*number as usize].session);
-                candidates.features(*number, query, around, session, question)
+                let talk = around.map(|around| TalkFeatures { session, ..around });
+                let own = match talk {
+                    Some(_) => candidates.own_of_turn(*number, statistics, self.weights),
+                    None => f64::from(candidates.matches.own_score(*number)),
+                };
+                RankFeatures { own, talk, ..candidates.features(*number, query, question) }
             });
             features.collect()
         });
@@ -246,30 +282,34 @@ impl<'s> RerankCandidates<'s> {
         let rarity = |memories: &f64| steady_rarity(statistics, *memories);
         let rarities: Vec<f64> = self.weights.memories.iter().map(rarity).collect();
         let sum = |rarities: &[f64]| rarities.iter().sum::<f64>().max(f64::EPSILON);
-        let (steady_sum, plain_sum) = (sum(&rarities), sum(&self.weights.rarities));
+        let all = sum(&rarities);
         let mut vectors = self.parts.iter().filter_map(|part| part.state.vectors.as_ref());
         let calibrated = vectors.any(VectorIndex::is_calibrated);
         for (_, explanation) in scored {
             let PartMemory { part, number } = explanation.memory;
             let candidates = &self.own[part];
             let index = candidates.indexes.get(number) as usize;
-            let Some(features) = index.checked_sub(1).and_then(|index| features[part].get(index))
+            let place = index.checked_sub(1);
+            let Some((place, features)) =
+                place.and_then(|place| Some((place, features[part].get(place)?)))
             else {
                 continue;
             };
             let counts = candidates.occurrences_of(number).unwrap_or_default();
             let strength = |count: f32| statistics.strength(f64::from(count), features.length);
             let words = rarities.iter().zip(counts);
-            let evidence = words.map(|(rarity, count)| rarity * strength(*count).min(1.0)).sum();
+            let evidence: f64 =
+                words.map(|(rarity, count)| rarity * strength(*count).min(1.0)).sum();
+            let beside = features.talk.map(|_| candidates.coverage(place, &rarities));
             let comparable = |cosine: f64| match scan {
                 Some(scan) if !calibrated => comparable_cosine(cosine, scan.range.mean),
                 _ => cosine,
             };
             let shared = RelevanceFeatures {
-                coverage: evidence / steady_sum,
+                coverage: evidence.max(beside.unwrap_or(0.0)) / all,
                 evidence,
-                surroundings: features.surroundings() / plain_sum,
                 nearness: features.nearness.map(comparable),
+                is_turn: features.talk.is_some(),
                 memories: statistics.memories,
             };
             explanation.relevance = shared.relevance();
@@ -278,15 +318,16 @@ impl<'s> RerankCandidates<'s> {
 
     /// Moves a memory that updates an older hit before that hit, among the first hits.
     fn promote_updates(&self, scored: &mut [ScoredMemory], question: Option<&QuantisedVector>) {
-        let hits: Vec<_> = (scored.iter().take(update::STATED_UPDATE_HITS_MAX))
+        let hits: Vec<_> = (scored.iter().take(update::UPDATE_HITS_MAX))
             .map(|(score, explanation)| {
                 let facts = self.parts.facts(explanation.memory);
+                let owner = || &self.parts.class(explanation.memory).visibility.owner;
                 UpdateCandidate {
                     score: *score,
                     length: facts.length(),
                     from: (facts.from, facts.id),
-                    is_stated: facts.signals.updates,
-                    author: &self.parts.class(explanation.memory).visibility.owner,
+                    states_change: facts.signals.updates,
+                    speaker: self.is_turn(explanation.memory).then(owner),
                 }
             })
             .collect();
@@ -362,11 +403,17 @@ impl<'s> PartCandidates<'s> {
             }
         };
         let mut strands = VisibleStrands::default();
-        let mut near = |number: &MemoryNumber| {
+        let mut near = |number: &MemoryNumber| -> Result<Option<Vec<SessionNeighbour>>> {
             let strands = strands.strands_around(*number, catalog, visible);
             let admits = |neighbour| visible.admits(neighbour);
-            let near = catalog.neighbours(*number, strands, NEIGHBOUR_WEIGHTS.len(), admits);
-            meter.neighbours(near.looked_at).map(|()| near.memories)
+            let mut near = catalog.neighbours(*number, strands, talk::TALK_REACH, admits);
+            meter.neighbours(near.looked_at)?;
+            let addresses = |number: MemoryNumber| catalog.hot[number as usize].addresses;
+            let own = usize::from(addresses(*number));
+            let others = near.memories.iter().filter(|other| addresses(other.number)).count();
+            let is_turn = talk::is_talk(own + others, 1 + near.memories.len());
+            near.memories.retain(|other| other.distance <= NEIGHBOUR_WEIGHTS.len());
+            Ok(is_turn.then_some(near.memories))
         };
         first.iter().for_each(|number| add(*number, &mut numbers));
         let mut around = NeighbourLists::default();
@@ -374,12 +421,12 @@ impl<'s> PartCandidates<'s> {
             around.push(near(number)?);
         }
         let (firsts, seconds) = (numbers.len(), around.near.len());
-        around.near.iter().for_each(|(neighbour, _)| add(*neighbour, &mut numbers));
+        around.near.iter().for_each(|other| add(other.number, &mut numbers));
         for number in &numbers[firsts..] {
             around.push(near(number)?);
         }
         let mut all = numbers.clone();
-        around.near[seconds..].iter().for_each(|(neighbour, _)| add(*neighbour, &mut all));
+        around.near[seconds..].iter().for_each(|other| add(other.number, &mut all));
         let terms = matches.lists.len();
         let mut occurrences = vec![0.0; all.len() * terms];
         for (term, list) in matches.lists.iter().enumerate() {
@@ -410,13 +457,22 @@ impl<'s> PartCandidates<'s> {
         self.occurrences.get(place * terms..(place + 1) * terms)
     }
 
-    /// The features of a candidate.
+    /// The rarity of the words that the candidate at this index or its neighbours hold.
+    fn coverage(&self, place: usize, rarities: &[f64]) -> f64 {
+        let near = self.around.of(place).unwrap_or_default().iter().map(|other| other.number);
+        let mut held = vec![false; rarities.len()];
+        for number in near.chain([self.numbers[place]]) {
+            let counts = self.occurrences_of(number).unwrap_or_default();
+            held.iter_mut().zip(counts).for_each(|(held, count)| *held |= *count > 0.0);
+        }
+        held.iter().zip(rarities).filter(|(held, _)| **held).map(|(_, rarity)| rarity).sum()
+    }
+
+    /// The features of a candidate, but for those of its words.
     fn features(
         &self,
         number: MemoryNumber,
         query: &QueryFeatures,
-        around: f64,
-        session: f64,
         question: Option<&QuantisedVector>,
     ) -> RankFeatures {
         let catalog = &self.part.state.catalog;
@@ -432,9 +488,6 @@ impl<'s> PartCandidates<'s> {
             _ => None,
         };
         RankFeatures {
-            own: f64::from(self.matches.own_score(number)),
-            around,
-            session,
             length: f64::from(hot.length),
             nearness,
             entity: query.mentioned_share(PartMemory { part: self.place, number }),
@@ -443,40 +496,83 @@ impl<'s> PartCandidates<'s> {
             time: query.time_fit(hot.from, signals.tells_time),
             importance: catalog.class(number).importance,
             age_days: ((query.now - hot.from) as f64 / DAY_MILLISECONDS).floor(),
+            ..RankFeatures::default()
         }
     }
 
-    /// For each candidate, the BM25 score of its words together with its neighbours'.
-    fn neighbour_scores(&self, statistics: &CorpusStatistics, weights: &TermWeights) -> Vec<f64> {
+    /// The BM25 score of a turn's own words.
+    fn own_of_turn(
+        &self,
+        number: MemoryNumber,
+        statistics: &CorpusStatistics,
+        weights: &TermWeights,
+    ) -> f64 {
+        let length = f64::from(self.part.state.catalog.hot[number as usize].length);
+        let counts = self.occurrences_of(number).unwrap_or_default();
+        let counted = weights.rarities.iter().zip(counts);
+        counted
+            .map(|(rarity, count)| rarity * statistics.strength_of_turn(f64::from(*count), length))
+            .sum()
+    }
+
+    /// What stands around each candidate that is a turn, but for the words of its session.
+    fn neighbour_scores(
+        &self,
+        statistics: &CorpusStatistics,
+        weights: &TermWeights,
+    ) -> Vec<Option<TalkFeatures>> {
         let rarities = &weights.rarities;
+        let catalog = &self.part.state.catalog;
         let mut counts = vec![0.0; rarities.len()];
-        let strength = |(place, number): (usize, &MemoryNumber)| {
+        let scores = |(place, number): (usize, &MemoryNumber)| {
+            let near = self.around.of(place)?;
             counts.fill(0.0);
-            let near = self.around.of(place).iter().map(|(neighbour, distance)| {
-                (*neighbour, NEIGHBOUR_WEIGHTS.get(distance - 1).copied().unwrap_or(0.0))
+            let weighted = near.iter().map(|other| {
+                let weight = NEIGHBOUR_WEIGHTS.get(other.distance - 1).copied().unwrap_or(0.0);
+                (other.number, weight)
             });
             let mut length = 0.0;
-            for (number, weight) in near.chain([(*number, 1.0)]) {
-                length += weight * f64::from(self.part.state.catalog.hot[number as usize].length);
+            for (number, weight) in weighted.chain([(*number, 1.0)]) {
+                length += weight * f64::from(catalog.hot[number as usize].length);
                 let occurrences = self.occurrences_of(number).unwrap_or_default();
                 let counted = counts.iter_mut().zip(occurrences);
                 counted.for_each(|(sum, count)| *sum += weight * f64::from(*count));
             }
             let counted = rarities.iter().zip(&counts);
-            counted.map(|(rarity, count)| rarity * statistics.strength_around(*count, length)).sum()
+            let around = counted
+                .map(|(rarity, count)| rarity * statistics.strength_around(*count, length))
+                .sum();
+            let before = near.iter().find(|other| other.is_before && other.distance == 1);
+            let asked = before.filter(|before| self.asks_next(before.number, *number));
+            let asked = asked.and_then(|before| self.occurrences_of(before.number));
+            let asked = rarities.iter().zip(asked.unwrap_or_default());
+            let strength = CorpusStatistics::strength_asked;
+            let asked = asked.map(|(rarity, count)| rarity * strength(f64::from(*count))).sum();
+            Some(TalkFeatures { around, session: 0.0, asked })
         };
-        self.numbers.iter().enumerate().map(strength).collect()
+        self.numbers.iter().enumerate().map(scores).collect()
     }
 
-    /// The length of each candidate's session.
+    /// Whether a memory is a short question of somebody else than the author of the next one.
+    fn asks_next(&self, number: MemoryNumber, next: MemoryNumber) -> bool {
+        let catalog = &self.part.state.catalog;
+        let owner = |number: MemoryNumber| &catalog.class(number).visibility.owner;
+        f64::from(catalog.hot[number as usize].length) <= rank::ASKED_WORDS_MAX
+            && owner(number) != owner(next)
+            && catalog.facts(number).signals.asks
+    }
+
+    /// The length of each turn's session; a stream is none.
     fn session_lengths(&self, meter: &SearchMeter<'_>) -> Result<SessionLengths<'s>> {
         let SearchPart { state, visible, .. } = self.part;
         let catalog = &state.catalog;
         let mut indexes = state.scratch.indexes.take(catalog.name_count());
         let mut lengths = Vec::new();
-        for number in &self.numbers {
+        let turns = self.numbers.iter().enumerate();
+        let turns = turns.filter(|(place, _)| self.around.of(*place).is_some());
+        for (_, number) in turns {
             let session = catalog.hot[*number as usize].session;
-            if session != 0 && indexes.get(session) == 0 {
+            if !catalog.is_stream(session) && indexes.get(session) == 0 {
                 let admits = |class| visible.admits_class(class);
                 let strands = self.strands.strands_of(session);
                 let (length, looked_at) = catalog.session_length(strands, admits);

@@ -193,7 +193,9 @@ impl<'s> VisibilityFilter<'s> {
             return false;
         }
         let millis = |time: Option<jiff::Timestamp>| time.map(jiff::Timestamp::as_millisecond);
-        self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&hot.session))
+        self.sessions
+            .as_ref()
+            .is_none_or(|sessions| sessions.contains(&self.catalog.session_of(number)))
             && self.topics.iter().all(|topic| self.catalog.has_topic(number, *topic))
             && millis(self.within.since).is_none_or(|since| hot.from >= since)
             && millis(self.within.until).is_none_or(|until| hot.from <= until)

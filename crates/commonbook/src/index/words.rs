@@ -289,9 +289,10 @@ impl TextWriter {
         }
         let (id, successor) = (facts.id.uuid().as_u64_pair(), split_id(facts.successor));
         let lengths = u64::from(facts.lengths.head) << 32 | u64::from(facts.lengths.body);
-        let TextSignals { first_person, tells_time, updates } = facts.signals;
-        let signals =
-            u64::from(first_person) << 2 | u64::from(tells_time) << 1 | u64::from(updates);
+        let TextSignals { first_person, tells_time, updates, addresses, asks } = facts.signals;
+        let flags = [asks, addresses, tells_time, updates];
+        let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u64::from(flag));
+        let signals = u64::from(first_person) << 4 | flags;
         let numbers = [
             id.0,
             id.1,

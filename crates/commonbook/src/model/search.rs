@@ -4,6 +4,7 @@ pub(crate) mod period;
 mod query;
 pub mod rank;
 pub mod relevance;
+pub mod talk;
 pub mod update;
 
 pub use commonbook_text::dates::{QuestionTimes, TimeSpan, parse_times, tells_time};

@@ -144,7 +144,8 @@ fn the_receipt_explains_what_threshold_maximum_and_budget_leave_out() {
     world.save("qa", "Coffee is in the kitchen, and the parser is elsewhere");
     let who = caller("engineer");
     let ask = |more: serde_json::Value| {
-        let mut ask = json!({"task": "Why is the cache of the parser flushed?"});
+        let mut ask =
+            json!({"task": "Why is the cache of the parser flushed after startup by default?"});
         ask.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let context = world.context(&who, ask);
         (world.explained("engineer", &context, false).receipt, context)

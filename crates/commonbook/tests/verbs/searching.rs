@@ -7,7 +7,7 @@ use commonbook::base::id::handle;
 use commonbook::base::limits;
 use commonbook::base::page::Page;
 use commonbook::model::memory::{DeleteMemory, ListMemories};
-use commonbook::model::search::SearchMemory;
+use commonbook::model::search::{MatchReason, SearchMemory};
 use serde_json::{Value, json};
 
 use crate::{World, caller, elsewhere, request};
@@ -493,4 +493,28 @@ fn a_recall_has_only_visible_memories_that_are_not_quarantined() {
     let empty = world.book.recall(&caller("bob"), &request(json!({"task": " "}))).unwrap_err();
     assert_eq!((empty.kind, empty.field.as_deref()), (ErrorKind::Invalid, Some("task")));
     assert!(empty.message.starts_with("task: "), "{empty}");
+}
+
+#[test]
+fn turns_of_several_agents_explain_each_other_and_notes_do_not() {
+    let world = World::new();
+    let notes = ["The heron nests at the old mill", "The kettle in the kitchen leaks"];
+    for (agent, text) in ["ann", "bob"].into_iter().zip(notes) {
+        world.save(agent, text);
+    }
+    assert_eq!(world.search("eve", "heron").total, 1, "a note explains itself alone");
+
+    let world = World::new();
+    let turns = [
+        ("ann", "Did you see the heron at the old mill?"),
+        ("bob", "Yes, and you would not believe how large it was"),
+        ("ann", "Larger than yours?"),
+    ];
+    for (agent, text) in turns {
+        world.save(agent, text);
+    }
+    let found = world.search("eve", "heron at the mill");
+    let answer = found.hits.iter().find(|hit| hit.memory.text.starts_with("Yes")).unwrap();
+    assert_eq!(answer.matched, [MatchReason::Context]);
+    assert!(answer.parts.context > 0.0 && answer.parts.words == 0.0, "{:?}", answer.parts);
 }

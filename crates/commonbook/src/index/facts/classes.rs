@@ -9,23 +9,19 @@ use super::authors::ClassAuthors;
 use super::{MemoryClass, MemoryNumber};
 use crate::index::facts::interner::NameInterner;
 use crate::model::access::{Audience, Sight};
-use crate::model::search::rank;
 
 /// Word counts of all memories of a class, for ranking.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::index) struct LengthStatistics {
     pub(in crate::index) memories: u64,
     /// The sum of their lengths in words.
-    pub(in crate::index) plain: f64,
-    /// The sum of their weighted lengths.
-    pub(in crate::index) long: f64,
+    pub(in crate::index) words: f64,
 }
 
 impl LengthStatistics {
     pub(in crate::index) fn add(&mut self, other: &Self) {
         self.memories += other.memories;
-        self.plain += other.plain;
-        self.long += other.long;
+        self.words += other.words;
     }
 }
 
@@ -126,8 +122,7 @@ impl ClassTable {
         let sums = &mut self.sums[class as usize];
         let (by, length) = (sign as f64, f64::from(length));
         sums.memories = sums.memories.wrapping_add_signed(sign);
-        sums.plain += by * length;
-        sums.long += by * rank::scoring_length(length);
+        sums.words += by * length;
         self.audiences.count(self.audience_of[class as usize], sign);
     }
 

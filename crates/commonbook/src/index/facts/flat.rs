@@ -67,8 +67,12 @@ pub(in crate::index) struct TextSignals {
     pub(in crate::index) first_person: u32,
     /// Whether a word expresses a time.
     pub(in crate::index) tells_time: bool,
-    /// Whether a word says that something has changed.
+    /// Whether it says that something has changed.
     pub(in crate::index) updates: bool,
+    /// Whether it addresses somebody, as turns of a conversation do.
+    pub(in crate::index) addresses: bool,
+    /// Whether it asks a question.
+    pub(in crate::index) asks: bool,
 }
 
 /// A memory as input of the catalog.

@@ -87,7 +87,8 @@ impl MemoryCatalog {
             }
             let session = names.sessions.number(texts.session, class, self);
             let case = names.cases.number(texts.case, class, self);
-            let entry = CatalogEntry { facts, class, session, case };
+            let stream = self.stream(self.classes.workspace(class), session, facts.from);
+            let entry = CatalogEntry { facts, class, session, stream, case };
             if let (Some(place), None) = (place, existing) {
                 self.register_entry(place, &entry, false);
                 numbers.push(place);

@@ -225,7 +225,9 @@ fn unpack_facts(numbers: &PackedFacts) -> MemoryFacts {
         successor: (heir0 | heir1 != 0).then(|| id(heir0, heir1)),
         lengths: WordLengths { head: half(lengths >> 32), body: half(lengths) },
         signals: TextSignals {
-            first_person: half(signals >> 2),
+            first_person: half(signals >> 4),
+            asks: signals & 8 != 0,
+            addresses: signals & 4 != 0,
             tells_time: signals & 2 != 0,
             updates: signals & 1 != 0,
         },

@@ -34,10 +34,20 @@ pub(super) struct StrandTable {
 /// The memories around one in its session.
 #[derive(Debug, Default)]
 pub(in crate::index) struct SessionNeighbours {
-    /// Each with its distance.
-    pub(in crate::index) memories: Vec<(MemoryNumber, usize)>,
+    /// Those before it, nearest first, then those after it.
+    pub(in crate::index) memories: Vec<SessionNeighbour>,
     /// The number of memories read to find them.
     pub(in crate::index) looked_at: u64,
+}
+
+/// A memory that stands around another in its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::index) struct SessionNeighbour {
+    pub(in crate::index) number: MemoryNumber,
+    /// 1 for the next one.
+    pub(in crate::index) distance: usize,
+    /// Whether it stands before the other.
+    pub(in crate::index) is_before: bool,
 }
 
 impl StrandTable {
@@ -183,9 +193,11 @@ impl StrandTable {
             before.sort_unstable_by(|a, b| order(b, a));
             after.sort_unstable_by(&order);
         }
-        let near = |(distance, number): (usize, &MemoryNumber)| (*number, distance + 1);
-        let before = before.iter().take(reach).enumerate().map(near);
-        let memories = before.chain(after.iter().take(reach).enumerate().map(near)).collect();
+        let near = |list: Vec<MemoryNumber>, is_before: bool| {
+            let list = list.into_iter().take(reach).zip(1..);
+            list.map(move |(number, distance)| SessionNeighbour { number, distance, is_before })
+        };
+        let memories = near(before, true).chain(near(after, false)).collect();
         SessionNeighbours { memories, looked_at }
     }
 }

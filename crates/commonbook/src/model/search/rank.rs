@@ -1,8 +1,9 @@
 //! Ranking: the score of a memory for a question, as a pure function of their features.
 //!
-//! The score is a weighted sum of the match of words (the memory's own, those of its neighbours in
-//! the session, those of the whole session) and of the nearness of vectors, each scaled to 0..1 over
-//! the candidates. Factors raise it for an author and a time that the question names or asks for,
+//! The score is a weighted sum of the match of words (the memory's own; of a turn of a conversation
+//! also those of its neighbours, of its session and of the question just before) and of the nearness
+//! of vectors, each scaled to 0..1 over the candidates. Words weigh less where no candidate holds
+//! many of the question's: then meaning decides. Factors raise it for an author and a time that the question names or asks for,
 //! and a little for importance and freshness. Then repetitions of a better hit move down, and
 //! updates move before the older hit. The constants are equal for every collection;
 //! `docs/decisions/0009-ranking.md` has their origin.
@@ -21,9 +22,10 @@ const BM25_B: f64 = 0.75;
 /// Weight of a word in title, topics and summary; in the text it is 1.
 const HEAD_WEIGHT: f64 = 2.0;
 
-/// Words below which the length of a memory does not count: a short turn of a conversation is not
-/// more relevant than one of ninety words.
-const SHORT_WORDS_MAX: f64 = 100.0;
+/// Words below which the length of a turn does not count: a short one is not more relevant than one of
+/// ninety words. A note's length counts, so that three chance words in a long note are less than
+/// three in a short one.
+const SHORT_TURN_WORDS_MAX: f64 = 100.0;
 
 /// Words below which the length of a memory with its neighbours, or of a session, does not count.
 const SHORT_CONTEXT_WORDS_MAX: f64 = 300.0;
@@ -37,12 +39,22 @@ const CONTEXT_WORDS_MAX: f64 = 60.0;
 /// Weight of the words of the whole session.
 const SESSION_WEIGHT: f64 = 0.3;
 
-/// Weight of nearness beside words, if there are vectors.
-const VECTOR_WEIGHT: f64 = 0.4;
+/// Weight of the words of a short question that somebody else asked just before.
+const ASKED_WEIGHT: f64 = 1.0;
 
-/// Minimum part of nearness in the score for which the response names it as a reason: two thirds of
+/// Words up to which a question counts as asked of the next turn; a longer text is no question.
+pub const ASKED_WORDS_MAX: f64 = 60.0;
+
+/// Weight of words beside meaning, if there are vectors and the best candidate holds all words of the
+/// question; less as it holds fewer.
+const WORDS_WEIGHT: f64 = 0.6;
+
+/// Weight of meaning beside words.
+const MEANING_WEIGHT: f64 = 1.0 - WORDS_WEIGHT;
+
+/// Minimum part of meaning in the score for which the response names it as a reason: two thirds of
 /// its weight.
-pub const VECTOR_REASON_MIN: f64 = VECTOR_WEIGHT * 2.0 / 3.0;
+pub const VECTOR_REASON_MIN: f64 = MEANING_WEIGHT * 2.0 / 3.0;
 
 /// Weight of mentioned entities that the question names.
 const ENTITY_WEIGHT: f64 = 0.1;
@@ -61,22 +73,14 @@ const REPEAT_FACTOR: f64 = 0.5;
 pub struct CorpusStatistics {
     /// Count of memories.
     pub memories: f64,
-    /// Mean of their lengths, each after [`scoring_length`].
-    pub length: f64,
     /// Mean of their lengths.
-    pub plain_length: f64,
+    pub length: f64,
 }
 
 /// Returns the weighted count of words in head and body of a memory.
 #[must_use]
 pub fn weight(head: u32, body: u32) -> f64 {
     HEAD_WEIGHT * f64::from(head) + f64::from(body)
-}
-
-/// Returns the length of a memory for scoring.
-#[must_use]
-pub fn scoring_length(length: f64) -> f64 {
-    length.max(SHORT_WORDS_MAX)
 }
 
 impl CorpusStatistics {
@@ -90,18 +94,32 @@ impl CorpusStatistics {
     /// Returns the strength of a word in a memory of a length: BM25 without rarity.
     #[must_use]
     pub fn strength(&self, occurrences: f64, length: f64) -> f64 {
-        saturation(occurrences, scoring_length(length) / self.length.max(1.0))
+        saturation(occurrences, length / self.length.max(1.0))
+    }
+
+    /// Returns the strength of a word in a turn of a conversation: as in a memory, but for short
+    /// lengths.
+    #[must_use]
+    pub fn strength_of_turn(&self, occurrences: f64, length: f64) -> f64 {
+        let floor = |length: f64| length.max(SHORT_TURN_WORDS_MAX);
+        saturation(occurrences, floor(length) / floor(self.length))
     }
 
     /// Returns the strength of a word in a memory with its neighbours, with occurrences and lengths
     /// weighted by [`NEIGHBOUR_WEIGHTS`].
     #[must_use]
     pub fn strength_around(&self, occurrences: f64, length: f64) -> f64 {
-        let usual = self.plain_length * (1.0 + 2.0 * NEIGHBOUR_WEIGHTS.iter().sum::<f64>());
+        let usual = self.length * (1.0 + 2.0 * NEIGHBOUR_WEIGHTS.iter().sum::<f64>());
         saturation(
             occurrences,
             length.max(SHORT_CONTEXT_WORDS_MAX) / usual.max(SHORT_CONTEXT_WORDS_MAX),
         )
+    }
+
+    /// Returns the strength of a word in the question that was asked just before, of any length.
+    #[must_use]
+    pub fn strength_asked(occurrences: f64) -> f64 {
+        saturation(occurrences, 1.0)
     }
 
     /// Returns the strength of a word in a session; `mean` is the mean length of the sessions that
@@ -123,15 +141,24 @@ fn saturation(occurrences: f64, relative: f64) -> f64 {
     occurrences * (BM25_K1 + 1.0) / (occurrences + norm)
 }
 
+/// What stands around a turn of a conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TalkFeatures {
+    /// BM25 of its words together with its neighbours'.
+    pub around: f64,
+    /// BM25 of the words of its session; 0 in a stream of several conversations.
+    pub session: f64,
+    /// BM25 of the words of a short question that somebody else asked just before.
+    pub asked: f64,
+}
+
 /// The features of a candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RankFeatures {
     /// BM25 of its own words.
     pub own: f64,
-    /// BM25 of its words together with its neighbours'.
-    pub around: f64,
-    /// BM25 of the words of its session.
-    pub session: f64,
+    /// What stands around it, if it is a turn of a conversation; a note explains itself.
+    pub talk: Option<TalkFeatures>,
     /// The length in words.
     pub length: f64,
     /// The nearness of its vector; `None` without a vector.
@@ -187,11 +214,19 @@ pub struct NearnessRange {
     pub lowest: f64,
     /// Nearness of the nearest memory.
     pub highest: f64,
-    /// The mean, which stands for a memory that has no vector yet.
+    /// The mean.
     pub mean: f64,
-    /// The share of the searched memories that have a vector, 0 to 1; nearness weighs as much less. With
-    /// half of them, nearness in full weight ranks worse than words alone: Hit@1 .717 beside .732.
+    /// The share of the searched memories that have a vector, 0 to 1.
     pub share: f64,
+}
+
+/// The best match of words among the candidates.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct BestWords {
+    /// Its [`RankFeatures::words`].
+    pub words: f64,
+    /// The rarity of the words that it or its neighbours hold, as a share of the question's, 0 to 1.
+    pub coverage: f64,
 }
 
 impl RankFeatures {
@@ -202,44 +237,43 @@ impl RankFeatures {
     }
 
     fn context(&self) -> f64 {
-        self.surroundings() + SESSION_WEIGHT * self.session
+        let talk = self.talk.unwrap_or_default();
+        self.surroundings() + SESSION_WEIGHT * talk.session + ASKED_WEIGHT * talk.asked
     }
 
-    /// Returns the match of its words together with its neighbours'.
-    #[must_use]
-    pub fn surroundings(&self) -> f64 {
-        self.around * (CONTEXT_WORDS_MAX / self.length.max(1.0)).min(1.0)
+    /// The match of its words together with its neighbours'.
+    fn surroundings(&self) -> f64 {
+        let around = self.talk.map_or(0.0, |talk| talk.around);
+        around * (CONTEXT_WORDS_MAX / self.length.max(1.0)).min(1.0)
     }
 
-    /// Returns the parts of the score. `most` is the word match of the best candidate, `range` that of
-    /// nearness; without a range, words alone count.
+    /// Returns the parts of the score. `range` is that of nearness; without a range, words alone
+    /// count. A memory that has no vector yet is as near as its words match.
     #[must_use]
     pub fn parts(
         &self,
         statistics: &CorpusStatistics,
-        most: f64,
+        best: BestWords,
         range: Option<NearnessRange>,
     ) -> ScoreParts {
-        let (by_vector, nearness) = match range {
-            None => (0.0, 0.0),
-            Some(NearnessRange { lowest, highest, mean, share }) => {
-                let nearness = self.nearness.unwrap_or(mean);
+        let per_word = if best.words > 0.0 { best.words.recip() } else { 0.0 };
+        let (by_words, vector) = match range {
+            None => (1.0, 0.0),
+            Some(NearnessRange { lowest, highest, .. }) => {
                 let spread = highest - lowest;
-                (
-                    VECTOR_WEIGHT * share,
-                    if spread > 0.0 { (nearness - lowest) / spread } else { 0.0 },
-                )
+                let scaled = |near: f64| if spread > 0.0 { (near - lowest) / spread } else { 0.0 };
+                let near = self.nearness.map_or_else(|| per_word * self.words(), scaled);
+                (WORDS_WEIGHT * best.coverage, MEANING_WEIGHT * near)
             }
         };
-        let share = if most > 0.0 { (1.0 - by_vector) / most } else { 0.0 };
-        let speaks =
-            saturation(self.speaks, scoring_length(self.length) / statistics.length.max(1.0));
-        let speaks = speaks / (BM25_K1 + 1.0);
-        let named = if self.named { 1.0 } else { speaks };
+        let share = by_words * per_word;
+        let speaks = statistics.strength(self.speaks, self.length) / (BM25_K1 + 1.0);
+        // Who talks says "I" of what answers; a note that says so is not more about its author.
+        let named = if self.named { 1.0 } else { self.talk.map_or(0.0, |_| speaks) };
         ScoreParts {
             words: share * self.own,
             context: share * self.context(),
-            vector: by_vector * nearness,
+            vector,
             entity: ENTITY_WEIGHT * self.entity,
             author: 1.0 + AUTHOR_WEIGHT * named,
             time: 1.0 + TIME_WEIGHT * self.time,
@@ -283,15 +317,17 @@ mod tests {
     use super::*;
 
     fn statistics() -> CorpusStatistics {
-        CorpusStatistics { memories: 100.0, length: 120.0, plain_length: 40.0 }
+        CorpusStatistics { memories: 100.0, length: 40.0 }
     }
+
+    const BEST: BestWords = BestWords { words: 10.0, coverage: 1.0 };
 
     fn words(own: f64) -> RankFeatures {
         RankFeatures { own, length: 40.0, age_days: 365.0, ..RankFeatures::default() }
     }
 
     fn score(features: &RankFeatures, range: Option<NearnessRange>) -> f64 {
-        features.parts(&statistics(), 10.0, range).score()
+        features.parts(&statistics(), BEST, range).score()
     }
 
     #[test]
@@ -312,35 +348,55 @@ mod tests {
     }
 
     #[test]
-    fn length_does_not_count_below_a_hundred_words() {
+    fn a_word_in_a_longer_memory_counts_less() {
         let statistics = statistics();
-        assert_eq!(statistics.strength(1.0, 5.0), statistics.strength(1.0, 99.0));
-        assert!(statistics.strength(1.0, 99.0) > statistics.strength(1.0, 400.0));
+        assert!(statistics.strength(1.0, 5.0) > statistics.strength(1.0, 99.0));
     }
 
     #[test]
-    fn neighbours_count_for_short_memories() {
-        let around =
-            |length| RankFeatures { around: 5.0, length, ..RankFeatures::default() }.words();
-        assert_eq!(around(10.0), around(60.0));
-        assert!(around(60.0) > around(200.0));
+    fn length_does_not_count_among_short_turns() {
+        let statistics = statistics();
+        let strength = |length| statistics.strength_of_turn(1.0, length);
+        assert_eq!(strength(5.0), strength(99.0));
+        assert!(strength(99.0) > strength(400.0));
+    }
+
+    #[test]
+    fn what_stands_around_counts_for_short_turns_and_not_for_notes() {
+        let talk = Some(TalkFeatures { around: 5.0, session: 2.0, asked: 1.0 });
+        let turn = |length| RankFeatures { talk, length, ..RankFeatures::default() }.words();
+        assert_eq!(turn(10.0), turn(60.0));
+        assert!(turn(60.0) > turn(200.0));
+        assert_eq!(RankFeatures { talk: None, length: 10.0, ..words(3.0) }.words(), 3.0);
+    }
+
+    #[test]
+    fn meaning_decides_where_no_candidate_holds_the_words() {
+        let range = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share: 1.0 });
+        let near = RankFeatures { nearness: Some(0.9), ..words(2.0) };
+        let worded = RankFeatures { nearness: Some(0.3), ..words(10.0) };
+        let score = |features: &RankFeatures, coverage| {
+            features.parts(&statistics(), BestWords { coverage, ..BEST }, range).score()
+        };
+        assert!(score(&near, 1.0) < score(&worded, 1.0));
+        assert!(score(&near, 0.3) > score(&worded, 0.3));
     }
 
     #[test]
     fn author_and_time_raise_a_score() {
         let plain = score(&words(5.0), None);
         assert!(score(&RankFeatures { named: true, ..words(5.0) }, None) > plain);
-        assert!(score(&RankFeatures { speaks: 2.0, ..words(5.0) }, None) > plain);
+        assert!(score(&RankFeatures { speaks: 2.0, ..words(5.0) }, None) == plain);
+        let turn = RankFeatures { talk: Some(TalkFeatures::default()), ..words(5.0) };
+        assert!(score(&RankFeatures { speaks: 2.0, ..turn }, None) > plain);
         assert!(score(&RankFeatures { time: 1.0, ..words(5.0) }, None) > plain);
     }
 
     #[test]
-    fn a_memory_without_a_vector_is_neither_near_nor_far() {
-        let range = |share| Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share });
-        let near = |nearness, share| score(&RankFeatures { nearness, ..words(5.0) }, range(share));
-        assert!(near(Some(0.9), 1.0) > near(None, 1.0) && near(None, 1.0) > near(Some(0.1), 1.0));
-        let gain = |share| near(Some(0.9), share) - near(None, share);
-        assert!(gain(1.0) > 1.9 * gain(0.5) && gain(0.5) > 0.0);
+    fn a_memory_without_a_vector_is_as_near_as_its_words_match() {
+        let range = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share: 0.5 });
+        let near = |nearness| score(&RankFeatures { nearness, ..words(5.0) }, range);
+        assert!(near(Some(0.9)) > near(None) && near(None) > near(Some(0.1)));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Relevance: how likely a memory answers a question, whatever else was found.
 //!
 //! A logistic model over features that compare only the memory and the question: the shared words by
-//! their rarity, the words of the surroundings, and the cosine of the vectors. A better candidate
-//! changes none of them. Every threshold of the program stands on this value;
-//! `docs/decisions/0027-relevance.md` has the data and the fit.
+//! their rarity, and the cosine of the vectors. A better candidate changes none of them. Every
+//! threshold of the program stands on this value; `docs/decisions/0027-relevance.md` has the data and
+//! the fit.
 
 use super::rank::CorpusStatistics;
 
@@ -16,7 +16,7 @@ const EVIDENCE_MAX: f64 = 12.0;
 
 /// Size of the largest collection of the fit; in a larger one, chance matches are not more frequent
 /// as far as we know.
-const COLLECTION_MAX: f64 = 665.0;
+const COLLECTION_MAX: f64 = 2_000.0;
 
 /// Mean cosine of unrelated texts in the bundled model, measured on questions put to conversations
 /// that cannot answer them.
@@ -28,47 +28,47 @@ struct RelevanceModel {
     constant: f64,
     coverage: f64,
     evidence: f64,
-    surroundings: f64,
     nearness: f64,
     /// For the natural logarithm of the number of searched memories: in a larger collection more
-    /// memories match by chance.
+    /// memories match by chance. Fitted on one set that grows, not on small sets beside large ones:
+    /// so steep a slope as that gives (-1.85) tells nothing among a thousand.
     collection: f64,
 }
 
-/// With a vector of the bundled model; fitted on half of LoCoMo and BEAM and on
-/// `commonbook-bench/tasks/fitting.md`.
+/// With a vector of the bundled model; fitted on the notes and questions of
+/// `commonbook-bench/tasks/engineering` among 40 to 2,000 memories.
 const BY_WORDS_AND_VECTOR: RelevanceModel = RelevanceModel {
-    constant: -0.51,
-    coverage: 0.58,
-    evidence: 0.23,
-    surroundings: 1.74,
-    nearness: 10.58,
-    collection: -1.85,
+    constant: -3.28,
+    coverage: 4.25,
+    evidence: 0.0,
+    nearness: 7.7,
+    collection: -0.4,
 };
 
 /// Without a vector: no embedder, or a memory that is not embedded yet; fitted on the same data.
 const BY_WORDS: RelevanceModel = RelevanceModel {
-    constant: 0.43,
-    coverage: 1.93,
-    evidence: 0.40,
-    surroundings: 3.69,
+    constant: -2.33,
+    coverage: 4.8,
+    evidence: 0.17,
     nearness: 0.0,
-    collection: -1.59,
+    collection: -0.3,
 };
+
+/// For a turn of a conversation, in the log-odds: many turns of a subject say little about it.
+const TURN: f64 = -1.45;
 
 /// What a memory and a question have in common.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RelevanceFeatures {
     /// Rarity of the question's words that the memory contains, as a share of the rarity of all its
-    /// words, 0 to 1.
+    /// words, 0 to 1; of a turn of a conversation, those that it or its neighbours contain.
     pub coverage: f64,
     /// Rarity of the question's words that the memory contains, in nats.
     pub evidence: f64,
-    /// Match of the memory's words together with its neighbours', as a share of the rarity of all
-    /// words of the question.
-    pub surroundings: f64,
     /// Cosine of the vectors, on the scale of the bundled model; `None` without a vector.
     pub nearness: Option<f64>,
+    /// Whether the memory is a turn of a conversation.
+    pub is_turn: bool,
     /// Number of searched memories.
     pub memories: f64,
 }
@@ -81,8 +81,8 @@ impl RelevanceFeatures {
         let log_odds = model.constant
             + model.coverage * self.coverage
             + model.evidence * self.evidence.min(EVIDENCE_MAX)
-            + model.surroundings * self.surroundings
             + model.nearness * self.nearness.unwrap_or_default()
+            + if self.is_turn { TURN } else { 0.0 }
             + model.collection * self.memories.clamp(1.0, COLLECTION_MAX).ln();
         1.0 / (1.0 + (-log_odds).exp())
     }
@@ -110,8 +110,8 @@ mod tests {
     const SOME: RelevanceFeatures = RelevanceFeatures {
         coverage: 0.4,
         evidence: 3.0,
-        surroundings: 0.3,
         nearness: Some(0.4),
+        is_turn: false,
         memories: 50.0,
     };
 
@@ -121,8 +121,6 @@ mod tests {
             let base = RelevanceFeatures { nearness, ..SOME };
             let better = [
                 RelevanceFeatures { coverage: 0.8, ..base },
-                RelevanceFeatures { evidence: 6.0, ..base },
-                RelevanceFeatures { surroundings: 0.6, ..base },
                 RelevanceFeatures {
                     nearness: nearness.map(|cosine| cosine + 0.2),
                     memories: 49.0,
@@ -144,8 +142,8 @@ mod tests {
                     let features = RelevanceFeatures {
                         coverage: share,
                         evidence: 1e3 * share,
-                        surroundings: 2.0 * share,
                         nearness,
+                        is_turn: share > 0.0,
                         memories,
                     };
                     assert!((0.0..=1.0).contains(&features.relevance()), "{features:?}");
@@ -156,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_word_of_one_among_few_memories_is_rare() {
-        let few = CorpusStatistics { memories: 2.0, length: 100.0, plain_length: 10.0 };
+        let few = CorpusStatistics { memories: 2.0, length: 10.0 };
         assert!(steady_rarity(&few, 1.0) > 2.0 * few.rarity(1.0));
         let many = CorpusStatistics { memories: 1e6, ..few };
         assert!((steady_rarity(&many, 1.0) - many.rarity(1.0)).abs() < 0.001);
