@@ -145,7 +145,7 @@ fn each_word_and_part(text: &str, mut found: impl FnMut(&str)) {
 }
 
 /// Calls `found` with each part of a name in code, if it has several: "Invoice" and "Builder", "HTTP"
-/// and "Server", "port" and "8080". A part of one letter says nothing and is left out; "w42" has none.
+/// and "Server", "port" and "8080". A part of one letter says nothing and is left out; "w42" and "river1" have none.
 fn each_part(word: &str, mut found: impl FnMut(&str)) {
     let mut part_found = |part: &str| {
         if part.len() > 1 && part.len() < word.len() {
@@ -159,7 +159,8 @@ fn each_part(word: &str, mut found: impl FnMut(&str)) {
         let next = letters.peek().map(|(_, next)| *next);
         // A part begins where small letters, capitals and digits meet.
         let begins = before.is_some_and(|before| {
-            let digits = before.is_numeric() != letter.is_numeric() && index - start > 1;
+            let lasts = next.is_some_and(|next| next.is_numeric() == letter.is_numeric());
+            let digits = before.is_numeric() != letter.is_numeric() && index - start > 1 && lasts;
             let capital = before.is_lowercase()
                 || before.is_uppercase() && next.is_some_and(char::is_lowercase);
             digits || letter.is_uppercase() && capital
@@ -221,7 +222,7 @@ mod tests {
                 "port8080 w42 iOS 500ms",
                 &["port8080", "port", "8080", "w42", "io", "os", "500ms", "500", "ms"],
             ),
-            ("IsReady", &["isreadi", "readi"]),
+            ("IsReady river1", &["isreadi", "readi", "river1"]),
             ("x AND y OR NOT \"z\" NEAR(*)", &["x", "y", "z", "near"]),
             ("🙂 !!", &["🙂"]),
             ("数据库 库", &["数", "据", "库"]),

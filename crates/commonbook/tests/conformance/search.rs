@@ -11,7 +11,7 @@ use commonbook::model::access::Sight;
 use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Importance, Memory, MemoryType, Sharing, Trust};
-use commonbook::model::search::{IndexQuery, IndexResponse, SearchFilter};
+use commonbook::model::search::{IndexQuery, IndexResponse, SearchFilter, talk};
 use commonbook::store::{Store, Transaction};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -24,7 +24,7 @@ pub(crate) const GO: ControlFlow<()> = ControlFlow::Continue(());
 const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "legacy"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
 const TEXTS: [&str; 4] =
-    ["the heron nests", "Herons, herons!", "a kettle of tea", "tea with a heron"];
+    ["the heron nests", "Herons, herons!", "a kettle of tea for you", "tea with a heron?"];
 
 pub(crate) fn sight() -> Sight {
     Sight::of(&caller("ann", "x"))
@@ -58,15 +58,17 @@ pub(crate) fn a_search_finds_what_any_process_saved_one_call_earlier(fresh: &dyn
     let home = tempfile::tempdir().unwrap();
     let (here, there) = (fresh.open(), fresh.open());
     let (writer, reader) = (started(home.path()), started(home.path()));
-    for number in 0..60 {
-        let text = format!("The herons nested by river{number}");
+    for number in 0..60_u8 {
+        // A word without parts and endings, as no other memory has it.
+        let letter = |number: u8| char::from(b'a' + number);
+        let river = format!("river{}{}x", letter(number / 26), letter(number % 26));
+        let text = format!("The herons nested by {river}");
         let kept = memory(&commonbook::base::id::RandomIds::default(), "ann", "x", &text);
         let id = kept.id;
         here.write(move |tx| keep(tx, &kept)).unwrap();
         for index in [&reader, &writer] {
-            let found =
-                index.search(&*there, &sight(), &question(&format!("river{number}"))).unwrap();
-            assert_eq!((ids(&found), found.total), (vec![id], 1), "river{number}");
+            let found = index.search(&*there, &sight(), &question(&river)).unwrap();
+            assert_eq!((ids(&found), found.total), (vec![id], 1), "{river}");
         }
         if number % 7 == 0 {
             assert!(writer.follow(&*here, |_| GO).unwrap().is_some());
@@ -192,7 +194,7 @@ impl Run<'_> {
 }
 
 /// Among these memories, those about herons, and those at most two positions from one in the same
-/// session.
+/// session, if that is a turn of a conversation.
 fn answering(mut seen: Vec<&Memory>) -> BTreeSet<MemoryId> {
     seen.sort_by_key(|memory| memory.id);
     let mut sessions: BTreeMap<_, Vec<&Memory>> = BTreeMap::new();
@@ -200,9 +202,18 @@ fn answering(mut seen: Vec<&Memory>) -> BTreeSet<MemoryId> {
         sessions.entry((&memory.workspace, &memory.session)).or_default().push(memory);
     }
     let has = |memory: &Memory| memory.text.to_lowercase().contains("heron");
+    let around = |session: &[&Memory], place: usize, reach: usize| {
+        place.saturating_sub(reach)..(place + reach + 1).min(session.len())
+    };
+    let is_turn = |session: &[&Memory], place: usize| {
+        let around = around(session, place, talk::TALK_REACH);
+        let memories = around.len();
+        let addresses = |memory: &&&Memory| talk::addresses_somebody(&memory.text);
+        talk::is_talk(session[around].iter().filter(addresses).count(), memories)
+    };
     let near = |session: &[&Memory], place: usize| {
-        let around = place.saturating_sub(2)..(place + 3).min(session.len());
-        session[around].iter().any(|memory| has(memory))
+        let explains = |other: usize| other == place || is_turn(session, other);
+        around(session, place, 2).any(|other| has(session[other]) && explains(other))
     };
     let chosen = sessions.values().flat_map(|session| {
         (0..session.len()).filter(|place| near(session, *place)).map(|place| session[place].id)
