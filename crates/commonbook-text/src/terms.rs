@@ -152,15 +152,16 @@ fn each_part(word: &str, mut found: impl FnMut(&str)) {
             found(part);
         }
     };
-    let mut start = 0;
+    let (mut start, mut run) = (0, 0);
     let mut before: Option<char> = None;
     let mut letters = word.char_indices().peekable();
     while let Some((index, letter)) = letters.next() {
         let next = letters.peek().map(|(_, next)| *next);
-        // A part begins where small letters, capitals and digits meet.
+        let alike = |other: char| other.is_numeric() == letter.is_numeric();
+        // A part begins where small letters, capitals and digits meet; letters and digits have to be
+        // several each.
         let begins = before.is_some_and(|before| {
-            let lasts = next.is_some_and(|next| next.is_numeric() == letter.is_numeric());
-            let digits = before.is_numeric() != letter.is_numeric() && index - start > 1 && lasts;
+            let digits = !alike(before) && run > 1 && next.is_some_and(alike);
             let capital = before.is_lowercase()
                 || before.is_uppercase() && next.is_some_and(char::is_lowercase);
             digits || letter.is_uppercase() && capital
@@ -169,6 +170,7 @@ fn each_part(word: &str, mut found: impl FnMut(&str)) {
             part_found(&word[start..index]);
             start = index;
         }
+        run = if before.is_some_and(alike) { run + 1 } else { 1 };
         before = Some(letter);
     }
     part_found(&word[start..]);
@@ -217,7 +219,7 @@ mod tests {
             ("t", &["t"]),
             ("foo::bar<T> src/lib.rs:42", &["foo", "bar", "src", "lib", "rs", "42"]),
             ("InvoiceBuilder::add_line", &["invoicebuild", "invoic", "builder", "add", "line"]),
-            ("parseHTTPRequest2xx", &["parsehttprequest2xx", "pars", "http", "request", "2xx"]),
+            ("parseHTTPRequest2xx", &["parsehttprequest2xx", "pars", "http", "request2xx"]),
             (
                 "port8080 w42 iOS 500ms",
                 &["port8080", "port", "8080", "w42", "io", "os", "500ms", "500", "ms"],
