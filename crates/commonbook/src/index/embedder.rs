@@ -10,7 +10,7 @@ use commonbook_embed::{EmbedResult, Embedder, ModelSpec, QuantisedVector};
 
 /// Vectors of questions that are kept: a question is often asked again, for the next page or by
 /// another hook of the same prompt.
-const QUESTION_VECTORS_MAX: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+const QUESTION_VECTORS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 /// The embedder, or why there is none.
 #[derive(Default)]

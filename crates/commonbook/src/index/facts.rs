@@ -39,6 +39,7 @@ pub(super) use vector_refs::VectorRefs;
 /// The number of a memory in the catalog of this process.
 pub(super) type MemoryNumber = u32;
 
+/// The length of a stream.
 const HOUR_MILLISECONDS: i64 = 3_600_000;
 
 /// The class of deleted memories: no filter admits it.

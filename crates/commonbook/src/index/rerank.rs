@@ -12,6 +12,7 @@ use super::session_scores::{SessionLengths, SessionScores, VisibleStrands};
 use super::vectors::VectorIndex;
 use crate::base::error::Result;
 use crate::index::facts::{MemoryNumber, SessionNeighbour};
+use crate::model::memory::Trust;
 use crate::model::search::rank::{
     self, BestWords, CorpusStatistics, NEIGHBOUR_WEIGHTS, RankFeatures, ScoreParts, TalkFeatures,
 };
@@ -321,13 +322,14 @@ impl<'s> RerankCandidates<'s> {
         let hits: Vec<_> = (scored.iter().take(update::UPDATE_HITS_MAX))
             .map(|(score, explanation)| {
                 let facts = self.parts.facts(explanation.memory);
-                let owner = || &self.parts.class(explanation.memory).visibility.owner;
+                let visibility = &self.parts.class(explanation.memory).visibility;
                 UpdateCandidate {
                     score: *score,
                     length: facts.length(),
                     from: (facts.from, facts.id),
                     states_change: facts.signals.updates,
-                    speaker: self.is_turn(explanation.memory).then(owner),
+                    is_trusted: visibility.trust == Trust::Normal,
+                    speaker: self.is_turn(explanation.memory).then_some(&visibility.owner),
                 }
             })
             .collect();

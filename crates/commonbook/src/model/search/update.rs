@@ -54,6 +54,9 @@ pub struct UpdateCandidate<A, T> {
     pub from: T,
     /// Whether the text states a change.
     pub states_change: bool,
+    /// Whether its trust is normal: what came from outside goes before nothing that is trusted,
+    /// whatever it says of itself.
+    pub is_trusted: bool,
     /// The speaker of a turn: of what others say, a turn updates nothing. `None` for a note.
     pub speaker: Option<A>,
 }
@@ -73,6 +76,7 @@ pub fn order_updates<A: PartialEq, T: PartialOrd>(
         let updates = |old_index: usize| {
             let old = &hits[old_index];
             new.from > old.from
+                && (new.is_trusted || !old.is_trusted)
                 && (new.speaker.is_none() || new.speaker == old.speaker)
                 && new.score >= SCORE_RATIO_MIN * old.score
                 && likeness(old_index, new_index) >= LIKENESS_MIN
@@ -114,6 +118,7 @@ mod tests {
             length: 20.0,
             from,
             states_change: true,
+            is_trusted: true,
             speaker: None,
         };
         let turn = |speaker, hit: UpdateCandidate<&'static str, i32>| UpdateCandidate {
@@ -127,6 +132,13 @@ mod tests {
             (old.clone(), hit(0.8, 2), 0.6, false),
             (old.clone(), hit(0.9, 2), 0.4, false),
             (old.clone(), UpdateCandidate { states_change: false, ..hit(0.9, 2) }, 0.9, false),
+            (old.clone(), UpdateCandidate { is_trusted: false, ..hit(0.9, 2) }, 0.9, false),
+            (
+                UpdateCandidate { is_trusted: false, ..old.clone() },
+                UpdateCandidate { is_trusted: false, ..hit(0.9, 2) },
+                0.9,
+                true,
+            ),
             (old.clone(), UpdateCandidate { length: 400.0, ..hit(0.9, 2) }, 0.6, false),
             (turn("ann", old.clone()), turn("ann", hit(0.9, 2)), 0.6, true),
             (turn("ann", old.clone()), turn("bob", hit(0.9, 2)), 0.6, false),
