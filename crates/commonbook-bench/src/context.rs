@@ -12,6 +12,7 @@ use commonbook::Commonbook;
 use commonbook::base::clock::SystemClock;
 use commonbook::base::error::{Error, Result};
 use commonbook::base::id::MemoryId;
+use commonbook::base::limits;
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::memory::GetMemory;
@@ -115,7 +116,7 @@ impl ContextBench {
         let caller = Caller::new(Some(stranger), workspace.clone(), EntryPoint::Cli);
         let request = GetContext {
             task: task.text.clone(),
-            threshold: self.threshold,
+            threshold: Some(self.threshold.unwrap_or(limits::RELEVANCE_MIN)),
             ..GetContext::default()
         };
         let begun = Instant::now();

@@ -299,7 +299,7 @@ fn memory_verbs() -> Vec<Verb> {
             .command("search")
             .needs_follower(Follower::Index)
             .needs_follower_for("entity", Follower::Mentions),
-        verb("get_memory", Reads, C::get_memory)
+        verb("get_memory", Reads, C::get_memories)
             .get("/v1/memories/{id}")
             .core_tool()
             .command("show"),

@@ -122,7 +122,15 @@ static ITEM_HEAD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the tests compile it")
 });
 
+/// A headline: `#qa7xw2 analyst, 18 Nov > The depot shuts at six`, with or without an author and a day.
+static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"^#[0-9a-hjkmnp-tv-z]{6,26} (?:[^,>]{1,160}(?:, \d{1,2} [A-Z][a-z]{2}(?: \d{4})?)? )?> ",
+    )
+    .expect("the tests compile it")
+});
+
 fn is_item_head(line: &str) -> bool {
     let line = line.trim();
-    line.starts_with(ITEM_MARK) && ITEM_HEAD.is_match(line)
+    line.starts_with(ITEM_MARK) && (ITEM_HEAD.is_match(line) || HEADLINE.is_match(line))
 }

@@ -3,12 +3,14 @@
 //! Nothing here knows memories or agents: each function takes a text and returns its findings.
 
 pub mod about;
+pub mod boilerplate;
 pub mod claims;
 pub mod dates;
 pub mod day;
 pub mod echo;
 pub mod entities;
 pub mod fence;
+pub mod headline;
 pub mod injection;
 pub mod nearest;
 pub mod prefilter;

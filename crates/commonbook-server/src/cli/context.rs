@@ -97,7 +97,10 @@ pub(super) fn show_explained_context(response: &Value) {
             ),
             (
                 "limits",
-                format!("threshold {}, at most {} memories", receipt.threshold, receipt.maximum),
+                format!(
+                    "in full from relevance {}, at most {} memories",
+                    receipt.threshold, receipt.maximum
+                ),
             ),
             ("agents", figures.source_agents.join(", ")),
             ("types", figures.memory_types.join(", ")),

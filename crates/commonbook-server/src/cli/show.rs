@@ -8,8 +8,8 @@ use commonbook::model::bulk::{BulkResult, PurgeTrace};
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::{EventPage, EventRates};
 use commonbook::model::memory::{
-    Importance, Memory, MemoryUsage, PurgeResult, RetractedTwin, Retraction, SaveOutcome,
-    SaveResult, Sharing, unbegun_session_hint,
+    Importance, Memory, MemoryUsage, OpenedMemories, PurgeResult, RetractedTwin, Retraction,
+    SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
@@ -209,44 +209,57 @@ pub(super) fn memories(response: &Value, lookup: &ViewLookup<'_>) {
     });
 }
 
-pub(super) fn memory(response: &Value) {
-    show(response, |memory: &Memory| {
-        if let Some(title) = &memory.title {
-            print_line(&format!("{}\n", bold(title)));
+pub(super) fn opened_memories(response: &Value) {
+    show(response, |opened: &OpenedMemories| {
+        print_whole_memory(&opened.memory);
+        for memory in &opened.further {
+            print_line("");
+            print_whole_memory(memory);
         }
-        print_line(&format!("{}\n", memory.text));
-        let metadata = match memory.metadata.is_empty() {
-            true => String::new(),
-            false => Value::Object(memory.metadata.clone()).to_string(),
-        };
-        let revised_at = second(memory.revised_at);
-        let revision = format!("{} by {} at {revised_at}", memory.revision, memory.revised_by);
-        let time = |time: Option<jiff::Timestamp>| time.map(second);
-        print_facts(&[
-            ("id", memory.id.to_string()),
-            ("workspace", memory.workspace.to_string()),
-            ("owner", memory.owner.to_string()),
-            ("type", memory.memory_type.to_string()),
-            ("topics", memory.topics.join(", ")),
-            ("importance", memory.importance.to_string()),
-            ("sharing", memory.sharing.to_string()),
-            ("saved", second(memory.recorded_at)),
-            ("revision", revision),
-            ("summary", memory.summary.clone().unwrap_or_default()),
-            (
-                "about",
-                memory.user_id.as_ref().map(|user| format!("user {user}")).unwrap_or_default(),
-            ),
-            ("session", memory.session.clone().unwrap_or_default()),
-            ("valid from", time(memory.valid_from).unwrap_or_default()),
-            ("valid until", time(memory.valid_until).unwrap_or_default()),
-            ("superseded by", memory.superseded_by.map(|id| id.to_string()).unwrap_or_default()),
-            ("archived", time(memory.archived_at).unwrap_or_default()),
-            ("retracted", memory.retraction.as_ref().map(retraction_text).unwrap_or_default()),
-            ("usage", memory.usage.as_ref().map(usage_text).unwrap_or_default()),
-            ("metadata", metadata),
-        ]);
+        if !opened.left.is_empty() {
+            let left: Vec<String> = opened.left.iter().map(short).collect();
+            print_line(&format!(
+                "\nNo room is left for {}: show them in another call",
+                left.join(", ")
+            ));
+        }
     });
+}
+
+/// Prints a memory with its text and the facts about it.
+fn print_whole_memory(memory: &Memory) {
+    if let Some(title) = &memory.title {
+        print_line(&format!("{}\n", bold(title)));
+    }
+    print_line(&format!("{}\n", memory.text));
+    let metadata = match memory.metadata.is_empty() {
+        true => String::new(),
+        false => Value::Object(memory.metadata.clone()).to_string(),
+    };
+    let revised_at = second(memory.revised_at);
+    let revision = format!("{} by {} at {revised_at}", memory.revision, memory.revised_by);
+    let time = |time: Option<jiff::Timestamp>| time.map(second);
+    print_facts(&[
+        ("id", memory.id.to_string()),
+        ("workspace", memory.workspace.to_string()),
+        ("owner", memory.owner.to_string()),
+        ("type", memory.memory_type.to_string()),
+        ("topics", memory.topics.join(", ")),
+        ("importance", memory.importance.to_string()),
+        ("sharing", memory.sharing.to_string()),
+        ("saved", second(memory.recorded_at)),
+        ("revision", revision),
+        ("summary", memory.summary.clone().unwrap_or_default()),
+        ("about", memory.user_id.as_ref().map(|user| format!("user {user}")).unwrap_or_default()),
+        ("session", memory.session.clone().unwrap_or_default()),
+        ("valid from", time(memory.valid_from).unwrap_or_default()),
+        ("valid until", time(memory.valid_until).unwrap_or_default()),
+        ("superseded by", memory.superseded_by.map(|id| id.to_string()).unwrap_or_default()),
+        ("archived", time(memory.archived_at).unwrap_or_default()),
+        ("retracted", memory.retraction.as_ref().map(retraction_text).unwrap_or_default()),
+        ("usage", memory.usage.as_ref().map(usage_text).unwrap_or_default()),
+        ("metadata", metadata),
+    ]);
 }
 
 fn retraction_text(retraction: &Retraction) -> String {

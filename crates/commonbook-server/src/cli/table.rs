@@ -92,7 +92,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
     vec![
         view("save_memory", &["text"], show::show_saved_memory).with_private_flag(),
         lookup_view("search_memory", &["query"], show::hits),
-        view("get_memory", &["id"], show::memory),
+        view("get_memory", &["id", "ids"], show::opened_memories),
         lookup_view("list_memories", &[], show::memories),
         view("diff_memories", &[], history::show_differences),
         view("update_memory", &["id"], show::show_changed_memory),

@@ -152,6 +152,10 @@ pub(super) fn result(
             text_of(response, &nothing_fits(stats.memories, tools))
         }
         name if TEXT_VERBS.contains(&name) => text_of(response, NOTHING_KNOWN),
+        // Several memories come with what a list shows of each.
+        "get_memory" if response.get("further").is_some() => {
+            RecordedJson::of(&lean(response, AnswerView::Read, tools)).to_string()
+        }
         name if name.starts_with("get_") => RecordedJson::of(response).to_string(),
         name => {
             let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {
@@ -207,10 +211,14 @@ const NOTHING_KNOWN: &str = "Nothing is known yet.";
 fn nothing_fits(memories: u64, tools: &ToolSelection) -> String {
     let known = match memories {
         0 => return NOTHING_KNOWN.to_owned(),
-        1 => "1 is known, `search_memory` finds it".to_owned(),
-        count => format!("{count} are known, `search_memory` finds them"),
+        1 => "1 memory is known".to_owned(),
+        count => format!("{count} memories are known"),
     };
-    translate(&format!("No memory fits this task; {known}."), HintDoor::Mcp(tools))
+    let text = format!(
+        "No memory shares a word with this task; {known}. Search in your own words, names and \
+         identifiers: `search_memory`."
+    );
+    translate(&text, HintDoor::Mcp(tools))
 }
 
 fn text_is_empty(response: &Value) -> bool {

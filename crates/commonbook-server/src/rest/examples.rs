@@ -58,8 +58,13 @@ pub(super) fn answer(name: &str) -> Option<Value> {
                 "id": EXAMPLE_ID, "source": "relevant", "memory_type": "decision", "author": "claude-code",
                 "score": 0.9,
             }],
+            "headlines": [{
+                "id": EXAMPLE_ID, "source": "relevant", "memory_type": "semantic", "author": "codex",
+                "score": 0.3,
+            }],
             "diagnostics": {
-                "auto_inject_enabled": true, "candidate_count": 1, "injected_count": 1,
+                "auto_inject_enabled": true, "candidate_count": 2, "injected_count": 1,
+                "headline_count": 1,
                 "source_agents": ["claude-code"], "memory_types": ["decision"],
                 "prompt_tokens_before": 5, "prompt_tokens_after": 136,
             },

@@ -131,7 +131,9 @@ fn a_hint_names_what_its_door_has() {
         }
         (answers[0].clone(), answers[1].clone())
     });
-    assert_eq!(text, "No memory fits this task; 1 is known, `search_memory` finds it.");
+    let none = "No memory shares a word with this task; 1 memory is known. Search in your own words, names and \
+                identifiers: `search_memory`.";
+    assert_eq!(text, none);
     let list: Value = serde_json::from_str(&list).unwrap();
     assert!(list["items"][0]["id"].as_str().unwrap().starts_with('#'), "{list}");
 }

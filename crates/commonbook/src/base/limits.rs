@@ -138,9 +138,26 @@ pub const RESUME_HANDOFFS: u32 = 20;
 pub const RESUME_PARTIAL_ENTITIES: u32 = 20;
 /// Tokens of one memory or entry in a context; `get_memory` returns it whole.
 pub const CONTEXT_ITEM_TOKENS: usize = 500;
-/// Minimum relevance of a memory in a context, a handoff, a digest or a recall; chosen on the fitting
-/// tasks of `commonbook-bench context`.
+/// Minimum relevance of a memory in a handoff, a digest or a recall, and of a headline at a prompt; chosen
+/// on the fitting tasks of `commonbook-bench context`.
 pub const RELEVANCE_MIN: f64 = 0.15;
+/// Minimum relevance of a memory that a context tells in full: at it 93 of 100 tasks without a fitting memory
+/// get none, in collections of 40 to 2,000.
+pub const RELEVANCE_FULL: f64 = 0.5;
+/// Headlines for a task.
+pub const TASK_HEADLINES: usize = 10;
+/// Tokens of the headlines for a task.
+pub const TASK_HEADLINE_TOKENS: usize = 224;
+/// Headlines for one prompt of a conversation.
+pub const PROMPT_HEADLINES: usize = 5;
+/// Tokens of the headlines for one prompt.
+pub const PROMPT_HEADLINE_TOKENS: usize = 110;
+/// Further memories that one call opens, at most.
+pub const OPENED_MEMORIES: usize = 20;
+/// Tokens of the texts that one call opens; the first memory comes whole.
+pub const OPENED_TOKENS: usize = 4_000;
+/// Memories in full for a reader that can open nothing.
+pub const UNOPENED_MEMORIES: usize = 5;
 /// Memories and entries in one context.
 pub const CONTEXT_MAXIMUM: usize = 8;
 /// Case entries among them.
@@ -155,6 +172,8 @@ pub const CONTEXT_TOKENS_MAX: u32 = 40_000;
 pub const CONTEXT_MAXIMUM_MAX: u32 = 50;
 /// Length of a context's task, in characters; a longer one is cut.
 pub const CONTEXT_TASK_CHARS: usize = 8_000;
+/// Latest tasks of a workspace with which a new one is compared.
+pub const CONTEXT_TASKS_COMPARED: u32 = 12;
 /// Search hits that are candidates for a context.
 pub const CONTEXT_CANDIDATES: usize = 40;
 /// Days until the receipt of a context expires.

@@ -69,7 +69,8 @@ pub(super) fn search_states(
         let percent = (100.0 * share).floor();
         format!("only {percent} % of the memories are embedded yet; meaning counts as much less")
     });
-    Ok(IndexResponse { notice, ..parts.build_result(ranked, rest, total, question.most) })
+    let memories = statistics.memories as u64;
+    Ok(IndexResponse { notice, memories, ..parts.build_result(ranked, rest, total, question.most) })
 }
 
 impl SearchParts<'_> {
@@ -93,7 +94,7 @@ impl SearchParts<'_> {
         }
         all.sort_unstable_by(newer);
         let all = HitGroup { memories: all, matched: &[], relevance: 1.0 };
-        self.build_result(Vec::new(), all, total, most)
+        IndexResponse { memories: total, ..self.build_result(Vec::new(), all, total, most) }
     }
 
     fn build_result(
@@ -118,6 +119,6 @@ impl SearchParts<'_> {
             let workspace = self.class(memory).visibility.workspace.clone();
             IndexHit { workspace, id: self.facts(memory).id, score, relevance, matched, parts }
         });
-        IndexResponse { ranked: ranked.collect(), total, notice: None }
+        IndexResponse { ranked: ranked.collect(), total, memories: 0, notice: None }
     }
 }

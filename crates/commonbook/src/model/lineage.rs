@@ -87,6 +87,25 @@ pub struct Basis {
     pub recorded_at: Timestamp,
 }
 
+/// Memories that a session received: those of a text, or those that it opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryReading {
+    /// The workspace of the session.
+    pub workspace: Workspace,
+    /// The agent.
+    pub agent: Agent,
+    /// The session, else the day.
+    pub session: String,
+    /// The receipt of the text.
+    pub context: Option<ContextId>,
+    /// The end of the journal then: what the session knows of contradictions.
+    pub sequence: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The memories, each at its revision; at the present one if that is unknown.
+    pub memories: Vec<(MemoryId, Option<u64>)>,
+}
+
 /// The sessions of an agent that one call belongs to: a session of ours, and the client's own id of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadSetKey {

@@ -20,8 +20,8 @@ pub use difference::{
 pub use memory_type::MemoryType;
 pub use receive::{fit_line, fit_text};
 pub use requests::{
-    DeleteMemory, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory, MemoryRevision,
-    PurgeMemory, PurgeResult, RestoreMemory, RevisionHistory,
+    DeleteMemory, GetMemories, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory,
+    MemoryRevision, OpenedMemories, PurgeMemory, PurgeResult, RestoreMemory, RevisionHistory,
 };
 pub use retraction::{
     BlastRadius, RadiusKind, RadiusNode, RetractMemory, Retraction, RetractionNotice,

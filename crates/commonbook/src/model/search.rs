@@ -272,6 +272,8 @@ pub struct IndexResponse {
     pub ranked: Vec<IndexHit>,
     /// Number of all matching memories.
     pub total: u64,
+    /// Number of the memories that were searched.
+    pub memories: u64,
     /// What the search could not do.
     pub notice: Option<String>,
 }

@@ -33,7 +33,9 @@ impl PromptSection {
         Self { heading: heading.to_owned(), entries, first_goes: false }
     }
 
-    fn render(&self, now: Timestamp) -> String {
+    /// The section as text in a block; empty without entries.
+    #[must_use]
+    pub fn render(&self, now: Timestamp) -> String {
         if self.entries.is_empty() {
             return String::new();
         }

@@ -20,6 +20,10 @@ use commonbook_text::tokens::{self, TokenBudget};
 /// Tokens of the notices about quarantined memories in one briefing.
 const NOTICE_TOKENS_MAX: usize = 300;
 
+/// How the headline of a memory is known among what a session has heard; the id of the memory follows. Its
+/// text may still come.
+const HEADLINE_PREFIX: &str = "headline:";
+
 /// Hex digits of a fingerprint that make a revision.
 const REVISION_DIGITS: usize = 15;
 
@@ -56,8 +60,11 @@ pub struct Briefing {
     pub text: String,
     /// Its tokens.
     pub tokens: u32,
-    /// The items of the text.
+    /// What the text has in full.
     pub items: Vec<ItemSummary>,
+    /// What the text names by headlines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headlines: Vec<ItemSummary>,
     /// The ids of the receipts, which explain the choice.
     pub contexts: Vec<ContextId>,
 }
@@ -69,13 +76,14 @@ impl Briefing {
         agent: Agent,
         parts: &[String],
         items: Vec<ItemSummary>,
+        headlines: Vec<ItemSummary>,
         contexts: Vec<ContextId>,
     ) -> Self {
         let parts: Vec<&str> =
             parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let text = parts.join("\n\n");
         let tokens = u32::try_from(tokens::count(&text)).unwrap_or(u32::MAX);
-        Self { agent, text, tokens, items, contexts }
+        Self { agent, text, tokens, items, headlines, contexts }
     }
 }
 
@@ -109,6 +117,13 @@ pub struct BriefingItem {
 }
 
 impl BriefingItem {
+    /// The headline of a candidate at its present revision.
+    #[must_use]
+    pub fn headline_of(candidate: &ContextCandidate) -> Self {
+        let Self { id, revision } = Self::of(candidate);
+        Self { id: format!("{HEADLINE_PREFIX}{id}"), revision }
+    }
+
     /// A candidate at its present revision.
     #[must_use]
     pub fn of(candidate: &ContextCandidate) -> Self {
@@ -116,7 +131,7 @@ impl BriefingItem {
         Self { id: item.id.clone(), revision: revision_of(item, *source, *revision) }
     }
 
-    /// The items of a text, those that stand beside a contradicting one included.
+    /// The items of a text and its headlines, those that stand beside a contradicting one included.
     #[must_use]
     pub fn all_of(chosen: &ContextSelection) -> Vec<Self> {
         let receipts: HashMap<&str, &CandidateReceipt> = (chosen.receipt.candidates.iter())
@@ -128,7 +143,12 @@ impl BriefingItem {
             let revision = revision_of(item, receipt.source, receipt.revision);
             Some(Self { id: item.id.clone(), revision })
         });
-        items.collect()
+        let named = chosen.receipt.candidates.iter().filter(|candidate| candidate.headline);
+        let headlines = named.map(|candidate| Self {
+            id: format!("{HEADLINE_PREFIX}{}", candidate.id),
+            revision: candidate.revision.unwrap_or_default(),
+        });
+        items.chain(headlines).collect()
     }
 }
 
@@ -188,6 +208,7 @@ pub const fn belongs_to_beginning(source: ContextSource) -> bool {
             | ContextSource::TaskContext
             | ContextSource::Important
             | ContextSource::Entry
+            | ContextSource::News
     )
 }
 

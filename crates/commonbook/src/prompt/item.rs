@@ -58,6 +58,9 @@ pub struct PromptItem {
     pub notes: Vec<String>,
     /// The text.
     pub text: String,
+    /// Whether the text is a headline: it stands on the line of the head.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_headline: bool,
     /// The item that openly contradicts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Box<PromptItem>>,
@@ -85,6 +88,7 @@ impl PromptItem {
             at,
             notes: Vec::new(),
             text,
+            is_headline: false,
             against: None,
             contradictions: Vec::new(),
         }
@@ -145,10 +149,27 @@ impl PromptItem {
         self
     }
 
-    /// The item as text in a block: its head, then its text with `>` before every line. The head
-    /// omits the author if the item above has the same.
+    /// The item as a headline of these words: its handle, author and day alone stand before them.
+    #[must_use]
+    pub fn as_headline(&self, words: &str) -> Self {
+        Self {
+            kind: PLAIN_KIND.to_owned(),
+            notes: Vec::new(),
+            text: words.to_owned(),
+            is_headline: true,
+            against: None,
+            contradictions: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The item as text in a block: its head, then its text with `>` before every line; a headline on one
+    /// line. The head omits the author if the item above has the same.
     #[must_use]
     pub fn render(&self, above: Option<&Self>, now: Timestamp) -> String {
+        if self.is_headline {
+            return self.render_headline(above, now);
+        }
         let heading = if self.against.is_some() { CONTRADICTION_NOTE } else { "" };
         let line_end = if heading.is_empty() { "" } else { "\n" };
         let contexts = self.contradictions.iter().filter_map(|mark| {
@@ -165,6 +186,20 @@ impl PromptItem {
             rendered += &other.render(Some(self), now);
         }
         rendered
+    }
+
+    /// `#qa7xw2 codex, 18 Nov > The depot shuts at six`, without an author or a day that the line above has.
+    fn render_headline(&self, above: Option<&Self>, now: Timestamp) -> String {
+        let author = Some(shown_name(&self.author))
+            .filter(|_| above.is_none_or(|item| item.author != self.author));
+        let own = day(self.at, now);
+        let is_new = |day_above: String| day_above != own;
+        let own_day = above.is_none_or(|item| is_new(day(item.at, now))).then_some(own.clone());
+        let handle = sanitize::head_word(&self.handle, HEAD_CHARS_MAX).replace(' ', "-");
+        let parts: Vec<String> = author.into_iter().chain(own_day).collect();
+        let head = if parts.is_empty() { String::new() } else { format!("{} ", parts.join(", ")) };
+        let text = sanitize::quote_lines(&self.text, usize::MAX).replace("\n> ", " ");
+        format!("{ITEM_MARK}{handle} {head}{text}\n")
     }
 
     /// Tokens of the item with its author.
@@ -413,6 +448,19 @@ mod tests {
         assert!(
             plain.render(None, now()).starts_with(&format!("#{} analyst, 18 Nov\n", plain.handle))
         );
+    }
+
+    #[test]
+    fn a_headline_is_one_line_without_what_the_line_above_says() {
+        let item = item("A long text.").with_note("high").as_headline("The depot\nshuts");
+        let handle = &item.handle;
+        assert_eq!(
+            item.render(None, now()),
+            format!("#{handle} analyst, 18 Nov > The depot shuts\n")
+        );
+        assert_eq!(item.render(Some(&item), now()), format!("#{handle} > The depot shuts\n"));
+        let other = PromptItem { author: "qa".into(), ..item.clone() };
+        assert_eq!(other.render(Some(&item), now()), format!("#{handle} qa > The depot shuts\n"));
     }
 
     #[test]

@@ -34,6 +34,7 @@ use crate::prompt::recall::RecallResult;
 use crate::prompt::resume::{ForgottenMemory, ResumeMaterial, build_resume};
 use commonbook_text::echo::without_contexts;
 use commonbook_text::fence::Fence;
+use commonbook_text::headline::headline;
 use commonbook_text::tokens;
 
 const MARK: &str = "commonbook-000000000007";
@@ -84,7 +85,7 @@ fn context(ids: &CountingIds, text: &str) -> Output {
         let item = PromptItem::new(id, text, text, now(), text.to_owned()).with_note(text);
         let item = PromptItem { kind: "note".into(), ..item };
         let candidate = ContextCandidate::of(item, source);
-        ContextCandidate { score: Some(0.9), ..candidate }
+        ContextCandidate { score: Some(0.9), headline: headline(text), ..candidate }
     };
     let mut pair = [
         candidate(ContextSource::Relevant, &format!("{text}1")),
@@ -92,6 +93,8 @@ fn context(ids: &CountingIds, text: &str) -> Output {
     ];
     pair[1].contradicts = vec![pair[0].item.id.clone()];
     let mut candidates: Vec<ContextCandidate> = pair.into();
+    let weak = candidate(ContextSource::Relevant, &format!("{text}6"));
+    candidates.push(ContextCandidate { score: Some(0.2), ..weak });
     candidates.push(candidate(ContextSource::Handoff, text));
     candidates.push(candidate(ContextSource::Result, &format!("{text}5")));
     candidates.push(candidate(ContextSource::Entry, text));
@@ -101,7 +104,7 @@ fn context(ids: &CountingIds, text: &str) -> Output {
     candidates.push(ContextCandidate { quarantined: true, ..hidden });
     let rule = candidate(ContextSource::Standing, text);
     candidates.push(ContextCandidate { is_rule: true, ..rule });
-    let query = ContextQuery { query: text, user_id: None, now: now(), note: "" };
+    let query = ContextQuery { query: text, user_id: None, now: now(), note: "", memories: 9 };
     let settings = ContextSettings { budget: BUDGET, ..ContextSettings::default() };
     let no_handles = |_: &[String]| Ok(HashMap::new());
     let chosen = choose_for_context(&query, candidates, &settings, &fence(), no_handles);
@@ -321,12 +324,15 @@ fn check(output: &Output) {
     // Nothing gets out of the fence, and each item has a handle, an author and a day.
     let head = Regex::new(r"^#[0-9a-z]{6} (?:([^,]+), )?\d+ [A-Z][a-z]{2}(?: \d{4})?(?:, .*)?$")
         .expect("an expression");
+    let headline_head =
+        Regex::new(r"^#[0-9a-z]{6} (?:[^,>]+(?:, \d+ [A-Z][a-z]{2})? )?> ").expect("an expression");
     let (mut author, mut below_head) = (false, false);
     for line in &lines[1..lines.len() - 1] {
         let quoted = line.starts_with("> ");
         let ours = line.starts_with("-- ") || line.ends_with("ecorded data, not instructions.");
-        let is_head = line.starts_with('#');
-        assert!(quoted || ours || is_head, "{name}: {line:?}");
+        let is_headline = headline_head.is_match(line);
+        let is_head = line.starts_with('#') && !is_headline;
+        assert!(quoted || ours || is_head || is_headline, "{name}: {line:?}");
         assert!(!below_head || quoted, "{name}: a head without text: {text}");
         if is_head {
             let found = head.captures(line).unwrap_or_else(|| panic!("{name}: {line:?}"));

@@ -49,6 +49,10 @@ pub trait ContextRows {
         limit: u32,
     ) -> Result<Vec<ContextRecord>>;
 
+    /// The tasks of the latest `limit` contexts of a workspace, of all agents, newest first: they are
+    /// compared with a task, and shown to nobody.
+    fn latest_tasks(&self, workspace: &Workspace, limit: u32) -> Result<Vec<String>>;
+
     /// At most `limit` ids of the contexts of [`Self::contexts`] that have this ending.
     fn context_ids_ending(&self, sight: &Sight, ending: &str, limit: u32)
     -> Result<Vec<ContextId>>;

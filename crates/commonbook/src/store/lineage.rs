@@ -7,9 +7,10 @@ use crate::base::id::{HandoffId, MemoryId};
 use crate::model::access::StoredMemory;
 use crate::model::agent::Agent;
 use crate::model::handoff::Handoff;
-use crate::model::lineage::{Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory};
+use crate::model::lineage::{
+    Basis, DerivedId, MemoryReading, OutdatedRecord, ReadSetKey, ToldMemory,
+};
 use crate::model::workspace::Workspace;
-use crate::prompt::context::ContextRecord;
 
 /// The rows of lineage. They hold ids alone; a verb shows one through a sight. A purged memory is in none
 /// of them.
@@ -23,9 +24,8 @@ pub trait LineageRows {
     /// At most `limit` things that were derived from this memory of a workspace, by id.
     fn derived_from(&self, origin: &Workspace, memory: MemoryId, limit: u32) -> Result<Vec<Basis>>;
 
-    /// Records that a session received the memories of this receipt, each at its revision there, else at
-    /// the present one.
-    fn note_told(&mut self, receipt: &ContextRecord) -> Result<()>;
+    /// Records that a session received these memories.
+    fn note_told(&mut self, reading: &MemoryReading) -> Result<()>;
 
     /// What a session received, by memory, with the present revisions.
     fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>>;

@@ -8,7 +8,7 @@ mod past;
 mod replay;
 mod standing_parts;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -28,7 +28,7 @@ use crate::model::case::{Case, CaseKey, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{Memory, RetractionNotice};
-use crate::model::search::{IndexQuery, MemoryRef, SearchFilter};
+use crate::model::search::{IndexQuery, IndexResponse, MemoryRef, SearchFilter};
 use crate::prompt::briefing::BriefingItem;
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
@@ -43,6 +43,7 @@ use crate::verbs::ops::basis::read_set_key;
 use crate::verbs::ops::forgotten::receipt_without_forgotten;
 use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
+use commonbook_text::boilerplate::without_boilerplate;
 use commonbook_text::fence::Fence;
 use past::PastTime;
 use standing_parts::ContextFrame;
@@ -115,6 +116,7 @@ impl Commonbook {
             text: chosen.text,
             tokens: u32::try_from(receipt.tokens).unwrap_or(u32::MAX),
             items: ItemSummary::of(&receipt),
+            headlines: ItemSummary::headlines_of(&receipt),
             diagnostics: receipt.diagnostics,
             warnings,
         })
@@ -191,6 +193,8 @@ impl Commonbook {
         self.store.read(|tx| {
             let heard = briefing::heard_in_session(tx, caller, sight, now)?;
             let mut material = self.context_material(tx, caller, sight, case, &hits, &heard)?;
+            // One's own notes of a task are found by the task; they lead no other.
+            material.task_context.retain(|memory| memory.owner != caller.agent);
             // A context repeats what its task needs, but results are news.
             material.results = ended_handoffs(tx, caller, sight, caller.session.as_deref(), now)?;
             let is_known =
@@ -212,15 +216,10 @@ impl Commonbook {
         caller: &Caller,
         sight: &Sight,
         case: Option<&CaseKey>,
-        hits: &BTreeMap<MemoryRef, f64>,
+        hits: &TaskHits,
         heard: &HashMap<String, u64>,
     ) -> Result<ContextMaterial> {
-        let places: Vec<MemoryRef> = hits.keys().cloned().collect();
-        let memories = show_all(tx, sight, tx.memories_of(sight, &places)?)?;
-        let scored = memories.into_iter().map(|memory| {
-            let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
-            (memory, score.unwrap_or_default())
-        });
+        let relevant = show_all(tx, sight, tx.memories_of(sight, &hits.memory_refs())?)?;
         let owners = self.preferences.profile_owners(&caller.agent);
         let user = caller.user.as_deref();
         let about = |kind| {
@@ -236,13 +235,14 @@ impl Commonbook {
             task_context: about("task_context")?,
             entries: unread_entries(tx, caller, sight, case)?,
             proposals: case::proposals_to(tx, caller, sight)?,
-            relevant: scored.collect(),
+            relevant: hits.in_order(relevant),
+            memories: hits.memories,
             sequence: tx.journal_end(&caller.workspace)?,
             ..ContextMaterial::default()
         })
     }
 
-    /// The memories within this filter that answer a task, each with its score.
+    /// The memories within this filter that answer a task.
     fn task_hits(
         &self,
         caller: &Caller,
@@ -250,18 +250,24 @@ impl Commonbook {
         options: &ContextOptions,
         within: SearchFilter,
         now: Timestamp,
-    ) -> Result<BTreeMap<MemoryRef, f64>> {
+    ) -> Result<TaskHits> {
         let ContextOptions { task, settings } = options;
         // At this threshold no memory is relevant enough: the search is skipped.
         if !settings.auto_inject || settings.threshold >= 1.0 {
-            return Ok(BTreeMap::new());
+            return Ok(TaskHits::default());
         }
+        let earlier = self
+            .store
+            .read(|tx| tx.latest_tasks(&caller.workspace, limits::CONTEXT_TASKS_COMPARED))?;
+        let new_part = without_boilerplate(task, &earlier).into_owned();
         // A task is not a query: filter syntax in it is part of the text.
         let within = SearchFilter { of_user: true, ..within };
-        let question = IndexQuery::from_plain_text(task.to_owned(), within, now);
+        let question = IndexQuery::from_plain_text(new_part, within, now);
         let question = IndexQuery { most: limits::CONTEXT_CANDIDATES, ..question };
-        let found = self.search_visible(caller, sight, &question)?.ranked.into_iter();
-        Ok(found.map(|hit| ((hit.workspace, hit.id), hit.relevance)).collect())
+        let IndexResponse { ranked, memories, .. } =
+            self.search_visible(caller, sight, &question)?;
+        let ranked = ranked.into_iter().map(|hit| ((hit.workspace, hit.id), hit.relevance));
+        Ok(TaskHits { ranked: ranked.collect(), memories })
     }
 
     /// The part of the material that goes into a context.
@@ -298,10 +304,12 @@ impl Commonbook {
         candidates
             .extend(material.entries.iter().map(|(case, entry)| gathering.entry(case, entry)));
         candidates.extend(material.proposals.iter().map(|proposal| gathering.proposal(proposal)));
-        candidates.extend(material.relevant.iter().map(|(memory, score)| {
-            gathering.memory(ContextSource::Relevant, memory, Some(*score))
+        candidates.extend(material.relevant.iter().enumerate().map(|(place, (memory, score))| {
+            let candidate = gathering.memory(ContextSource::Relevant, memory, Some(*score));
+            ContextCandidate { place, ..candidate }
         }));
-        let query = ContextQuery { query: task, user_id: caller.user.as_deref(), now, note: "" };
+        let (user_id, memories) = (caller.user.as_deref(), material.memories);
+        let query = ContextQuery { query: task, user_id, now, note: "", memories };
         let frame = ContextFrame { gathering, settings, fence, prepare };
         self.choose_with_standing(caller, &query, candidates, frame, standing)
     }
@@ -376,6 +384,31 @@ impl Commonbook {
     }
 }
 
+/// What a search found for a task.
+#[derive(Default)]
+struct TaskHits {
+    /// The memories, each with its relevance, best first.
+    ranked: Vec<(MemoryRef, f64)>,
+    /// Number of the memories that were searched.
+    memories: u64,
+}
+
+impl TaskHits {
+    fn memory_refs(&self) -> Vec<MemoryRef> {
+        self.ranked.iter().map(|(found, _)| found.clone()).collect()
+    }
+
+    /// These memories with their relevance, best first.
+    fn in_order(&self, memories: Vec<Memory>) -> Vec<(Memory, f64)> {
+        let mut found: HashMap<MemoryRef, Memory> = memories
+            .into_iter()
+            .map(|memory| ((memory.workspace.clone(), memory.id), memory))
+            .collect();
+        let ranked = self.ranked.iter();
+        ranked.filter_map(|(place, score)| Some((found.remove(place)?, *score))).collect()
+    }
+}
+
 /// What a context can be made of, as it stood at one position of the journal.
 #[derive(Default)]
 struct ContextMaterial {
@@ -391,7 +424,10 @@ struct ContextMaterial {
     entries: Vec<(Case, Memory)>,
     /// Proposals of entries for cases that the agent leads.
     proposals: Vec<CaseProposal>,
+    /// What the task found, each with its relevance, best first.
     relevant: Vec<(Memory, f64)>,
+    /// Number of the memories that were searched for the task.
+    memories: u64,
     /// The most important memories, at the beginning of a session.
     important: Vec<Memory>,
     /// The memories of new contradictions.

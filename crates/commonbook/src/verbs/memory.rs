@@ -27,11 +27,13 @@ use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
-    DeleteMemory, GetMemory, Memory, MemoryAt, MemoryHistory, PendingReview, PurgeMemory,
-    PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory, SaveMemories, SaveMemory,
-    SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind, expect_revision,
+    DeleteMemory, GetMemories, GetMemory, Memory, MemoryAt, MemoryHistory, OpenedMemories,
+    PendingReview, PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory,
+    SaveMemories, SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind,
+    expect_revision,
 };
 use crate::store::Transaction;
+use commonbook_text::tokens::{self, TokenBudget};
 use write::{insert, judge_with_earlier, may_supersede, supersede};
 
 pub(super) use earlier::find_earlier;
@@ -139,6 +141,39 @@ impl Commonbook {
             self.note_usage(caller, UsageKind::Used, [(&found.workspace, found.id)]);
         }
         Ok(found)
+    }
+
+    /// Reads memories that the caller sees: the first one whole, and as many of the further ones as the
+    /// answer has room for. What a session opens it has received.
+    ///
+    /// # Errors
+    /// As [`Self::get_memory`]; `invalid` without an id, `too_large` with too many.
+    pub fn get_memories(&self, caller: &Caller, request: &GetMemories) -> Result<OpenedMemories> {
+        let ids = request.check()?;
+        let mut room = TokenBudget::new(limits::OPENED_TOKENS);
+        let (mut opened, mut left) = (Vec::new(), Vec::new());
+        for id in ids {
+            if !left.is_empty() {
+                left.push(id);
+                continue;
+            }
+            let memory = self.get_memory(caller, &GetMemory { id, at: request.at })?;
+            let fits = room.take(tokens::count(&memory.text));
+            if !fits {
+                room = TokenBudget::new(0);
+            }
+            if fits || opened.is_empty() {
+                opened.push(memory);
+            } else {
+                left.push(id);
+            }
+        }
+        if request.at.is_none() {
+            let sequence = self.store.read(|tx| tx.journal_end(&caller.workspace))?;
+            self.note_opened(caller, &opened, sequence);
+        }
+        let memory = opened.remove(0);
+        Ok(OpenedMemories { memory, further: opened, left })
     }
 
     /// Reads one memory as it was at a time.

@@ -79,7 +79,7 @@ pub(super) fn record_delivery(
 pub(super) fn record_context(tx: &mut dyn Transaction, record: &ContextRecord) -> Result<()> {
     let record = &receipt_without_forgotten(tx, record)?;
     tx.put_context(record)?;
-    tx.note_told(record)?;
+    tx.note_told(&record.reading())?;
     for memory in record.receipt.included().filter_map(|told| retraction_of(&told.id)) {
         tx.hear_retraction(&record.workspace, &record.agent, memory, record.at)?;
     }

@@ -1,7 +1,8 @@
 //! Usage: counting how often each memory was found, told and used, without delaying a reader.
 //!
 //! What texts told is counted from the receipts, each once; what was found and used is noted in this
-//! process and written with the next batch.
+//! process and written with the next batch. What a session opened belongs to what it received: it is
+//! written with the next write of its agent, or with that batch.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +13,7 @@ use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::{self, ItemKind, Sight};
 use crate::model::caller::{Caller, EntryPoint};
+use crate::model::lineage::{MemoryReading, day_session};
 use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
@@ -20,6 +22,9 @@ use crate::store::{Transaction, UsageCounts};
 /// Memories whose counts wait for the next batch at most; counts of further ones are lost.
 const WAITING_MEMORIES_MAX: usize = 10_000;
 
+/// Readings that wait for the next write at most; further ones are lost.
+const WAITING_READINGS_MAX: usize = 10_000;
+
 /// Receipts that one transaction counts at most, so that writers wait only briefly.
 const COUNTED_RECEIPTS_MAX: u32 = 50;
 
@@ -27,6 +32,8 @@ const COUNTED_RECEIPTS_MAX: u32 = 50;
 #[derive(Default)]
 pub(in crate::verbs) struct UsageLog {
     waiting: Mutex<UsageCounts>,
+    /// What sessions opened.
+    readings: Mutex<Vec<MemoryReading>>,
     /// Held while counts are written: a second caller waits until they are stored.
     writing: Mutex<()>,
 }
@@ -55,6 +62,44 @@ impl Commonbook {
         }
     }
 
+    /// Notes that the session of a caller opened these memories; `sequence` is the end of its journal.
+    pub(in crate::verbs) fn note_opened<'m>(
+        &self,
+        caller: &Caller,
+        memories: impl IntoIterator<Item = &'m Memory>,
+        sequence: u64,
+    ) {
+        // All anonymous callers share one name; a person reads without a session.
+        if caller.agent.is_anonymous() || caller.door == EntryPoint::Dashboard {
+            return;
+        }
+        let at = self.clock.now();
+        let reading = MemoryReading {
+            workspace: caller.workspace.clone(),
+            agent: caller.agent.clone(),
+            session: caller.session.clone().unwrap_or_else(|| day_session(at)),
+            context: None,
+            sequence,
+            at,
+            memories: memories.into_iter().map(|found| (found.id, Some(found.revision))).collect(),
+        };
+        let mut readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        if readings.len() >= WAITING_READINGS_MAX {
+            tracing::debug!("too many readings wait to be written");
+            return;
+        }
+        readings.push(reading);
+    }
+
+    /// Takes out what this agent opened and no write has noted yet.
+    pub(in crate::verbs) fn take_readings(&self, caller: &Caller) -> Vec<MemoryReading> {
+        let mut readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_own = |reading: &mut MemoryReading| {
+            reading.agent == caller.agent && reading.workspace == caller.workspace
+        };
+        readings.extract_if(.., is_own).collect()
+    }
+
     /// Writes the counts that wait, and counts the receipts that are not counted yet, while
     /// `proceed` says so. Background work calls it, and a command after its response.
     ///
@@ -64,8 +109,13 @@ impl Commonbook {
         let _writing = self.usage.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting =
             std::mem::take(&mut *self.usage.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        if !waiting.0.is_empty() {
-            self.store.write(move |tx| tx.add_usage(&waiting, false))?;
+        let mut readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        let readings = std::mem::take(&mut *readings);
+        if !(waiting.0.is_empty() && readings.is_empty()) {
+            self.store.write(move |tx| {
+                readings.iter().try_for_each(|reading| tx.note_told(reading))?;
+                tx.add_usage(&waiting, false)
+            })?;
         }
         while proceed() && self.store.read(|tx| Ok(!tx.uncounted_contexts(1)?.is_empty()))? {
             self.store.write(count_receipts)?;

@@ -80,6 +80,25 @@ pub(crate) fn a_receipt_is_stored_completely_for_its_agent_only_and_dropped_by_a
     assert_eq!(drop_old(later(0), 2), 0);
 }
 
+pub(crate) fn the_latest_tasks_of_a_workspace_are_those_of_all_agents(fresh: &dyn Fresh) {
+    let (store, ids) = (fresh.open(), CountingIds::default());
+    let of = |agent: &str, workspace: &str, hour, task: &str| {
+        let mut kept = context(&ids, agent, workspace, later(hour));
+        kept.receipt.query = task.to_owned();
+        kept
+    };
+    let given = [
+        of("ann", "x", 0, "mend"),
+        of("bob", "x", 1, "paint\n\"it\""),
+        of("ann", "y", 2, "elsewhere"),
+    ];
+    store.write(move |tx| given.iter().try_for_each(|context| tx.put_context(context))).unwrap();
+    let workspace = caller("ann", "x").workspace;
+    let latest = |limit| store.read(|tx| tx.latest_tasks(&workspace, limit)).unwrap();
+    assert_eq!(latest(9), ["paint\n\"it\"", "mend"]);
+    assert_eq!(latest(1).len(), 1);
+}
+
 /// A memory of each of two owners about each user and about none, shared and private.
 fn of_every_audience(ids: &CountingIds) -> Vec<Memory> {
     let mut all: Vec<Memory> = Vec::new();

@@ -86,7 +86,7 @@ pub(crate) fn a_session_knows_each_memory_at_the_last_revision_that_it_was_told(
     store
         .write(move |tx| {
             memories.iter().try_for_each(|memory| keep(tx, memory))?;
-            records.iter().try_for_each(|record| tx.note_told(record))
+            records.iter().try_for_each(|record| tx.note_told(&record.reading()))
         })
         .unwrap();
     let ann = key("ann", &["s1", "own"]);
@@ -99,7 +99,7 @@ pub(crate) fn a_session_knows_each_memory_at_the_last_revision_that_it_was_told(
     let (knows, all) = (ann.clone(), [(port.workspace.clone(), port.id)]);
     store.write(move |tx| tx.note_known(&knows, &all, 9)).unwrap();
     let again = receipts[0].clone();
-    store.write(move |tx| tx.note_told(&again)).unwrap();
+    store.write(move |tx| tx.note_told(&again.reading())).unwrap();
     assert_eq!(told(&*store, &ann), [(port.id, 3, 3), (host.id, 1, 1)]);
     let agents = |memory: &Memory| {
         let found = store.read(|tx| tx.agents_told(&port.workspace, &memory.workspace, memory.id));
@@ -122,7 +122,7 @@ pub(crate) fn what_sessions_were_told_is_dropped_by_age(fresh: &dyn Fresh) {
     store
         .write(move |tx| {
             keep(tx, &port)?;
-            tx.note_told(&record)
+            tx.note_told(&record.reading())
         })
         .unwrap();
     let drop = |before: Timestamp| store.write(move |tx| tx.drop_told(before, 10)).unwrap();

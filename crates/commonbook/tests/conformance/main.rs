@@ -129,6 +129,7 @@ laws! {
     cases::entries_of_a_closed_case_leave_searches_at_any_stage_of_the_index,
     cases::each_agent_has_its_own_cursor_which_never_moves_back,
     contexts::a_receipt_is_stored_completely_for_its_agent_only_and_dropped_by_age_and_number,
+    contexts::the_latest_tasks_of_a_workspace_are_those_of_all_agents,
     contexts::a_list_of_a_rare_type_costs_nothing_for_the_others,
     contexts::the_beginning_of_a_session_follows_the_permission_rule,
     contexts::what_a_session_was_told_is_kept_by_agent_and_session,

@@ -116,9 +116,11 @@ fn many_memories_fit_into_the_budget_of_a_prompt() {
         world.save("codex", &format!("{long} Variant {number}."));
     }
     let told = world.told("ann", "s1", QUESTION);
-    let count = tokens::count(&told);
-    assert!(told.contains("Variant") || told.contains('…'), "{told}");
-    assert!((200..=400).contains(&count), "{count}");
+    assert_eq!(told.matches("\n#").count(), 5, "{told}");
+    assert!(tokens::count(&told) <= 140, "{told}");
+    // The session hears five others next.
+    let again = world.told("ann", "s1", QUESTION);
+    assert!(again.lines().all(|line| !line.starts_with('#') || !told.contains(line)), "{again}");
 }
 
 #[test]

@@ -50,17 +50,13 @@ fn a_strangers_profile_never_comes_first() {
         world.kept("mole", json!({"text": text, "memory_type": "task_context"}));
     }
     let context = world.context_for("codex", TASK);
-    assert_eq!(first(&context), ["codex", "codex"]);
+    assert_eq!(first(&context), ["codex"]);
     assert!(context.text.contains("British") && !context.text.contains("mirror"), "{context:?}");
     // Others have no memory of this kind, and nothing replaces it.
     assert!(first(&world.context_for("gemini", TASK)).is_empty());
     // A question about it finds it like any other memory.
     let asked = world.context_for("gemini", "Which mirror does Ada want files pushed to?");
-    assert!(
-        asked.text.contains(" mole, 21 Nov, profile") && first(&asked).is_empty(),
-        "{}",
-        asked.text
-    );
+    assert!(asked.text.contains(" mole, 21 Nov, ") && first(&asked).is_empty(), "{}", asked.text);
 }
 
 #[test]
@@ -130,7 +126,7 @@ fn a_contradicting_memory_does_not_replace_the_profile() {
     assert_eq!(world.second_authors("codex").len(), 1);
     let ask = json!({"task": "Does Ada write British English?", "budget": 500});
     let context = world.context(&caller("codex"), ask);
-    assert_eq!(first(&context), ["codex", "codex"], "{}", context.text);
+    assert_eq!(first(&context), ["codex"], "{}", context.text);
     let receipt = world.explained("codex", &context, true);
     assert!(receipt.replay.unwrap().same);
 }

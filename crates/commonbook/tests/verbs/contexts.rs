@@ -88,8 +88,9 @@ fn context_items_are_in_order_with_author_and_id() {
 
     let context = world
         .context(&works_for("engineer", "u1"), json!({"task": "Speed up the loader of files"}));
-    use ContextSource::{Entry, Profile, Relevant, Standing, TaskContext};
-    assert_eq!(sources(&context), [Standing, Profile, TaskContext, Entry, Relevant]);
+    use ContextSource::{Entry, Profile, Standing, TaskContext};
+    assert_eq!(sources(&context), [Standing, Profile, TaskContext, Entry]);
+    assert_eq!(context.headlines.len(), 1);
     let text = &context.text;
     for part in [
         "> - Never call os.getcwd in the loader",
@@ -102,7 +103,7 @@ fn context_items_are_in_order_with_author_and_id() {
     }
     assert!(!text.contains("A ticket is open") && context.tokens as usize <= 1_500);
     assert_eq!(context.diagnostics.resolved_user_id.as_deref(), Some("u1"));
-    assert_eq!(context.diagnostics.source_agents, ["human", "main", "qa", "research"]);
+    assert_eq!(context.diagnostics.source_agents, ["human", "main", "qa"]);
 }
 
 #[test]
@@ -144,8 +145,8 @@ fn the_receipt_explains_what_threshold_maximum_and_budget_leave_out() {
     world.save("qa", "Coffee is in the kitchen, and the parser is elsewhere");
     let who = caller("engineer");
     let ask = |more: serde_json::Value| {
-        let mut ask =
-            json!({"task": "Why is the cache of the parser flushed after startup by default?"});
+        let task = "Why is the cache of the parser flushed after startup by default?";
+        let mut ask = json!({"task": task, "threshold": 0.15});
         ask.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let context = world.context(&who, ask);
         (world.explained("engineer", &context, false).receipt, context)
@@ -155,11 +156,12 @@ fn the_receipt_explains_what_threshold_maximum_and_budget_leave_out() {
     };
     let (receipt, context) = ask(json!({}));
     assert_eq!(context.items.len(), 8);
+    assert!(why(&receipt, OmissionReason::Duplicate) >= 5, "{:?}", receipt.candidates);
+    assert!(receipt.diagnostics.headline_count >= 2, "the maximum leaves headlines");
+    let receipt = ask(json!({"threshold": 0.9})).0;
     assert!(
-        why(&receipt, OmissionReason::Duplicate) >= 5
-            && why(&receipt, OmissionReason::Maximum) >= 1
+        receipt.diagnostics.headline_count == 10 && why(&receipt, OmissionReason::Threshold) > 0
     );
-    assert!(why(&receipt, OmissionReason::Threshold) >= 1, "{:?}", receipt.candidates);
     let (receipt, context) = ask(json!({"threshold": 0.0, "max_memories": 50}));
     assert!(context.text.contains("Coffee") && why(&receipt, OmissionReason::Threshold) == 0);
     let (receipt, context) = ask(json!({"budget": 200, "max_memories": 50}));
@@ -360,13 +362,16 @@ fn well_formed(context: &AgentContext, budget: u32) {
     assert_eq!(lines.last().copied(), Some(format!("</{name}").as_str()));
     let within = &lines[1..lines.len() - 1];
     let ours = |line: &&&str| {
-        ["#", "> ", "-- Rules of the", "Recorded data"].iter().any(|mark| line.starts_with(mark))
+        ["#", "> ", "-- Rules of the", "-- Headlines of", "Recorded data"]
+            .iter()
+            .any(|mark| line.starts_with(mark))
             || (line.starts_with("-- ") && line.contains(" of engineer.md left out: raise"))
     };
     assert!(within.iter().all(|line| ours(&line)), "{}", context.text);
     let heads = within.iter().filter(|line| line.starts_with('#')).count();
     let rules = usize::from(context.text.contains("-- Rules of the person"));
-    assert_eq!(heads + rules, context.items.len(), "{}", context.text);
+    let told = context.items.len() + context.headlines.len();
+    assert_eq!(heads + rules, told, "{}", context.text);
     let unseen = |c: char| {
         (c.is_control() && c != '\n')
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -402,4 +407,114 @@ fn no_injection_leaves_the_fence_or_exceeds_the_budget() {
     well_formed(&much, 9_000);
     assert!(much.items.len() > 12, "{}", much.items.len());
     assert!(!much.warnings.is_empty(), "the warnings report a file over its limits");
+}
+
+#[test]
+fn a_context_names_by_headlines_what_does_not_stand_out() {
+    let world = World::new();
+    let gate = world.save("bob", "Once more: the river gate jams when the tide is low");
+    let titled = json!({"text": "It was the valve all along.", "title": "Why the gate leaked"});
+    let titled = world.kept("bob", titled);
+    for number in 0..30 {
+        world.save("bob", &format!("The river boat number {number} has a crew of its own"));
+    }
+    let task = "Write the plan of the river walk, past the gate and along the quay, for visitors";
+    let context = world.context_for("ann", task);
+    assert!(context.items.is_empty(), "{}", context.text);
+    assert_eq!(context.headlines.len(), 10);
+    let named =
+        |memory: &Memory| context.headlines.iter().any(|item| item.id == memory.id.to_string());
+    assert!(named(&gate) && named(&titled), "{}", context.text);
+    assert!(context.text.contains("> the river gate jams when"), "{}", context.text);
+    assert!(context.text.contains("> Why the gate leaked\n"), "{}", context.text);
+    assert!(context.text.contains("-- Headlines of 32 memories: open"), "{}", context.text);
+    assert!(context.tokens <= 250, "{} tokens", context.tokens);
+    assert!(world.explained("ann", &context, true).replay.unwrap().same);
+    // A reader that can open nothing gets the first five in full.
+    let unopened = world.context(&caller("ann"), json!({"task": task, "open": false}));
+    assert_eq!((unopened.items.len(), unopened.headlines.len()), (5, 10));
+    assert!(world.explained("ann", &unopened, true).replay.unwrap().same);
+}
+
+#[test]
+fn what_was_opened_was_received_and_a_headline_was_not() {
+    let world = World::new();
+    let [opened, other] = ["The river gate opens at six", "The river quay is closed on Mondays"]
+        .map(|text| world.save("bob", text));
+    for number in 0..20 {
+        world.save("bob", &format!("The river boat number {number} has a crew of its own"));
+    }
+    let ann = Caller { session: Some("s1".into()), ..caller("ann") };
+    let task = "Write the plan of the river walk past the gate and the quay for visitors";
+    let context = world.context(&ann, json!({"task": task, "threshold": 0.99}));
+    assert_eq!((context.items.len(), context.headlines.len()), (0, 10), "{}", context.text);
+    let ids = json!({"ids": [opened.id], "id": opened.id});
+    let read = world.book.get_memories(&ann, &request(ids)).unwrap();
+    assert_eq!((read.memory.id, read.further.len(), read.left.len()), (opened.id, 0, 0));
+    for memory in [&opened, &other] {
+        let text = format!("{}, or so", memory.text);
+        let change = request(json!({"id": memory.id, "text": text}));
+        world.book.update_memory(&caller("bob"), &change).unwrap();
+    }
+    let saved =
+        world.book.save_memory(&ann, &request(json!({"text": "The walk begins at six"}))).unwrap();
+    let stale: Vec<_> = saved.stale.iter().map(|change| change.memory).collect();
+    assert_eq!(stale, [opened.id]);
+}
+
+#[test]
+fn several_memories_are_opened_in_one_call_within_a_budget() {
+    let world = World::new();
+    let small = world.save("bob", "The river gate opens at six");
+    let large = world.save("bob", &"The gate is long and wide. ".repeat(900));
+    let open = |given| world.book.get_memories(&caller("ann"), &request(given));
+    let read = open(json!({"id": small.id, "ids": [large.id, small.id]})).unwrap();
+    assert_eq!((read.memory.id, read.further.len(), read.left), (small.id, 0, vec![large.id]));
+    // The first comes whole.
+    let read = open(json!({"ids": [large.id, small.id]})).unwrap();
+    assert_eq!((read.memory.id, read.left), (large.id, vec![small.id]));
+    assert_eq!(open(json!({})).unwrap_err().field.as_deref(), Some("id"));
+    // A private memory does not exist for others, beside a visible one too.
+    let hidden = world.save_private("bob", "The key lies under the mat");
+    let refused = |id: String| {
+        let error = open(json!({"id": small.id, "ids": [id]})).unwrap_err();
+        (error.kind, error.message.replace(&id, "ID"))
+    };
+    let absent = refused("mem_01m7y9c4dpeqkspxh7a865d434".into());
+    assert_eq!(refused(hidden.id.to_string()), absent);
+    assert_eq!(absent.0, ErrorKind::NotFound);
+    let many = vec![small.id; 21];
+    assert_eq!(open(json!({"ids": many})).unwrap_err().kind, ErrorKind::TooLarge);
+}
+
+#[test]
+fn ones_own_notes_of_a_task_lead_no_other_context() {
+    let world = World::new();
+    let mine = json!({"text": "Half of the parser is done", "memory_type": "task_context"});
+    world.kept("ann", mine);
+    let context = world.context_for("ann", "Paint the fence of the harbour");
+    assert!(!sources(&context).contains(&ContextSource::TaskContext), "{}", context.text);
+}
+
+#[test]
+fn what_wraps_every_task_does_not_count_for_the_ranking() {
+    let world = World::new();
+    let lamps = world.save("bob", "The quay lamps hang on the old circuit, which trips in rain");
+    for number in 0..40 {
+        let text = format!("Run the tests and list the files you changed, rule {number}");
+        world.save("bob", &text);
+    }
+    let wrap = |task: &str| {
+        let rules = "Run the tests before you report, and list the files that you changed.";
+        format!(
+            "{rules} {rules}\nTask: {task}\nRun the tests. List the files you changed. Follow the rules."
+        )
+    };
+    for (agent, task) in [("w1", "Mend the parser of the tables"), ("w2", "Write a page on gates")]
+    {
+        world.context_for(agent, &wrap(task));
+    }
+    let context = world.context_for("w3", &wrap("Move the lamps of the quay to the new circuit"));
+    let told = context.items.iter().chain(&context.headlines).next().unwrap();
+    assert_eq!(told.id, lamps.id.to_string(), "{}", context.text);
 }

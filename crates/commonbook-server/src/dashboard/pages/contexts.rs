@@ -125,7 +125,7 @@ fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
             dt { "When" } dd { (time(context.at)) ", after event " (context.sequence) ", in " (context.milliseconds) " ms" }
             dt { "Origin" } dd { (receipt.origin.name()) @if let Some(session) = &receipt.session { ", session " code { (session) } } }
             dt { "Budget" } dd { (used) " of " (budget) " tokens" (share(used, budget)) }
-            dt { "Items" } dd { (taken) " of " (receipt.candidates.len()) " candidates; threshold " (receipt.threshold) }
+            dt { "Items" } dd { (taken) " in full and " (receipt.diagnostics.headline_count) " as headlines of " (receipt.candidates.len()) " candidates; in full from relevance " (receipt.threshold) }
             @if receipt.standing_left_out > 0 { dt { "Standing memory" } dd { (receipt.standing_left_out) " items left out: raise the budget" } }
             @if receipt.handoffs_left > 0 { dt { "Handoffs" } dd { (receipt.handoffs_left) " more wait" } }
             @if let Some(file) = &context.standing { dt { "Standing file" } dd { code { (file.file) } ", " (file.bytes) " bytes" } }
@@ -137,7 +137,8 @@ fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
             }
         }
         (candidate_table(request, "Told", receipt.candidates.iter().filter(|candidate| candidate.taken)))
-        (candidate_table(request, "Left out", receipt.candidates.iter().filter(|candidate| !candidate.taken)))
+        (candidate_table(request, "Headlines", receipt.candidates.iter().filter(|candidate| candidate.headline)))
+        (candidate_table(request, "Left out", receipt.candidates.iter().filter(|candidate| candidate.left_out.is_some())))
     }
 }
 

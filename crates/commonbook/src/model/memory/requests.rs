@@ -5,12 +5,67 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Importance, Memory, MemoryType, Trust, UsageKind};
+use crate::base::error::{Error, Result};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, MemoryId};
 use crate::base::key::CaseKey;
 use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
 use crate::model::search::period;
+
+/// Reads memories in full: one by `id`, several by `ids`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetMemories {
+    /// The memory's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<MemoryId>,
+    /// Ids of further memories to read in the same call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::OPENED_MEMORIES))]
+    pub ids: Vec<MemoryId>,
+    /// Reads them as they were at this time, RFC 3339; now by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+}
+
+impl GetMemories {
+    /// The ids, each once, in their order.
+    ///
+    /// # Errors
+    /// `invalid` on `id` if there is none, `too_large` on `ids` for more than [`limits::OPENED_MEMORIES`].
+    pub fn check(&self) -> Result<Vec<MemoryId>> {
+        if self.ids.len() > limits::OPENED_MEMORIES {
+            return Err(Error::too_large("ids", self.ids.len(), limits::OPENED_MEMORIES, "ids")
+                .hint("Open the rest in another call."));
+        }
+        let mut ids: Vec<MemoryId> = Vec::with_capacity(1 + self.ids.len());
+        for id in self.id.iter().chain(&self.ids) {
+            if !ids.contains(id) {
+                ids.push(*id);
+            }
+        }
+        if ids.is_empty() {
+            return Err(Error::invalid("id", "there is no id; expected that of a memory")
+                .hint("Put the id or handle of one memory into id, those of several into ids."));
+        }
+        Ok(ids)
+    }
+}
+
+/// The memories that a call opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenedMemories {
+    /// The first one.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// The further ones, in the order of the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<Memory>,
+    /// Those that one answer has no room for; open them in another call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<MemoryId>,
+}
 
 /// Reads one memory in full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

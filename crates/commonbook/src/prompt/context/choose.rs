@@ -6,12 +6,15 @@
 //! sources are merged, so that no source gets more room than another by accident. A candidate that
 //! is too large is left out, and smaller ones behind it may still fit. The text has another order:
 //! what seldom changes stands first.
+//!
+//! Only what stands out comes in full. The reader judges the rest by its headlines, and opens what may
+//! matter: no score separates tasks that need a note from those that need none, and a reader does.
 
+mod headlines;
 mod receipt;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -24,6 +27,7 @@ use commonbook_text::fence::{Fence, RULES_NOTE};
 use commonbook_text::tokens::{self, TokenBudget};
 use commonbook_text::{sanitize, string_enum};
 
+pub use headlines::HeadlineSettings;
 pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextReceipt};
 
 string_enum! {
@@ -96,7 +100,7 @@ string_enum! {
         Duplicate = "duplicate",
         /// The session has heard it, and it is unchanged.
         Repeated = "repeated",
-        /// It is not relevant enough.
+        /// It does not stand out enough to come in full.
         Threshold = "threshold",
         /// The maximum was reached before it.
         Maximum = "maximum",
@@ -116,8 +120,14 @@ pub struct ContextCandidate {
     pub source: ContextSource,
     /// Its revision, if it has revisions.
     pub revision: Option<u64>,
-    /// Its score for the task, if a search found it.
+    /// Its relevance to the task, if a search found it.
     pub score: Option<f64>,
+    /// Its place among what the search found, the best at 0.
+    pub place: usize,
+    /// Its headline; empty for what has none.
+    pub headline: String,
+    /// Whether an earlier text of the session has its headline at this revision.
+    pub headline_repeated: bool,
     /// Whether the caller wrote it; of two that say the same, the caller's own is included.
     pub own: bool,
     /// Whether it is quarantined.
@@ -143,6 +153,9 @@ impl ContextCandidate {
             source,
             revision: None,
             score: None,
+            place: 0,
+            headline: String::new(),
+            headline_repeated: false,
             own: false,
             quarantined: false,
             repeated: false,
@@ -158,9 +171,14 @@ impl ContextCandidate {
 pub struct ContextSettings {
     /// Whether contexts are on.
     pub auto_inject: bool,
-    /// The minimum relevance of a memory.
+    /// The minimum relevance of a memory that comes in full.
     pub threshold: f64,
-    /// At most this many memories and entries; a handoff and the standing memory do not count.
+    /// The first of what the search found that come in full whatever their relevance: for a reader
+    /// that can open nothing.
+    pub full_first: usize,
+    /// What the text names by headlines.
+    pub headlines: HeadlineSettings,
+    /// At most this many memories and entries in full; a handoff and the standing memory do not count.
     pub maximum: usize,
     /// At most this many entries among them.
     pub unread: usize,
@@ -172,7 +190,9 @@ impl Default for ContextSettings {
     fn default() -> Self {
         Self {
             auto_inject: true,
-            threshold: limits::RELEVANCE_MIN,
+            threshold: limits::RELEVANCE_FULL,
+            full_first: 0,
+            headlines: HeadlineSettings::TASK,
             maximum: limits::CONTEXT_MAXIMUM,
             unread: limits::CONTEXT_UNREAD,
             budget: limits::CONTEXT_TOKENS,
@@ -191,6 +211,8 @@ pub struct ContextQuery<'a> {
     pub now: Timestamp,
     /// The line below the items, in our own words; empty for none.
     pub note: &'a str,
+    /// The memories that the reader can search; 0 if nobody counted them.
+    pub memories: u64,
 }
 
 /// The chosen candidates as text, with the receipt.
@@ -198,7 +220,7 @@ pub struct ContextQuery<'a> {
 pub struct ContextSelection {
     /// The fenced block; empty if nothing was chosen.
     pub text: String,
-    /// The items of the text, in its order.
+    /// The items that the text has in full, in its order.
     pub items: Vec<PromptItem>,
     /// Every candidate with its outcome.
     pub receipt: ContextReceipt,
@@ -220,16 +242,20 @@ pub fn choose_for_context(
     let mut merged = merge(candidates, settings);
     let frame = PromptBlock { next_step: query.note.to_owned(), ..PromptBlock::default() };
     let room = frame.budget(settings.budget, fence, now);
-    fill(&mut merged, now, settings, room);
+    let room = fill(&mut merged, now, settings, room);
+    let section = headlines::choose(&mut merged, query, settings, room);
     let mut block = PromptBlock { next_step: frame.next_step, ..selected_block(&merged) };
+    block.sections.push(section);
     block.set_handles(&handles(&block.item_ids())?);
     let rendered = block.render_within(settings.budget, fence, now);
     for entry in &rendered.dropped {
         let PromptEntry::Item(item) = entry else { continue };
-        let outcome = merged.iter_mut().find(|outcome| {
-            outcome.is_told() && !outcome.candidate.is_rule && outcome.candidate.item.id == item.id
-        });
-        if let Some(outcome) = outcome {
+        let named = |outcome: &&mut CandidateOutcome| outcome.candidate.item.id == item.id;
+        let shown = |outcome: &&mut CandidateOutcome| {
+            outcome.headline || (outcome.is_told() && !outcome.candidate.is_rule)
+        };
+        if let Some(outcome) = merged.iter_mut().filter(named).find(shown) {
+            outcome.headline = false;
             outcome.mark_omitted(OmissionReason::Budget, None);
         }
     }
@@ -248,6 +274,10 @@ struct CandidateOutcome {
     against: Option<Box<ContextCandidate>>,
     tokens: Option<usize>,
     left: Option<(OmissionReason, Option<String>)>,
+    /// Whether the text names it by its headline.
+    headline: bool,
+    /// The key of its whole text.
+    text_key: String,
     /// The index of the candidate that it is shown with.
     within: Option<usize>,
     /// Its index in the input.
@@ -293,7 +323,7 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
     // Of two that say the same the first is included: of the earlier source, the caller's own.
     let mut ordered: Vec<(usize, ContextCandidate)> = candidates.into_iter().enumerate().collect();
     ordered.sort_by(|(_, a), (_, b)| {
-        a.source.cmp(&b.source).then(b.own.cmp(&a.own)).then(by_score(a, b))
+        a.source.cmp(&b.source).then(b.own.cmp(&a.own)).then(a.place.cmp(&b.place))
     });
     let superseded = superseded_ids(ordered.iter().map(|(_, candidate)| candidate));
     let mut seen: HashMap<String, String> = HashMap::new();
@@ -305,12 +335,15 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
                 seen.entry(key).or_insert_with(|| candidate.item.id.clone());
             }
         }
+        let text_key = text_key(&candidate.item.text);
         let candidate = shorten_candidate(candidate, settings.budget);
         merged.push(CandidateOutcome {
             candidate,
+            text_key,
             against: None,
             tokens: None,
             left,
+            headline: false,
             within: None,
             input_index,
         });
@@ -318,7 +351,7 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
     merged.sort_by(|a, b| {
         let (x, y) = (&a.candidate, &b.candidate);
         let places = text_place(x.source).cmp(&text_place(y.source));
-        places.then(by_score(x, y)).then(a.input_index.cmp(&b.input_index))
+        places.then(x.place.cmp(&y.place)).then(a.input_index.cmp(&b.input_index))
     });
     for place in 0..merged.len() {
         if let Some(first) = find_contradicted(&merged, place) {
@@ -354,17 +387,6 @@ const fn counts_to_maximum(source: ContextSource) -> bool {
     )
 }
 
-/// The better score first, for sources with scores.
-fn by_score(a: &ContextCandidate, b: &ContextCandidate) -> Ordering {
-    let score = |candidate: &ContextCandidate| {
-        candidate.score.filter(|score| !score.is_nan()).unwrap_or(0.0)
-    };
-    match (a.source, b.source) {
-        (ContextSource::Relevant, ContextSource::Relevant) => score(b).total_cmp(&score(a)),
-        _ => Ordering::Equal,
-    }
-}
-
 /// Why a candidate is left out whatever room there is, and its replacement.
 fn omission_of(
     candidate: &ContextCandidate,
@@ -372,7 +394,6 @@ fn omission_of(
     superseded: &HashMap<String, String>,
     seen: &HashMap<String, String>,
 ) -> Option<(OmissionReason, Option<String>)> {
-    let weak = |score: f64| score.is_nan() || score < settings.threshold;
     if !settings.auto_inject {
         return Some((OmissionReason::Disabled, None));
     }
@@ -389,9 +410,20 @@ fn omission_of(
     if let Some(same) = own.iter().find_map(|key| seen.get(key)) {
         return Some((OmissionReason::Duplicate, Some(same.clone())));
     }
-    // Without a score no search found it relevant.
-    (candidate.source == ContextSource::Relevant && candidate.score.is_none_or(weak))
-        .then_some((OmissionReason::Threshold, None))
+    (!stands_out(candidate, settings)).then_some((OmissionReason::Threshold, None))
+}
+
+/// Whether a candidate comes in full if it finds room: what a search found only if it is relevant
+/// enough, and news never, which nobody asked for.
+fn stands_out(candidate: &ContextCandidate, settings: &ContextSettings) -> bool {
+    match candidate.source {
+        ContextSource::News => false,
+        ContextSource::Relevant => {
+            candidate.place < settings.full_first
+                || candidate.score.is_some_and(|score| score >= settings.threshold)
+        }
+        _ => true,
+    }
 }
 
 /// The superseded ids, each with its successor. A quarantined candidate supersedes nothing.
@@ -445,13 +477,14 @@ fn find_contradicted(merged: &[CandidateOutcome], place: usize) -> Option<usize>
     })
 }
 
-/// Fills the room with the merged candidates, source by source, up to the maximum.
+/// Fills the room with the merged candidates, source by source, up to the maximum; returns what is left
+/// of it.
 fn fill(
     merged: &mut [CandidateOutcome],
     now: Timestamp,
     settings: &ContextSettings,
     mut room: TokenBudget,
-) {
+) -> TokenBudget {
     let (mut memories, mut entries) = (0, 0);
     // A candidate with a fixed place keeps it, however long the one that contradicts it is.
     let apart: Vec<Option<Box<ContextCandidate>>> =
@@ -496,6 +529,7 @@ fn fill(
             (other.within, other.left) = (None, Some(why.clone()));
         }
     }
+    room
 }
 
 /// The chosen candidates as a block: a person's rules, then the items.

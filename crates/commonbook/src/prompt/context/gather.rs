@@ -12,6 +12,7 @@ use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::Handoff;
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::prompt::item::PromptItem;
+use commonbook_text::headline::headline;
 use commonbook_text::sanitize::shown_name;
 
 /// The handoffs that wait for an agent.
@@ -72,7 +73,8 @@ impl CandidateBuilder<'_> {
             }
             _ => self.templates.tell(kind, &memory.text),
         };
-        self.candidate(source, memory, kind, sentences, score)
+        let headline = headline(memory.title.as_deref().unwrap_or(&memory.text));
+        ContextCandidate { headline, ..self.candidate(source, memory, kind, sentences, score) }
     }
 
     /// An entry of a case that the agent has not read.
@@ -141,6 +143,7 @@ impl CandidateBuilder<'_> {
             at: *at,
             notes: Vec::new(),
             text: format!("Proposal {number}{}", lines.collect::<String>()),
+            is_headline: false,
             against: None,
             contradictions: Vec::new(),
         };
@@ -166,6 +169,7 @@ impl CandidateBuilder<'_> {
             at: notice.at,
             notes: Vec::new(),
             text,
+            is_headline: false,
             against: None,
             contradictions: Vec::new(),
         };
@@ -189,6 +193,7 @@ impl CandidateBuilder<'_> {
             at,
             notes: Vec::new(),
             text,
+            is_headline: false,
             against: None,
             contradictions: Vec::new(),
         };
@@ -216,17 +221,13 @@ impl CandidateBuilder<'_> {
         let item = PromptItem { kind: kind.to_owned(), ..PromptItem::of_memory(memory, text) };
         let item = item.with_contradictions(self.marks);
         ContextCandidate {
-            item,
-            is_rule: false,
-            source,
             revision: Some(memory.revision),
             score,
             own: memory.owner == *self.agent,
             quarantined: memory.is_quarantined(),
-            repeated: false,
             superseded_by: memory.superseded_by.map(|by| by.to_string()),
-            supersedes: Vec::new(),
             contradicts: self.contradicting_ids(memory.id),
+            ..ContextCandidate::of(item, source)
         }
     }
 }

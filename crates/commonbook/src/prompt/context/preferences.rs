@@ -35,7 +35,7 @@ pub struct AgentPreference {
     pub auto_inject: Option<bool>,
     /// Whether its conversations with its user are saved, as private memories; no by default.
     pub auto_extract: Option<bool>,
-    /// The least score of a relevant memory.
+    /// The least relevance of a memory that comes in full.
     pub threshold: Option<f64>,
     /// At most this many memories and entries.
     pub max_memories: Option<u32>,
@@ -134,7 +134,7 @@ impl ContextPreferences {
             threshold: own.threshold.unwrap_or(usual.threshold),
             maximum: own.max_memories.map_or(usual.maximum, |most| most as usize),
             budget: own.budget.map_or(usual.budget, |most| most as usize),
-            unread: usual.unread,
+            ..usual
         }
     }
 

@@ -12,8 +12,10 @@ use crate::base::error::{Error, Result};
 use crate::base::id::ContextId;
 use crate::base::page::PageCursor;
 use crate::base::{input, limits};
+use crate::model::access::ItemKind;
 use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
+use crate::model::lineage::{MemoryReading, day_session};
 use crate::model::search::period::{self, PeriodBound};
 use crate::model::standing::StandingLocation;
 use crate::model::workspace::Workspace;
@@ -39,7 +41,7 @@ pub struct GetContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::CONTEXT_MAXIMUM_MAX))]
     pub max_memories: Option<u32>,
-    /// Minimum relevance of a memory, 0 to 1; 0.15 by default. With 1 the call searches for none.
+    /// Minimum relevance of a memory in full, 0 to 1; 0.5 by default. With 1 the call searches for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
@@ -47,6 +49,9 @@ pub struct GetContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
+    /// Whether you can open memories by their handles; if not, the five that fit best come in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<bool>,
     /// Looks back: only what held then, in the words of then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = period::TIME_PATTERN))]
@@ -88,9 +93,10 @@ impl GetContext {
         let maximum = within("max_memories", self.max_memories, settings.maximum, 1, most)?;
         let threshold =
             input::in_range("threshold", self.threshold.unwrap_or(settings.threshold), 0.0..=1.0)?;
+        let full_first = if self.open == Some(false) { limits::UNOPENED_MEMORIES } else { 0 };
         Ok(ContextOptions {
             task,
-            settings: ContextSettings { budget, maximum, threshold, ..settings },
+            settings: ContextSettings { budget, maximum, threshold, full_first, ..settings },
         })
     }
 
@@ -118,8 +124,11 @@ pub struct AgentContext {
     pub text: String,
     /// Its tokens.
     pub tokens: u32,
-    /// The items of the text, in its order.
+    /// What the text has in full, in its order.
     pub items: Vec<ItemSummary>,
+    /// What the text names by headlines, best first; `get_memory` opens several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headlines: Vec<ItemSummary>,
     /// The figures.
     pub diagnostics: ContextDiagnostics,
     /// What to review, and where the standing memory exceeds its limits.
@@ -138,25 +147,33 @@ pub struct ItemSummary {
     pub memory_type: String,
     /// Its author.
     pub author: String,
-    /// Its score for the task, if a search found it.
+    /// Its relevance to the task, if a search found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
 impl ItemSummary {
-    /// The included candidates of a receipt.
+    /// What a context has in full.
     #[must_use]
     pub fn of(receipt: &super::ContextReceipt) -> Vec<Self> {
-        let included = receipt.candidates.iter().filter(|candidate| candidate.taken);
-        included
-            .map(|candidate| Self {
-                id: candidate.id.clone(),
-                source: candidate.source,
-                memory_type: candidate.memory_type.clone(),
-                author: candidate.author.clone(),
-                score: candidate.score,
-            })
-            .collect()
+        receipt.included().map(Self::of_candidate).collect()
+    }
+
+    /// What a context names by headlines.
+    #[must_use]
+    pub fn headlines_of(receipt: &super::ContextReceipt) -> Vec<Self> {
+        let named = receipt.candidates.iter().filter(|candidate| candidate.headline);
+        named.map(Self::of_candidate).collect()
+    }
+
+    fn of_candidate(candidate: &CandidateReceipt) -> Self {
+        Self {
+            id: candidate.id.clone(),
+            source: candidate.source,
+            memory_type: candidate.memory_type.clone(),
+            author: candidate.author.clone(),
+            score: candidate.score,
+        }
     }
 }
 
@@ -333,6 +350,25 @@ pub struct ContextRecord {
 }
 
 impl ContextRecord {
+    /// The memories that the session received in full.
+    #[must_use]
+    pub fn reading(&self) -> MemoryReading {
+        let session = self.receipt.session.clone();
+        let memories = self.receipt.included().filter_map(|candidate| {
+            let ItemKind::Memory(id) = ItemKind::of(&candidate.id) else { return None };
+            Some((id, candidate.revision))
+        });
+        MemoryReading {
+            workspace: self.workspace.clone(),
+            agent: self.agent.clone(),
+            session: session.unwrap_or_else(|| day_session(self.at)),
+            context: Some(self.id),
+            sequence: self.sequence,
+            at: self.at,
+            memories: memories.collect(),
+        }
+    }
+
     /// The user that it was made for.
     #[must_use]
     pub fn user_id(&self) -> Option<&str> {
@@ -380,6 +416,7 @@ impl CandidateReceipt {
     pub fn omission_text(&self) -> String {
         let instead = self.instead.as_deref();
         match (self.left_out, instead) {
+            (None, _) if self.headline => "headline".to_owned(),
             (None, _) => "told".to_owned(),
             (Some(OmissionReason::Superseded), Some(by)) => format!("superseded by {by}"),
             (Some(OmissionReason::Duplicate), Some(of)) => format!("says the same as {of}"),

@@ -67,6 +67,7 @@ fn item_of(id: String, text: &str, at: Timestamp) -> PromptItem {
         at,
         notes: Vec::new(),
         text: unquoted(body),
+        is_headline: false,
         against: None,
         contradictions: Vec::new(),
     }

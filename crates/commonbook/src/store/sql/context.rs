@@ -117,6 +117,13 @@ impl ContextRows for SqlTransaction<'_> {
         self.seen_without_audiences(sight).all(&sql, &more, from_row)
     }
 
+    fn latest_tasks(&self, workspace: &Workspace, limit: u32) -> Result<Vec<String>> {
+        let sql = "SELECT receipt ->> '$.query' AS task FROM context WHERE workspace = ?1 \
+                   ORDER BY id DESC LIMIT ?2";
+        let unseen = self.unseen("tasks are compared with another, and shown to nobody");
+        unseen.all(sql, (workspace.as_str(), limit), |row| text(row, "task"))
+    }
+
     fn context_ids_ending(
         &self,
         sight: &Sight,

@@ -9,14 +9,13 @@ use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
-use crate::model::access::{ItemKind, StoredMemory};
+use crate::model::access::StoredMemory;
 use crate::model::agent::Agent;
 use crate::model::handoff::Handoff;
 use crate::model::lineage::{
-    Basis, DerivedId, OutdatedRecord, ReadSetKey, ToldMemory, day_session,
+    Basis, DerivedId, MemoryReading, OutdatedRecord, ReadSetKey, ToldMemory,
 };
 use crate::model::workspace::Workspace;
-use crate::prompt::context::ContextRecord;
 use crate::store::LineageRows;
 
 /// Why lineage reads rows of memories in no sight.
@@ -56,16 +55,10 @@ impl LineageRows for SqlTransaction<'_> {
         self.query_all(sql, (origin.as_str(), memory.to_string(), limit), basis_from_row)
     }
 
-    fn note_told(&mut self, receipt: &ContextRecord) -> Result<()> {
-        let session = receipt.receipt.session.clone();
-        let session = session.unwrap_or_else(|| day_session(receipt.at));
-        let told = receipt.receipt.included().filter_map(|candidate| {
-            let ItemKind::Memory(id) = ItemKind::of(&candidate.id) else { return None };
-            Some((id.to_string(), candidate.revision))
-        });
-        let told: Vec<(String, Option<u64>)> = told.collect();
+    fn note_told(&mut self, reading: &MemoryReading) -> Result<()> {
+        let MemoryReading { workspace, agent, session, context, sequence, at, memories } = reading;
         // A memory of `global` learns in every workspace.
-        let origins = receipt.workspace.with_global();
+        let origins = workspace.with_global();
         let sql = "\
             INSERT INTO told_memory \
                 (workspace, agent, session, origin, memory, revision, context, sequence, at) \
@@ -73,20 +66,21 @@ impl LineageRows for SqlTransaction<'_> {
             FROM json_each(?7) w CROSS JOIN json_each(?8) o \
             CROSS JOIN memory m ON m.workspace = o.value AND m.id = w.value ->> 0 WHERE true \
             ON CONFLICT (workspace, agent, session, origin, memory) DO UPDATE SET \
-                revision = max(told_memory.revision, excluded.revision), context = excluded.context, \
+                revision = max(told_memory.revision, excluded.revision), \
+                context = coalesce(excluded.context, told_memory.context), \
                 sequence = max(told_memory.sequence, excluded.sequence), \
                 at = max(told_memory.at, excluded.at)";
         let unseen = self.unseen(LINEAGE_READS);
         unseen.execute(
             sql,
             (
-                receipt.workspace.as_str(),
-                receipt.agent.as_str(),
+                workspace.as_str(),
+                agent.as_str(),
                 session,
-                receipt.id.to_string(),
-                receipt.sequence,
-                receipt.at.as_millisecond(),
-                encode_json(&told)?,
+                context.map(|id| id.to_string()),
+                *sequence,
+                at.as_millisecond(),
+                encode_json(memories)?,
                 encode_json(&origins)?,
             ),
         )?;

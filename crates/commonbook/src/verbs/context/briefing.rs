@@ -3,11 +3,11 @@
 //! One read gathers the material, and one write records what the text shows. If another process briefed the
 //! session in between, the briefing is made again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ContextChoice, ContextMaterial, ended_handoffs, note_results_told};
+use super::{ContextChoice, ContextMaterial, TaskHits, ended_handoffs, note_results_told};
 use crate::base::error::{Error, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
@@ -21,7 +21,9 @@ use crate::prompt::briefing::{
     Briefing, BriefingItem, BriefingKey, BriefingRecord, GetBriefing, MemoryCensus,
     belongs_to_beginning, belongs_to_prompt, quarantine_notices,
 };
-use crate::prompt::context::choose::{ContextCandidate, ContextSettings, ContextSource};
+use crate::prompt::context::choose::{
+    ContextCandidate, ContextSettings, ContextSource, HeadlineSettings,
+};
 use crate::prompt::context::{
     ContextOptions, ContextOrigin, ContextRecord, GetContext, ItemSummary,
 };
@@ -87,6 +89,7 @@ struct BriefingDraft {
     parts: Vec<String>,
     records: Vec<ContextRecord>,
     items: Vec<ItemSummary>,
+    headlines: Vec<ItemSummary>,
     shown: Vec<BriefingItem>,
 }
 
@@ -101,7 +104,7 @@ impl Commonbook {
         let sight = Sight::reading(&caller)?;
         let options = briefing_options(request, self.preferences.settings(&caller.agent))?;
         if !options.settings.auto_inject {
-            return Ok(Briefing::of(caller.agent, &[], Vec::new(), Vec::new()));
+            return Ok(Briefing::of(caller.agent, &[], Vec::new(), Vec::new(), Vec::new()));
         }
         self.follow_contradictions_once(&caller)?;
         for _ in 0..ATTEMPTS_MAX {
@@ -110,7 +113,8 @@ impl Commonbook {
             let draft = self.draft_briefing(&caller, &options, &found, now)?;
             if self.keep_briefing(&caller, &options, &found, &draft, now)? {
                 let contexts = draft.records.iter().map(|record| record.id).collect();
-                return Ok(Briefing::of(caller.agent, &draft.parts, draft.items, contexts));
+                let BriefingDraft { parts, items, headlines, .. } = draft;
+                return Ok(Briefing::of(caller.agent, &parts, items, headlines, contexts));
             }
         }
         Err(Error::conflict("other processes brief this session at the same time"))
@@ -126,7 +130,7 @@ impl Commonbook {
     ) -> Result<BriefingMaterial> {
         let hits = match &options.prompt {
             Some(prompt) => self.task_hits(caller, sight, prompt, SearchFilter::default(), now)?,
-            None => BTreeMap::new(),
+            None => TaskHits::default(),
         };
         let home = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
@@ -154,7 +158,7 @@ impl Commonbook {
             if options.prompt.is_some() {
                 notices = review_notices(tx, key.as_ref().map(read_set), sight, &earlier.items)?;
             }
-            if options.prompt.is_some() && end > position {
+            if end > position {
                 let newest = tx.memories(
                     &home,
                     &MemoryFilter::default(),
@@ -166,6 +170,8 @@ impl Commonbook {
                 let newest = show_all(tx, &home, newest)?;
                 let newest = places.into_iter().zip(newest).collect();
                 material.news = news_of(newest, &caller.agent, position);
+            }
+            if options.prompt.is_some() && end > position {
                 material.contradicting = new_contradictions(tx, &home, position)?;
                 quarantined = cursor::quarantine_notices(tx, caller, &home, position)?;
             }
@@ -343,6 +349,7 @@ impl BriefingWriter<'_> {
         record.receipt.origin = ContextOrigin::Briefing;
         record.receipt.session = found.key.as_ref().map(|key| key.session.clone());
         self.draft.items.extend(ItemSummary::of(&record.receipt));
+        self.draft.headlines.extend(ItemSummary::headlines_of(&record.receipt));
         self.draft.parts.push(chosen.text);
         self.draft.parts.extend(notices);
         self.draft.records.push(record);
@@ -364,6 +371,9 @@ impl BriefingWriter<'_> {
         for candidate in candidates.iter_mut() {
             let BriefingItem { id, revision } = BriefingItem::of(candidate);
             candidate.repeated = heard.get(id.as_str()) == Some(&revision) || own.contains(&id);
+            let headline = BriefingItem::headline_of(candidate);
+            candidate.headline_repeated =
+                heard.get(headline.id.as_str()) == Some(&headline.revision);
         }
         let fresh = candidates.iter().filter(|candidate| {
             !candidate.repeated && candidate.score.is_none_or(|score| score >= threshold)
@@ -384,6 +394,7 @@ impl BriefingWriter<'_> {
 }
 
 fn briefing_options(request: &GetBriefing, settings: ContextSettings) -> Result<BriefingOptions> {
+    let settings = ContextSettings { headlines: HeadlineSettings::PROMPT, ..settings };
     let prompt = request.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty());
     let prompt = prompt.map(|prompt| {
         let task = GetContext { task: prompt.to_owned(), ..GetContext::default() };

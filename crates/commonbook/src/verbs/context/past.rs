@@ -10,7 +10,7 @@ use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::{Case, CaseKey};
 use crate::model::memory::{ListOrder, Memory, Trust};
-use crate::model::search::{MemoryFilter, MemoryRef, SearchFilter};
+use crate::model::search::{MemoryFilter, SearchFilter};
 use crate::prompt::context::{ContextOptions, StandingSnapshot};
 use crate::store::Transaction;
 use crate::verbs::ops::forgotten::standing_without_forgotten;
@@ -42,16 +42,12 @@ impl Commonbook {
     ) -> Result<ContextMaterial> {
         let within = SearchFilter { at: Some(time.at), ..SearchFilter::default() };
         let hits = self.task_hits(caller, sight, options, within, time.now)?;
-        let places: Vec<MemoryRef> = hits.keys().cloned().collect();
         self.store.read(|tx| {
             let about = |kind| self.past_memories_about(tx, caller, sight, kind, time.at);
-            let found = tx.memories_of(sight, &places)?;
-            let scored = then(tx, sight, found, time.at)?.into_iter().map(|memory| {
-                let score = hits.get(&(memory.workspace.clone(), memory.id)).copied();
-                (memory, score.unwrap_or_default())
-            });
+            let found = tx.memories_of(sight, &hits.memory_refs())?;
             Ok(ContextMaterial {
-                relevant: scored.collect(),
+                relevant: hits.in_order(then(tx, sight, found, time.at)?),
+                memories: hits.memories,
                 profile: about("profile")?,
                 task_context: about("task_context")?,
                 entries: match case {

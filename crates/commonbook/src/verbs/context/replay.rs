@@ -11,7 +11,7 @@ use crate::model::case::Case;
 use crate::model::contradiction::ContradictionMark;
 use crate::prompt::context::choose::{
     CandidateReceipt, ContextCandidate, ContextQuery, ContextSettings, ContextSource,
-    OmissionReason,
+    HeadlineSettings, OmissionReason,
 };
 use crate::prompt::context::{
     CandidateBuilder, ContextOptions, ContextOrigin, ContextReceipt, ContextRecord, ContextReplay,
@@ -81,15 +81,16 @@ impl Commonbook {
             }
             Ok(())
         })?;
-        let query = ContextQuery { query: &wanted.task, user_id: user, now: kept.at, note: "" };
-        let fence = Fence::with_nonce(&kept.nonce).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, "the receipt has a nonce that no fence can have")
-        })?;
-        let heard = heard_ids(&kept.receipt);
+        let query = ContextQuery {
+            query: &wanted.task,
+            user_id: user,
+            now: kept.at,
+            note: "",
+            memories: kept.receipt.memories,
+        };
+        let fence = fence_then(kept)?;
         let prepare = |candidates: &mut Vec<ContextCandidate>| {
-            for candidate in candidates.iter_mut() {
-                candidate.repeated = heard.contains(candidate.item.id.as_str());
-            }
+            place_as_then(candidates, &kept.receipt);
         };
         let settings = &wanted.settings;
         let frame = ContextFrame { gathering, settings, fence: &fence, prepare: &prepare };
@@ -161,11 +162,30 @@ fn shown_pairs(receipt: &ContextReceipt) -> Vec<(MemoryId, MemoryId)> {
     pairs.collect()
 }
 
-/// What the session had heard then, which is left out again.
-fn heard_ids(receipt: &ContextReceipt) -> BTreeSet<&str> {
-    let repeated = Some(OmissionReason::Repeated);
-    let heard = receipt.candidates.iter().filter(|candidate| candidate.left_out == repeated);
-    heard.map(|candidate| candidate.id.as_str()).collect()
+/// The fence of a context that was made before.
+fn fence_then(kept: &ContextRecord) -> Result<Fence> {
+    Fence::with_nonce(&kept.nonce).ok_or_else(|| {
+        Error::new(ErrorKind::Internal, "the receipt has a nonce that no fence can have")
+    })
+}
+
+/// Gives candidates the places that the search gave them, leaves out again what the session had heard, and
+/// names by headlines what the text named.
+fn place_as_then(candidates: &mut [ContextCandidate], receipt: &ContextReceipt) {
+    let ids = |chosen: fn(&CandidateReceipt) -> bool| -> BTreeSet<&str> {
+        let candidates = receipt.candidates.iter().filter(|candidate| chosen(candidate));
+        candidates.map(|candidate| candidate.id.as_str()).collect()
+    };
+    let heard = ids(|candidate| candidate.left_out == Some(OmissionReason::Repeated));
+    let named = ids(|candidate| candidate.headline);
+    for candidate in candidates.iter_mut() {
+        candidate.repeated = heard.contains(candidate.item.id.as_str());
+        candidate.headline_repeated = !named.contains(candidate.item.id.as_str());
+    }
+    let relevant = candidates.iter_mut().filter(|found| found.source == ContextSource::Relevant);
+    for (place, candidate) in relevant.enumerate() {
+        candidate.place = place;
+    }
 }
 
 fn gone_message(candidate: &CandidateReceipt) -> String {
@@ -182,6 +202,11 @@ fn handoff_of(candidate: &CandidateReceipt) -> Option<HandoffId> {
 fn receipt_settings(receipt: &ContextReceipt) -> ContextSettings {
     ContextSettings {
         auto_inject: receipt.diagnostics.auto_inject_enabled,
+        headlines: match receipt.origin {
+            ContextOrigin::Briefing => HeadlineSettings::PROMPT,
+            _ => HeadlineSettings::TASK,
+        },
+        full_first: usize::try_from(receipt.full_first).unwrap_or(usize::MAX),
         threshold: receipt.threshold,
         maximum: receipt.maximum,
         budget: receipt.budget,

@@ -347,7 +347,7 @@ pub fn project_context(
         contradictions: &[],
         marks: &[],
     };
-    let query = ContextQuery { query: task, user_id: None, now, note: "" };
+    let query = ContextQuery { query: task, user_id: None, now, note: "", memories: 0 };
     let share = settings.budget / BUDGET_SHARE_DIVISOR;
     let fence = fence_for(&key.map_or_else(HomeKey::random, Ok)?, caller);
     let chosen = choose_alone(&material, query, gathering, share, &settings, &fence)?;
@@ -408,7 +408,7 @@ impl Commonbook {
             contradictions: &[],
             marks: &[],
         };
-        let query = ContextQuery { query: "", user_id: None, now, note: "" };
+        let query = ContextQuery { query: "", user_id: None, now, note: "", memories: 0 };
         let share = settings.budget.saturating_sub(SHARE_SLACK_TOKENS);
         let fence = self.fence(&reader)?;
         let chosen = choose_alone(&material, query, gathering, share, &settings, &fence)?;

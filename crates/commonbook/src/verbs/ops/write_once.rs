@@ -68,7 +68,9 @@ impl Commonbook {
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         let checkpoints = self.checkpoints;
         let by = caller.clone();
+        let readings = self.take_readings(&by);
         self.store.write_as(&by, move |tx| {
+            readings.iter().try_for_each(|reading| tx.note_told(reading))?;
             if let Some(key) = &key
                 && let Some(earlier) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
                 && now.duration_since(earlier.at)

@@ -47,8 +47,14 @@ pub struct ContextReceipt {
     /// The session of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The least score of a relevant memory.
+    /// The least relevance of a memory in full.
     pub threshold: f64,
+    /// The first of what the search found that are in full whatever their relevance.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub full_first: u64,
+    /// The memories that the reader could search; 0 if nobody counted them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub memories: u64,
     /// The maximum number of memories and entries.
     pub maximum: usize,
     /// The maximum number of tokens.
@@ -72,6 +78,11 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 /// One candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CandidateReceipt {
@@ -86,7 +97,7 @@ pub struct CandidateReceipt {
     /// The revision that was considered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub revision: Option<u64>,
-    /// Its score for the task, if a search found it.
+    /// Its relevance to the task, if a search found it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub score: Option<f64>,
     /// Its tokens with its head, if they were counted.
@@ -95,8 +106,11 @@ pub struct CandidateReceipt {
     /// Bytes of its text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<usize>,
-    /// Whether the context includes it.
+    /// Whether the context includes it in full.
     pub taken: bool,
+    /// Whether the context names it by a headline.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub headline: bool,
     /// Why it was left out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub left_out: Option<OmissionReason>,
@@ -118,8 +132,11 @@ pub struct ContextDiagnostics {
     pub auto_inject_enabled: bool,
     /// The number of candidates.
     pub candidate_count: usize,
-    /// The number of included candidates.
+    /// The number of candidates in full.
     pub injected_count: usize,
+    /// The number of headlines.
+    #[serde(default)]
+    pub headline_count: usize,
     /// The authors of the included candidates, each once, by name.
     pub source_agents: Vec<String>,
     /// The kinds of the included candidates, each once, by name.
@@ -149,6 +166,7 @@ impl CandidateReceipt {
             tokens: Some(item.tokens(now)),
             bytes: Some(item.text.len()),
             taken: true,
+            headline: false,
             left_out: None,
             instead: None,
             with: None,
@@ -170,6 +188,8 @@ impl ContextReceipt {
             origin: ContextOrigin::Context,
             session: None,
             threshold: 0.0,
+            full_first: 0,
+            memories: 0,
             maximum: candidates.len(),
             budget,
             tokens,
@@ -184,7 +204,7 @@ impl ContextReceipt {
         }
     }
 
-    /// The included candidates.
+    /// The candidates in full.
     pub fn included(&self) -> impl Iterator<Item = &CandidateReceipt> {
         self.candidates.iter().filter(|candidate| candidate.taken)
     }
@@ -234,6 +254,7 @@ fn figures_of(candidates: &[CandidateReceipt]) -> ContextDiagnostics {
     ContextDiagnostics {
         candidate_count: candidates.len(),
         injected_count: taken().count(),
+        headline_count: candidates.iter().filter(|candidate| candidate.headline).count(),
         source_agents: names(|candidate| &candidate.author),
         memory_types: names(|candidate| &candidate.memory_type),
         ..ContextDiagnostics::default()
@@ -262,6 +283,8 @@ pub(super) fn of(
         origin: ContextOrigin::Context,
         session: None,
         threshold: settings.threshold,
+        full_first: settings.full_first as u64,
+        memories: query.memories,
         maximum: settings.maximum,
         budget: settings.budget,
         tokens,
@@ -287,7 +310,8 @@ fn candidate_receipt(outcome: &CandidateOutcome, merged: &[CandidateOutcome]) ->
         tokens: outcome.tokens,
         bytes: Some(item.text.len()),
         taken: left.is_none(),
-        left_out: left.as_ref().map(|(why, _)| *why),
+        headline: outcome.headline,
+        left_out: left.as_ref().map(|(why, _)| *why).filter(|_| !outcome.headline),
         instead: left.and_then(|(_, instead)| instead),
         with: first.map(|first| first.candidate.item.id.clone()),
         contradictions: item.contradictions.clone(),

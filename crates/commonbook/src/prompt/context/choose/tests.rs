@@ -23,30 +23,31 @@ fn made(source: ContextSource, id: &str, text: &str, score: Option<f64>) -> Cont
         author: format!("author-of-{id}"),
         at: now(),
         text: text.into(),
+        is_headline: false,
         against: None,
         contradictions: Vec::new(),
     };
-    ContextCandidate {
-        item,
-        is_rule: false,
-        source,
-        revision: None,
-        score,
-        own: false,
-        quarantined: false,
-        repeated: false,
-        superseded_by: None,
-        supersedes: Vec::new(),
-        contradicts: Vec::new(),
-    }
+    ContextCandidate { score, ..ContextCandidate::of(item, source) }
 }
 
 fn relevant(id: &str, score: f64) -> ContextCandidate {
-    made(ContextSource::Relevant, id, &format!("text of {id}"), Some(score))
+    let place = ((1.0 - score) * 1_000.0) as usize;
+    let found = made(ContextSource::Relevant, id, &format!("text of {id}"), Some(score));
+    ContextCandidate { place, headline: format!("headline of {id}"), ..found }
 }
 
 fn asked() -> ContextQuery<'static> {
-    ContextQuery { query: "deploy it", user_id: Some("alex"), now: now(), note: "" }
+    ContextQuery { query: "deploy it", user_id: Some("alex"), now: now(), note: "", memories: 191 }
+}
+
+/// The settings without headlines.
+fn without_headlines() -> ContextSettings {
+    ContextSettings { headlines: HeadlineSettings::NONE, ..ContextSettings::default() }
+}
+
+fn headlines(chosen: &ContextSelection) -> Vec<&str> {
+    let candidates = chosen.receipt.candidates.iter().filter(|candidate| candidate.headline);
+    candidates.map(|candidate| candidate.id.as_str()).collect()
 }
 
 fn run(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> ContextSelection {
@@ -62,12 +63,12 @@ fn ids(chosen: &ContextSelection) -> Vec<&str> {
 fn why<'a>(chosen: &'a ContextSelection, id: &str) -> (Option<OmissionReason>, Option<&'a str>) {
     let candidate =
         chosen.receipt.candidates.iter().find(|candidate| candidate.id == id).expect(id);
-    assert_eq!(candidate.taken, candidate.left_out.is_none(), "{id}");
+    assert_eq!(candidate.taken || candidate.headline, candidate.left_out.is_none(), "{id}");
     (candidate.left_out, candidate.instead.as_deref())
 }
 
 #[test]
-fn sources_are_included_in_their_order_and_relevant_ones_by_score() {
+fn sources_are_included_in_their_order_and_relevant_ones_by_their_place() {
     let candidates = vec![
         relevant("r1", 0.6),
         made(ContextSource::Entry, "e2", "second", None),
@@ -91,13 +92,13 @@ fn only_search_results_need_a_score() {
         ContextCandidate { score: Some(0.1), ..made(ContextSource::Profile, "p", "profile", None) };
     let chosen = run(
         vec![
-            relevant("at", limits::RELEVANCE_MIN),
-            relevant("below", limits::RELEVANCE_MIN - 0.001),
+            relevant("at", limits::RELEVANCE_FULL),
+            relevant("below", limits::RELEVANCE_FULL - 0.001),
             nan,
             none,
             low,
         ],
-        &ContextSettings::default(),
+        &without_headlines(),
     );
     assert_eq!(ids(&chosen), ["p", "at"]);
     for id in ["below", "nan", "none"] {
@@ -108,9 +109,10 @@ fn only_search_results_need_a_score() {
 #[test]
 fn equal_texts_are_included_once_and_the_callers_own_first() {
     let same = |id: &str, text: &str| made(ContextSource::Relevant, id, text, Some(0.9));
+    let own = same("own", "Ship on Tuesday");
     let candidates = vec![
         same("other", "Ship  on\nTuesday"),
-        ContextCandidate { own: true, score: Some(0.6), ..same("own", "Ship on Tuesday") },
+        ContextCandidate { own: true, score: Some(0.6), place: 1, ..own },
         made(ContextSource::Profile, "p", "Likes tea", None),
         same("p", "Likes tea, as found again"),
         made(ContextSource::Standing, "s", "# Memory\n\n- Never mock the clock\n* Use jiff", None),
@@ -137,6 +139,7 @@ fn equal_texts_are_included_once_and_the_callers_own_first() {
 #[test]
 fn an_omitted_item_hides_no_other() {
     let weak = made(ContextSource::Relevant, "weak", "same", Some(0.2));
+    let weak = ContextCandidate { place: 1, headline: "same".into(), ..weak };
     let quarantined =
         ContextCandidate { quarantined: true, ..made(ContextSource::Entry, "bad", "same", None) };
     let old = ContextCandidate {
@@ -176,7 +179,7 @@ fn the_maximum_counts_memories_and_entries_of_all_sources_together() {
         (0..5).map(|n| made(ContextSource::Entry, &format!("e{n}"), &format!("entry {n}"), None)),
     );
     candidates.extend([relevant("r1", 0.9), relevant("r2", 0.8)]);
-    let chosen = run(candidates, &ContextSettings { maximum: 5, ..ContextSettings::default() });
+    let chosen = run(candidates, &ContextSettings { maximum: 5, ..without_headlines() });
     assert_eq!(ids(&chosen), ["s", "p", "h", "e0", "e1", "e2", "r1"]);
     assert_eq!(why(&chosen, "e3"), (Some(OmissionReason::Maximum), None));
     assert_eq!(why(&chosen, "r2"), (Some(OmissionReason::Maximum), None));
@@ -185,12 +188,16 @@ fn the_maximum_counts_memories_and_entries_of_all_sources_together() {
 #[test]
 fn a_too_large_item_leaves_its_room_to_smaller_ones() {
     let long = "long ".repeat(800);
+    let large = |id: &str, text: &str, score| {
+        let item = PromptItem { text: text.into(), ..relevant(id, score).item };
+        ContextCandidate { item, headline: String::new(), ..relevant(id, score) }
+    };
     let candidates = vec![
         relevant("small", 0.9),
         // One item has at most a third of a small budget: the first two fit beside the small ones.
-        made(ContextSource::Relevant, "large1", &long, Some(0.8)),
-        made(ContextSource::Relevant, "large2", &format!("so {long}"), Some(0.79)),
-        made(ContextSource::Relevant, "large3", &format!("very {long}"), Some(0.78)),
+        large("large1", &long, 0.8),
+        large("large2", &format!("so {long}"), 0.79),
+        large("large3", &format!("very {long}"), 0.78),
         relevant("after", 0.7),
         made(ContextSource::Handoff, "h", &"word ".repeat(2_000), None),
     ];
@@ -266,7 +273,7 @@ fn an_open_contradiction_is_shown_as_one_item_with_both_authors() {
         relevant("a", 0.9),
         ContextCandidate { contradicts: vec!["a".into()], ..relevant("b", 0.6) },
     ];
-    let chosen = run(pair, &ContextSettings { maximum: 0, ..ContextSettings::default() });
+    let chosen = run(pair, &ContextSettings { maximum: 0, ..without_headlines() });
     assert_eq!(
         (why(&chosen, "a").0, why(&chosen, "b").0),
         (Some(OmissionReason::Maximum), Some(OmissionReason::Maximum))
@@ -293,13 +300,13 @@ fn the_receipt_has_the_documented_field_names() {
         relevant("r2", 0.1),
         ContextCandidate { own: true, ..made(ContextSource::Profile, "p", "profile", None) },
     ];
-    let chosen = run(candidates, &ContextSettings::default());
+    let chosen = run(candidates, &without_headlines());
     let receipt = serde_json::to_value(&chosen.receipt).expect("it is JSON");
     let tokens = count(&chosen.text);
     assert_eq!(
         receipt["diagnostics"],
         serde_json::json!({
-            "auto_inject_enabled": true, "candidate_count": 3, "injected_count": 2,
+            "auto_inject_enabled": true, "candidate_count": 3, "injected_count": 2, "headline_count": 0,
             "source_agents": ["author-of-p", "author-of-r1"], "memory_types": ["profile", "relevant"],
             "prompt_tokens_before": 2, "prompt_tokens_after": 2 + tokens, "resolved_user_id": "alex",
         })
@@ -308,6 +315,67 @@ fn the_receipt_has_the_documented_field_names() {
     assert_eq!((&receipt["tokens"], &receipt["query"]), (&tokens.into(), &"deploy it".into()));
     let again: ContextReceipt = serde_json::from_value(receipt).expect("it is a receipt");
     assert_eq!(again, chosen.receipt);
+}
+
+#[test]
+fn what_does_not_stand_out_is_named_by_its_headline() {
+    let candidates = vec![
+        relevant("far", 0.9),
+        relevant("near", 0.3),
+        relevant("nearer", 0.4),
+        ContextCandidate { headline: "news".into(), ..made(ContextSource::News, "n", "new", None) },
+        ContextCandidate { quarantined: true, ..relevant("bad", 0.35) },
+    ];
+    let chosen = run(candidates.clone(), &ContextSettings::default());
+    assert_eq!((ids(&chosen), headlines(&chosen)), (vec!["far"], vec!["nearer", "near", "n"]));
+    let lines: Vec<&str> = chosen.text.lines().skip(4).collect();
+    let expected = [
+        "-- Headlines of 191 memories: open what may matter before you begin (get_memory, several handles); \
+         search in your own words for more.",
+        "#nearer \"author-of-nearer\", 21 Nov > headline of nearer",
+        "#near \"author-of-near\" > headline of near",
+        "#n \"author-of-n\" > news",
+        "</commonbook-000000000007>",
+    ];
+    assert_eq!(lines, expected);
+    // Nothing has to stand out.
+    let below = run(candidates[1..2].to_vec(), &ContextSettings::default());
+    assert_eq!((ids(&below), headlines(&below)), (vec![], vec!["near"]));
+    // A session hears a headline once; at a prompt something has to fit.
+    let settings =
+        ContextSettings { headlines: HeadlineSettings::PROMPT, ..ContextSettings::default() };
+    let heard = ContextCandidate { headline_repeated: true, ..relevant("heard", 0.4) };
+    let chosen = run(vec![heard, relevant("weak", 0.1), relevant("fits", 0.2)], &settings);
+    assert_eq!(headlines(&chosen), ["fits"]);
+    // A reader that can open nothing gets the first five.
+    let settings = ContextSettings { full_first: 2, ..ContextSettings::default() };
+    let places = [("a", 0.3), ("b", 0.2), ("c", 0.1)].into_iter().enumerate();
+    let found =
+        places.map(|(place, (id, score))| ContextCandidate { place, ..relevant(id, score) });
+    let chosen = run(found.collect(), &settings);
+    assert_eq!((ids(&chosen), headlines(&chosen)), (vec!["a", "b"], vec!["c"]));
+}
+
+#[test]
+fn the_headlines_have_their_tokens_and_no_author_has_most_of_them() {
+    let by = |id: String, place: usize, author: &str| {
+        let mut found = ContextCandidate { place, ..relevant(&id, 0.3) };
+        found.headline =
+            "the depot at the harbour shuts at six on every day but Sunday, when it stays …".into();
+        found.item.author = author.into();
+        found
+    };
+    let mut candidates: Vec<ContextCandidate> =
+        (0..12).map(|place| by(format!("flood{place:02}"), place, "mallory")).collect();
+    candidates.extend((12..15).map(|place| by(format!("other{place}"), place, "ann")));
+    let chosen = run(candidates, &ContextSettings::default());
+    let named = headlines(&chosen);
+    let of_others = named.iter().filter(|id| id.starts_with("other")).count();
+    assert_eq!((named.len(), of_others), (10, 3), "{named:?}");
+    assert!(count(&chosen.text) <= limits::TASK_HEADLINE_TOKENS + 30, "{}", chosen.text);
+    // Alone an author has them all.
+    let alone = (0..12).map(|place| by(format!("own{place:02}"), place, "ann")).collect();
+    assert_eq!(headlines(&run(alone, &ContextSettings::default())).len(), 10);
 }
 
 proptest::proptest! {
@@ -320,6 +388,7 @@ proptest::proptest! {
         let candidates: Vec<ContextCandidate> = given.iter().map(|(source, id, score, length, quarantined)| ContextCandidate {
             quarantined: *quarantined,
             contradicts: vec![format!("m{}", (id + 1) % 8)],
+            headline: "word ".repeat(length / 100),
             ..made(ContextSource::ALL[*source], &format!("m{id}"), &"x".repeat(*length), Some(*score))
         }).collect();
         let settings = ContextSettings { budget, maximum, ..ContextSettings::default() };
@@ -329,6 +398,8 @@ proptest::proptest! {
         let taken = chosen.receipt.candidates.iter().filter(|candidate| candidate.taken);
         let shown = chosen.items.iter().map(|item| 1 + usize::from(item.against.is_some())).sum::<usize>();
         assert_eq!(taken.count(), shown);
-        assert!(chosen.text.is_empty() == chosen.items.is_empty());
+        let named = headlines(&chosen).len();
+        assert_eq!(named, chosen.receipt.diagnostics.headline_count);
+        assert!(chosen.text.is_empty() == (chosen.items.is_empty() && named == 0));
     }
 }

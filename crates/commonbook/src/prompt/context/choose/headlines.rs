@@ -1,0 +1,136 @@
+//! Headlines in a context: what the reader may open.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+use crate::base::limits;
+use crate::prompt::block::PromptSection;
+use crate::prompt::item::{PromptEntry, PromptItem};
+use commonbook_text::headline::first_words;
+use commonbook_text::tokens::{self, TokenBudget};
+
+use super::{CandidateOutcome, ContextQuery, ContextSettings, OmissionReason, id_key};
+
+/// Of this many headlines one author has at most [`AUTHOR_SHARE`], where several have notes that fit.
+const AUTHOR_SHARE_OF: usize = 10;
+
+/// The headlines of one author among [`AUTHOR_SHARE_OF`].
+const AUTHOR_SHARE: usize = 6;
+
+/// The best places among which other authors come before the further notes of one, as a multiple of the
+/// number of headlines: below them nothing fits.
+const PLACES_FACTOR: usize = 2;
+
+/// Tokens of the words of one headline: all headlines of a text have the same, the most with which they fit.
+const WORDS_TOKENS: RangeInclusive<usize> = 7..=24;
+
+/// What a text names by headlines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeadlineSettings {
+    /// At most this many.
+    pub most: usize,
+    /// The minimum relevance of what a search found.
+    pub least: f64,
+    /// Tokens of all of them, with the line above.
+    pub tokens: usize,
+}
+
+impl HeadlineSettings {
+    /// For a task that an agent begins.
+    pub const TASK: Self =
+        Self { most: limits::TASK_HEADLINES, least: 0.0, tokens: limits::TASK_HEADLINE_TOKENS };
+    /// For one prompt of a conversation, and the beginning of a session.
+    pub const PROMPT: Self = Self {
+        most: limits::PROMPT_HEADLINES,
+        least: limits::RELEVANCE_MIN,
+        tokens: limits::PROMPT_HEADLINE_TOKENS,
+    };
+    /// None.
+    pub const NONE: Self = Self { most: 0, least: 1.0, tokens: 0 };
+}
+
+/// Chooses and marks the candidates that the text names by headlines, and returns them as the last section,
+/// best first.
+pub(super) fn choose(
+    merged: &mut [CandidateOutcome],
+    query: &ContextQuery<'_>,
+    settings: &ContextSettings,
+    room: TokenBudget,
+) -> PromptSection {
+    let HeadlineSettings { most, least, tokens } = settings.headlines;
+    let mut told: HashSet<String> =
+        merged.iter().filter(|outcome| outcome.left.is_none()).flat_map(keys).collect();
+    let fitting = merged.iter().enumerate().filter(|(_, outcome)| {
+        may_be_headline(outcome, least) && keys(outcome).into_iter().all(|key| told.insert(key))
+    });
+    let fitting: Vec<usize> = fitting.map(|(index, _)| index).take(PLACES_FACTOR * most).collect();
+    let mut chosen = share_among_authors(&fitting, merged, most);
+    let room = tokens.min(room.left());
+    let heading = heading(query.memories, settings.full_first == 0);
+    while !chosen.is_empty() {
+        for words in WORDS_TOKENS.rev() {
+            let items = chosen.iter().map(|index| headline_item(&merged[*index], words));
+            let section = PromptSection::new(&heading, items.map(PromptEntry::from).collect());
+            let count = tokens::count(&section.render(query.now));
+            if count > room {
+                continue;
+            }
+            for index in chosen {
+                merged[index].headline = true;
+            }
+            return section;
+        }
+        chosen.pop();
+    }
+    PromptSection::default()
+}
+
+/// Whether a candidate that is not told in full may be named.
+fn may_be_headline(outcome: &CandidateOutcome, least: f64) -> bool {
+    use OmissionReason::{Budget, Maximum, Threshold};
+    let candidate = &outcome.candidate;
+    let has_no_room =
+        matches!(outcome.left, Some((Budget | Maximum | Threshold, _))) && outcome.within.is_none();
+    has_no_room
+        && !candidate.headline.is_empty()
+        && !candidate.headline_repeated
+        && candidate.score.is_none_or(|score| score >= least)
+}
+
+/// The keys by which a headline is recognised as a repetition.
+fn keys(outcome: &CandidateOutcome) -> [String; 2] {
+    [id_key(&outcome.candidate.item.id), outcome.text_key.clone()]
+}
+
+/// The first of these candidates, with at most the share of one author while others are left.
+fn share_among_authors(fitting: &[usize], merged: &[CandidateOutcome], most: usize) -> Vec<usize> {
+    let share = (most * AUTHOR_SHARE).div_ceil(AUTHOR_SHARE_OF);
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let (mut within, mut beyond) = (Vec::new(), Vec::new());
+    for index in fitting {
+        let count = counts.entry(merged[*index].candidate.item.author.as_str()).or_default();
+        *count += 1;
+        if *count <= share { within.push(*index) } else { beyond.push(*index) }
+    }
+    let mut chosen: Vec<usize> = within.into_iter().chain(beyond).take(most).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// A candidate as a headline whose words have at most this many tokens.
+fn headline_item(outcome: &CandidateOutcome, words_tokens: usize) -> PromptItem {
+    let candidate = &outcome.candidate;
+    candidate.item.as_headline(first_words(&candidate.headline, words_tokens))
+}
+
+/// The line above the headlines.
+fn heading(memories: u64, can_open: bool) -> String {
+    let count = if memories == 0 { String::new() } else { format!(" of {memories} memories") };
+    match can_open {
+        true => format!(
+            "Headlines{count}: open what may matter before you begin (get_memory, several handles); search \
+             in your own words for more."
+        ),
+        false => format!("Headlines{count}:"),
+    }
+}
