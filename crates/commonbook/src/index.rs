@@ -36,6 +36,7 @@ mod session_scores;
 mod state;
 mod vectors;
 mod visible;
+mod word_nearness;
 mod words;
 
 use std::collections::BTreeMap;
@@ -52,9 +53,9 @@ use crate::model::workspace::Workspace;
 use crate::store::Store;
 use budget::SearchMeter;
 pub use budget::{SearchBudget, SearchWork};
-use commonbook_embed::{Embedder, QuantisedVector};
+use commonbook_embed::Embedder;
 use damage::catch_damage;
-use embedder::IndexEmbedder;
+use embedder::{IndexEmbedder, QuestionEmbedding};
 use journal_index::JournalIndex;
 use pool::IndexPool;
 use search::search_states;
@@ -200,7 +201,7 @@ impl Index {
         budget: &SearchBudget,
     ) -> Result<(IndexResponse, SearchWork)> {
         let indexes = self.indexes_of(&sight.workspaces);
-        let (vector, notice) = self.vector_of(question, &indexes);
+        let (embedding, notice) = self.embedding_of(question, &indexes);
         let states = current_states(store, &indexes)?;
         if let JournalIndexes::Node(pool) = &self.indexes {
             pool.note_memories(&indexes, &states);
@@ -208,7 +209,7 @@ impl Index {
         let meter = SearchMeter::start(budget);
         let look = |states: &[RwLockReadGuard<'_, IndexState>], meter: &SearchMeter<'_>| {
             let states: Vec<&IndexState> = states.iter().map(|state| &**state).collect();
-            catch_damage(|| search_states(&states, sight, question, vector.as_ref(), meter))
+            catch_damage(|| search_states(&states, sight, question, embedding.as_deref(), meter))
         };
         let (mut found, work) = match look(&states, &meter) {
             Ok(found) => (found, meter.work()),
@@ -451,12 +452,12 @@ impl Index {
         }
     }
 
-    /// The vector of a question to these indexes, or why there is none.
-    fn vector_of(
+    /// A question to these indexes as the model has read it, or why there is none.
+    fn embedding_of(
         &self,
         question: &IndexQuery,
         indexes: &[Arc<JournalIndex>],
-    ) -> (Option<QuantisedVector>, Option<String>) {
+    ) -> (Option<Arc<QuestionEmbedding>>, Option<String>) {
         let by_words = |why: &str| (None, Some(format!("searched by words only: {why}")));
         let Some(embedder) = self.embedder.get() else { return by_words(&self.embedder.absence()) };
         if question.text.trim().is_empty() {
@@ -471,8 +472,8 @@ impl Index {
         if !has_vectors {
             return by_words("nothing is embedded yet; a server or `commonbook reindex` does this");
         }
-        match self.embedder.question_vector(&*embedder, &question.text) {
-            Ok(vector) => (Some(vector), None),
+        match self.embedder.question_embedding(&*embedder, &question.text) {
+            Ok(embedding) => (Some(embedding), None),
             Err(error) => {
                 tracing::warn!(%error, "the question could not be embedded");
                 by_words(&error.message)

@@ -47,7 +47,7 @@ pub(super) fn answer(name: &str) -> Option<Value> {
         "search_memory" => json!({
             "hits": [{
                 "memory": memory(), "score": 1.75, "relevance": 0.83, "matched": ["words"],
-                "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "entity": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
+                "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "near_words": 0.0, "entity": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
             }],
             "total": 1, "next": null, "workspaces": ["payments", "global"],
         }),

@@ -12,12 +12,13 @@ use super::files::{lease_conflict, unwritable};
 use super::journal_index::JournalIndex;
 use super::state::IndexState;
 use super::vectors::{self, CompactionMode, EmbeddedText, VectorIndex};
+use super::word_nearness::memory_words;
 use crate::base::error::Result;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::Store;
 use commonbook_embed::bundled::BundledEmbedder;
-use commonbook_embed::{Embedder, QuantisedVector, chunks};
+use commonbook_embed::{Embedder, QuantisedVector, TextEmbedding, chunks};
 
 /// Memories read from the store at once.
 const READ_MEMORIES_MAX: usize = 256;
@@ -90,8 +91,7 @@ impl JournalIndex {
         let mut fingerprints: FxHashSet<u64> = FxHashSet::default();
         let mut written = Instant::now();
         loop {
-            fingerprints
-                .extend(batch[fingerprints.len()..].iter().map(|(fingerprint, _)| *fingerprint));
+            fingerprints.extend(batch[fingerprints.len()..].iter().map(|text| text.fingerprint));
             let next = self.read().unembedded_memories(&fingerprints, READ_MEMORIES_MAX);
             let (mut done, mut broken) = (Ok(()), false);
             for chunk in next.chunks(embedder.batch().max(1)) {
@@ -161,21 +161,21 @@ impl JournalIndex {
             .map(|(fingerprint, memory)| (*fingerprint, chunk_texts(memory, size)))
             .collect();
         let all: Vec<String> = texts.iter().flat_map(|(_, texts)| texts.clone()).collect();
-        let mut embedded = Vec::with_capacity(all.len());
+        let mut embedded: Vec<TextEmbedding> = Vec::with_capacity(all.len());
         for part in all.chunks(embedder.batch().max(1)) {
-            embedded.extend(embedder.embed(part)?);
+            embedded.extend(embedder.embed_words(part)?);
         }
-        let mut embedded = embedded.into_iter();
-        let nothing = || vec![0.0; embedder.spec().dimension];
+        let mut embedded = embedded.as_slice();
         for (fingerprint, texts) in texts {
-            let mut own: Vec<QuantisedVector> = (embedded.by_ref().take(texts.len()))
-                .map(|vector| QuantisedVector::of(&vector))
-                .collect();
-            if own.is_empty() {
+            let (own, rest) = embedded.split_at(texts.len());
+            embedded = rest;
+            let mut chunks: Vec<QuantisedVector> =
+                own.iter().map(|chunk| QuantisedVector::of(&chunk.vector)).collect();
+            if chunks.is_empty() {
                 // A text without words gets a zero vector, so that it is not embedded again.
-                own.push(QuantisedVector::of(&nothing()));
+                chunks.push(QuantisedVector::of(&vec![0.0; embedder.spec().dimension]));
             }
-            batch.push((fingerprint, own));
+            batch.push(EmbeddedText { fingerprint, chunks, words: memory_words(&texts, own) });
         }
         Ok(())
     }

@@ -4,13 +4,23 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use lru::LruCache;
+use rustc_hash::FxHashMap;
 
+use super::word_nearness::question_words;
 use crate::base::error::{Error, ErrorKind, Result};
+use commonbook_embed::words::WordVector;
 use commonbook_embed::{EmbedResult, Embedder, ModelSpec, QuantisedVector};
 
-/// Vectors of questions that are kept: a question is often asked again, for the next page or by
+/// Questions whose vectors are kept: a question is often asked again, for the next page or by
 /// another hook of the same prompt.
-const QUESTION_VECTORS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+const QUESTIONS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+
+/// A question as the model has read it.
+pub(super) struct QuestionEmbedding {
+    pub(super) vector: QuantisedVector,
+    /// The vectors of its words, by their terms; none of a model that does not show them.
+    pub(super) words: FxHashMap<String, WordVector>,
+}
 
 /// The embedder, or why there is none.
 #[derive(Default)]
@@ -25,12 +35,12 @@ enum EmbedderState {
 pub(super) struct IndexEmbedder {
     state: RwLock<EmbedderState>,
     /// The vectors of the last questions, by model and text.
-    questions: Mutex<LruCache<(ModelSpec, String), QuantisedVector>>,
+    questions: Mutex<LruCache<(ModelSpec, String), Arc<QuestionEmbedding>>>,
 }
 
 impl Default for IndexEmbedder {
     fn default() -> Self {
-        let questions = Mutex::new(LruCache::new(QUESTION_VECTORS_MAX));
+        let questions = Mutex::new(LruCache::new(QUESTIONS_MAX));
         Self { state: RwLock::default(), questions }
     }
 }
@@ -76,25 +86,28 @@ impl IndexEmbedder {
         }
     }
 
-    /// The vector of a question by this embedder: of the last questions as it was, else from the model.
+    /// A question by this embedder: of the last questions as it was, else from the model.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`].
-    pub(super) fn question_vector(
+    pub(super) fn question_embedding(
         &self,
         embedder: &dyn Embedder,
         question: &str,
-    ) -> EmbedResult<QuantisedVector> {
+    ) -> EmbedResult<Arc<QuestionEmbedding>> {
         let key = (embedder.spec().clone(), question.to_owned());
-        if let Some(vector) = self.questions().get(&key) {
-            return Ok(vector.clone());
+        if let Some(known) = self.questions().get(&key) {
+            return Ok(Arc::clone(known));
         }
-        let vector = QuantisedVector::of(&embedder.embed_query(question)?);
-        self.questions().put(key, vector.clone());
-        Ok(vector)
+        let embedding = embedder.embed_query_words(question)?;
+        let vector = QuantisedVector::of(&embedding.vector);
+        let words = question_words(question, embedding);
+        let embedding = Arc::new(QuestionEmbedding { vector, words });
+        self.questions().put(key, Arc::clone(&embedding));
+        Ok(embedding)
     }
 
-    fn questions(&self) -> MutexGuard<'_, LruCache<(ModelSpec, String), QuantisedVector>> {
+    fn questions(&self) -> MutexGuard<'_, LruCache<(ModelSpec, String), Arc<QuestionEmbedding>>> {
         self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

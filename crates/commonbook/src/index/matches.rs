@@ -26,6 +26,8 @@ pub(super) struct TermPosting {
 /// The terms of the question, in the parts together.
 #[derive(Debug, Default)]
 pub(super) struct TermWeights {
+    /// The terms that are looked up, in order.
+    pub(super) terms: Vec<String>,
     /// The weight of each term.
     pub(super) rarities: Vec<f64>,
     /// The number of memories that contain each term.
@@ -131,6 +133,7 @@ pub(super) fn word_matches<'s>(
         for ((part, matches), list) in parts.iter().zip(&mut matches).zip(lists) {
             matches.add(&part.state.catalog, list, rarity, statistics);
         }
+        weights.terms.push(term.clone());
         weights.rarities.push(rarity);
         weights.memories.push(memories);
     }

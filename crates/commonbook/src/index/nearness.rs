@@ -1,11 +1,11 @@
 //! Nearness: the vectors of all parts compared with that of a question.
 
 use super::budget::SearchMeter;
+use super::embedder::QuestionEmbedding;
 use super::parts::{PartMemory, SearchPart, SearchParts};
 use super::vectors::{self, ScanResult, VectorScan};
 use crate::base::error::Result;
 use crate::model::search::rank::NearnessRange;
-use commonbook_embed::QuantisedVector;
 
 /// Memories with the nearest vectors that are reranked beside those with the best words. Twice as many
 /// found no more (`docs/decisions/0009-ranking.md`).
@@ -17,15 +17,15 @@ pub(super) struct NearnessScan<'q> {
     pub(super) nearest: Vec<(PartMemory, f32)>,
     /// The nearness of all.
     pub(super) range: NearnessRange,
-    /// The vector of the question.
-    pub(super) question: &'q QuantisedVector,
+    /// The question.
+    pub(super) question: &'q QuestionEmbedding,
 }
 
 impl SearchParts<'_> {
     /// Compares the question with the vectors of all parts; `None` if they have none.
     pub(super) fn scan<'q>(
         &self,
-        question: &'q QuantisedVector,
+        question: &'q QuestionEmbedding,
         meter: &SearchMeter<'_>,
     ) -> Result<Option<NearnessScan<'q>>> {
         let (mut all, mut nearest, mut searched) = (ScanResult::empty(), Vec::new(), 0);
@@ -34,7 +34,7 @@ impl SearchParts<'_> {
             searched += admitted.len();
             let Some(vectors) = &state.vectors else { continue };
             let (catalog, admitted) = (&state.catalog, &*admitted);
-            let request = VectorScan { vectors, catalog, admitted, question };
+            let request = VectorScan { vectors, catalog, admitted, question: &question.vector };
             let mut found = vectors::scan(&request, NEAREST_MEMORIES_MAX);
             meter.vectors(found.compared)?;
             let near = std::mem::take(&mut found.nearest).into_iter();

@@ -1,7 +1,9 @@
 //! Reranking: scores the best candidates by all features, including their surroundings.
 
+use std::rc::Rc;
+
 use jiff::Timestamp;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budget::SearchMeter;
 use super::matches::{TermPosting, TermWeights, WordMatches};
@@ -10,11 +12,13 @@ use super::parts::{PartMemory, SearchPart, SearchParts};
 use super::scratch::ScratchGuard;
 use super::session_scores::{SessionLengths, SessionScores, VisibleStrands};
 use super::vectors::VectorIndex;
+use super::word_nearness::QuestionWords;
 use crate::base::error::Result;
 use crate::index::facts::{MemoryNumber, SessionNeighbour};
 use crate::model::memory::Trust;
 use crate::model::search::rank::{
-    self, BestWords, CorpusStatistics, NEIGHBOUR_WEIGHTS, RankFeatures, ScoreParts, TalkFeatures,
+    self, BestWords, CorpusStatistics, NEIGHBOUR_WEIGHTS, NEIGHBOUR_WORD_WEIGHT, RankFeatures,
+    RankScale, ScoreParts, TalkFeatures, WordNearnessRange,
 };
 use crate::model::search::relevance::{RelevanceFeatures, comparable_cosine, steady_rarity};
 use crate::model::search::talk;
@@ -189,18 +193,27 @@ impl<'s> RerankCandidates<'s> {
         most: usize,
         meter: &SearchMeter<'_>,
     ) -> Result<Vec<ScoredMemory>> {
-        let question = scan.map(|scan| scan.question);
-        let features = self.features(query, statistics, question, meter)?;
-        let best_words = self.best_words(&features);
-        let range = scan.map(|scan| scan.range);
+        let question = scan.map(|scan| &scan.question.vector);
+        let words = scan.and_then(|scan| QuestionWords::of(&scan.question.words, self.weights));
+        let mut features = self.features(query, statistics, question, meter)?;
+        if let Some(words) = &words {
+            for (candidates, features) in self.own.iter().zip(&mut features) {
+                candidates.compare_words(words, features, meter)?;
+            }
+        }
+        let scale = RankScale {
+            best: self.best_words(&features),
+            nearness: scan.map(|scan| scan.range),
+            word_nearness: WordNearnessRange::of(features.iter().flatten()),
+        };
         let mut scored: Vec<ScoredMemory> = Vec::new();
         for (candidates, features) in self.own.iter().zip(&features) {
             scored.extend(features.iter().zip(&candidates.numbers).map(|(features, number)| {
-                let parts = features.parts(statistics, best_words, range);
+                let parts = features.parts(statistics, &scale);
                 let explanation = ScoreExplanation {
                     memory: PartMemory { part: candidates.place, number: *number },
                     parts,
-                    matched: match_reasons(features, &parts),
+                    matched: match_reasons(features, &parts, &scale),
                     relevance: 0.0,
                 };
                 (parts.score(), explanation)
@@ -502,6 +515,39 @@ impl<'s> PartCandidates<'s> {
         }
     }
 
+    /// Sets how near the words of the candidates are to those of the question; of a turn, also those of the turns beside it.
+    fn compare_words(
+        &self,
+        words: &QuestionWords,
+        features: &mut [RankFeatures],
+        meter: &SearchMeter<'_>,
+    ) -> Result<()> {
+        let SearchPart { state, .. } = self.part;
+        let Some(vectors) = &state.vectors else { return Ok(()) };
+        let mut read: FxHashMap<MemoryNumber, Option<Rc<[f32]>>> = FxHashMap::default();
+        let mut similarities = |number: MemoryNumber| -> Result<Option<Rc<[f32]>>> {
+            if let Some(similarities) = read.get(&number) {
+                return Ok(similarities.clone());
+            }
+            meter.vectors(1)?;
+            let rows = state.catalog.vector_refs.of(number);
+            let similarities = rows.map(|rows| words.similarities(vectors.words(rows)).into());
+            Ok(read.entry(number).or_insert(similarities).clone())
+        };
+        for (place, (number, features)) in self.numbers.iter().zip(features).enumerate() {
+            let Some(own) = similarities(*number)? else { continue };
+            let mut nearest = own.to_vec();
+            let near = self.around.of(place).unwrap_or_default().iter();
+            for other in near.filter(|other| other.distance == 1) {
+                let beside = similarities(other.number)?;
+                let both = nearest.iter_mut().zip(beside.iter().flat_map(|beside| beside.iter()));
+                both.for_each(|(own, beside)| *own = own.max(NEIGHBOUR_WORD_WEIGHT * beside));
+            }
+            features.word_nearness = Some(features.by_length(words.sum(&nearest)));
+        }
+        Ok(())
+    }
+
     /// The BM25 score of a turn's own words.
     fn own_of_turn(
         &self,
@@ -613,11 +659,15 @@ impl<'s> PartCandidates<'s> {
 }
 
 /// The features of a candidate that matched.
-fn match_reasons(features: &RankFeatures, parts: &ScoreParts) -> Vec<MatchReason> {
+fn match_reasons(
+    features: &RankFeatures,
+    parts: &ScoreParts,
+    scale: &RankScale,
+) -> Vec<MatchReason> {
     let reasons = [
         (features.own > 0.0, MatchReason::Words),
         // A low similarity adds little to the score.
-        (parts.vector >= rank::VECTOR_REASON_MIN, MatchReason::Vector),
+        (scale.is_near(parts), MatchReason::Vector),
         (parts.context > 0.0 && features.own <= 0.0, MatchReason::Context),
         (features.entity > 0.0, MatchReason::Entity),
         (features.time > 0.0, MatchReason::Time),

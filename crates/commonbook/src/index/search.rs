@@ -1,6 +1,7 @@
 //! Search: combines word matches and nearest vectors, and ranks them.
 
 use super::budget::SearchMeter;
+use super::embedder::QuestionEmbedding;
 use super::matches::{best_matches, word_matches};
 use super::parts::{PartMemory, SearchParts};
 use super::state::IndexState;
@@ -8,7 +9,6 @@ use crate::base::error::Result;
 use crate::index::rerank::{QueryFeatures, RerankCandidates, ScoreExplanation, ScoredMemory};
 use crate::model::access::Sight;
 use crate::model::search::{IndexHit, IndexQuery, IndexResponse, MatchReason, ScoreParts};
-use commonbook_embed::QuantisedVector;
 use commonbook_text::terms;
 
 /// Candidates to be reranked by their words; those with the nearest vectors come beside them. Twice as
@@ -33,7 +33,7 @@ pub(super) fn search_states(
     states: &[&IndexState],
     sight: &Sight,
     question: &IndexQuery,
-    vector: Option<&QuantisedVector>,
+    embedding: Option<&QuestionEmbedding>,
     meter: &SearchMeter<'_>,
 ) -> Result<IndexResponse> {
     meter.check()?;
@@ -47,7 +47,7 @@ pub(super) fn search_states(
     let statistics = parts.statistics();
     let (matches, weights) = word_matches(&parts, &terms, &statistics, meter)?;
     meter.check()?;
-    let scan = vector.map(|vector| parts.scan(vector, meter)).transpose()?.flatten();
+    let scan = embedding.map(|embedding| parts.scan(embedding, meter)).transpose()?.flatten();
     meter.check()?;
     let query = QueryFeatures::of(question, &parts);
     let has_words = |memory: PartMemory| matches[memory.part].own_score(memory.number) > 0.0;

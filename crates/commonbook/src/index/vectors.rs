@@ -1,7 +1,7 @@
 //! The vectors of memories on disk, and the scan for the nearest.
 //!
 //! A vector belongs to a text, identified by its fingerprint, not to a memory: memories with the
-//! same text share it, and a change of other fields keeps it. Files are immutable and read through
+//! same text share it, and a change of other fields keeps it. The signs of its words are kept beside. Files are immutable and read through
 //! the page cache; each is one batch of the follower, and many small ones are compacted into a
 //! large one. Each model has a folder of its own.
 
@@ -22,7 +22,7 @@ use commonbook_embed::quantised::{QuantisedVector, add_signs, differing_signs, d
 pub(super) use scan::{ScanResult, VectorScan, scan};
 
 /// The first bytes of a file; the last is the version of the format.
-const MAGIC: &[u8; 8] = b"CBVECTS\x01";
+const MAGIC: &[u8; 8] = b"CBVECTS\x02";
 
 /// Size of the header: magic, dimension, rows, checksum of what follows.
 const HEADER_BYTES: usize = 20;
@@ -44,8 +44,18 @@ pub(super) struct VectorRows {
     count: u32,
 }
 
-/// The fingerprint of a text with the vectors of its chunks.
-pub(super) type EmbeddedText = (u64, Vec<QuantisedVector>);
+/// The signs of a word as bytes, the lowest first.
+pub(super) type WordBytes = [u8; 8];
+
+/// A text as its model has read it.
+#[derive(Debug, Clone)]
+pub(super) struct EmbeddedText {
+    pub(super) fingerprint: u64,
+    /// The vectors of its chunks, at least one.
+    pub(super) chunks: Vec<QuantisedVector>,
+    /// The signs of its words, the lowest byte first; at most 255 words are kept.
+    pub(super) words: Vec<WordBytes>,
+}
 
 /// The vectors of one model.
 pub(super) struct VectorIndex {
@@ -62,6 +72,10 @@ struct VectorFile {
     scales: Vec<f32>,
     /// `dimension` bytes per row.
     values: OwnedBytes,
+    /// The end of each row's words, in words. A text's first row has them all.
+    word_ends: Vec<u32>,
+    /// Eight bytes per word.
+    words: OwnedBytes,
     /// The signs of each row, computed on first use.
     signs: OnceLock<Vec<u64>>,
 }
@@ -105,7 +119,7 @@ impl VectorIndex {
             match bytes.and_then(|bytes| VectorFile::of(&bytes, &name, self.dimension)) {
                 Some(file) => self.add(file),
                 None => {
-                    tracing::warn!(file = %name.display(), "damaged vectors are embedded again");
+                    tracing::warn!(file = %name.display(), "vectors of another format, or damaged, are embedded again");
                 }
             }
         }
@@ -168,6 +182,12 @@ impl VectorIndex {
         let sum: f32 =
             cosines().map(|cosine| ((cosine - greatest) / SOFT_MAXIMUM_WIDTH).exp()).sum();
         greatest + SOFT_MAXIMUM_WIDTH * (sum / rows.count as f32).ln()
+    }
+
+    /// The signs of a text's words.
+    pub(super) fn words(&self, rows: VectorRows) -> &[WordBytes] {
+        let file = self.files.get(rows.file as usize);
+        file.map_or(&[], |file| file.words(rows.first as usize))
     }
 
     /// The signs of every vector.
@@ -264,9 +284,19 @@ impl VectorFile {
     fn of(bytes: &OwnedBytes, name: &Path, dimension: usize) -> Option<Self> {
         let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..at + 4)?.as_array()?));
         let rows = number(12)? as usize;
-        let whole = HEADER_BYTES + rows * (8 + 4 + dimension);
+        let counts_at = HEADER_BYTES + rows * (8 + 4 + dimension);
+        let words_at = counts_at + rows;
         let fits = bytes.get(..8)? == MAGIC && number(8)? as usize == dimension;
-        if !fits || bytes.len() != whole {
+        if !fits {
+            return None;
+        }
+        let sum = |words: &mut u32, count: &u8| {
+            *words += u32::from(*count);
+            Some(*words)
+        };
+        let word_ends: Vec<u32> = bytes.get(counts_at..words_at)?.iter().scan(0, sum).collect();
+        let words = word_ends.last().copied().unwrap_or(0) as usize;
+        if bytes.len() != words_at + 8 * words {
             return None;
         }
         let fingerprints = bytes[HEADER_BYTES..].as_chunks::<8>().0.iter().take(rows);
@@ -275,7 +305,9 @@ impl VectorFile {
             name: name.to_owned(),
             fingerprints: fingerprints.map(|bytes| u64::from_le_bytes(*bytes)).collect(),
             scales: scales.map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            values: bytes.slice(HEADER_BYTES + rows * 12..whole),
+            values: bytes.slice(HEADER_BYTES + rows * 12..counts_at),
+            word_ends,
+            words: bytes.slice(words_at..bytes.len()),
             signs: OnceLock::new(),
         })
     }
@@ -294,6 +326,13 @@ impl VectorFile {
     fn row(&self, row: usize, dimension: usize) -> (&[i8], f32) {
         let values = self.values.get(row * dimension..(row + 1) * dimension).unwrap_or_default();
         (bytemuck::cast_slice(values), self.scales.get(row).copied().unwrap_or(0.0))
+    }
+
+    /// The signs of a row's words.
+    fn words(&self, row: usize) -> &[WordBytes] {
+        let end = |row: usize| self.word_ends.get(row).map_or(0, |end| *end as usize);
+        let begin = row.checked_sub(1).map_or(0, end);
+        self.words.as_chunks::<8>().0.get(begin..end(row)).unwrap_or_default()
     }
 
     fn cosine(&self, row: usize, dimension: usize, question: &QuantisedVector) -> f32 {
@@ -340,7 +379,7 @@ pub(super) fn write_batch(
         CompactionMode::JoinAll(live) => (there.files.iter().collect(), Some(live)),
     };
     let keep = |fingerprint: u64| live.is_none_or(|live| live.contains(&fingerprint));
-    let mut rows: Vec<(u64, f32, &[u8])> = Vec::new();
+    let mut rows: Vec<WrittenRow<'_>> = Vec::new();
     let mut written = FxHashSet::default();
     for file in &merged {
         let mut row = 0;
@@ -351,16 +390,22 @@ pub(super) fn write_batch(
             for fingerprint in same {
                 if fresh {
                     let values = &file.values[row * dimension..(row + 1) * dimension];
-                    rows.push((*fingerprint, file.scales[row], values));
+                    let words = file.words(row);
+                    let (fingerprint, scale) = (*fingerprint, file.scales[row]);
+                    rows.push(WrittenRow { fingerprint, scale, values, words });
                 }
                 row += 1;
             }
         }
     }
-    for (fingerprint, pieces) in batch {
+    for EmbeddedText { fingerprint, chunks, words } in batch {
         if written.insert(*fingerprint) {
-            for piece in pieces {
-                rows.push((*fingerprint, piece.scale, bytemuck::cast_slice(&piece.values)));
+            let mut words = &words[..words.len().min(ROW_WORDS_MAX)];
+            for QuantisedVector { scale, values } in chunks {
+                let (fingerprint, scale) = (*fingerprint, *scale);
+                let values = bytemuck::cast_slice(values);
+                rows.push(WrittenRow { fingerprint, scale, values, words });
+                words = &[];
             }
         }
     }
@@ -377,22 +422,32 @@ pub(super) fn write_batch(
     Ok(())
 }
 
+/// Words of a row: their number is a byte.
+const ROW_WORDS_MAX: usize = u8::MAX as usize;
+
+/// A row of a new file.
+struct WrittenRow<'b> {
+    fingerprint: u64,
+    scale: f32,
+    values: &'b [u8],
+    /// At most [`ROW_WORDS_MAX`].
+    words: &'b [WordBytes],
+}
+
 /// Writes rows into a file with this number, atomically.
-fn write_file(
-    folder: &Path,
-    number: u64,
-    dimension: usize,
-    rows: &[(u64, f32, &[u8])],
-) -> Result<()> {
-    let mut bytes = Vec::with_capacity(HEADER_BYTES + rows.len() * (12 + dimension));
+fn write_file(folder: &Path, number: u64, dimension: usize, rows: &[WrittenRow<'_>]) -> Result<()> {
+    let words: usize = rows.iter().map(|row| row.words.as_flattened().len()).sum();
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + rows.len() * (13 + dimension) + words);
     bytes.extend_from_slice(MAGIC);
     for size in [dimension, rows.len()] {
         bytes.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
     }
     bytes.extend_from_slice(&[0; 4]);
-    rows.iter().for_each(|(fingerprint, ..)| bytes.extend_from_slice(&fingerprint.to_le_bytes()));
-    rows.iter().for_each(|(_, scale, _)| bytes.extend_from_slice(&scale.to_le_bytes()));
-    rows.iter().for_each(|(.., values)| bytes.extend_from_slice(values));
+    rows.iter().for_each(|row| bytes.extend_from_slice(&row.fingerprint.to_le_bytes()));
+    rows.iter().for_each(|row| bytes.extend_from_slice(&row.scale.to_le_bytes()));
+    rows.iter().for_each(|row| bytes.extend_from_slice(row.values));
+    bytes.extend(rows.iter().map(|row| row.words.len() as u8));
+    rows.iter().for_each(|row| bytes.extend_from_slice(row.words.as_flattened()));
     let sum = crc32fast::hash(&bytes[HEADER_BYTES..]).to_le_bytes();
     bytes[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&sum);
     let path = folder.join(format!("{number:08}.{VECTOR_FILE_ENDING}"));
@@ -437,4 +492,67 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     let message = format!("vectors cannot be written at {}: {error}", path.display());
     Error::new(ErrorKind::Unavailable, message)
         .hint("Check the folder's permissions and its disk. Searches by words still work.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(fingerprint: u64, chunks: usize, words: u8) -> EmbeddedText {
+        let chunk = QuantisedVector::of(&[1.0, -1.0, 0.5]);
+        let words = (0..words).map(|word| (fingerprint << 8 | u64::from(word)).to_le_bytes());
+        EmbeddedText { fingerprint, chunks: vec![chunk; chunks], words: words.collect() }
+    }
+
+    /// The words of a text; `None` without vectors.
+    fn words(folder: &Path, fingerprint: u64) -> Option<Vec<u64>> {
+        let vectors = VectorIndex::open(folder, 3).unwrap();
+        let words = vectors.words(vectors.of(fingerprint)?).iter();
+        Some(words.map(|word| u64::from_le_bytes(*word)).collect())
+    }
+
+    #[test]
+    fn words_stand_beside_the_vectors_and_stay_with_their_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let (first, second) = ([text(1, 1, 2), text(2, 3, 3)], [text(3, 1, 0), text(4, 2, 1)]);
+        write_batch(folder, 3, &first, &CompactionMode::Stay).unwrap();
+        write_batch(folder, 3, &second, &CompactionMode::Stay).unwrap();
+        let expected = |fingerprint| match fingerprint {
+            1 => vec![0x100, 0x101],
+            2 => vec![0x200, 0x201, 0x202],
+            3 => vec![],
+            _ => vec![0x400],
+        };
+        for fingerprint in 1..=4 {
+            assert_eq!(words(folder, fingerprint), Some(expected(fingerprint)));
+        }
+        let live: FxHashSet<u64> = [2, 4].into_iter().collect();
+        write_batch(folder, 3, &[], &CompactionMode::JoinAll(&live)).unwrap();
+        assert_eq!(file_names(folder).len(), 1);
+        assert_eq!(damage(folder), Vec::<String>::new());
+        for (fingerprint, stays) in [(1, false), (2, true), (3, false), (4, true)] {
+            assert_eq!(words(folder, fingerprint), stays.then(|| expected(fingerprint)));
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_format_or_length_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        write_batch(folder, 3, &[text(1, 2, 5)], &CompactionMode::Stay).unwrap();
+        let path = folder.join(file_names(folder).pop().unwrap());
+        let whole = std::fs::read(&path).unwrap();
+        let counts_at = HEADER_BYTES + 2 * (8 + 4 + 3);
+        for (at, byte) in [(7, 1), (counts_at, 6), (counts_at, 4), (counts_at + 1, 255)] {
+            let mut spoiled = whole.clone();
+            spoiled[at] = byte;
+            std::fs::write(&path, &spoiled).unwrap();
+            assert_eq!(words(folder, 1), None, "{at} {byte}");
+        }
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        assert_eq!(words(folder, 1), None);
+        std::fs::write(&path, &whole).unwrap();
+        assert_eq!(words(folder, 1).unwrap().len(), 5);
+    }
 }

@@ -10,6 +10,7 @@ use commonbook::index::Index;
 use commonbook::model::memory::Memory;
 use commonbook::model::search::{IndexResponse, MatchReason};
 use commonbook::store::Store;
+use commonbook_embed::bundled::BundledEmbedder;
 use commonbook_embed::word_hash::WordHashEmbedder;
 use commonbook_embed::{EmbedError, EmbedErrorKind, EmbedResult};
 use commonbook_embed::{Embedder, ModelSpec};
@@ -188,7 +189,7 @@ pub(crate) fn the_vector_files_contain_nothing_purged(fresh: &dyn Fresh) {
     let gone = kept[40].clone();
     store.write(move |tx| purge(tx, &gone)).unwrap();
     index.follow(&*store, |_| GO).unwrap();
-    assert_eq!(size(), before - (384 + 12), "one vector less");
+    assert_eq!(size(), before - (384 + 13), "one vector less");
     assert_eq!(look(&index, &*store, "heron").total, 0);
 }
 
@@ -202,7 +203,74 @@ pub(crate) fn equal_texts_share_a_vector_and_a_long_text_has_several(fresh: &dyn
     let size: u64 = (files(&home.path().join("vectors")).iter())
         .map(|path| fs::metadata(path).unwrap().len())
         .sum();
-    let rows = (size - 20) / (384 + 12);
+    let rows = (size - 20) / (384 + 13);
     assert!((5..12).contains(&rows), "{rows}");
     assert_eq!(look(&index, &*store, "same words").total, 2);
+}
+
+/// How near the words of each memory are to those of a question, by the bundled model.
+fn near_words(store: &dyn Store, kept: &[Memory], text: &str) -> Vec<f64> {
+    let home = tempfile::tempdir().unwrap();
+    let bundled = || {
+        let index = started(home.path());
+        index.use_embedder(Ok(Some(Arc::new(BundledEmbedder::new()))));
+        index
+    };
+    let index = bundled();
+    assert_eq!(embed(&index, store), 0);
+    let found = look(&index, store, text);
+    // The words are read from the files of another process as well.
+    drop(index);
+    assert_eq!(look(&bundled(), store, text), found);
+    let part = |memory: &Memory| {
+        let hit = found.ranked.iter().find(|hit| hit.id == memory.id);
+        hit.map_or(0.0, |hit| hit.parts.near_words)
+    };
+    kept.iter().map(part).collect()
+}
+
+pub(crate) fn single_words_of_the_bundled_model_are_compared(fresh: &dyn Fresh) {
+    let (store, model) = (fresh.open(), Model::of("1"));
+    let texts = [
+        "The orders are kept in PostgreSQL on the second server.",
+        "The orders were made into bananas by the second cook.",
+        "The orders hang on the wall.",
+    ];
+    let kept = with_texts(&*store, &texts);
+    let near = near_words(&*store, &kept, "Which database has the orders?");
+    assert!(near[0] > near[1] && near[0] > near[2], "{near:?}");
+    assert_eq!(near.iter().copied().fold(0.0, f64::max), 0.2, "of the nearest, its whole weight");
+    let home = tempfile::tempdir().unwrap();
+    let index = with_model(home.path(), &model);
+    embed(&index, &*store);
+    let hit = look(&index, &*store, "orders second cook").ranked.swap_remove(0);
+    assert_eq!(hit.parts.near_words, 0.0, "the model shows no words");
+    assert_eq!(hit.parts.vector, 0.4);
+}
+
+/// Turns of a conversation: two are equal, and the first of them has the other word beside it.
+const TURNS: [&str; 7] = [
+    "Do you run a database there?",
+    "You saw the heron.",
+    "Do you eat fish?",
+    "You paint the wall.",
+    "Do you like soup?",
+    "You saw the heron.",
+    "Do you like bananas?",
+];
+
+pub(crate) fn a_turn_has_the_words_of_the_turns_beside_it(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let kept = with_texts(&*store, &TURNS);
+    let near = near_words(&*store, &kept, "heron database");
+    assert!(near[1] > near[5] && near[5] > 0.0, "{near:?}");
+}
+
+pub(crate) fn a_note_has_its_own_words_alone(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let told = |text: &str| text.replace("Do you", "They").replace("You", "They").replace('?', ".");
+    let notes = TURNS.map(told);
+    let kept = with_texts(&*store, &notes.each_ref().map(|text| &**text));
+    let near = near_words(&*store, &kept, "heron database");
+    assert!(near[1] == near[5] && near[5] > 0.0, "{near:?}");
 }

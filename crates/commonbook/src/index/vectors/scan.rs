@@ -220,7 +220,7 @@ fn distance_limit<'c>(counts: impl Iterator<Item = &'c u32>, wanted: u32) -> u32
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CompactionMode, write_batch};
+    use super::super::{CompactionMode, EmbeddedText, write_batch};
     use super::*;
     use crate::base::id::{CountingIds, MemoryId};
     use crate::index::facts::{MemoryDescription, TextSignals, WordLengths};
@@ -250,7 +250,9 @@ mod tests {
             let described =
                 MemoryDescription::of(&memory, sequence, lengths, TextSignals::default());
             let vector = model.embed_query(&memory.text).unwrap();
-            batch.push((described.facts.fingerprint, vec![QuantisedVector::of(&vector)]));
+            let chunks = vec![QuantisedVector::of(&vector)];
+            let fingerprint = described.facts.fingerprint;
+            batch.push(EmbeddedText { fingerprint, chunks, words: Vec::new() });
             fingerprints.push(described.facts.fingerprint);
             catalog.put(described, None);
         }

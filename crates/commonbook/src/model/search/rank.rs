@@ -2,9 +2,9 @@
 //!
 //! The score is a weighted sum of the match of words (the memory's own; of a turn of a conversation
 //! also those of its neighbours, of its session and of the question just before) and of the nearness
-//! of vectors, each scaled to 0..1 over the candidates. Words weigh less where no candidate holds
-//! many of the question's: then meaning decides. Factors raise it for an author and a time that the question names or asks for,
-//! and a little for importance and freshness. Then repetitions of a better hit move down, and
+//! of vectors, of the whole text and of single words, each scaled to 0..1 over the candidates. Words weigh less where no
+//! candidate holds many of the question's: then meaning decides. Factors raise it for an author and a time that the question
+//! names or asks for, and a little for importance and freshness. Then repetitions of a better hit move down, and
 //! updates move before the older hit. The constants are equal for every collection;
 //! `docs/decisions/0009-ranking.md` has their origin.
 
@@ -45,16 +45,36 @@ const ASKED_WEIGHT: f64 = 1.0;
 /// Words up to which a question counts as asked of the next turn; a longer text is no question.
 pub const ASKED_WORDS_MAX: f64 = 60.0;
 
-/// Weight of words beside meaning, if there are vectors and the best candidate holds all words of the
-/// question; less as it holds fewer.
-const WORDS_WEIGHT: f64 = 0.6;
+/// Weights of the parts of a score.
+struct PartWeights {
+    /// Of words, if the best candidate holds all words of the question; beside meaning, less as it holds fewer.
+    words: f64,
+    /// Of the nearness of texts.
+    nearness: f64,
+    /// Of the nearness of single words.
+    word_nearness: f64,
+}
 
-/// Weight of meaning beside words.
-const MEANING_WEIGHT: f64 = 1.0 - WORDS_WEIGHT;
+/// The weights without vectors.
+const WORDS_ALONE: PartWeights = PartWeights { words: 1.0, nearness: 0.0, word_nearness: 0.0 };
 
-/// Minimum part of meaning in the score for which the response names it as a reason: two thirds of
-/// its weight.
-pub const VECTOR_REASON_MIN: f64 = MEANING_WEIGHT * 2.0 / 3.0;
+/// The weights with vectors of texts alone.
+const WITH_TEXTS: PartWeights = PartWeights { words: 0.6, nearness: 0.4, word_nearness: 0.0 };
+
+/// The weights with vectors of texts and of their words.
+const WITH_WORDS: PartWeights = PartWeights { words: 0.55, nearness: 0.25, word_nearness: 0.2 };
+
+/// Minimum share of the weight of a text's nearness from which on the response names it as a reason.
+const NEAR_SHARE_MIN: f64 = 2.0 / 3.0;
+
+/// Weight of the similarity of a word that stands in the turn before or after.
+pub const NEIGHBOUR_WORD_WEIGHT: f32 = 0.7;
+
+/// Words up to which the length of a note and of a turn does not count for the nearness of its words.
+const NEAR_WORDS_LENGTHS: [f64; 2] = [10.0, 60.0];
+
+/// The power of the length beyond that by which the nearness of words is divided: a long text has a like of any word.
+const NEAR_WORDS_POWER: f64 = 0.15;
 
 /// Weight of mentioned entities that the question names.
 const ENTITY_WEIGHT: f64 = 0.1;
@@ -163,6 +183,8 @@ pub struct RankFeatures {
     pub length: f64,
     /// The nearness of its vector; `None` without a vector.
     pub nearness: Option<f64>,
+    /// The nearness of its words to those of the question, [`RankFeatures::by_length`]; `None` without vectors of words.
+    pub word_nearness: Option<f64>,
     /// The share of the entities in the question that the memory mentions, 0 to 1.
     pub entity: f64,
     /// Whether the question names its author.
@@ -178,7 +200,7 @@ pub struct RankFeatures {
     pub age_days: f64,
 }
 
-/// The parts of a score: (words + context + vector + entity) × author × time × standing.
+/// The parts of a score: (words + context + vector + near_words + entity) × author × time × standing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreParts {
     /// Match of the memory's own words, as a share of the best candidate's.
@@ -187,6 +209,9 @@ pub struct ScoreParts {
     pub context: f64,
     /// Nearness of its meaning.
     pub vector: f64,
+    /// Nearness of its single words to those of the question; 0 with a model that does not show them.
+    #[serde(default)]
+    pub near_words: f64,
     /// Mentions of entities that the question names.
     #[serde(default)]
     pub entity: f64,
@@ -202,7 +227,7 @@ impl ScoreParts {
     /// Returns the score.
     #[must_use]
     pub fn score(&self) -> f64 {
-        let sum = self.words + self.context + self.vector + self.entity;
+        let sum = self.words + self.context + self.vector + self.near_words + self.entity;
         sum * self.author * self.time * self.standing
     }
 }
@@ -229,7 +254,67 @@ pub struct BestWords {
     pub coverage: f64,
 }
 
+/// The range of the nearness of words over the candidates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WordNearnessRange {
+    /// The least.
+    pub lowest: f64,
+    /// The greatest.
+    pub highest: f64,
+}
+
+impl WordNearnessRange {
+    /// Returns the range over these candidates; `None` if none has vectors of words.
+    pub fn of<'f>(candidates: impl Iterator<Item = &'f RankFeatures>) -> Option<Self> {
+        candidates.filter_map(|features| features.word_nearness).fold(None, |range, near| {
+            let Self { lowest, highest } = range.unwrap_or(Self { lowest: near, highest: near });
+            Some(Self { lowest: lowest.min(near), highest: highest.max(near) })
+        })
+    }
+}
+
+/// What the features of a candidate are compared with: those of all.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RankScale {
+    /// The best match of words.
+    pub best: BestWords,
+    /// The range of nearness; `None` without vectors: then words alone count.
+    pub nearness: Option<NearnessRange>,
+    /// The range of the nearness of words; `None` without vectors of words.
+    pub word_nearness: Option<WordNearnessRange>,
+}
+
+impl RankScale {
+    fn weights(&self) -> PartWeights {
+        match (self.nearness, self.word_nearness) {
+            (None, _) => WORDS_ALONE,
+            (Some(_), None) => WITH_TEXTS,
+            (Some(_), Some(_)) => WITH_WORDS,
+        }
+    }
+
+    /// Whether a text is so near that the response names this as a reason.
+    #[must_use]
+    pub fn is_near(&self, parts: &ScoreParts) -> bool {
+        self.nearness.is_some() && parts.vector >= NEAR_SHARE_MIN * self.weights().nearness
+    }
+}
+
+/// Returns a value between two as a share, 0 to 1; 0 if they are equal.
+fn share_between(lowest: f64, highest: f64, value: f64) -> f64 {
+    let spread = highest - lowest;
+    if spread > 0.0 { (value - lowest) / spread } else { 0.0 }
+}
+
 impl RankFeatures {
+    /// Returns the nearness of its words for a sum of similarities: less for a long memory.
+    #[must_use]
+    pub fn by_length(&self, similarities: f64) -> f64 {
+        let [note, turn] = NEAR_WORDS_LENGTHS;
+        let short = if self.talk.is_some() { turn } else { note };
+        similarities / (self.length.max(short) / short).powf(NEAR_WORDS_POWER)
+    }
+
     /// Returns the match of all words: the memory's own, and its context.
     #[must_use]
     pub fn words(&self) -> f64 {
@@ -247,33 +332,29 @@ impl RankFeatures {
         around * (CONTEXT_WORDS_MAX / self.length.max(1.0)).min(1.0)
     }
 
-    /// Returns the parts of the score. `range` is that of nearness; without a range, words alone
-    /// count. A memory that has no vector yet is as near as its words match.
+    /// Returns the parts of the score. A memory that has no vectors yet is as near as its words match.
     #[must_use]
-    pub fn parts(
-        &self,
-        statistics: &CorpusStatistics,
-        best: BestWords,
-        range: Option<NearnessRange>,
-    ) -> ScoreParts {
+    pub fn parts(&self, statistics: &CorpusStatistics, scale: &RankScale) -> ScoreParts {
+        let RankScale { best, nearness, word_nearness } = *scale;
+        let weights = scale.weights();
         let per_word = if best.words > 0.0 { best.words.recip() } else { 0.0 };
-        let (by_words, vector) = match range {
-            None => (1.0, 0.0),
-            Some(NearnessRange { lowest, highest, .. }) => {
-                let spread = highest - lowest;
-                let scaled = |near: f64| if spread > 0.0 { (near - lowest) / spread } else { 0.0 };
-                let near = self.nearness.map_or_else(|| per_word * self.words(), scaled);
-                (WORDS_WEIGHT * best.coverage, MEANING_WEIGHT * near)
-            }
-        };
-        let share = by_words * per_word;
+        let matched = per_word * self.words();
+        let near = nearness.map_or(0.0, |NearnessRange { lowest, highest, .. }| {
+            self.nearness.map_or(matched, |near| share_between(lowest, highest, near))
+        });
+        let near_words = word_nearness.map_or(0.0, |WordNearnessRange { lowest, highest }| {
+            self.word_nearness.map_or(matched, |near| share_between(lowest, highest, near))
+        });
+        let held = if nearness.is_some() { best.coverage } else { 1.0 };
+        let share = weights.words * held * per_word;
         let speaks = statistics.strength(self.speaks, self.length) / (BM25_K1 + 1.0);
         // Who talks says "I" of what answers; a note that says so is not more about its author.
         let named = if self.named { 1.0 } else { self.talk.map_or(0.0, |_| speaks) };
         ScoreParts {
             words: share * self.own,
             context: share * self.context(),
-            vector,
+            vector: weights.nearness * near,
+            near_words: weights.word_nearness * near_words,
             entity: ENTITY_WEIGHT * self.entity,
             author: 1.0 + AUTHOR_WEIGHT * named,
             time: 1.0 + TIME_WEIGHT * self.time,
@@ -326,8 +407,9 @@ mod tests {
         RankFeatures { own, length: 40.0, age_days: 365.0, ..RankFeatures::default() }
     }
 
-    fn score(features: &RankFeatures, range: Option<NearnessRange>) -> f64 {
-        features.parts(&statistics(), BEST, range).score()
+    fn score(features: &RankFeatures, nearness: Option<NearnessRange>) -> f64 {
+        let scale = RankScale { best: BEST, nearness, word_nearness: None };
+        features.parts(&statistics(), &scale).score()
     }
 
     #[test]
@@ -372,11 +454,14 @@ mod tests {
 
     #[test]
     fn meaning_decides_where_no_candidate_holds_the_words() {
-        let range = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share: 1.0 });
+        let nearness = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share: 1.0 });
         let near = RankFeatures { nearness: Some(0.9), ..words(2.0) };
         let worded = RankFeatures { nearness: Some(0.3), ..words(10.0) };
         let score = |features: &RankFeatures, coverage| {
-            features.parts(&statistics(), BestWords { coverage, ..BEST }, range).score()
+            let best = BestWords { coverage, ..BEST };
+            features
+                .parts(&statistics(), &RankScale { best, nearness, word_nearness: None })
+                .score()
         };
         assert!(score(&near, 1.0) < score(&worded, 1.0));
         assert!(score(&near, 0.3) > score(&worded, 0.3));
@@ -397,6 +482,52 @@ mod tests {
         let range = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share: 0.5 });
         let near = |nearness| score(&RankFeatures { nearness, ..words(5.0) }, range);
         assert!(near(Some(0.9)) > near(None) && near(None) > near(Some(0.1)));
+    }
+
+    #[test]
+    fn near_words_count_beside_words_and_the_whole_text() {
+        let nearness = Some(NearnessRange { lowest: 0.0, highest: 1.0, mean: 0.4, share: 1.0 });
+        let word_nearness = Some(WordNearnessRange { lowest: 2.0, highest: 6.0 });
+        let scale = RankScale { best: BEST, nearness, word_nearness };
+        let parts = |nearness, word_nearness| {
+            let near = RankFeatures { nearness, word_nearness, ..words(5.0) };
+            near.parts(&statistics(), &scale)
+        };
+        let by_text = parts(Some(1.0), Some(2.0));
+        let by_words = parts(Some(0.0), Some(6.0));
+        assert_eq!((by_text.vector, by_text.near_words), (WITH_WORDS.nearness, 0.0));
+        assert_eq!((by_words.vector, by_words.near_words), (0.0, WITH_WORDS.word_nearness));
+        assert_eq!(by_text.words, WITH_WORDS.words / 2.0);
+        assert!(by_words.score() > parts(Some(0.0), Some(4.0)).score());
+        assert!(scale.is_near(&by_text) && !scale.is_near(&by_words));
+        let bare = parts(None, None);
+        let half = (WITH_WORDS.nearness / 2.0, WITH_WORDS.word_nearness / 2.0);
+        assert_eq!((bare.vector, bare.near_words), half, "as its words match");
+        let without = RankScale { word_nearness: None, ..scale };
+        let features = RankFeatures { nearness: Some(1.0), ..words(5.0) };
+        assert_eq!(features.parts(&statistics(), &without).vector, WITH_TEXTS.nearness);
+        for weights in [WORDS_ALONE, WITH_TEXTS, WITH_WORDS] {
+            let sum = weights.words + weights.nearness + weights.word_nearness;
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        }
+    }
+
+    #[test]
+    fn near_words_of_a_long_memory_count_less() {
+        let near = |length, talk| RankFeatures { length, talk, ..words(0.0) }.by_length(1.0);
+        let turn = Some(TalkFeatures::default());
+        assert_eq!((near(5.0, None), near(60.0, turn)), (1.0, 1.0));
+        assert!((near(20.0, None) - 0.5_f64.powf(0.15)).abs() < 1e-9);
+        assert!(near(60.0, None) < near(61.0, turn) && near(61.0, turn) < 1.0);
+    }
+
+    #[test]
+    fn the_range_of_near_words_is_that_of_the_candidates_that_have_them() {
+        let near = |word_nearness| RankFeatures { word_nearness, ..words(1.0) };
+        let candidates = [near(Some(3.0)), near(None), near(Some(-1.0))];
+        let range = WordNearnessRange { lowest: -1.0, highest: 3.0 };
+        assert_eq!(WordNearnessRange::of(candidates.iter()), Some(range));
+        assert_eq!(WordNearnessRange::of(candidates[1..2].iter()), None);
     }
 
     #[test]
