@@ -11,6 +11,7 @@ pub mod entities;
 pub mod fence;
 pub mod injection;
 pub mod nearest;
+pub mod part;
 pub mod prefilter;
 pub mod referring;
 pub mod sanitize;

@@ -141,6 +141,17 @@ pub const CONTEXT_ITEM_TOKENS: usize = 500;
 /// Minimum relevance of a memory in a context, a handoff, a digest or a recall; chosen on the fitting
 /// tasks of `commonbook-bench context`.
 pub const RELEVANCE_MIN: f64 = 0.15;
+/// Notes that the answer of a save names: those nearest to what was saved.
+pub const NEAR_NOTES: usize = 3;
+/// Words of the part of each of them.
+pub const NEAR_WORDS: usize = 30;
+/// Tokens of all of them with their handles and owners.
+pub const NEAR_TOKENS: usize = 110;
+/// Minimum relevance of the nearest one; without one, none is named. Lower than [`RELEVANCE_MIN`]: a long
+/// note shares few of the words of another that contradicts it.
+pub const NEAR_RELEVANCE_MIN: f64 = 0.12;
+/// Minimum relevance of the others.
+pub const NEAR_NEXT_RELEVANCE_MIN: f64 = 0.08;
 /// Memories and entries in one context.
 pub const CONTEXT_MAXIMUM: usize = 8;
 /// Case entries among them.
