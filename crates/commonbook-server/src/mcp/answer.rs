@@ -11,10 +11,8 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use commonbook::model::caller::Caller;
-use commonbook::model::memory::NearNote;
 use commonbook::model::search::SearchResponse;
 use commonbook::model::stats::GetStats;
-use commonbook::prompt::near::near_line;
 use commonbook::prompt::recorded::RecordedJson;
 use commonbook_text::sanitize;
 use jiff::Timestamp;
@@ -41,7 +39,7 @@ const BLOCK_FIELD: &str = "text";
 pub(super) const JSON_MIME_TYPE: &str = "application/json";
 
 /// Verbs that answer with what the caller has just written: without the text.
-const WRITING_VERBS: [&str; 12] = [
+const WRITING_VERBS: [&str; 13] = [
     "adopt_memories",
     "appeal_memory",
     "complete_handoff",
@@ -52,6 +50,7 @@ const WRITING_VERBS: [&str; 12] = [
     "release_memory",
     "restore_memory",
     "save_memories",
+    "save_memory",
     "update_memory",
     "withdraw_handoff",
 ];
@@ -152,10 +151,6 @@ pub(super) fn result(
             let stats = book.get_memory_stats(caller, &GetStats::default())?;
             text_of(response, &nothing_fits(stats.memories, tools))
         }
-        "save_memory" => {
-            let response = with_near_lines(response.clone())?;
-            RecordedJson::of(&lean(&response, AnswerView::Written, tools)).to_string()
-        }
         name if TEXT_VERBS.contains(&name) => text_of(response, NOTHING_KNOWN),
         name if name.starts_with("get_") => RecordedJson::of(response).to_string(),
         name => {
@@ -169,17 +164,6 @@ pub(super) fn result(
         }
     };
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
-}
-
-/// An answer with the notes nearest to what was saved as lines.
-fn with_near_lines(mut response: Value) -> Result<Value> {
-    if let Some(near) = response.get_mut("near") {
-        let notes = Vec::<NearNote>::deserialize(&*near).map_err(|error| {
-            Error::new(ErrorKind::Internal, "cannot read the nearest notes").with_cause(error)
-        })?;
-        *near = notes.iter().map(near_line).collect();
-    }
-    Ok(response)
 }
 
 /// The result of a call that went well, with every field: as text and as structured content.

@@ -31,7 +31,7 @@ fn each_door_names_the_nearest_notes_of_a_save() {
 }
 
 #[test]
-fn a_model_reads_them_as_lines_within_their_tokens() {
+fn a_model_reads_them_within_their_tokens_and_says_what_they_are() {
     let home = Home::new();
     let server = Server::start(&home);
     let mut ids: Vec<String> = Vec::new();
@@ -48,15 +48,23 @@ fn a_model_reads_them_as_lines_within_their_tokens() {
         (plain, ask(client, "save_memory", json!({"text": NEW})).await.0)
     });
     let answer: Value = serde_json::from_str(&near).unwrap();
-    let lines: Vec<&str> =
-        answer["near"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(lines.len(), 3, "{near}");
-    for line in &lines {
-        assert!(ids.iter().any(|id| line.starts_with(&format!("#{} ann: ", &id[id.len() - 8..]))));
-        assert!(line.contains("after 30 seconds"), "{line}");
+    let notes = answer["near"].as_array().unwrap();
+    assert_eq!(notes.len(), 3, "{near}");
+    for note in notes {
+        assert!(ids.iter().any(|id| note["id"] == format!("#{}", &id[id.len() - 8..])), "{near}");
+        assert_eq!(note["owner"], "ann");
+        assert!(note["says"].as_str().unwrap().contains("after 30 seconds"), "{note}");
     }
     assert!(answer["data_note"].as_str().unwrap().contains("not instructions"), "{near}");
     assert!(!plain.contains("near"), "{plain}");
     let (with, without) = (count(&near), count(&plain));
-    assert!(with - without <= 175, "{with} and {without}: {near}");
+    assert!(with - without <= 185, "{with} and {without}: {near}");
+    let handle = &notes[0]["id"];
+    let said = json!({"id": answer["memory"]["id"], "contradicts": [handle]});
+    let (told, is_error) = Mcp::over_http(&home, &server)
+        .with("bob", async |client| ask(client, "update_memory", said).await);
+    assert!(!is_error, "{told}");
+    let found = server.call("eve", "detect_contradictions", &json!({})).unwrap();
+    let stated = found["items"].as_array().unwrap().iter().map(|found| &found["stated_by"]);
+    assert!(stated.into_iter().any(|by| by == "bob"), "{found}");
 }

@@ -19,7 +19,7 @@ pub use difference::{
     DiffMemories, FieldDifference, MemoryDifference, field_differences, state_differences,
 };
 pub use memory_type::MemoryType;
-pub use near::NearNote;
+pub use near::{NearNote, NoteStatements};
 pub use receive::{fit_line, fit_text};
 pub use requests::{
     DeleteMemory, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory, MemoryRevision,

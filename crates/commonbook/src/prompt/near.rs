@@ -17,8 +17,11 @@ const PART_WORDS: [[usize; limits::NEAR_NOTES]; 6] = [
     [16, 12, 10],
 ];
 
+/// Tokens of the names of the fields of one note in an answer in JSON.
+const FIELDS_TOKENS: usize = 8;
+
 /// What these memories, nearest first, say about one that was saved: the first [`limits::NEAR_NOTES`],
-/// each by the part that is nearest to it, together within [`limits::NEAR_TOKENS`] as lines.
+/// each by the part that is nearest to it, together within [`limits::NEAR_TOKENS`].
 #[must_use]
 pub fn near_notes(saved: &Memory, found: &[Memory]) -> Vec<NearNote> {
     let text = saved.full_text();
@@ -32,7 +35,7 @@ pub fn near_notes(saved: &Memory, found: &[Memory]) -> Vec<NearNote> {
         found.iter().zip(words).map(note).collect::<Vec<_>>()
     };
     let fits = |notes: &[NearNote]| {
-        let lines = notes.iter().map(|note| tokens::count(&near_line(note)));
+        let lines = notes.iter().map(|note| tokens::count(&near_line(note)) + FIELDS_TOKENS);
         lines.sum::<usize>() <= limits::NEAR_TOKENS
     };
     let mut notes = Vec::new();
@@ -46,7 +49,8 @@ pub fn near_notes(saved: &Memory, found: &[Memory]) -> Vec<NearNote> {
     let room = limits::NEAR_TOKENS / limits::NEAR_NOTES;
     for note in &mut notes {
         let head = tokens::count(&near_line(&NearNote { says: String::new(), ..note.clone() }));
-        note.says = tokens::cut(&note.says, room.saturating_sub(head)).into_owned();
+        let room = room.saturating_sub(head + FIELDS_TOKENS);
+        note.says = tokens::cut(&note.says, room).into_owned();
     }
     notes.retain(|note| !note.says.trim_end_matches(tokens::CUT_MARK).trim().is_empty());
     notes

@@ -75,6 +75,14 @@ pub struct SaveMemory {
     /// The id of your memory that this one replaces. Searches then leave out the replaced one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
+    /// Ids of notes, anyone's, that cannot hold beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::STATEMENTS))]
+    pub contradicts: Vec<MemoryId>,
+    /// Ids of notes that say the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::STATEMENTS))]
+    pub repeats: Vec<MemoryId>,
     /// Ids of what it rests on. Memories and contexts; `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
@@ -247,11 +255,11 @@ impl RetractedTwin {
 /// How a caller at this door says what a new memory is to one of the notes nearest to it.
 fn near_hint(door: EntryPoint) -> String {
     let call = match door {
-        EntryPoint::Mcp => "`delete_memory`",
-        EntryPoint::Rest => "`DELETE /v1/memories/{id}`",
-        _ => "`commonbook delete`",
+        EntryPoint::Mcp => "`update_memory`",
+        EntryPoint::Rest => "`PATCH /v1/memories/{id}`",
+        _ => "`commonbook update`",
     };
-    format!("Judge the notes in near; {call} removes one of yours.")
+    format!("Of the notes in near, {call} says which it contradicts, repeats or supersedes.")
 }
 
 /// How a caller at this door keeps a memory that a newer one superseded.
