@@ -258,6 +258,10 @@ impl Embedder for EndpointEmbedder {
         REQUEST_TEXTS_MAX
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     fn chunk_tokens(&self) -> usize {
         256
     }

@@ -105,6 +105,11 @@ pub trait Embedder: Send + Sync {
     /// for a short prefix (author, title) of about a dozen words.
     fn chunk_tokens(&self) -> usize;
 
+    /// Whether the model runs on another machine, so that a vector may take seconds. The default is no.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Ends all waiting and refuses further calls; for the end of the program. The default, for an
     /// embedder that never waits, does nothing.
     fn stop(&self) {}

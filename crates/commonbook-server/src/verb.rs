@@ -288,7 +288,7 @@ fn memory_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
     vec![
-        verb("save_memory", Adds, C::save_memory)
+        verb("save_memory", Adds, C::save_beside_others)
             .post("/v1/memories")
             .list_body("save_memories", "memories")
             .core_tool()

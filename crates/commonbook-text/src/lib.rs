@@ -13,6 +13,7 @@ pub mod fence;
 pub mod headline;
 pub mod injection;
 pub mod nearest;
+pub mod part;
 pub mod prefilter;
 pub mod referring;
 pub mod sanitize;

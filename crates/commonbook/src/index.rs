@@ -463,6 +463,9 @@ impl Index {
         if question.text.trim().is_empty() {
             return (None, None);
         }
+        if question.at_once && embedder.is_remote() {
+            return by_words("a vector from another machine takes too long");
+        }
         let mut has_vectors = false;
         for index in indexes {
             index.open();

@@ -27,6 +27,7 @@ mod learn;
 mod list;
 mod loss;
 mod memory;
+mod near;
 mod ops;
 mod outdated;
 mod recall;

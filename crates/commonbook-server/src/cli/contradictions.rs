@@ -105,12 +105,13 @@ pub(super) fn show_contradiction(response: &Value) {
 pub(super) fn mark_texts(marks: &[ContradictionMark]) -> Vec<String> {
     let texts = marks.iter().map(|mark| {
         let other = format!("{} ({})", short(&mark.other), mark.owner);
-        match &mark.context {
-            None if mark.found_by == FindingSource::Endpoint => {
+        match (&mark.context, &mark.stated_by) {
+            (None, _) if mark.found_by == FindingSource::Endpoint => {
                 format!("contradicts {other}: {}, judged by the endpoint", mark.status)
             }
-            None => format!("contradicts {other}: {}", mark.status),
-            Some(context) => format!("holds beside {other}: {}", one_line(context)),
+            (None, Some(agent)) => format!("contradicts {other}: {}, says {agent}", mark.status),
+            (None, None) => format!("contradicts {other}: {}", mark.status),
+            (Some(context), _) => format!("holds beside {other}: {}", one_line(context)),
         }
     });
     texts.collect()
@@ -131,5 +132,6 @@ fn confidence_text(contradiction: &Contradiction) -> String {
         FindingSource::Rules => sure,
         FindingSource::Endpoint => format!("{sure}, judged by the endpoint"),
         FindingSource::Person => "an edit crossed another change".to_owned(),
+        FindingSource::Agent => format!("{sure}, found by {}", contradiction.finder()),
     }
 }

@@ -8,11 +8,12 @@ use commonbook::model::bulk::{BulkResult, PurgeTrace};
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::{EventPage, EventRates};
 use commonbook::model::memory::{
-    Importance, Memory, MemoryUsage, OpenedMemories, PurgeResult, RetractedTwin, Retraction,
-    SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
+    Importance, Memory, MemoryUsage, NearNote, OpenedMemories, PurgeResult, RetractedTwin,
+    Retraction, SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
+use commonbook::prompt::near::near_line;
 use serde_json::Value;
 
 use super::contradictions;
@@ -65,12 +66,21 @@ pub(super) fn show_saved_memory(response: &Value) {
             let (id, at) = (short(id), minute(*at));
             print_note(&format!("{by} retracted the same, {at}; `commonbook show {id}` tells why"));
         }
+        print_near(&saved.near);
         print_hygiene(&saved.memory);
         if saved.outcome == SaveOutcome::Created {
             let hint = unbegun_session_hint(&saved.memory, EntryPoint::Cli);
             hint.iter().for_each(|hint| print_note(hint));
         }
     });
+}
+
+/// Prints the notes that are nearest to a new memory.
+fn print_near(near: &[NearNote]) {
+    if !near.is_empty() {
+        print_note("near it, as recorded by their owners:");
+    }
+    near.iter().for_each(|note| print_note(&format!("  {}", near_line(note))));
 }
 
 fn save_outcome(outcome: SaveOutcome) -> &'static str {

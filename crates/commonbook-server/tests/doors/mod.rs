@@ -36,6 +36,7 @@ mod mem_bundle;
 mod metrics;
 #[cfg(unix)]
 mod monitor;
+mod near;
 #[cfg(unix)]
 mod observed;
 mod own_types;

@@ -158,6 +158,21 @@ pub const OPENED_MEMORIES: usize = 20;
 pub const OPENED_TOKENS: usize = 4_000;
 /// Memories in full for a reader that can open nothing.
 pub const UNOPENED_MEMORIES: usize = 5;
+/// Notes that the answer of a save names: those nearest to what was saved.
+pub const NEAR_NOTES: usize = 3;
+/// Words of the part of each of them.
+pub const NEAR_WORDS: usize = 30;
+/// Tokens of all of them with their handles and owners.
+pub const NEAR_TOKENS: usize = 120;
+/// Minimum relevance of the nearest one; without one, none is named. Lower than [`RELEVANCE_MIN`]: a long
+/// note shares few of the words of another that contradicts it.
+pub const NEAR_RELEVANCE_MIN: f64 = 0.12;
+/// Minimum relevance of the others.
+pub const NEAR_NEXT_RELEVANCE_MIN: f64 = 0.08;
+/// Notes that one call says to contradict, and to repeat, what it saves.
+pub const STATEMENTS: usize = 10;
+/// Contradictions that one agent states in a workspace within a day while nobody has resolved them.
+pub const STATEMENTS_A_DAY: u32 = 30;
 /// Memories and entries in one context.
 pub const CONTEXT_MAXIMUM: usize = 8;
 /// Case entries among them.

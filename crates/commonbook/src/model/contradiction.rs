@@ -43,6 +43,8 @@ string_enum! {
         Endpoint = "endpoint",
         /// A person, whose edit of a file another change crossed.
         Person = "person",
+        /// An agent, which says so of a memory that it may change.
+        Agent = "agent",
     }
 }
 
@@ -69,11 +71,14 @@ pub struct ContradictionFinding {
     /// Confidence from 0 to 1. Base: 0.8 for a number or boolean, 0.75 for a date, name or
     /// negation, 0.7 for an antonym and for a second author. Add 0.1 if both subjects have the same
     /// name, and 0.05 if four words of the subject agree; subtract 0.15 if one subject is narrower
-    /// by a word, and 0.1 if one agent wrote both. 0.6 from an endpoint, 1 from a person.
+    /// by a word, and 0.1 if one agent wrote both. 0.6 from an endpoint, 0.7 from an agent, 1 from a person.
     pub confidence: f64,
     /// Who found it.
     #[serde(default)]
     pub found_by: FindingSource,
+    /// The agent that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_by: Option<Agent>,
 }
 
 impl ContradictionFinding {
@@ -87,9 +92,30 @@ impl ContradictionFinding {
             reason: format!("{a} and {b} changed the same lines of one memory at the same time"),
             confidence: 1.0,
             found_by: FindingSource::Person,
+            stated_by: None,
+        }
+    }
+
+    /// The statement of an agent. The reason is in our words.
+    #[must_use]
+    pub fn of_statement(agent: &Agent, older: &Memory, newer: &Memory) -> Self {
+        let (a, b) = (&older.owner, &newer.owner);
+        let notes = match a == b {
+            true => format!("the two notes of {a}"),
+            false => format!("the notes of {a} and {b}"),
+        };
+        Self {
+            kind: DifferenceKind::Meaning,
+            reason: format!("{agent} says that {notes} cannot both hold"),
+            confidence: STATED_CONFIDENCE,
+            found_by: FindingSource::Agent,
+            stated_by: Some(agent.clone()),
         }
     }
 }
+
+/// Confidence of a contradiction that an agent states.
+const STATED_CONFIDENCE: f64 = 0.7;
 
 /// A summary of one of two contradicting memories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -138,9 +164,12 @@ pub struct Contradiction {
     pub reason: String,
     /// Confidence from 0 to 1.
     pub confidence: f64,
-    /// Who found it: the rules, the endpoint in the settings, or a person.
+    /// Who found it: the rules, the endpoint in the settings, a person, or an agent that says so.
     #[serde(default)]
     pub found_by: FindingSource,
+    /// The agent that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_by: Option<Agent>,
     /// Whether it is open or resolved.
     pub status: ContradictionStatus,
     /// When it was found.
@@ -148,6 +177,17 @@ pub struct Contradiction {
     /// How it was resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<ResolutionRecord>,
+}
+
+impl Contradiction {
+    /// Who found it, in words: `rules`; `ann, who says so`.
+    #[must_use]
+    pub fn finder(&self) -> String {
+        match &self.stated_by {
+            Some(agent) => format!("{agent}, who says so"),
+            None => self.found_by.name().to_owned(),
+        }
+    }
 }
 
 /// A contradiction that was resolved.
@@ -178,6 +218,9 @@ pub struct ContradictionMark {
     /// Who found it; left out for the rules.
     #[serde(default, skip_serializing_if = "FindingSource::is_rules")]
     pub found_by: FindingSource,
+    /// The agent that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_by: Option<Agent>,
     /// The context in which each of the two holds, with `keep_both`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
@@ -258,7 +301,7 @@ impl ContradictionRecord {
         }
     }
 
-    /// The judgement of an endpoint or a person about these two memories, as long as both texts are those
+    /// The judgement of an endpoint, a person or an agent about these two memories, as long as both texts are those
     /// that were judged.
     #[must_use]
     pub fn judgement(&self, older: &Memory, newer: &Memory) -> Option<ContradictionFinding> {
@@ -295,6 +338,7 @@ impl ContradictionRecord {
             reason: self.found.reason,
             confidence: self.found.confidence,
             found_by: self.found.found_by,
+            stated_by: self.found.stated_by,
             status,
             found_at: self.found_at,
             resolved: self.resolved,
@@ -321,6 +365,40 @@ fn judged_texts(
     newer: &Memory,
 ) -> Option<[String; 2]> {
     (!found.found_by.is_rules()).then(|| texts_sha256(older, newer))
+}
+
+/// Two memories of which an agent that may change one says that they say the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatedPair {
+    /// The two memories, the smaller id first.
+    pub memories: [MemoryId; 2],
+    /// The hashes of both texts, in this order: of others the statement says nothing.
+    pub texts_sha256: String,
+    /// The agent that says so.
+    pub said_by: Agent,
+}
+
+impl RepeatedPair {
+    /// The statement of this agent about two memories.
+    #[must_use]
+    pub fn of(a: &Memory, b: &Memory, said_by: &Agent) -> Self {
+        let (memories, texts_sha256) = pair_texts(a, b);
+        Self { memories, texts_sha256, said_by: said_by.clone() }
+    }
+
+    /// Whether it is about these two memories, at their present texts.
+    #[must_use]
+    pub fn holds_for(&self, a: &Memory, b: &Memory) -> bool {
+        let (memories, texts) = pair_texts(a, b);
+        self.memories == memories && self.texts_sha256 == texts
+    }
+}
+
+/// The ids of two memories, the smaller one first, and the hashes of their texts in this order.
+#[must_use]
+pub fn pair_texts(a: &Memory, b: &Memory) -> ([MemoryId; 2], String) {
+    let (first, second) = if a.id <= b.id { (a, b) } else { (b, a) };
+    ([first.id, second.id], texts_sha256(first, second).concat())
 }
 
 /// The start of the time in which a memory holds.
@@ -356,6 +434,7 @@ pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionF
         reason: format!("{} and {} each keep a {kind} about {about}", older.owner, newer.owner),
         confidence: SECOND_AUTHOR_CONFIDENCE,
         found_by: FindingSource::Rules,
+        stated_by: None,
     })
 }
 

@@ -4,6 +4,7 @@ mod change;
 mod difference;
 mod memory_type;
 mod mentions;
+mod near;
 mod receive;
 mod requests;
 mod retraction;
@@ -18,6 +19,7 @@ pub use difference::{
     DiffMemories, FieldDifference, MemoryDifference, field_differences, state_differences,
 };
 pub use memory_type::MemoryType;
+pub use near::{NearNote, NoteStatements};
 pub use receive::{fit_line, fit_text};
 pub use requests::{
     DeleteMemory, GetMemories, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory,

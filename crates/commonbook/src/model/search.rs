@@ -222,6 +222,8 @@ pub struct IndexQuery {
     pub now: Timestamp,
     /// Number of best hits to return; at most [`limits::SEARCH_DEPTH`].
     pub most: usize,
+    /// Whether a vector from another machine is not waited for.
+    pub at_once: bool,
 }
 
 /// A memory by its id and its workspace.

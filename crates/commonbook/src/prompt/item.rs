@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{
     DELETION_HANDLE_CHARS_MIN, EntityId, Id, IdKind, MemoryId, handle, handle_of_length,
 };
+use crate::model::agent::Agent;
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
 use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
 use crate::model::memory::{Importance, Memory};
@@ -250,6 +251,10 @@ impl PromptItem {
             }
             FindingSource::Person => {
                 format!("contradicts {} by a person's edit: open", other_side(mark))
+            }
+            FindingSource::Agent => {
+                let who = mark.stated_by.as_ref().map_or("an agent", Agent::as_str);
+                format!("contradicts {}, says {}: open", other_side(mark), shown_name(who))
             }
         });
         let notes = notes.chain(open);

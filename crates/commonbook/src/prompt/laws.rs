@@ -255,6 +255,7 @@ fn marks(of: &Memory, text: &str) -> Vec<ContradictionMark> {
         owner: agent("gemini-cli"),
         status: ContradictionStatus::Open,
         found_by: FindingSource::Endpoint,
+        stated_by: None,
         context: None,
     };
     let status = ContradictionStatus::Resolved;

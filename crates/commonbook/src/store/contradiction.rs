@@ -5,7 +5,7 @@ use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{
-    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus,
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, RepeatedPair,
 };
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
@@ -116,11 +116,28 @@ pub trait ContradictionRows {
     /// Drops a contradiction.
     fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()>;
 
-    /// Whether an endpoint has said of these two memories, at their present texts, that both can hold.
+    /// Whether it was said of these two memories, at their present texts, that both can hold: by an
+    /// endpoint, or by an agent that says that they say the same.
     fn is_judged(&self, a: &Memory, b: &Memory) -> Result<bool>;
 
-    /// Records that an endpoint said so.
+    /// Records that an endpoint said that both can hold.
     fn put_judged(&mut self, a: &Memory, b: &Memory) -> Result<()>;
+
+    /// At most `limit` open contradictions of a workspace that this agent stated, in sight or not, newest
+    /// first: for the limit of its statements, which shows them to no caller.
+    fn statements_of(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<ContradictionRecord>>;
+
+    /// Records that two memories of a workspace were said to say the same.
+    fn put_repeated(&mut self, workspace: &Workspace, pair: &RepeatedPair) -> Result<()>;
+
+    /// The pairs of a workspace that were said to say the same, in sight or not: for a consolidation, which
+    /// reads their memories in a sight.
+    fn repeated_pairs(&self, workspace: &Workspace) -> Result<Vec<RepeatedPair>>;
 
     /// The position up to which contradictions follow a journal with this revision of the rules.
     fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64>;

@@ -369,6 +369,7 @@ impl ConsolidationJob<'_> {
         let mut planner = ConsolidationPlanner::new(self.begun, self.force);
         self.read_memories(lease, |memory| planner.add(memory))?;
         let workspace = &self.caller.workspace;
+        planner.add_repeated(self.book.store.read(|tx| tx.repeated_pairs(workspace))?);
         let blocks = planner.take_blocks();
         let mut renewed = self.book.clock.now();
         for (index, block) in blocks.iter().enumerate() {

@@ -3,6 +3,7 @@
 mod judge;
 pub(in crate::verbs) mod reopen;
 mod resolve;
+pub(super) mod state;
 
 use jiff::Timestamp;
 

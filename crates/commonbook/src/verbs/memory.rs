@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Commonbook;
+use super::contradiction::state::record_statements;
 use super::ops::basis::FoundBasis;
 use super::ops::forgotten::admit_memory;
 use super::ops::heirs::{ReaderAnswer, show, show_all};
@@ -27,10 +28,10 @@ use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
-    DeleteMemory, GetMemories, GetMemory, Memory, MemoryAt, MemoryHistory, OpenedMemories,
-    PendingReview, PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory,
-    SaveMemories, SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind,
-    expect_revision,
+    DeleteMemory, GetMemories, GetMemory, Memory, MemoryAt, MemoryHistory, NoteStatements,
+    OpenedMemories, PendingReview, PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin,
+    RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult,
+    UsageKind, expect_revision,
 };
 use crate::store::Transaction;
 use commonbook_text::tokens::{self, TokenBudget};
@@ -104,6 +105,8 @@ impl Commonbook {
             check_labels(&self.own_types, &request.entities).map_err(|error| (place, error))?;
             let basis = BasisClaim::parse(&request.based_on, request.require_current)
                 .map_err(|error| (place, error))?;
+            let said = NoteStatements::of(&request.contradicts, &request.repeats)
+                .map_err(|error| (place, error))?;
             let id = MemoryId::new(&*self.ids, now);
             let memory = request
                 .memory(caller, self.policy.sharing, id, now)
@@ -111,7 +114,7 @@ impl Commonbook {
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
             // Parsed here, so that the one thread that writes finds the statements in the cache.
             drop(MemoryStatements::of(&memory));
-            Ok(MemoryDraft { memory, supersedes: request.supersedes, basis })
+            Ok(MemoryDraft { memory, supersedes: request.supersedes, basis, said })
         };
         requests.iter().enumerate().map(draft).collect()
     }
@@ -191,7 +194,8 @@ impl Commonbook {
     /// expected revision, `invalid` and `too_large` with the field.
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
         check_labels(&self.own_types, request.entities.as_deref().unwrap_or_default())?;
-        let change = request.clone();
+        let said = NoteStatements::of(&request.contradicts, &request.repeats)?;
+        let (change, old) = (request.clone(), request.supersedes);
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, now, .. } = scope;
@@ -199,7 +203,15 @@ impl Commonbook {
             access::may_change(caller, &before)?;
             let mut after = before.clone();
             let changed = change.apply(&mut after, caller.user.as_deref())?;
+            let relate = |tx: &mut dyn Transaction, memory: &Memory| {
+                if let Some(old) = old {
+                    supersede(tx, caller, old, memory, now)
+                        .map_err(|error| error.with_field("supersedes"))?;
+                }
+                record_statements(tx, scope, memory, &said)
+            };
             if changed.is_empty() {
+                relate(tx, &before)?;
                 return show(tx, sight, before);
             }
             access::may_keep(&after.owner, after.sharing)?;
@@ -207,6 +219,7 @@ impl Commonbook {
             let change =
                 MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
             let after = change.write(tx, &before, after)?;
+            relate(tx, &after)?;
             show(tx, sight, after)
         })?;
         let memory: Memory = once.answer;
@@ -386,6 +399,8 @@ pub(super) struct MemoryDraft {
     pub(super) memory: Memory,
     supersedes: Option<MemoryId>,
     basis: BasisClaim,
+    /// What its author says of other memories.
+    said: NoteStatements,
 }
 
 /// A memory as one save left it.
@@ -449,6 +464,16 @@ fn keep_all(
 }
 
 fn keep_draft(
+    tx: &mut dyn Transaction,
+    scope: WriteScope<'_>,
+    draft: &MemoryDraft,
+) -> Result<SaveRecord> {
+    let record = keep_note(tx, scope, draft)?;
+    record_statements(tx, scope, &record.memory, &draft.said)?;
+    Ok(record)
+}
+
+fn keep_note(
     tx: &mut dyn Transaction,
     scope: WriteScope<'_>,
     draft: &MemoryDraft,

@@ -27,6 +27,7 @@ use crate::prompt::hits::hits_text;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref};
 use crate::verbs::ops::handles::longer_handles;
+use slots::SearchSlot;
 
 impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.
@@ -135,6 +136,19 @@ impl Commonbook {
         self.search_index(caller, &sight, &question).map(|(found, _)| found)
     }
 
+    /// As [`Self::search_visible`], if a search slot is free; `None` otherwise. Nothing is waited for.
+    pub(super) fn search_if_free(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        question: &IndexQuery,
+    ) -> Result<Option<IndexResponse>> {
+        let Some(slot) = self.searches.take_free(caller) else { return Ok(None) };
+        let settle = || self.settle_question(caller, sight, SearchScope::Workspace, question);
+        let (sight, question) = self.index.open_during(settle)?;
+        self.search_in_slot(&slot, caller, &sight, &question).map(|(found, _)| Some(found))
+    }
+
     /// Searches the index in a search slot. Every search of the index goes through here; its budget
     /// begins with the slot.
     ///
@@ -147,7 +161,18 @@ impl Commonbook {
         sight: &Sight,
         question: &IndexQuery,
     ) -> Result<(IndexResponse, SearchWork)> {
-        let _slot = self.searches.take(caller)?;
+        let slot = self.searches.take(caller)?;
+        self.search_in_slot(&slot, caller, sight, question)
+    }
+
+    /// Searches the index in this slot, with which its budget begins.
+    fn search_in_slot(
+        &self,
+        _slot: &SearchSlot<'_>,
+        caller: &Caller,
+        sight: &Sight,
+        question: &IndexQuery,
+    ) -> Result<(IndexResponse, SearchWork)> {
         let budget = SearchBudget::of(&self.clock, &caller.cancellation);
         self.index.search_within_budget(&*self.store, sight, question, &budget)
     }

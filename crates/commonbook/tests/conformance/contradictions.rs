@@ -5,7 +5,7 @@ use commonbook::model::access::{EventSubject, Sight, Visibility};
 use commonbook::model::agent::Agent;
 use commonbook::model::contradiction::{
     ContradictionFinding, ContradictionRecord, ContradictionResolution, ContradictionStatus,
-    DifferenceKind, ResolutionRecord, id_of,
+    DifferenceKind, RepeatedPair, ResolutionRecord, id_of,
 };
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing, Trust};
@@ -61,6 +61,7 @@ fn between(older: &Memory, newer: &Memory, resolved: bool) -> ContradictionRecor
         reason: "herons".to_owned(),
         confidence: 0.8,
         found_by: Default::default(),
+        stated_by: None,
     };
     let kept = ContradictionRecord::new(older, newer, found, now());
     let resolved = resolved.then(|| ResolutionRecord {
@@ -286,4 +287,39 @@ pub(crate) fn a_judged_pair_is_known_while_its_texts_stay_and_until_a_purge(fres
     let purged = pair[1].clone();
     store.write(move |tx| tx.purge_memory(&purged)).unwrap();
     assert!(!knows(&changed, &pair[1]));
+}
+
+pub(crate) fn what_agents_said_of_a_pair_is_listed_until_it_is_answered_or_purged(
+    fresh: &dyn Fresh,
+) {
+    let store = fresh.open();
+    let pair = with_texts(&*store, &["one", "two"]);
+    let (ann, workspace) = (pair[0].owner.clone(), pair[0].workspace.clone());
+    let said = RepeatedPair::of(&pair[1], &pair[0], &ann);
+    let (kept, journal) = (said.clone(), workspace.clone());
+    store.write(move |tx| tx.put_repeated(&journal, &kept)).unwrap();
+    let repeated = || store.read(|tx| tx.repeated_pairs(&workspace)).unwrap();
+    assert_eq!(repeated(), [said.clone()]);
+    assert!(said.holds_for(&pair[0], &pair[1]));
+    let changed = Memory { text: "three".to_owned(), ..pair[0].clone() };
+    assert!(!said.holds_for(&changed, &pair[1]));
+    assert!(store.read(|tx| tx.is_judged(&pair[0], &pair[1])).unwrap(), "nobody is asked any more");
+    let found = ContradictionFinding::of_statement(&ann, &pair[0], &pair[1]);
+    let stated = ContradictionRecord::new(&pair[0], &pair[1], found, now());
+    let put = |record: ContradictionRecord| {
+        let write = move |tx: &mut dyn Transaction| {
+            let place = tx.journal_end(&record.workspace)? + 1;
+            tx.put_contradiction(&record, place)
+        };
+        assert!(store.write(write).unwrap());
+    };
+    put(stated.clone());
+    let stands = |agent: &Agent| store.read(|tx| tx.statements_of(&workspace, agent, 5)).unwrap();
+    assert_eq!((stands(&ann), stands(&Agent::system())), (vec![stated.clone()], Vec::new()));
+    let resolved = between(&pair[0], &pair[1], true).resolved;
+    put(ContradictionRecord { resolved, ..stated });
+    assert_eq!(stands(&ann), []);
+    let purged = pair[1].clone();
+    store.write(move |tx| tx.purge_memory(&purged)).unwrap();
+    assert_eq!(repeated(), []);
 }

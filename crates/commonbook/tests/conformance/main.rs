@@ -138,6 +138,7 @@ laws! {
     contradictions::a_contradiction_exists_only_for_callers_that_see_both_memories,
     contradictions::a_contradiction_is_shown_only_at_the_compared_revisions,
     contradictions::a_judged_pair_is_known_while_its_texts_stay_and_until_a_purge,
+    contradictions::what_agents_said_of_a_pair_is_listed_until_it_is_answered_or_purged,
     contradictions::a_late_follower_sees_events_by_the_present_visibility_of_both_memories,
     sessions::a_checkpoint_is_stored_completely_under_its_own_number,
     sessions::an_open_session_is_found_for_the_same_agent_user_token_and_workspace,

@@ -40,6 +40,7 @@ mod knowledge;
 mod learn;
 mod looking_back;
 mod merge_bot;
+mod near;
 mod observed;
 mod one_time;
 mod paired_homes;

@@ -43,7 +43,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                             a class="row-main" href=(request.item_path("contradictions", &found.id.to_string())) { (found.reason) }
                             div class="row-facts" {
                                 code { (handle(&found.id)) } (time(found.found_at)) (chip(found.kind.name(), "type"))
-                                (status_chip(found)) span { "confidence " (format!("{:.2}", found.confidence)) ", found by " (found.found_by.name()) }
+                                (status_chip(found)) span { "confidence " (format!("{:.2}", found.confidence)) ", found by " (found.finder()) }
                             }
                         }
                     }
@@ -79,7 +79,7 @@ pub(super) fn show_contradiction(request: &PageRequest, item: &str) -> Result<Pa
         p class="path" { a href=(request.path("contradictions")) { "Contradictions" } " / " code { (handle(&found.id)) } }
         h1 { (found.reason) }
         section id="contradiction" data-live="contradiction.* memory.*" aria-label="Both sides" {
-            p { (status_chip(&found)) " " (chip(found.kind.name(), "type")) " confidence " (format!("{:.2}", found.confidence)) ", found " (time(found.found_at)) " by " (found.found_by.name()) }
+            p { (status_chip(&found)) " " (chip(found.kind.name(), "type")) " confidence " (format!("{:.2}", found.confidence)) ", found " (time(found.found_at)) " by " (found.finder()) }
             @if let Some(resolved) = &found.resolved {
                 p class="notice" { "Settled by " (agent(request, &resolved.resolved_by)) " " (time(resolved.resolved_at)) ": " (resolved.resolution.name().replace('_', " "))
                     @if let Some(context) = &resolved.context { ": " (context) } }

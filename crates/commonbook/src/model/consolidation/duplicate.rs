@@ -26,14 +26,11 @@ pub fn may_merge(memory: &Memory) -> bool {
         && !SINGLE_TYPES.contains(&memory.memory_type.as_str())
 }
 
-/// Whether two memories say the same, so that one can stand for both.
-///
-/// The texts decide, by the comparison that finds contradictions: another number, date, name or a
-/// denial is never the same. What stands beside the texts must fit too: the title, the topics, the
-/// time in which they hold, the metadata. A private memory never merges with a shared one, whose readers
-/// would see that it exists.
+/// Whether one of two memories can stand for both if they say the same: what stands beside the texts
+/// fits, the time in which they hold and the metadata. A private memory never merges with a shared one,
+/// whose readers would see that it exists.
 #[must_use]
-pub fn are_duplicates(a: &Memory, b: &Memory) -> bool {
+pub fn may_stand_for_both(a: &Memory, b: &Memory) -> bool {
     a.id != b.id
         && may_merge(a)
         && may_merge(b)
@@ -43,8 +40,17 @@ pub fn are_duplicates(a: &Memory, b: &Memory) -> bool {
         && a.sharing == b.sharing
         && (a.owner == b.owner || a.sharing == Sharing::Shared)
         && (a.valid_from, a.valid_until) == (b.valid_from, b.valid_until)
-        && title_words(a) == title_words(b)
         && metadata_fits(a, b)
+}
+
+/// Whether two memories say the same, so that one can stand for both.
+///
+/// The texts decide, by the comparison that finds contradictions: another number, date, name or a
+/// denial is never the same. The title and the topics must fit too.
+#[must_use]
+pub fn are_duplicates(a: &Memory, b: &Memory) -> bool {
+    may_stand_for_both(a, b)
+        && title_words(a) == title_words(b)
         && names_same_times(a, b)
         && MemoryStatements::of(a).says_same_as(&MemoryStatements::of(b))
 }

@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::FxHashMap;
 
-use super::duplicate::{are_duplicates, may_merge};
+use super::duplicate::{are_duplicates, may_merge, may_stand_for_both};
 use super::{ConsolidationAction, ConsolidationItem};
 use crate::base::hash;
 use crate::base::id::{EntityId, MemoryId, SessionId};
 use crate::model::access::StoredMemory;
-use crate::model::contradiction::MemoryStatements;
+use crate::model::contradiction::{MemoryStatements, RepeatedPair, pair_texts};
 use crate::model::memory::{Importance, Memory, Sharing};
 
 /// Memories of a block with which another one is compared: the last different ones.
@@ -264,6 +264,8 @@ pub struct ConsolidationPlanner {
     candidates: Vec<Candidate>,
     numbers: FxHashMap<MemoryId, u32>,
     blocks: FxHashMap<i64, Vec<u32>>,
+    /// The pairs that were said to say the same, by their ids.
+    repeated: FxHashMap<[MemoryId; 2], RepeatedPair>,
 }
 
 impl ConsolidationPlanner {
@@ -277,6 +279,7 @@ impl ConsolidationPlanner {
             candidates: Vec::new(),
             numbers: FxHashMap::default(),
             blocks: FxHashMap::default(),
+            repeated: FxHashMap::default(),
         }
     }
 
@@ -316,6 +319,27 @@ impl ConsolidationPlanner {
         });
     }
 
+    /// Reads the pairs that agents said to say the same, after the memories.
+    pub fn add_repeated(&mut self, pairs: Vec<RepeatedPair>) {
+        for pair in pairs {
+            let [first, second] = pair.memories.map(|id| self.numbers.get(&id).copied());
+            if let (Some(first), Some(second)) = (first, second) {
+                let key = hash::short_hash(&format!("said\n{first}\n{second}"));
+                self.blocks.entry(key).or_default().extend([first, second]);
+                self.repeated.insert(pair.memories, pair);
+            }
+        }
+    }
+
+    /// Whether one of the two stands for both: by their texts, or because it was said.
+    fn are_same(&self, a: &Memory, b: &Memory) -> bool {
+        let is_said = || {
+            let said = self.repeated.get(&pair_texts(a, b).0);
+            said.is_some_and(|said| said.holds_for(a, b)) && may_stand_for_both(a, b)
+        };
+        are_duplicates(a, b) || is_said()
+    }
+
     /// The memories that may say the same, block by block, the best of each block first. The caller
     /// reads each block again and calls [`Self::compare`] with it.
     pub fn take_blocks(&mut self) -> Vec<Vec<MemoryId>> {
@@ -350,7 +374,7 @@ impl ConsolidationPlanner {
                 let has_room = candidate.leader.is_none()
                     && candidate.followers.len() < MERGED_INTO_MAX
                     && candidate.planned.revision == other.revision;
-                (has_room && are_duplicates(other, &memory)).then_some(leader)
+                (has_room && self.are_same(other, &memory)).then_some(leader)
             });
             match leader {
                 Some(leader) => {

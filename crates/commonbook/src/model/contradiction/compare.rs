@@ -275,7 +275,8 @@ impl<'m> MemoryStatements<'m> {
         // Two decimals are precise enough for such a figure.
         let confidence = ((base + sum) * 100.0).round() / 100.0;
         let reason = reason_sentence(self.memory, newer.memory, difference);
-        ContradictionFinding { kind: *kind, reason, confidence, found_by: FindingSource::Rules }
+        let (found_by, stated_by) = (FindingSource::Rules, None);
+        ContradictionFinding { kind: *kind, reason, confidence, found_by, stated_by }
     }
 }
 

@@ -87,6 +87,7 @@ impl ContradictionFinding {
             reason: format!("the endpoint in the settings judged that {said} cannot both hold"),
             confidence: JUDGED_CONFIDENCE,
             found_by: FindingSource::Endpoint,
+            stated_by: None,
         }
     }
 }

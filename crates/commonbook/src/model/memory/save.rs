@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::subject::{SubjectEvidence, missing_user};
 use super::{
-    Importance, Memory, MemorySource, MemorySubject, MemoryType, Retraction, Sharing, Trust,
-    distinct_entities, distinct_topics,
+    Importance, Memory, MemorySource, MemorySubject, MemoryType, NearNote, Retraction, Sharing,
+    Trust, distinct_entities, distinct_topics,
 };
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, Result};
@@ -75,6 +75,14 @@ pub struct SaveMemory {
     /// The id of your memory that this one replaces. Searches then leave out the replaced one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
+    /// Ids of notes, anyone's, that cannot hold beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::STATEMENTS))]
+    pub contradicts: Vec<MemoryId>,
+    /// Ids of notes that say the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::STATEMENTS))]
+    pub repeats: Vec<MemoryId>,
     /// Ids of what it rests on. Memories and contexts; `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
@@ -132,6 +140,9 @@ pub struct SaveResult {
     /// A memory that said the same, and was retracted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retracted: Option<RetractedTwin>,
+    /// The nearest notes, up to three: it may contradict, repeat or replace them. A list saves none of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<NearNote>,
     /// What to do if the memory is quarantined, or to keep what it superseded; who retracted the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -142,8 +153,8 @@ impl SaveResult {
     #[must_use]
     pub fn of(memory: Memory, outcome: SaveOutcome, door: EntryPoint) -> Self {
         let hint = memory.quarantine_hint(door);
-        let (superseded, stale) = (Vec::new(), Vec::new());
-        Self { memory, outcome, superseded, stale, retracted: None, hint }
+        let (superseded, stale, near) = (Vec::new(), Vec::new(), Vec::new());
+        Self { memory, outcome, superseded, stale, retracted: None, near, hint }
     }
 
     /// The response for a memory that supersedes these of its author.
@@ -153,6 +164,16 @@ impl SaveResult {
             self.hint = Some(restore_hint(*first, door));
         }
         Self { superseded, ..self }
+    }
+
+    /// The response with the notes that are nearest to the memory, and how a caller says what they are to it.
+    #[must_use]
+    pub fn beside(mut self, near: Vec<NearNote>, door: EntryPoint) -> Self {
+        if !near.is_empty() {
+            let hints = self.hint.take().into_iter().chain([near_hint(door)]);
+            self.hint = Some(hints.collect::<Vec<_>>().join(" "));
+        }
+        Self { near, ..self }
     }
 
     /// The response for a memory that says the same as a retracted one.
@@ -229,6 +250,16 @@ impl RetractedTwin {
         let day = at.strftime("%Y-%m-%d");
         format!("{by} retracted the same on {day}; {shows} tells why. Delete yours if it is wrong.")
     }
+}
+
+/// How a caller at this door says what a new memory is to one of the notes nearest to it.
+fn near_hint(door: EntryPoint) -> String {
+    let call = match door {
+        EntryPoint::Mcp => "`update_memory`",
+        EntryPoint::Rest => "`PATCH /v1/memories/{id}`",
+        _ => "`commonbook update`",
+    };
+    format!("Of the notes in near, {call} says which it contradicts, repeats or supersedes.")
 }
 
 /// How a caller at this door keeps a memory that a newer one superseded.

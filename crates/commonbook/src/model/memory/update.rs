@@ -66,6 +66,17 @@ pub struct UpdateMemory {
     /// When it ceases to hold; empty removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<TimeChange>,
+    /// The id of your memory that this one replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<MemoryId>,
+    /// Ids of notes, anyone's, that cannot hold beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::STATEMENTS))]
+    pub contradicts: Vec<MemoryId>,
+    /// Ids of notes that say the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::STATEMENTS))]
+    pub repeats: Vec<MemoryId>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.
@@ -216,6 +227,9 @@ impl UpdateMemory {
             metadata: None,
             valid_from: None,
             valid_until: None,
+            supersedes: None,
+            contradicts: Vec::new(),
+            repeats: Vec::new(),
             idempotency_key: None,
         }
     }

@@ -387,7 +387,7 @@ impl IndexQuery {
     pub fn from_plain_text(text: String, within: SearchFilter, now: Timestamp) -> Self {
         let (phrases, excluded, about) = Default::default();
         let (user, entity, most) = (None, None, limits::SEARCH_DEPTH);
-        Self { text, phrases, excluded, user, entity, about, within, now, most }
+        Self { text, phrases, excluded, user, entity, about, within, now, most, at_once: false }
     }
 }
 

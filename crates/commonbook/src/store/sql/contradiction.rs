@@ -13,7 +13,8 @@ use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{
-    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, texts_sha256,
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, RepeatedPair,
+    pair_texts,
 };
 use crate::model::memory::{Memory, Sharing};
 use crate::model::search::MemoryRef;
@@ -54,11 +55,12 @@ pub(super) fn shown_rows(seen: &VisibleRows<'_>, index: &str) -> String {
 
 /// The row of a pair: the workspace, both ids in order, and the hash of both texts.
 fn judged_row<'m>(a: &'m Memory, b: &Memory) -> (&'m str, String, String, String) {
-    let workspace = a.workspace.as_str();
-    let (first, second) = if a.id <= b.id { (a, b) } else { (b, a) };
-    let texts = texts_sha256(first, second).concat();
-    (workspace, first.id.to_string(), second.id.to_string(), texts)
+    let ([first, second], texts) = pair_texts(a, b);
+    (a.workspace.as_str(), first.to_string(), second.to_string(), texts)
 }
+
+/// What `said` of a pair is that says the same.
+const SAID_REPEATED: &str = "repeats";
 
 /// What a memory `m` fulfils that can contradict another one now.
 const CURRENT_CONDITION: &str = "m.deleted_at IS NULL AND m.superseded_by IS NULL \
@@ -344,7 +346,7 @@ impl ContradictionRows for SqlTransaction<'_> {
                 let [older, newer] = record.memories.map(|(id, _)| id);
                 let (memory, other) = if side == "older" { (older, newer) } else { (newer, older) };
                 let (contradiction, status) = (record.id, record.status());
-                let found_by = record.found.found_by;
+                let (found_by, stated_by) = (record.found.found_by, record.found.stated_by);
                 let context = record.resolved.and_then(|resolved| resolved.context);
                 let mark = ContradictionMark {
                     contradiction,
@@ -353,6 +355,7 @@ impl ContradictionRows for SqlTransaction<'_> {
                     owner,
                     status,
                     found_by,
+                    stated_by,
                     context,
                 };
                 (sequence, mark)
@@ -536,9 +539,46 @@ impl ContradictionRows for SqlTransaction<'_> {
 
     fn put_judged(&mut self, a: &Memory, b: &Memory) -> Result<()> {
         let sql = "INSERT INTO judged_pair (workspace, first, second, texts) VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts";
+             ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts, \
+             said = excluded.said, said_by = excluded.said_by";
         self.execute(sql, judged_row(a, b))?;
         Ok(())
+    }
+
+    fn statements_of(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<ContradictionRecord>> {
+        let sql = "SELECT c.contradiction FROM contradiction c WHERE c.workspace = ?1 \
+             AND NOT c.resolved AND c.contradiction ->> '$.found.stated_by' = ?2 \
+             ORDER BY c.sequence DESC LIMIT ?3";
+        self.query_all(sql, (workspace.as_str(), agent.to_string(), limit), |row| json(row, 0))
+    }
+
+    fn put_repeated(&mut self, workspace: &Workspace, pair: &RepeatedPair) -> Result<()> {
+        let RepeatedPair { memories: [first, second], texts_sha256, said_by } = pair;
+        let sql = "INSERT INTO judged_pair (workspace, first, second, texts, said, said_by) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+             ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts, \
+             said = excluded.said, said_by = excluded.said_by";
+        let ids = (first.to_string(), second.to_string());
+        let by = said_by.to_string();
+        self.execute(sql, (workspace.as_str(), ids.0, ids.1, texts_sha256, SAID_REPEATED, by))?;
+        Ok(())
+    }
+
+    fn repeated_pairs(&self, workspace: &Workspace) -> Result<Vec<RepeatedPair>> {
+        let sql = "SELECT first, second, texts, said_by FROM judged_pair \
+             WHERE workspace = ?1 AND said = ?2 ORDER BY first, second";
+        self.query_all(sql, (workspace.as_str(), SAID_REPEATED), |row| {
+            Ok(RepeatedPair {
+                memories: [text(row, 0)?, text(row, 1)?],
+                texts_sha256: row.get(2)?,
+                said_by: text(row, 3)?,
+            })
+        })
     }
 
     fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {

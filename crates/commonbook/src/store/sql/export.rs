@@ -29,7 +29,7 @@ const IMPORT_READS: &str = "an import asks only whether it is there, and shows i
 
 /// Whether no follower finds a contradiction `c` again as it is.
 const DECIDED_CONDITION: &str =
-    "(c.resolved OR c.contradiction ->> '$.found.found_by' IN ('endpoint', 'person'))";
+    "(c.resolved OR c.contradiction ->> '$.found.found_by' IN ('endpoint', 'person', 'agent'))";
 
 impl ExportRows for SqlTransaction<'_> {
     fn cases_after(

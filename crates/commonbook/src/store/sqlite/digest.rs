@@ -218,7 +218,10 @@ mod tests {
         ("claim", "derived from memories, and made anew at will"),
         ("case_activity", "counts what waits for a digest, which runs at the next occasion anyway"),
         ("case_proposal", "made of memories that stay, and proposed anew if it is lost"),
-        ("judged_pair", "answers of an endpoint, which is asked anew at will"),
+        (
+            "judged_pair",
+            "answers of an endpoint or an agent, which can be asked anew: none changes a text",
+        ),
         ("entity_key", "derived from names, and made anew at will"),
         ("follower", "tells how far what is derived has come"),
         ("briefing", "tells what one session has heard, and lasts as long"),

@@ -315,7 +315,7 @@ mod tests {
         changed client client_session context derived device digest door entity entity_type failure \
         first follows from_agent handoff hash holder id imported item key kind lead mark memory memory_type name \
         newer nonce older opened_by operation origin owner parent project relation_type \
-        request_sha256 revised_by role scopes second secret secret_sha256 session sha256 sharing source \
+        request_sha256 revised_by role said said_by scopes second secret secret_sha256 session sha256 sharing source \
         status stopped subject subject_hash superseded_by target texts to_agent token told topics_hash \
         topics_salt trust url user_id webhook workspace";
 

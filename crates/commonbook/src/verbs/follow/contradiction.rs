@@ -187,8 +187,12 @@ impl ComparisonResult {
         let stated = MemoryStatements::of(memory);
         for (kept, other) in &recorded {
             let (older, newer) = ordered_by_time(memory, other);
-            let found = compare_memories(memory, &stated, other);
-            let found = found.or_else(|| kept.judgement(older, newer));
+            let judged = kept.judgement(older, newer);
+            // What an agent says stays its statement, even if the rules find the same.
+            let found = match judged.as_ref().is_some_and(|judged| judged.stated_by.is_some()) {
+                true => judged,
+                false => compare_memories(memory, &stated, other).or(judged),
+            };
             // A decision stays, even if one of the two memories is superseded since.
             match found.filter(|_| kept.resolved.is_some() || may_contradict(memory, other)) {
                 None => self.gone.push(kept.id),

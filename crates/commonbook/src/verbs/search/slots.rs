@@ -101,6 +101,17 @@ impl SearchSlots {
         }
     }
 
+    /// A slot, if one is free for this caller and nobody waits; `None` otherwise, at once.
+    pub(in crate::verbs) fn take_free(&self, caller: &Caller) -> Option<SearchSlot<'_>> {
+        let name = name_of(caller);
+        let mut queue = self.queue();
+        let has_room = queue.waiting.is_empty() && queue.has_room(self.slots, &name);
+        has_room.then(|| {
+            queue.running.push(name.clone());
+            SearchSlot { slots: self, caller: name }
+        })
+    }
+
     /// The numbers of running and of waiting searches.
     pub(in crate::verbs) fn counts(&self) -> (usize, usize) {
         let queue = self.queue();
@@ -122,12 +133,14 @@ impl SearchSlots {
 impl SearchQueue {
     /// The first waiter that may run now, if a slot is free.
     fn first_ready(&self, slots: usize) -> Option<u64> {
-        let share = (slots / 2).max(1);
-        let has_room = |waiter: &&SlotWaiter| {
-            self.running.iter().filter(|caller| **caller == waiter.caller).count() < share
-        };
-        let is_free = self.running.len() < slots;
-        self.waiting.iter().filter(|_| is_free).find(has_room).map(|waiter| waiter.number)
+        let mut waiting = self.waiting.iter();
+        waiting.find(|waiter| self.has_room(slots, &waiter.caller)).map(|waiter| waiter.number)
+    }
+
+    /// Whether a slot is free for this caller, who has at most half of them.
+    fn has_room(&self, slots: usize, caller: &str) -> bool {
+        let own = self.running.iter().filter(|running| *running == caller).count();
+        self.running.len() < slots && own < (slots / 2).max(1)
     }
 
     /// Whether this caller must not wait.
@@ -237,6 +250,20 @@ mod tests {
             drop(second);
             assert!(third.join().expect("no panic").is_ok());
         });
+    }
+
+    #[test]
+    fn what_does_not_wait_gets_a_slot_that_nobody_else_needs_or_none() {
+        let slots = SearchSlots::new(2);
+        let first = slots.take_free(&caller("rook"));
+        assert!(first.is_some() && slots.take_free(&caller("rook")).is_none(), "half are its own");
+        let second = slots.take_free(&caller("crow")).expect("a slot");
+        assert!(slots.take_free(&caller("jay")).is_none());
+        drop(second);
+        drop(first);
+        assert_eq!(slots.counts(), (0, 0));
+        slots.queue().waiting.push_back(SlotWaiter { number: 7, caller: "daw".to_owned() });
+        assert!(slots.take_free(&caller("rook")).is_none(), "another one waits");
     }
 
     #[test]

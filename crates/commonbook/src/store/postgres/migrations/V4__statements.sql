@@ -1,0 +1,3 @@
+-- What was said of a pair: that both can hold (by an endpoint), or that one says the same as the other (by an agent).
+ALTER TABLE judged_pair ADD COLUMN said text COLLATE "C" NOT NULL DEFAULT 'compatible',
+    ADD COLUMN said_by text COLLATE "C";
