@@ -17,7 +17,9 @@ use super::progress::HookProgress;
 use super::record::{HookRecord, client_session, session_of};
 use super::spool::{HookSpool, may_succeed_later};
 use super::verbs::{StoreOpener, VerbClient};
-use super::{HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response};
+use super::{
+    HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, question,
+};
 use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
@@ -44,6 +46,8 @@ pub(super) struct HookInvocation<'c> {
     texts: Vec<String>,
     /// The ticket for the arguments of the tool.
     ticket: Option<String>,
+    /// Whether the agent is asked what it learned.
+    is_asked: bool,
 }
 
 impl<'c> HookInvocation<'c> {
@@ -101,8 +105,16 @@ impl<'c> HookInvocation<'c> {
             None => Vec::new(),
         };
         let verbs = VerbClient::new(config, address, open);
-        let mut invocation =
-            Self { input, client, config, verbs, progress, texts: Vec::new(), ticket: None };
+        let mut invocation = Self {
+            input,
+            client,
+            config,
+            verbs,
+            progress,
+            texts: Vec::new(),
+            ticket: None,
+            is_asked: false,
+        };
         for step in hook_steps(invocation.input.moment, &commands)? {
             if let Err(error) = invocation.run_step(&step, end) {
                 let cause = error.cause.as_ref().map(tracing::field::display);
@@ -157,7 +169,22 @@ impl<'c> HookInvocation<'c> {
         if !written.as_ref().is_err_and(|error| may_succeed_later(error, self.config)) {
             self.progress.forget();
         }
-        written
+        if written? == Some(0) {
+            self.ask()?;
+        }
+        Ok(())
+    }
+
+    /// Asks the agent once what it learned, if its run was long and saved nothing.
+    fn ask(&mut self) -> Result<()> {
+        let agent = self.input.agent(&self.client.agent);
+        let settings = self.config.learning()?;
+        if self.config.preferences()?.settings(&agent).auto_inject
+            && question::is_due(&self.input, &settings)?
+        {
+            self.is_asked = question::note_asked(self.config.home()?, &self.input)?;
+        }
+        Ok(())
     }
 
     /// Writes what earlier hooks could not write.
@@ -184,6 +211,7 @@ impl<'c> HookInvocation<'c> {
                 HookResponse::Arguments(arguments)
             }
             (HookEvent::OwnCall, ..) => HookResponse::Nothing,
+            _ if self.is_asked => HookResponse::Question(question::QUESTION),
             _ if text.is_empty() => HookResponse::Nothing,
             _ => HookResponse::Context(text),
         }
