@@ -153,6 +153,8 @@ fn learnings_of_line(
         } else if !mark.rest.is_empty() {
             let sentence = sentences(mark.rest).next().unwrap_or_default();
             found.extend(labelled(&mark, sentence));
+        } else if place + 1 == starts.len() {
+            taken = learnings_of_block(&mark, block, &block.lines[index + 1..], below, found);
         }
     }
     taken
@@ -182,7 +184,7 @@ fn learnings_of_block(
         return LearningExtent { lines, blocks: 0 };
     }
     if !own.is_empty() {
-        found.extend(learning(mark, &joined(own)));
+        found.extend(labelled(mark, &joined(own)));
         return LearningExtent { lines: own.len() + 1, blocks: 0 };
     }
     found.extend(section_learnings(mark, below));
@@ -274,7 +276,7 @@ fn section_learnings(mark: &LearningMark<'_>, below: &[MarkdownBlock]) -> Vec<Le
 
 /// The learning with this text, unless it reports work or quotes somebody.
 fn own_learning(mark: &LearningMark<'_>, text: &str) -> Option<Learning> {
-    (!is_report(text) && !is_quotation(text)).then(|| learning(mark, text))?
+    (!is_report(text) && !is_quotation(text)).then(|| labelled(mark, text))?
 }
 
 /// The learnings in the columns of a table whose head is a label, each behind the first cell of its row.
@@ -461,6 +463,11 @@ fn label_ends(word: &str, is_marked: bool) -> impl Iterator<Item = LabelEnd> {
     [
         at_sign([':', '：'], true),
         at_sign(['—', '–'], true),
+        word.find(" - ").filter(|at| *at < LABEL_CHARS_MAX).map(|at| LabelEnd {
+            at,
+            rest: at + 3,
+            is_clear: true,
+        }),
         at_sign([',', '，'], false),
         word.starts_with("TIL ").then_some(LabelEnd { at: 3, rest: 4, is_clear: true }),
         Some(whole).filter(|_| is_marked && !is_sentence),
