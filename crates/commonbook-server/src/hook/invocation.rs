@@ -31,8 +31,9 @@ use crate::ticket::{self, CallTicket, ToolCall};
 /// The time that user commands must leave for the built-in steps.
 const OWN_STEPS_RESERVE: Duration = Duration::from_millis(600);
 
-/// How a sub-agent saves what it learned.
-const LEARNING_NOTE: &str = "A line `Remember: …` in your final message is kept for other agents.";
+/// How a sub-agent leaves what it learned.
+const LEARNING_NOTE: &str = "A line `Remember: …` in your final message is kept for other agents: say there what \
+    the next one at such a task must know.";
 
 /// One call of a hook.
 pub(super) struct HookInvocation<'c> {
@@ -284,11 +285,10 @@ impl<'c> HookInvocation<'c> {
         let caller = self.client.clone().narrow_to(target.as_ref().map(Agent::as_str))?;
         let request = GetContext { task, ..GetContext::default() };
         let context = self.verbs.call::<AgentContext>("get_context", &caller, &request)?;
-        let before = self.texts.len();
         self.texts.extend(Some(context.text).filter(|text| !text.is_empty()));
         self.add_project_context(&caller, &request.task)?;
         // A sub-agent has not read the instructions of the client or of the server.
-        if self.texts.len() > before && !has_note {
+        if !has_note && self.config.preferences()?.settings(&caller.agent).auto_inject {
             self.texts.push(LEARNING_NOTE.to_owned());
         }
         Ok(())

@@ -47,7 +47,14 @@ fn is_question(output: &Value) -> bool {
 #[test]
 fn a_long_run_that_saved_nothing_is_asked_once() {
     let home = Home::new();
+    let next_turn = [claude_run(40, 900, "Bash"), claude_run(2, 10, "Bash")].concat();
+    let mut of_child = claude_run(40, 900, "Bash");
+    of_child[1..].iter_mut().for_each(|event| event["isSidechain"] = json!(true));
+    let repeated = vec![claude_run(14, 10, "Bash").remove(1); 40];
     let runs = [
+        ("an earlier turn", next_turn, false),
+        ("calls of a sub-agent", of_child, false),
+        ("one call in many lines", repeated, false),
         ("calls", claude_run(15, 10, "Bash"), true),
         ("time", claude_run(2, 300, "Bash"), true),
         ("short", claude_run(14, 299, "Bash"), false),
