@@ -26,7 +26,7 @@ use crate::verb::Verb;
 pub(crate) const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 11] = [
+const SETTINGS_SECTIONS: [&str; 12] = [
     "audit",
     "backup",
     "checkpoints",
@@ -38,6 +38,7 @@ const SETTINGS_SECTIONS: [&str; 11] = [
     "digest",
     "entities",
     "folders",
+    "learning",
 ];
 
 /// The sections of that file by which a process runs commands, opens folders or calls addresses.
@@ -356,6 +357,14 @@ impl Config {
         self.read_section("consolidation", ConsolidationSettings::check)
     }
 
+    /// When agents are asked what they learned: the section `learning` of config.json.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`].
+    pub(crate) fn learning(&self) -> Result<crate::hook::LearningSettings> {
+        self.read_section("learning", crate::hook::LearningSettings::check)
+    }
+
     /// The section `digest` of config.json.
     ///
     /// # Errors
@@ -444,6 +453,7 @@ impl Config {
         self.checkpoints()?;
         self.consolidation()?;
         self.digest()?;
+        self.learning()?;
         self.audit()?;
         self.backup_schedule()?;
         self.read_section("database", DatabaseSettings::check)?;

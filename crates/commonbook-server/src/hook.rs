@@ -10,6 +10,7 @@ mod event;
 mod invocation;
 mod log;
 mod progress;
+mod question;
 mod record;
 mod run;
 mod spool;
@@ -39,6 +40,7 @@ use crate::config::Config;
 use answer::{HookResponse, delegation_response};
 pub(crate) use commands::read_user_commands as commands;
 pub(crate) use log::log_writer as log;
+pub(crate) use question::LearningSettings;
 pub(crate) use run::HookCommand;
 
 /// A coding client that has hooks.
@@ -160,6 +162,8 @@ pub(crate) struct HookInput {
     pub(crate) reason: Option<String>,
     /// Whether the agent continues only because a hook asked it to.
     pub(crate) stop_hook_active: bool,
+    /// Whether work of the session still runs in the background.
+    pub(crate) has_background_work: bool,
 }
 
 /// Writes what hooks could not write in time to this book, with the settings of its home.
@@ -228,6 +232,8 @@ pub(crate) struct SubagentIdentity {
     pub(crate) id: Option<String>,
     /// Its role: `engineer`.
     pub(crate) role: Option<String>,
+    /// Whether its transcript is a file of its own.
+    pub(crate) has_own_transcript: bool,
 }
 
 impl HookInput {

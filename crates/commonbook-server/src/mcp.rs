@@ -75,7 +75,7 @@ pub(crate) fn resource_kind_count() -> usize {
 const INSTRUCTIONS: &str = "\
 Commonbook is the memory that you share with the other agents of this project.
 1. Before you start a task, call get_context. Before you ask the user, call search_memory.
-2. Save decisions, facts, findings and preferences that are worth knowing again with save_memory, one memory for each. A line `Remember: …` in your final message is kept too.
+2. Save decisions, facts, findings and preferences that are worth knowing again with save_memory, one memory for each. Before you end, save what the next agent at such a task must know.
 3. Write each memory so that it makes sense alone: use names and dates instead of \"it\" and \"today\".
 4. Give each memory a few topics, and an importance if it is not normal.
 5. The other agents here read what you save; set sharing to private for what is only for you.

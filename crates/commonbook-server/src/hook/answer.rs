@@ -14,6 +14,8 @@ pub(crate) enum HookResponse {
     Context(String),
     /// All arguments of the tool, with the changes of the hook.
     Arguments(Map<String, Value>),
+    /// A question with which the agent goes on instead of ending.
+    Question(&'static str),
 }
 
 /// The arguments of the delegating tool with `context` behind the task, in place of an older context
@@ -44,6 +46,7 @@ impl HookResponse {
             Self::Context(text) => Some(context_output(input, text)),
             Self::Arguments(_) if !takes_arguments(input) => None,
             Self::Arguments(arguments) => Some(arguments_output(input, arguments)),
+            Self::Question(text) => Some(question_output(input.client, text)),
         };
         value.unwrap_or_else(|| json!({})).to_string()
     }
@@ -67,6 +70,12 @@ fn context_output(input: &HookInput, text: &str) -> Value {
         HookClient::Copilot => json!({"additionalContext": text}),
         HookClient::Opencode => json!({"context": text}),
     }
+}
+
+/// The decision that keeps an agent from ending.
+fn question_output(client: HookClient, text: &str) -> Value {
+    let decision = if client == HookClient::Gemini { "deny" } else { "block" };
+    json!({"decision": decision, "reason": text})
 }
 
 fn arguments_output(input: &HookInput, arguments: &Map<String, Value>) -> Value {

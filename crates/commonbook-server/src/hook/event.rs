@@ -75,6 +75,7 @@ pub(super) fn parse_hook_input(client: HookClient, event: &str, fields: &HookFie
         ]),
         reason: fields.text(&["source", "reason", "trigger"]),
         stop_hook_active: fields.flag("stop_hook_active"),
+        has_background_work: has_running_task(fields),
         tool,
     };
     if let Some(info) = fields.object(&["info"]) {
@@ -162,7 +163,7 @@ fn refine_hook_event(input: &mut HookInput, fields: &HookFields) -> HookEvent {
             };
             let role = first_text(&tool.arguments, delegating.role);
             input.prompt = first_text(&tool.arguments, &[delegating.task]);
-            input.subagent = Some(SubagentIdentity { id: None, role });
+            input.subagent = Some(SubagentIdentity { role, ..SubagentIdentity::default() });
             input.last_message = tool_answer_text(fields);
             HookEvent::SubagentStop
         }
@@ -177,6 +178,12 @@ fn refine_hook_event(input: &mut HookInput, fields: &HookFields) -> HookEvent {
         HookEvent::TurnEnd | HookEvent::SessionEnd if within => HookEvent::Other,
         moment => moment,
     }
+}
+
+/// Whether a sub-agent or a command of the agent still runs in the background.
+fn has_running_task(fields: &HookFields) -> bool {
+    let tasks = fields.0.get("background_tasks").and_then(Value::as_array);
+    tasks.is_some_and(|tasks| tasks.iter().any(|task| task["status"] == "running"))
 }
 
 /// Whether the client itself, not the user, sent this prompt.
@@ -213,12 +220,14 @@ fn parse_subagent(
             .text(&["agent"])
             .or_else(|| info.text(&["agent"]))
             .or_else(|| inner.text(&["agent"]));
-        return parent.map(|_| SubagentIdentity { id: fields.text(&["sessionID"]), role });
+        let id = fields.text(&["sessionID"]);
+        return parent.map(|_| SubagentIdentity { id, role, has_own_transcript: false });
     }
     let id = fields.text(&["agent_id", "agentId"])?;
     Some(SubagentIdentity {
         id: Some(id),
         role: fields.text(&["agent_type", "agentType", "agentName"]),
+        has_own_transcript: fields.text(&["agent_transcript_path"]).is_some(),
     })
 }
 

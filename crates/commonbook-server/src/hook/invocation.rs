@@ -17,7 +17,9 @@ use super::progress::HookProgress;
 use super::record::{HookRecord, client_session, session_of};
 use super::spool::{HookSpool, may_succeed_later};
 use super::verbs::{StoreOpener, VerbClient};
-use super::{HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response};
+use super::{
+    HookClient, HookEvent, HookInput, HookResponse, commands, delegation_response, question,
+};
 use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
@@ -29,8 +31,9 @@ use crate::ticket::{self, CallTicket, ToolCall};
 /// The time that user commands must leave for the built-in steps.
 const OWN_STEPS_RESERVE: Duration = Duration::from_millis(600);
 
-/// How a sub-agent saves what it learned.
-const LEARNING_NOTE: &str = "A line `Remember: …` in your final message is kept for other agents.";
+/// How a sub-agent leaves what it learned.
+const LEARNING_NOTE: &str = "A line `Remember: …` in your final message is kept for other agents: say there what \
+    the next one at such a task must know.";
 
 /// One call of a hook.
 pub(super) struct HookInvocation<'c> {
@@ -44,6 +47,8 @@ pub(super) struct HookInvocation<'c> {
     texts: Vec<String>,
     /// The ticket for the arguments of the tool.
     ticket: Option<String>,
+    /// Whether the agent is asked what it learned.
+    is_asked: bool,
 }
 
 impl<'c> HookInvocation<'c> {
@@ -101,8 +106,16 @@ impl<'c> HookInvocation<'c> {
             None => Vec::new(),
         };
         let verbs = VerbClient::new(config, address, open);
-        let mut invocation =
-            Self { input, client, config, verbs, progress, texts: Vec::new(), ticket: None };
+        let mut invocation = Self {
+            input,
+            client,
+            config,
+            verbs,
+            progress,
+            texts: Vec::new(),
+            ticket: None,
+            is_asked: false,
+        };
         for step in hook_steps(invocation.input.moment, &commands)? {
             if let Err(error) = invocation.run_step(&step, end) {
                 let cause = error.cause.as_ref().map(tracing::field::display);
@@ -157,7 +170,22 @@ impl<'c> HookInvocation<'c> {
         if !written.as_ref().is_err_and(|error| may_succeed_later(error, self.config)) {
             self.progress.forget();
         }
-        written
+        if written? == Some(0) {
+            self.ask()?;
+        }
+        Ok(())
+    }
+
+    /// Asks the agent once what it learned, if its run was long and saved nothing.
+    fn ask(&mut self) -> Result<()> {
+        let agent = self.input.agent(&self.client.agent);
+        let settings = self.config.learning()?;
+        if self.config.preferences()?.settings(&agent).auto_inject
+            && question::is_due(&self.input, &settings)?
+        {
+            self.is_asked = question::note_asked(self.config.home()?, &self.input)?;
+        }
+        Ok(())
     }
 
     /// Writes what earlier hooks could not write.
@@ -184,6 +212,7 @@ impl<'c> HookInvocation<'c> {
                 HookResponse::Arguments(arguments)
             }
             (HookEvent::OwnCall, ..) => HookResponse::Nothing,
+            _ if self.is_asked => HookResponse::Question(question::QUESTION),
             _ if text.is_empty() => HookResponse::Nothing,
             _ => HookResponse::Context(text),
         }
@@ -256,11 +285,10 @@ impl<'c> HookInvocation<'c> {
         let caller = self.client.clone().narrow_to(target.as_ref().map(Agent::as_str))?;
         let request = GetContext { task, ..GetContext::default() };
         let context = self.verbs.call::<AgentContext>("get_context", &caller, &request)?;
-        let before = self.texts.len();
         self.texts.extend(Some(context.text).filter(|text| !text.is_empty()));
         self.add_project_context(&caller, &request.task)?;
         // A sub-agent has not read the instructions of the client or of the server.
-        if self.texts.len() > before && !has_note {
+        if !has_note && self.config.preferences()?.settings(&caller.agent).auto_inject {
             self.texts.push(LEARNING_NOTE.to_owned());
         }
         Ok(())

@@ -96,11 +96,12 @@ impl HookRecord {
             && (self.message.is_some() || self.transcript.as_ref().is_none_or(is_readable))
     }
 
-    /// Writes it. A second time it changes nothing.
+    /// Writes it. A second time it changes nothing. Returns the number of learnings in the last message of an
+    /// agent, saved now or before; `None` if it wrote something else.
     ///
     /// # Errors
     /// Those of the verbs.
-    pub(super) fn write(&self, verbs: &mut VerbClient<'_>) -> Result<()> {
+    pub(super) fn write(&self, verbs: &mut VerbClient<'_>) -> Result<Option<usize>> {
         // The record is a file: what it says of its caller is no more than a hook may say.
         let mut caller = Caller {
             agent: self.caller.agent.as_str().parse()?,
@@ -113,17 +114,17 @@ impl HookRecord {
         }
         match self.moment {
             HookEvent::SubagentStop | HookEvent::TurnEnd => self.learn(verbs, &caller),
-            HookEvent::Compaction => self.checkpoint(verbs, &caller),
-            HookEvent::SessionEnd => self.end_session(verbs, &caller),
-            _ => Ok(()),
+            HookEvent::Compaction => self.checkpoint(verbs, &caller).map(|()| None),
+            HookEvent::SessionEnd => self.end_session(verbs, &caller).map(|()| None),
+            _ => Ok(None),
         }
     }
 
-    /// Saves the learnings in the last message of an agent.
-    fn learn(&self, verbs: &mut VerbClient<'_>, caller: &Caller) -> Result<()> {
+    /// Saves the learnings in the last message of an agent; returns their number, `None` without a message.
+    fn learn(&self, verbs: &mut VerbClient<'_>, caller: &Caller) -> Result<Option<usize>> {
         let Some(message) = self.message.clone().filter(|message| !message.trim().is_empty())
         else {
-            return Ok(());
+            return Ok(None);
         };
         let prompt = self.prompt.clone();
         let learn = LearnRequest { message, prompt, ..LearnRequest::default() };
@@ -131,7 +132,8 @@ impl HookRecord {
         let agent: Agent = self.agent.as_str().parse()?;
         let caller = caller.clone().narrow_to(Some(agent.as_str()))?;
         let caller = caller.in_session(session.as_deref())?;
-        verbs.call_once::<LearnResult>("learn", &caller, &learn, &self.key).map(drop)
+        let learned = verbs.call_once::<LearnResult>("learn", &caller, &learn, &self.key)?;
+        Ok(Some(learned.learnings.len() + learned.repeated as usize))
     }
 
     /// Creates a checkpoint before the client compacts the conversation.

@@ -113,7 +113,7 @@ impl HookSpool {
                 continue;
             }
             match record.write(verbs) {
-                Ok(()) => remove(&file),
+                Ok(_) => remove(&file),
                 Err(error) if may_succeed_later(&error, config) => {
                     tracing::debug!(%error, "what a hook had to write waits on");
                     return;

@@ -1,17 +1,41 @@
 //! The transcripts of clients whose event for the end of a turn carries no prompt, or no message.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::event::is_notification;
+use super::SubagentIdentity;
+use super::event::{is_notification, own_tool};
 
 /// Bytes at the end of a transcript that are read; a message that begins before them is not found.
 const TAIL_BYTES_MAX: u64 = 1 << 20;
+
+/// Bytes at the end of a transcript in which a run is looked for; of a longer one, its end is read.
+const RUN_BYTES_MAX: u64 = 4 << 20;
+
+/// The tools of Commonbook with which an agent leaves something for others.
+const SAVING_TOOLS: [&str; 10] = [
+    "save_memory",
+    "save_memories",
+    "update_memory",
+    "learn",
+    "add_standing",
+    "append_entries",
+    "create_handoff",
+    "complete_handoff",
+    "create_checkpoint",
+    "checkpoint_and_summarise",
+];
+
+/// The commands that do the same.
+const SAVING_COMMANDS: [&str; 3] =
+    ["commonbook save", "commonbook learn", "commonbook case append"];
 
 /// How long to wait for the last message: Copilot writes its transcript while the hook runs.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -50,6 +74,106 @@ pub(super) fn last_prompt(path: &Path, of_subagent: bool) -> Result<Option<Strin
         event["isMeta"] != true && (of_subagent || !of_other)
     });
     Ok(events.find_map(|event| prompt_of(&event)))
+}
+
+/// What an agent did in a run, as far as its transcript shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RunExtent {
+    /// Its tool calls.
+    pub(super) calls: usize,
+    /// The time between its first and its last event, in seconds.
+    pub(super) seconds: i64,
+    /// Whether it left something for other agents.
+    pub(super) has_saved: bool,
+}
+
+/// The last run of an agent: since the last prompt, or the whole of a sub-agent. `None` if there is no
+/// transcript.
+///
+/// # Errors
+/// `unavailable` if the file cannot be read.
+pub(super) fn last_run(
+    path: &Path,
+    subagent: Option<&SubagentIdentity>,
+) -> Result<Option<RunExtent>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = end_of(path, RUN_BYTES_MAX)?;
+    let is_own = |event: &Value| match subagent {
+        Some(agent) if agent.has_own_transcript => true,
+        Some(agent) => agent.id.is_some() && event["agentId"].as_str() == agent.id.as_deref(),
+        None => event["isSidechain"] != true && event["agentId"].is_null(),
+    };
+    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let (mut run, mut known, mut begun) = (RunExtent::default(), BTreeSet::new(), None);
+    for event in events.filter(is_own) {
+        let is_note = event["isMeta"] == true || event["isCompactSummary"] == true;
+        if subagent.is_none() && !is_note && prompt_of(&event).is_some() {
+            (run, begun) = (RunExtent::default(), None);
+        }
+        if let Some(at) = event["timestamp"].as_str().and_then(|at| at.parse::<Timestamp>().ok()) {
+            let begun = begun.get_or_insert(at);
+            run.seconds = at.as_second().saturating_sub(begun.as_second());
+        }
+        for call in tool_calls(&event) {
+            if call.id.is_none_or(|id| known.insert(id.to_owned())) {
+                run.calls += 1;
+                run.has_saved |= call.saves();
+            }
+        }
+    }
+    Ok(Some(run))
+}
+
+/// A call of a tool in a transcript.
+struct RecordedCall<'e> {
+    id: Option<&'e str>,
+    name: &'e str,
+    arguments: &'e Value,
+}
+
+impl RecordedCall<'_> {
+    /// Whether it leaves something for other agents.
+    fn saves(&self) -> bool {
+        let says = || self.arguments.to_string();
+        own_tool(self.name).is_some_and(|tool| SAVING_TOOLS.contains(&tool))
+            || SAVING_COMMANDS.iter().any(|command| says().contains(command))
+    }
+}
+
+/// The calls in an event of Claude Code, Codex, Copilot or Gemini.
+fn tool_calls(event: &Value) -> Vec<RecordedCall<'_>> {
+    fn call<'e>(
+        value: &'e Value,
+        id: &str,
+        name: &str,
+        arguments: &str,
+    ) -> Option<RecordedCall<'e>> {
+        let (name, arguments) = (value[name].as_str()?, &value[arguments]);
+        Some(RecordedCall { id: value[id].as_str(), name, arguments })
+    }
+    match event["type"].as_str() {
+        Some("assistant") => {
+            let parts = event["message"]["content"].as_array().into_iter().flatten();
+            let calls = parts.filter(|part| part["type"] == "tool_use");
+            calls.filter_map(|part| call(part, "id", "name", "input")).collect()
+        }
+        Some("response_item") => {
+            let payload = &event["payload"];
+            let is_call = payload["type"].as_str().is_some_and(|kind| kind.ends_with("_call"));
+            let called = is_call.then(|| call(payload, "call_id", "name", "arguments"));
+            called.flatten().into_iter().collect()
+        }
+        Some("tool.execution_start") => {
+            call(&event["data"], "toolCallId", "toolName", "arguments").into_iter().collect()
+        }
+        Some("gemini") => {
+            let calls = event["toolCalls"].as_array().into_iter().flatten();
+            calls.filter_map(|part| call(part, "id", "name", "args")).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The prompt in an event of Copilot, Codex or Claude Code. A notification is the client's own.
@@ -94,21 +218,26 @@ fn events_from_last(tail: &str) -> impl Iterator<Item = Value> {
     tail.lines().rev().filter_map(|line| serde_json::from_str(line).ok())
 }
 
-/// The text at the end of a transcript.
+/// The text at the end of a transcript that has the last messages.
 fn tail_of(path: &Path) -> Result<String> {
-    let tail = read_tail(path).map_err(|error| {
+    end_of(path, TAIL_BYTES_MAX)
+}
+
+/// The last bytes of a transcript.
+fn end_of(path: &Path, bytes: u64) -> Result<String> {
+    let tail = read_end(path, bytes).map_err(|error| {
         let message = format!("cannot read the transcript {}", path.display());
         Error::new(ErrorKind::Unavailable, message).with_cause(error)
     })?;
     Ok(String::from_utf8_lossy(&tail).into_owned())
 }
 
-fn read_tail(path: &Path) -> std::io::Result<Vec<u8>> {
+fn read_end(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
     let mut tail = Vec::new();
-    file.take(TAIL_BYTES_MAX).read_to_end(&mut tail)?;
+    file.take(bytes).read_to_end(&mut tail)?;
     Ok(tail)
 }
 

@@ -191,7 +191,7 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
     let server = server(client, chosen);
     let set = |path: &[&str]| JsonEntry::Set { path: owned_path(path), value: server.clone() };
     let hooks = || hooks(client, program);
-    let instructions = |path| file(path, FileContent::Block(texts::INSTRUCTIONS_BLOCK.to_owned()));
+    let instructions = |path| file(path, FileContent::Block(texts::instructions_block()));
     match client {
         SetupClient::ClaudeCode => vec![
             file(

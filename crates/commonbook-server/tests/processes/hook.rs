@@ -387,6 +387,18 @@ fn a_sub_agent_gets_its_context_and_owns_its_learnings() {
 }
 
 #[test]
+fn a_sub_agent_hears_how_to_leave_a_lesson_from_an_empty_memory_too() {
+    let home = Home::new();
+    let first = handed(&home, "inspect the harbour pier");
+    let note = first.strip_prefix("inspect the harbour pier\n\n").unwrap();
+    assert!(note.starts_with("A line `Remember: …` in your final message"), "{note}");
+    assert_eq!(handed(&home, &first), "", "it hears that once");
+    let settings = json!({"context": {"agents": {"engineer": {"auto_inject": false}}}});
+    fs::write(home.path().join("config.json"), settings.to_string()).unwrap();
+    assert_eq!(handed(&home, "inspect the harbour pier"), "");
+}
+
+#[test]
 fn news_arrive_once_and_history_never() {
     for (home, _server) in homes() {
         home.run(&["save", "An old story", "--agent", "codex"]);

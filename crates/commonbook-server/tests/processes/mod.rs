@@ -13,6 +13,7 @@ mod hook;
 #[cfg(unix)]
 mod local;
 mod projects;
+mod question;
 #[cfg(unix)]
 mod remote;
 #[cfg(unix)]

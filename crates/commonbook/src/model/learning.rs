@@ -1,13 +1,15 @@
 //! Learnings: what an agent explicitly says that it wants remembered.
 //!
-//! Nothing is guessed. A learning stands behind a mark (`Remember:`, `Memorize:`, `Learned:`, `Key
-//! learning:`, `Note to self:`, `Add To Memory:`) as a sentence, a list, or a type and a content; or in JSON with
+//! Nothing is guessed. A learning stands behind a label of `labels.txt` (`Remember:`, `Gotchas`, `Root
+//! cause:`, `For the next one:`) as a sentence, a list, a table, a section, or a type and a content; or in JSON with
 //! `remember`, which adds, or `MEMORIES`, which replaces. Ignored are sentences that only contain
-//! the word, questions, code, quotations, and contexts that Commonbook gave to the agent.
+//! the word, questions, code, quotations, reports of work, and contexts that Commonbook gave to the agent.
 
 mod block;
 mod json;
+mod label;
 mod markdown;
+mod report;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -18,6 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::limits;
+use commonbook_text::claims::compare::says_same;
 use commonbook_text::echo::without_contexts;
 use commonbook_text::string_enum;
 
@@ -118,13 +121,15 @@ pub fn extract_learnings(message: &str) -> LearningUpdate {
     learned
 }
 
-/// Removes duplicates and texts that are no learnings, and limits their number.
+/// Removes repetitions and texts that are no learnings, and limits their number.
 fn keep_distinct(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
     let mut seen: Vec<String> = Vec::new();
     learnings.retain(|learning| {
         let chars = learning.content.chars().count();
         let same = learning.content.to_lowercase();
-        if !says_something(&learning.content) || seen.contains(&same) {
+        let is_same =
+            |said: &String| said.to_lowercase() == same || says_same(said, &learning.content);
+        if !says_something(&learning.content) || seen.iter().any(is_same) {
             return false;
         }
         if chars > limits::LEARNING_CHARS {
@@ -138,7 +143,7 @@ fn keep_distinct(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
             left_out.push(format!("the message has more than {} learnings", limits::LEARNINGS));
             return false;
         }
-        seen.push(same);
+        seen.push(learning.content.clone());
         true
     });
 }

@@ -181,8 +181,8 @@ impl MemoryCensus {
         let agents = if agents == 1 { "1 agent".to_owned() } else { format!("{agents} agents") };
         let count = match memories {
             0 => {
-                return "The shared memory is empty. End your answer with a line `Remember: …` to \
-                        save what you learn."
+                return "The shared memory is empty. Save what the next agent must know with \
+                        save_memory."
                     .to_owned();
             }
             1 => "1 memory".to_owned(),
@@ -248,7 +248,7 @@ mod tests {
             (line(142, 4), "has 142 memories of 4 agents;"),
             (line(1, 1), "has 1 memory of 1 agent;"),
             (line(limits::BRIEFING_COUNTED + 1, 7), "has more than 10000 memories of 7 agents;"),
-            (line(0, 0), "is empty. End your answer with a line `Remember: …`"),
+            (line(0, 0), "is empty. Save what the next agent must know with save_memory."),
         ];
         for (line, part) in table {
             assert!(line.contains(part) && tokens::count(&line) <= 32, "{line}");

@@ -1,11 +1,12 @@
-//! The blocks of a Markdown message: headings, paragraphs, list items and code.
+//! The blocks of a Markdown message: headings, paragraphs, list items, tables and code.
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// Pairs of quotation marks; a text between them on one line is a quotation.
-const QUOTATION_MARKS: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('「', '」')];
+const QUOTATION_MARKS: [(char, char); 5] =
+    [('"', '"'), ('„', '“'), ('“', '”'), ('«', '»'), ('「', '」')];
 
 /// A block of a message. Quotations and indented code are no blocks.
 pub(super) struct MarkdownBlock {
@@ -14,15 +15,19 @@ pub(super) struct MarkdownBlock {
     pub(super) depth: usize,
     /// Its lines without indentation.
     pub(super) lines: Vec<MarkdownLine>,
+    /// The cells of a table by row, the head first.
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 /// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    Heading,
+    /// A heading of this level, the highest being 1.
+    Heading(u8),
     Paragraph,
     /// The first paragraph of a list item.
     Item,
+    Table,
     /// A block of code in no programming language.
     PlainCode,
 }
@@ -46,12 +51,14 @@ struct BlockReader<'a> {
     quotes: usize,
     /// The inline text that is not in a block yet.
     inline: Option<Range<usize>>,
+    /// The rows of the table so far.
+    rows: Vec<Vec<String>>,
 }
 
 /// The blocks of a message, in order.
 pub(super) fn markdown_blocks(text: &str) -> Vec<MarkdownBlock> {
     let events: Vec<(Event<'_>, Range<usize>)> =
-        Parser::new_ext(text, Options::empty()).into_offset_iter().collect();
+        Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter().collect();
     let mut masked = text.as_bytes().to_vec();
     for (_, code) in events.iter().filter(|(event, _)| matches!(event, Event::Code(_))) {
         masked[code.clone()].iter_mut().filter(|byte| **byte != b'\n').for_each(|b| *b = b'x');
@@ -65,6 +72,7 @@ pub(super) fn markdown_blocks(text: &str) -> Vec<MarkdownBlock> {
         depth: 0,
         quotes: 0,
         inline: None,
+        rows: Vec::new(),
     };
     let mut code: Option<String> = None;
     for (event, range) in events {
@@ -114,10 +122,20 @@ impl BlockReader<'_> {
                 self.end_block();
                 self.kind = BlockKind::Item;
             }
-            Event::Start(Tag::Heading { .. }) => {
+            Event::Start(Tag::Heading { level, .. }) => {
                 self.end_block();
-                self.kind = BlockKind::Heading;
+                self.kind = BlockKind::Heading(*level as u8);
             }
+            Event::Start(Tag::Table(_)) => self.end_block(),
+            Event::Start(Tag::TableHead | Tag::TableRow) => self.rows.push(Vec::new()),
+            Event::End(TagEnd::TableCell) => {
+                let cell = self.inline.take().map(|cell| self.text[cell].trim().to_owned());
+                if let Some(row) = self.rows.last_mut() {
+                    row.push(cell.unwrap_or_default());
+                }
+            }
+            Event::End(TagEnd::Table) => self.end_table(),
+            Event::Start(Tag::TableCell) | Event::End(TagEnd::TableHead | TagEnd::TableRow) => {}
             // The first paragraph of an item is the item.
             Event::Start(Tag::Paragraph) => {}
             Event::Start(Tag::HtmlBlock)
@@ -134,7 +152,12 @@ impl BlockReader<'_> {
 
     fn end_block(&mut self) {
         let kind = std::mem::replace(&mut self.kind, BlockKind::Paragraph);
-        let Some(range) = self.inline.take().filter(|_| self.quotes == 0) else {
+        let inline = self.inline.take().filter(|_| self.quotes == 0);
+        // An empty heading ends the section above it.
+        let Some(range) = inline else {
+            if matches!(kind, BlockKind::Heading(_)) {
+                self.push(kind, Vec::new(), Vec::new());
+            }
             return;
         };
         let lines = self.text[range.clone()].lines().zip(self.masked[range].lines());
@@ -142,21 +165,31 @@ impl BlockReader<'_> {
             text: text.trim().to_owned(),
             masked: without_quotations(masked.trim()),
         });
-        self.blocks.push(MarkdownBlock { kind, depth: self.depth, lines: lines.collect() });
+        self.push(kind, lines.collect(), Vec::new());
+    }
+
+    fn end_table(&mut self) {
+        let rows = std::mem::take(&mut self.rows);
+        if self.quotes == 0 {
+            self.push(BlockKind::Table, Vec::new(), rows);
+        }
+    }
+
+    fn push(&mut self, kind: BlockKind, lines: Vec<MarkdownLine>, rows: Vec<Vec<String>>) {
+        self.blocks.push(MarkdownBlock { kind, depth: self.depth, lines, rows });
     }
 
     fn push_code(&mut self, code: String) {
         self.kind = BlockKind::Paragraph;
         if self.quotes == 0 && !code.is_empty() {
             let line = MarkdownLine { text: code, masked: String::new() };
-            let (kind, depth) = (BlockKind::PlainCode, self.depth);
-            self.blocks.push(MarkdownBlock { kind, depth, lines: vec![line] });
+            self.push(BlockKind::PlainCode, vec![line], Vec::new());
         }
     }
 }
 
 /// The line with `x` for each byte of its quotations.
-fn without_quotations(line: &str) -> String {
+pub(super) fn without_quotations(line: &str) -> String {
     let mut masked = line.to_owned();
     for (open, close) in QUOTATION_MARKS {
         let mut from = 0;

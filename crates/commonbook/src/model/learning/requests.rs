@@ -7,9 +7,9 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::memory::Memory;
 
-/// Saves what a message explicitly marks as worth remembering: what stands behind `Remember:`,
-/// `Memorize:`, `Learned:` or `Note to self:`, and JSON with `remember` or `MEMORIES`, becomes a
-/// learning of yours. Skips learnings that you have saved or received before. To save one statement directly,
+/// Saves what a message explicitly marks as worth remembering: what stands behind or below
+/// `Remember:`, `Lesson:`, `Gotchas`, `Root cause:`, `Decision:` or `What I learned`, and JSON with `remember` or
+/// `MEMORIES`, becomes a learning of yours. Skips learnings that you have saved or received before. To save one statement directly,
 /// use `save_memory`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
