@@ -12,13 +12,13 @@ use super::files::{lease_conflict, unwritable};
 use super::journal_index::JournalIndex;
 use super::state::IndexState;
 use super::vectors::{self, CompactionMode, EmbeddedText, VectorIndex};
-use super::word_nearness::memory_words;
+use super::word_nearness::{MEMORY_WORDS_MAX, WordSums};
 use crate::base::error::Result;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::store::Store;
 use commonbook_embed::bundled::BundledEmbedder;
-use commonbook_embed::{Embedder, QuantisedVector, TextEmbedding, chunks};
+use commonbook_embed::{Embedder, QuantisedVector, chunks};
 
 /// Memories read from the store at once.
 const READ_MEMORIES_MAX: usize = 256;
@@ -156,26 +156,29 @@ impl JournalIndex {
             Ok(memories)
         })?;
         let size = embedder.chunk_tokens();
-        let texts: Vec<(u64, Vec<String>)> = memories
-            .iter()
-            .map(|(fingerprint, memory)| (*fingerprint, chunk_texts(memory, size)))
-            .collect();
-        let all: Vec<String> = texts.iter().flat_map(|(_, texts)| texts.clone()).collect();
-        let mut embedded: Vec<TextEmbedding> = Vec::with_capacity(all.len());
-        for part in all.chunks(embedder.batch().max(1)) {
-            embedded.extend(embedder.embed_words(part)?);
+        let texts = memories.iter().enumerate().flat_map(|(place, (_, memory))| {
+            chunk_texts(memory, size).into_iter().map(move |text| (place, text))
+        });
+        let (places, texts): (Vec<usize>, Vec<String>) = texts.unzip();
+        let words = || WordSums::new(MEMORY_WORDS_MAX);
+        let mut embedded: Vec<(Vec<QuantisedVector>, WordSums)> =
+            memories.iter().map(|_| (Vec::new(), words())).collect();
+        let most = embedder.batch().max(1);
+        for (places, texts) in places.chunks(most).zip(texts.chunks(most)) {
+            // The pieces of a text are a hundred times its vector: only those of one call are held.
+            let embeddings = embedder.embed_words(texts)?;
+            for ((place, text), embedding) in places.iter().zip(texts).zip(embeddings) {
+                let (chunks, words) = &mut embedded[*place];
+                chunks.push(QuantisedVector::of(&embedding.vector));
+                words.add(text, &embedding.pieces);
+            }
         }
-        let mut embedded = embedded.as_slice();
-        for (fingerprint, texts) in texts {
-            let (own, rest) = embedded.split_at(texts.len());
-            embedded = rest;
-            let mut chunks: Vec<QuantisedVector> =
-                own.iter().map(|chunk| QuantisedVector::of(&chunk.vector)).collect();
+        for ((fingerprint, _), (mut chunks, words)) in memories.into_iter().zip(embedded) {
             if chunks.is_empty() {
                 // A text without words gets a zero vector, so that it is not embedded again.
                 chunks.push(QuantisedVector::of(&vec![0.0; embedder.spec().dimension]));
             }
-            batch.push(EmbeddedText { fingerprint, chunks, words: memory_words(&texts, own) });
+            batch.push(EmbeddedText { fingerprint, chunks, words: words.signs() });
         }
         Ok(())
     }

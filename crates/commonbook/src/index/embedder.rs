@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 
-use super::word_nearness::question_words;
+use super::word_nearness::WordSums;
 use crate::base::error::{Error, ErrorKind, Result};
 use commonbook_embed::words::WordVector;
 use commonbook_embed::{EmbedResult, Embedder, ModelSpec, QuantisedVector};
@@ -101,7 +101,7 @@ impl IndexEmbedder {
         }
         let embedding = embedder.embed_query_words(question)?;
         let vector = QuantisedVector::of(&embedding.vector);
-        let words = question_words(question, embedding);
+        let words = WordSums::of_question(question, &embedding.pieces);
         let embedding = Arc::new(QuestionEmbedding { vector, words });
         self.questions().put(key, Arc::clone(&embedding));
         Ok(embedding)

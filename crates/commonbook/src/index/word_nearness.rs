@@ -1,69 +1,71 @@
 //! Word nearness: how near the single words of memories are to those of a question, by the vectors of words.
 
-use std::borrow::Borrow;
-
 use rustc_hash::FxHashMap;
 
 use super::matches::TermWeights;
 use super::vectors::WordBytes;
-use commonbook_embed::TextEmbedding;
-use commonbook_embed::words::{QuestionWord, WORD_DIMENSION, WordVector, word_signs};
+use commonbook_embed::words::{QuestionWord, WORD_DIMENSION, WordPiece, WordVector, word_signs};
 use commonbook_text::terms;
 
 /// Words of a memory that are kept: the first ones. The rarest ones found less.
-const MEMORY_WORDS_MAX: usize = 32;
+pub(super) const MEMORY_WORDS_MAX: usize = 32;
 
-/// The signs of the first distinct words of a text, which its chunks have in order; function words are left out.
-pub(super) fn memory_words<T: Borrow<str>>(
-    chunks: &[T],
-    embeddings: &[TextEmbedding],
-) -> Vec<WordBytes> {
-    let vectors = word_vectors(chunks, embeddings, MEMORY_WORDS_MAX);
-    vectors.iter().map(|(_, vector)| word_signs(vector).to_le_bytes()).collect()
-}
-
-/// The vectors of a question's words, by their terms.
-pub(super) fn question_words(
-    question: &str,
-    embedding: TextEmbedding,
-) -> FxHashMap<String, WordVector> {
-    word_vectors(&[question], &[embedding], terms::QUERY_WORDS_MAX).into_iter().collect()
-}
-
-/// The first distinct words of a text in chunks, at most `most`, each with the sum of the vectors of its occurrences; the vector of
-/// an occurrence is the mean of its pieces. A word of which the model has read no piece is left out.
-fn word_vectors<T: Borrow<str>>(
-    chunks: &[T],
-    embeddings: &[TextEmbedding],
+/// The first distinct words of a text that the model has read, each with the sum of the vectors of its occurrences; function words are
+/// left out. The vector of an occurrence is the mean of its pieces.
+pub(super) struct WordSums {
     most: usize,
-) -> Vec<(String, WordVector)> {
-    let mut words: Vec<(String, WordVector)> = Vec::new();
-    let mut places: FxHashMap<String, usize> = FxHashMap::default();
-    for (chunk, embedding) in chunks.iter().zip(embeddings) {
-        let mut pieces = embedding.pieces.iter().peekable();
-        if pieces.peek().is_none() {
-            continue;
+    sums: Vec<WordVector>,
+    /// The index of each term in `sums`.
+    places: FxHashMap<String, usize>,
+}
+
+impl WordSums {
+    /// None yet, of at most `most` words.
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, sums: Vec::new(), places: FxHashMap::default() }
+    }
+
+    /// The vectors of a question's words, by their terms.
+    pub(super) fn of_question(
+        question: &str,
+        pieces: &[WordPiece],
+    ) -> FxHashMap<String, WordVector> {
+        let mut words = Self::new(terms::QUERY_WORDS_MAX);
+        words.add(question, pieces);
+        let Self { sums, places, .. } = words;
+        places.into_iter().map(|(term, place)| (term, sums[place])).collect()
+    }
+
+    /// Adds the words of the next part of the text.
+    pub(super) fn add(&mut self, text: &str, pieces: &[WordPiece]) {
+        if pieces.is_empty() {
+            return;
         }
-        for (bytes, term) in terms::content_words(chunk.borrow()) {
+        let mut pieces = pieces.iter().peekable();
+        for (bytes, term) in terms::content_words(text) {
             while pieces.next_if(|piece| piece.bytes.start < bytes.start).is_some() {}
             let (mut sum, mut count) = ([0.0; WORD_DIMENSION], 0.0);
             while let Some(piece) = pieces.next_if(|piece| piece.bytes.start < bytes.end) {
                 add(&mut sum, &piece.vector, 1.0);
                 count += 1.0;
             }
-            let place = match places.get(&term) {
+            let place = match self.places.get(&term) {
                 Some(place) => *place,
-                None if count > 0.0 && words.len() < most => {
-                    places.insert(term.clone(), words.len());
-                    words.push((term, [0.0; WORD_DIMENSION]));
-                    words.len() - 1
+                None if count > 0.0 && self.sums.len() < self.most => {
+                    self.places.insert(term, self.sums.len());
+                    self.sums.push([0.0; WORD_DIMENSION]);
+                    self.sums.len() - 1
                 }
                 None => continue,
             };
-            add(&mut words[place].1, &sum, f32::max(count, 1.0).recip());
+            add(&mut self.sums[place], &sum, f32::max(count, 1.0).recip());
         }
     }
-    words
+
+    /// The signs of each word, in order.
+    pub(super) fn signs(&self) -> Vec<WordBytes> {
+        self.sums.iter().map(|sum| word_signs(sum).to_le_bytes()).collect()
+    }
 }
 
 fn add(sum: &mut WordVector, vector: &WordVector, weight: f32) {
@@ -104,49 +106,53 @@ impl QuestionWords {
 
 #[cfg(test)]
 mod tests {
-    use commonbook_embed::words::WordPiece;
-
     use super::*;
 
     /// One piece per letter; each letter has a number of its own.
-    fn read(text: &str) -> TextEmbedding {
+    fn pieces(text: &str) -> Vec<WordPiece> {
         let piece = |(start, letter): (usize, char)| {
             let number = |place| if place == letter as usize % 64 { 1.0 } else { 0.0 };
             let vector = std::array::from_fn(number);
             WordPiece { bytes: start..start + letter.len_utf8(), vector }
         };
         let letters = text.char_indices().filter(|(_, letter)| !letter.is_whitespace());
-        TextEmbedding { vector: Vec::new(), pieces: letters.map(piece).collect() }
+        letters.map(piece).collect()
+    }
+
+    fn words(chunks: &[&str]) -> WordSums {
+        let mut words = WordSums::new(MEMORY_WORDS_MAX);
+        chunks.iter().for_each(|chunk| words.add(chunk, &pieces(chunk)));
+        words
     }
 
     #[test]
     fn a_word_is_the_mean_of_its_pieces_and_the_sum_of_its_occurrences() {
-        let chunks = ["the bob, abba", "Bob bobs"];
-        let words = word_vectors(&chunks, &chunks.map(read), 32);
-        let (names, vectors): (Vec<_>, Vec<_>) = words.into_iter().unzip();
-        assert_eq!(names, ["bob", "abba"]);
-        let number = |word: usize, letter| vectors[word][letter as usize % 64];
+        let words = words(&["the bob, abba", "Bob bobs"]);
+        assert_eq!(words.sums.len(), 2);
+        let number = |word: &str, letter| words.sums[words.places[word]][letter as usize % 64];
         // "bob" has b in 2 of 3 pieces, "Bob" in 1 of 3, "bobs" in 2 of 4.
-        assert!((number(0, 'b') - (2.0 / 3.0 + 1.0 / 3.0 + 0.5)).abs() < 1e-6);
-        assert_eq!((number(1, 'a'), number(1, 'b')), (0.5, 0.5));
+        assert!((number("bob", 'b') - (2.0 / 3.0 + 1.0 / 3.0 + 0.5)).abs() < 1e-6);
+        assert_eq!((number("abba", 'a'), number("abba", 'b')), (0.5, 0.5));
     }
 
     #[test]
     fn the_first_words_are_kept_and_what_the_model_has_not_read_is_not() {
         let text: String = (0..40).map(|n| format!("word{n} ")).collect();
-        assert_eq!(memory_words(&[text.as_str()], &[read(&text)]).len(), MEMORY_WORDS_MAX);
-        let cut = TextEmbedding { pieces: read("heron riv").pieces, ..read("") };
-        assert_eq!(word_vectors(&["heron river fish"], &[cut], 32).len(), 2);
-        assert!(memory_words(&["heron"], &[read("")]).is_empty());
+        assert_eq!(words(&[&text]).signs().len(), MEMORY_WORDS_MAX);
+        let mut cut = WordSums::new(MEMORY_WORDS_MAX);
+        cut.add("heron river fish", &pieces("heron riv"));
+        assert_eq!(cut.sums.len(), 2);
+        cut.add("heron", &[]);
+        assert_eq!(cut.sums.len(), 2);
     }
 
     #[test]
     fn rare_words_weigh_more_and_what_is_unlike_counts_nothing() {
-        let vectors = question_words("heron fish gone", read("heron fish"));
+        let vectors = WordSums::of_question("heron fish gone", &pieces("heron fish"));
         let terms = ["heron", "fish", "gone"].map(str::to_owned).to_vec();
         let weights = TermWeights { terms, rarities: vec![3.0, 1.0, 9.0], memories: vec![] };
-        let words = QuestionWords::of(&vectors, &weights).unwrap();
-        let sum = |text| words.sum(&words.similarities(&memory_words(&[text], &[read(text)])));
+        let question = QuestionWords::of(&vectors, &weights).unwrap();
+        let sum = |text| question.sum(&question.similarities(&words(&[text]).signs()));
         assert!(sum("heron") > sum("fish"));
         assert!(sum("heron fish") > sum("heron"));
         assert_eq!(sum(""), 0.0);
