@@ -299,7 +299,7 @@ pub(crate) fn what_agents_said_of_a_pair_is_listed_until_it_is_answered_or_purge
     let (kept, journal) = (said.clone(), workspace.clone());
     store.write(move |tx| tx.put_repeated(&journal, &kept)).unwrap();
     let repeated = || store.read(|tx| tx.repeated_pairs(&workspace)).unwrap();
-    assert_eq!(repeated(), [said.clone()]);
+    assert_eq!(repeated(), std::slice::from_ref(&said));
     assert!(said.holds_for(&pair[0], &pair[1]));
     let changed = Memory { text: "three".to_owned(), ..pair[0].clone() };
     assert!(!said.holds_for(&changed, &pair[1]));
