@@ -256,8 +256,9 @@ fn an_id_that_is_hidden_is_answered_as_one_that_does_not_exist() {
                     }
                 }
                 put_id(&mut fields, path, id);
-                let answered = answer(&server, &routes[verb], &ann, &fields);
-                answered.replace(id, "ID").replace(&format!("mem_{ABSENT}"), "ID")
+                let told = answer(&server, &routes[verb], &ann, &fields);
+                // An error may name the id of the path instead.
+                told.replace(&format!("mem_{ABSENT}"), "ID").replace(id, "ID")
             };
             let (expected, found) = (answered(&absent), answered(&hidden));
             let asked = expected.contains("missing field") || expected.contains("unknown field");
