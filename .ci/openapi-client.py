@@ -9,7 +9,7 @@ from commonbook_client.api.memories import (
     delete_memory, get_memory, list_memories, save_memory, search_memory, update_memory,
 )
 from commonbook_client.models import (
-    ErrorBody, ErrorKind, Importance, Memory, MemoryPage, SaveMemory, SaveResult, SaveResultPage, UpdateMemory,
+    ErrorBody, ErrorKind, Importance, Memory, MemoryPage, OpenedMemories, SaveMemory, SaveResult, SaveResultPage, UpdateMemory,
     UpdateResult,
 )
 
@@ -31,7 +31,7 @@ assert isinstance(several, SaveResultPage) and type(several.items[0].memory) is 
 found = search_memory.sync(client=eve, query="When does the kettle whistle?")
 assert [hit.memory.text for hit in found.hits][0] == text, found
 assert type(found.hits[0].memory) is Memory
-assert type(get_memory.sync(id=memory.id, client=eve)) is Memory
+assert type(get_memory.sync(id=memory.id, client=eve)) is OpenedMemories
 page = list_memories.sync(client=eve, limit=1)
 assert isinstance(page, MemoryPage) and type(page.items[0]) is Memory and page.next_, page
 assert detect_contradictions.sync(client=eve).items == []

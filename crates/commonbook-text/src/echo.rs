@@ -122,12 +122,9 @@ static ITEM_HEAD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the tests compile it")
 });
 
-/// A headline: `#qa7xw2 analyst, 18 Nov > The depot shuts at six`, with or without an author and a day.
+/// A headline: `#qa7xw2 analyst, 18 Nov > The depot shuts at six`, with or without an author, a day and notes.
 static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"^#[0-9a-hjkmnp-tv-z]{6,26} (?:[^,>]{1,160}(?:, \d{1,2} [A-Z][a-z]{2}(?: \d{4})?)? )?> ",
-    )
-    .expect("the tests compile it")
+    Regex::new(r"^#[0-9a-hjkmnp-tv-z]{6,26} (?:[^>]{1,400} )?> ").expect("the tests compile it")
 });
 
 fn is_item_head(line: &str) -> bool {

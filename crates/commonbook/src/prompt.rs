@@ -11,6 +11,7 @@ pub mod case;
 pub mod consent;
 pub mod context;
 pub mod handoff;
+pub mod headlines;
 pub mod hits;
 pub mod item;
 pub mod judgement;

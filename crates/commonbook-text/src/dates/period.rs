@@ -10,7 +10,7 @@ use super::calendar;
 use super::lexer::{DateToken, WrittenDate};
 
 /// Parses a period: `today`, `yesterday`, a date, a month or a year (any year of four digits), a time
-/// (RFC 3339, or a date with a time of day in UTC), or an age (`12h`, `7d`, `3w`, `2m` months,
+/// (RFC 3339, or a date with a time of day in UTC), or an age (`10m`, `12h`, `7d`, `3w`, `2mo`,
 /// `1y`). A time and an age are one moment: start and end are equal. Returns `None` for any other
 /// text.
 #[must_use]
@@ -43,20 +43,18 @@ fn parse_exact(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(|| civil().map(|zoned| zoned.timestamp()))
 }
 
-/// The moment that long ago: `12h`, `7d`, `3w`, `2m`, `1y`.
+/// The moment that long ago: `10m`, `12h`, `7d`, `3w`, `2mo`, `1y`.
 fn parse_age(text: &str, now: Timestamp) -> Option<Timestamp> {
-    let unit = text.chars().next_back()?;
-    let number = text.strip_suffix(unit)?;
-    if !number.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
     let number: i64 = number.parse().ok()?;
     let age = match unit {
-        'h' => Span::new().try_hours(number),
-        'd' => Span::new().try_days(number),
-        'w' => Span::new().try_weeks(number),
-        'm' => Span::new().try_months(number),
-        'y' => Span::new().try_years(number),
+        "m" => Span::new().try_minutes(number),
+        "h" => Span::new().try_hours(number),
+        "d" => Span::new().try_days(number),
+        "w" => Span::new().try_weeks(number),
+        "mo" => Span::new().try_months(number),
+        "y" => Span::new().try_years(number),
         _ => return None,
     };
     calendar::shift_time(now, age.ok()?.negate())
@@ -92,7 +90,8 @@ mod tests {
             ("12h", "2026-11-20T20:00:00Z"),
             ("7d", "2026-11-14T08:00:00Z"),
             ("3w", "2026-10-31T08:00:00Z"),
-            ("9m", "2026-02-21T08:00:00Z"),
+            ("10m", "2026-11-21T07:50:00Z"),
+            ("9mo", "2026-02-21T08:00:00Z"),
             ("1y", "2025-11-21T08:00:00Z"),
             ("2026-11-01T09:30:00+02:00", "2026-11-01T07:30:00Z"),
             ("2026-11-01T09:30", "2026-11-01T09:30:00Z"),

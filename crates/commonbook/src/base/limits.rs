@@ -320,8 +320,10 @@ pub const GRAPH_LOOKED_AT: usize = 100_000;
 pub const SEARCH_DEFAULT: u32 = 10;
 /// Maximum number of search hits on one page.
 pub const SEARCH_MAX: u32 = 100;
-/// Tokens of a search's hits as text.
-pub const SEARCH_TOKENS: usize = 8_000;
+/// Tokens of ten hits of a search as text.
+pub const SEARCH_TOKENS: usize = 250;
+/// Tokens of each further hit.
+pub const SEARCH_HIT_TOKENS: usize = 20;
 /// Characters of the reason of a retraction.
 pub const RETRACTION_CHARS: usize = 500;
 /// Nodes of the tree of what a memory reached.

@@ -6,17 +6,33 @@ use jiff::Timestamp;
 
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use crate::base::limits;
-use crate::model::memory::{Memory, Trust};
-use crate::model::search::{MatchReason, SearchHit, SearchResponse};
+use crate::model::memory::{Memory, Sharing, Trust};
+use crate::model::search::{SearchHit, SearchResponse};
 use crate::model::workspace::Workspace;
 use crate::prompt::block::{PromptBlock, PromptSection};
-use crate::prompt::budget::take_list;
-use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem, memory_tokens_max};
+use crate::prompt::headlines::{HeadlineItem, headline_section};
+use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem};
 use commonbook_text::fence::Fence;
+use commonbook_text::headline::headline;
 use commonbook_text::sanitize::shown_name;
+use commonbook_text::tokens;
 
-/// The hits as text within [`limits::SEARCH_TOKENS`], best first: of each its handle, owner and day,
-/// what matched, and its text. `workspace` is the caller's. `handles` has the handles by id.
+/// Hits that come in full, if they are short.
+const FULL_HITS_MAX: usize = 2;
+
+/// Tokens of a hit in full.
+const FULL_TOKENS_MAX: usize = 60;
+
+/// The share of the best score below which a hit is not worth a line.
+const SCORE_SHARE_MIN: f64 = 0.25;
+
+/// The line above the headlines.
+const HEADING: &str = "More by headline; get_memory opens several:";
+
+/// The hits as text for an agent, best first: the first two in full where they are short, the others as
+/// headlines, as far as the ranking does not fall off. `workspace` is the caller's; `handles` has the handles
+/// by id. The text has at most [`limits::SEARCH_TOKENS`], and [`limits::SEARCH_HIT_TOKENS`] for each hit above
+/// ten.
 #[must_use]
 pub fn hits_text(
     found: SearchResponse,
@@ -25,47 +41,77 @@ pub fn hits_text(
     fence: &Fence,
     now: Timestamp,
 ) -> String {
-    let SearchResponse { hits, total, workspaces, notice, .. } = found;
-    let (quarantined, hits): (Vec<_>, Vec<_>) =
+    let SearchResponse { hits, total, workspaces, notice, next, .. } = found;
+    let (quarantined, mut hits): (Vec<_>, Vec<_>) =
         hits.into_iter().partition(|hit| hit.memory.is_quarantined());
-    let max_tokens = memory_tokens_max(limits::SEARCH_TOKENS);
-    let items: Vec<PromptEntry> =
-        hits.into_iter().map(|hit| hit_item(hit, workspace, max_tokens).into()).collect();
     let mut notes: Vec<String> = notice.into_iter().collect();
     if !quarantined.is_empty() {
         notes.push(format!("{} of your own are quarantined and not shown", quarantined.len()));
     }
-    if items.is_empty() {
+    if hits.is_empty() {
         let places: Vec<&str> = workspaces.iter().map(Workspace::as_str).collect();
         let nothing = format!("No memory matches in {}", places.join(", "));
         return [vec![nothing], notes].concat().join(". ");
     }
+    let more =
+        limits::SEARCH_HIT_TOKENS * hits.len().saturating_sub(limits::SEARCH_DEFAULT as usize);
+    let max_tokens = limits::SEARCH_TOKENS + more;
+    let all = hits.len();
+    let best = hits[0].score;
+    hits.retain(|hit| !is_ranked(hit) || hit.score >= best * SCORE_SHARE_MIN);
+    if next.is_some() || hits.len() < all {
+        notes.push("A larger k or other words find more".to_owned());
+    }
     let lead = |count: usize| format!("{count} of {total} memories:");
-    let next_step = notes.join(". ");
-    let mut block = PromptBlock { lead: lead(items.len()), next_step, ..PromptBlock::default() };
-    block.sections = vec![PromptSection::new("", items)];
+    let mut block =
+        PromptBlock { lead: lead(all), next_step: notes.join(". "), ..PromptBlock::default() };
+    let (full, named): (Vec<_>, Vec<_>) = hits.into_iter().enumerate().partition(|(place, hit)| {
+        *place < FULL_HITS_MAX && tokens::fits(&hit.memory.text, FULL_TOKENS_MAX)
+    });
+    let full = full.into_iter().map(|(_, hit)| hit_item(hit, workspace));
+    let full: Vec<PromptEntry> = full.map(PromptEntry::from).collect();
+    let named: Vec<HeadlineItem> =
+        named.into_iter().map(|(_, hit)| hit_headline(&hit, workspace)).collect();
+    let heading = if full.is_empty() { "" } else { HEADING };
+    let full = PromptSection::new("", full);
+    let room = block.budget(max_tokens, fence, now).left();
+    let room = room.saturating_sub(tokens::count(&full.render(now)));
+    let named = headline_section(heading, &named, room, now);
+    block.lead = lead(full.entries.len() + named.entries.len());
+    block.sections = vec![full, named];
     block.set_handles(handles);
-    let entries = std::mem::take(&mut block.sections[0].entries);
-    let mut room = block.budget(limits::SEARCH_TOKENS, fence, now);
-    let left = room.left();
-    let entries = take_list(&mut room, left, entries, now);
-    block.lead = lead(entries.len());
-    block.sections[0].entries = entries;
-    block.render_within(limits::SEARCH_TOKENS, fence, now).text
+    block.render_within(max_tokens, fence, now).text
 }
 
-/// A hit as an item: what matched, and what its reader has to know to judge it.
-fn hit_item(hit: SearchHit, workspace: &Workspace, max_tokens: usize) -> PromptItem {
-    let SearchHit { memory, matched, contradictions, .. } = hit;
-    let mut notes: Vec<String> =
-        matched.iter().map(|reason| reason_word(*reason).to_owned()).collect();
-    notes.extend(state_notes(&memory));
+/// Whether the score of a hit says how well it answers; a query of filters alone ranks nothing.
+fn is_ranked(hit: &SearchHit) -> bool {
+    !hit.matched.is_empty()
+}
+
+/// A hit in full, with what its reader has to know to judge it.
+fn hit_item(hit: SearchHit, workspace: &Workspace) -> PromptItem {
+    let SearchHit { memory, contradictions, .. } = hit;
+    let item = MemorySummary::of(&memory).with_contradictions(&contradictions).item;
+    hit_notes(&memory, workspace).into_iter().fold(item, PromptItem::with_note)
+}
+
+/// A hit as a headline, with the same notes.
+fn hit_headline(hit: &SearchHit, workspace: &Workspace) -> HeadlineItem {
+    let words = headline(hit.memory.title.as_deref().unwrap_or(&hit.memory.text));
+    let item = MemorySummary::of(&hit.memory).item;
+    let item = PromptItem { notes: hit_notes(&hit.memory, workspace), ..item };
+    HeadlineItem { item, words }
+}
+
+fn hit_notes(memory: &Memory, workspace: &Workspace) -> Vec<String> {
+    let mut notes = state_notes(memory);
+    if memory.sharing == Sharing::Private {
+        notes.push("private".to_owned());
+    }
     if memory.workspace != *workspace {
         notes.push(format!("in {}", memory.workspace));
     }
-    let item = MemorySummary::of(&memory).with_contradictions(&contradictions);
-    let item = item.to_item(max_tokens);
-    notes.into_iter().fold(item, PromptItem::with_note)
+    notes
 }
 
 fn state_notes(memory: &Memory) -> Vec<String> {
@@ -85,15 +131,4 @@ fn state_notes(memory: &Memory) -> Vec<String> {
         notes.push("deleted".to_owned());
     }
     notes
-}
-
-/// The word for what matched.
-const fn reason_word(reason: MatchReason) -> &'static str {
-    match reason {
-        MatchReason::Words => "words",
-        MatchReason::Vector => "meaning",
-        MatchReason::Context => "context",
-        MatchReason::Entity => "entity",
-        MatchReason::Time => "time",
-    }
 }

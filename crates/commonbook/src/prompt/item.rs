@@ -150,12 +150,11 @@ impl PromptItem {
         self
     }
 
-    /// The item as a headline of these words: its handle, author and day alone stand before them.
+    /// The item as a headline of these words: its handle, author, day and notes stand before them.
     #[must_use]
     pub fn as_headline(&self, words: &str) -> Self {
         Self {
             kind: PLAIN_KIND.to_owned(),
-            notes: Vec::new(),
             text: words.to_owned(),
             is_headline: true,
             against: None,
@@ -197,7 +196,8 @@ impl PromptItem {
         let is_new = |day_above: String| day_above != own;
         let own_day = above.is_none_or(|item| is_new(day(item.at, now))).then_some(own.clone());
         let handle = sanitize::head_word(&self.handle, HEAD_CHARS_MAX).replace(' ', "-");
-        let parts: Vec<String> = author.into_iter().chain(own_day).collect();
+        let notes = self.notes.iter().map(|note| sanitize::head_word(note, HEAD_CHARS_MAX));
+        let parts: Vec<String> = author.into_iter().chain(own_day).chain(notes).collect();
         let head = if parts.is_empty() { String::new() } else { format!("{} ", parts.join(", ")) };
         let text = sanitize::quote_lines(&self.text, usize::MAX).replace("\n> ", " ");
         format!("{ITEM_MARK}{handle} {head}{text}\n")
@@ -457,13 +457,15 @@ mod tests {
 
     #[test]
     fn a_headline_is_one_line_without_what_the_line_above_says() {
-        let item = item("A long text.").with_note("high").as_headline("The depot\nshuts");
+        let item = item("A long text.").as_headline("The depot\nshuts");
         let handle = &item.handle;
         assert_eq!(
             item.render(None, now()),
             format!("#{handle} analyst, 18 Nov > The depot shuts\n")
         );
         assert_eq!(item.render(Some(&item), now()), format!("#{handle} > The depot shuts\n"));
+        let noted = item.clone().with_note("private").render(Some(&item), now());
+        assert_eq!(noted, format!("#{handle} private > The depot shuts\n"));
         let other = PromptItem { author: "qa".into(), ..item.clone() };
         assert_eq!(other.render(Some(&item), now()), format!("#{handle} qa > The depot shuts\n"));
     }

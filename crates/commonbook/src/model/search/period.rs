@@ -7,11 +7,11 @@ use crate::base::error::{Error, Result};
 
 /// The forms that [`parse_query_time`] accepts, for a message.
 pub(super) const ACCEPTED_TIMES: &str = "a time such as 2026-11-01T09:30:00Z, a date, a month \
-     (2026-11), a year, today, yesterday, or an age (12h, 7d, 3w, 2m months, 1y)";
+     (2026-11), a year, today, yesterday, or an age (10m, 12h, 7d, 3w, 2mo, 1y)";
 
 /// The forms of a time in a JSON Schema, as far as a pattern can express them.
 pub(crate) const TIME_PATTERN: &str =
-    "^(today|yesterday|[0-9]{4}(-[0-9]{2}){0,2}|[0-9]+[hdwmy]|[-+]?[0-9].*:.*)$";
+    "^(today|yesterday|[0-9]{4}(-[0-9]{2}){0,2}|[0-9]+(m|h|d|w|mo|y)|[-+]?[0-9].*:.*)$";
 
 /// The end of a day, a month or a year that a field means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -101,8 +101,8 @@ const CODE_CHARS: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|'
 ///   (`-p`, `-rf`) and are text: write `-"js"`. A `-word` that begins a further line of a query of
 ///   several lines (a list, a patch) is text, and so is every `-word` of a query with nothing else.
 ///
-/// A time is RFC 3339, a date, a month, a year, `today`, `yesterday`, or an age (`12h`, `7d`, `3w`,
-/// `2m` months, `1y`). Of a date, month or year, `since` means the first moment, `until` and `at`
+/// A time is RFC 3339, a date, a month, a year, `today`, `yesterday`, or an age (`10m`, `12h`, `7d`, `3w`,
+/// `2mo`, `1y`). Of a date, month or year, `since` means the first moment, `until` and `at`
 /// the last nanosecond. A time without an offset is UTC.
 ///
 /// # Errors

@@ -1,15 +1,16 @@
 //! Headlines in a context: what the reader may open.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::RangeInclusive;
 
 use crate::base::limits;
 use crate::prompt::block::PromptSection;
-use crate::prompt::item::{PromptEntry, PromptItem};
-use commonbook_text::headline::first_words;
-use commonbook_text::tokens::{self, TokenBudget};
+use crate::prompt::headlines::{HeadlineItem, headline_section};
+use crate::prompt::item::PromptItem;
+use commonbook_text::tokens::TokenBudget;
 
-use super::{CandidateOutcome, ContextQuery, ContextSettings, OmissionReason, id_key};
+use super::{
+    CandidateOutcome, ContextCandidate, ContextQuery, ContextSettings, OmissionReason, id_key,
+};
 
 /// Of this many headlines one author has at most [`AUTHOR_SHARE`], where several have notes that fit.
 const AUTHOR_SHARE_OF: usize = 10;
@@ -20,9 +21,6 @@ const AUTHOR_SHARE: usize = 6;
 /// The best places among which other authors come before the further notes of one, as a multiple of the
 /// number of headlines: below them nothing fits.
 const PLACES_FACTOR: usize = 2;
-
-/// Tokens of the words of one headline: all headlines of a text have the same, the most with which they fit.
-const WORDS_TOKENS: RangeInclusive<usize> = 7..=24;
 
 /// What a text names by headlines.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,25 +62,21 @@ pub(super) fn choose(
         may_be_headline(outcome, least) && keys(outcome).into_iter().all(|key| told.insert(key))
     });
     let fitting: Vec<usize> = fitting.map(|(index, _)| index).take(PLACES_FACTOR * most).collect();
-    let mut chosen = share_among_authors(&fitting, merged, most);
-    let room = tokens.min(room.left());
+    let chosen = share_among_authors(&fitting, merged, most);
+    let items: Vec<HeadlineItem> =
+        chosen.iter().map(|index| headline_of(&merged[*index].candidate)).collect();
     let heading = heading(query.memories, settings.full_first == 0);
-    while !chosen.is_empty() {
-        for words in WORDS_TOKENS.rev() {
-            let items = chosen.iter().map(|index| headline_item(&merged[*index], words));
-            let section = PromptSection::new(&heading, items.map(PromptEntry::from).collect());
-            let count = tokens::count(&section.render(query.now));
-            if count > room {
-                continue;
-            }
-            for index in chosen {
-                merged[index].headline = true;
-            }
-            return section;
-        }
-        chosen.pop();
+    let section = headline_section(&heading, &items, tokens.min(room.left()), query.now);
+    for index in &chosen[..section.entries.len()] {
+        merged[*index].headline = true;
     }
-    PromptSection::default()
+    section
+}
+
+/// A candidate with its headline: its handle, author and day stand before the words.
+fn headline_of(candidate: &ContextCandidate) -> HeadlineItem {
+    let item = PromptItem { notes: Vec::new(), ..candidate.item.clone() };
+    HeadlineItem { item, words: candidate.headline.clone() }
 }
 
 /// Whether a candidate that is not told in full may be named.
@@ -115,12 +109,6 @@ fn share_among_authors(fitting: &[usize], merged: &[CandidateOutcome], most: usi
     let mut chosen: Vec<usize> = within.into_iter().chain(beyond).take(most).collect();
     chosen.sort_unstable();
     chosen
-}
-
-/// A candidate as a headline whose words have at most this many tokens.
-fn headline_item(outcome: &CandidateOutcome, words_tokens: usize) -> PromptItem {
-    let candidate = &outcome.candidate;
-    candidate.item.as_headline(first_words(&candidate.headline, words_tokens))
 }
 
 /// The line above the headlines.
