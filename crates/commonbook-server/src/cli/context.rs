@@ -17,7 +17,7 @@ use crate::output::{count_text, print_line, print_note};
 pub(super) fn context(response: &Value) {
     show(response, |context: &AgentContext| {
         match context.text.is_empty() {
-            true => print_line("No memory fits this task"),
+            true => print_line("No memory shares a word with this task; search in your own words"),
             false => print_line(&context.text),
         }
         for warning in &context.warnings {
@@ -25,8 +25,9 @@ pub(super) fn context(response: &Value) {
         }
         let figures = &context.diagnostics;
         print_note(&format!(
-            "{} of {} candidates, {} tokens; `commonbook explain {}` shows why",
+            "{} in full, {} as headlines of {} candidates, {} tokens; `commonbook explain {}` shows why",
             figures.injected_count,
+            figures.headline_count,
             figures.candidate_count,
             context.tokens,
             short(&context.id)

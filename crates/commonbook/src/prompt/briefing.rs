@@ -144,9 +144,10 @@ impl BriefingItem {
             Some(Self { id: item.id.clone(), revision })
         });
         let named = chosen.receipt.candidates.iter().filter(|candidate| candidate.headline);
-        let headlines = named.map(|candidate| Self {
-            id: format!("{HEADLINE_PREFIX}{}", candidate.id),
-            revision: candidate.revision.unwrap_or_default(),
+        let headlines = named.map(|candidate| {
+            let prefix = if candidate.taken { "" } else { HEADLINE_PREFIX };
+            let revision = candidate.revision.unwrap_or_default();
+            Self { id: format!("{prefix}{}", candidate.id), revision }
         });
         items.chain(headlines).collect()
     }

@@ -110,31 +110,36 @@ fn a_node_goes_on_with_the_next_version_and_stops_at_a_later_one() {
     let store = fresh.open();
     let set = |newest: i64| {
         let sql = format!(
-            "DELETE FROM schema_version WHERE version > 3; \
-             INSERT INTO schema_version (version) SELECT generate_series(4, {newest})"
+            "DELETE FROM schema_version WHERE version > {NEWEST}; \
+             INSERT INTO schema_version (version) SELECT generate_series({NEWEST} + 1, {newest})"
         );
         fresh.client().batch_execute(&sql).unwrap();
     };
-    set(4);
+    set(NEWEST + 1);
     save(&*store, "tea").unwrap();
     save(&*fresh.open(), "milk").unwrap();
-    set(5);
+    set(NEWEST + 2);
     let sight = Sight::of(&caller("ann", "x"));
     let read = store.read(|tx| tx.event_count(&sight, &journal("x")).map(drop));
     for refused in [save(&*store, "sugar"), read] {
         let error = refused.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unavailable);
-        assert!(error.message.contains("have version 5"), "{}", error.message);
+        let reason = format!("have version {}", NEWEST + 2);
+        assert!(error.message.contains(&reason), "{}", error.message);
     }
-    set(4);
+    set(NEWEST + 1);
     assert_eq!(saved_count(&*store), 2);
 }
+
+/// The version of the tables of this program.
+const NEWEST: i64 = 4;
 
 /// Puts the tables back to the first version.
 fn undo_migrations(fresh: &Postgres) {
     let sql = "DELETE FROM schema_version WHERE version > 1; \
                ALTER TABLE schema_version DROP COLUMN at, DROP COLUMN program; \
-               ALTER TABLE claim DROP COLUMN audience";
+               ALTER TABLE claim DROP COLUMN audience; \
+               ALTER TABLE judged_pair DROP COLUMN said, DROP COLUMN said_by";
     fresh.client().batch_execute(sql).unwrap();
 }
 
@@ -156,7 +161,7 @@ fn one_of_many_processes_migrates_and_all_go_on() {
         }
     });
     assert_eq!(saved_count(&*fresh.open()), 9);
-    assert_eq!(versions(&fresh), [1, 2, 3]);
+    assert_eq!(versions(&fresh), (1..=NEWEST).collect::<Vec<_>>());
     let sql = "SELECT program FROM schema_version WHERE version = 2 AND at IS NOT NULL";
     assert_eq!(names_in(&fresh, sql), BTreeSet::from([env!("CARGO_PKG_VERSION").to_owned()]));
 }
@@ -180,7 +185,7 @@ fn a_migration_waits_for_the_transactions_that_run() {
         node.batch_execute("COMMIT").unwrap();
         newer.join().unwrap();
     });
-    assert_eq!(versions(&fresh), [1, 2, 3]);
+    assert_eq!(versions(&fresh), (1..=NEWEST).collect::<Vec<_>>());
     save(&*store, "tea").unwrap();
 }
 
@@ -195,7 +200,7 @@ fn many_processes_can_open_a_fresh_database_at_once() {
         }
     });
     let store = fresh.open();
-    assert_eq!((saved_count(&*store), store.schema_version().unwrap()), (8, 3));
+    assert_eq!((saved_count(&*store), i64::from(store.schema_version().unwrap())), (8, NEWEST));
 }
 
 #[test]

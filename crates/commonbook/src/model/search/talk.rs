@@ -7,11 +7,13 @@
 /// Characters of a text in which it addresses somebody or does not.
 const ADDRESS_CHARS: usize = 300;
 
-/// Share of the memories saved one after another that address somebody, from which on they are talk.
-const TALK_SHARE_MIN: f64 = 0.3;
+/// Share of the memories saved one after another that address somebody, from which on they are talk. Of
+/// LoCoMo's turns .94 to .96 and all of BEAM's are talk by it, of the notes of a writer who chats none; at .3
+/// among 8 on each side a fifth of these notes was, and turns go before notes.
+const TALK_SHARE_MIN: f64 = 0.38;
 
 /// Memories on each side that decide with a memory whether it is a turn.
-pub const TALK_REACH: usize = 8;
+pub const TALK_REACH: usize = 16;
 
 /// Whether a text asks, or says "you".
 #[must_use]
@@ -53,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_that_addresses_makes_talk() {
-        assert!(is_talk(3, 10) && !is_talk(2, 10) && is_talk(2, 2) && !is_talk(1, 3));
+    fn two_fifths_that_address_make_talk() {
+        assert!(is_talk(4, 10) && !is_talk(3, 10) && is_talk(2, 2) && !is_talk(1, 3));
     }
 }

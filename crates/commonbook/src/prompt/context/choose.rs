@@ -285,8 +285,9 @@ struct CandidateOutcome {
 }
 
 impl CandidateOutcome {
+    /// Whether it has an item of its own in the text; a headline that says all of a note has none.
     fn is_told(&self) -> bool {
-        self.left.is_none() && self.within.is_none()
+        self.left.is_none() && self.within.is_none() && !self.headline
     }
 
     /// Takes out the contradicting candidate of a memory that has its place whatever the task is.

@@ -156,7 +156,8 @@ impl ItemSummary {
     /// What a context has in full.
     #[must_use]
     pub fn of(receipt: &super::ContextReceipt) -> Vec<Self> {
-        receipt.included().map(Self::of_candidate).collect()
+        let items = receipt.included().filter(|candidate| !candidate.headline);
+        items.map(Self::of_candidate).collect()
     }
 
     /// What a context names by headlines.

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::base::limits;
 use crate::prompt::block::PromptSection;
 use crate::prompt::headlines::{HeadlineItem, headline_section};
-use crate::prompt::item::PromptItem;
+use crate::prompt::item::{PromptEntry, PromptItem};
+use commonbook_text::sanitize;
 use commonbook_text::tokens::TokenBudget;
 
 use super::{
@@ -67,8 +68,14 @@ pub(super) fn choose(
         chosen.iter().map(|index| headline_of(&merged[*index].candidate)).collect();
     let heading = heading(query.memories, settings.full_first == 0);
     let section = headline_section(&heading, &items, tokens.min(room.left()), query.now);
-    for index in &chosen[..section.entries.len()] {
-        merged[*index].headline = true;
+    for (index, entry) in chosen.iter().zip(&section.entries) {
+        let outcome = &mut merged[*index];
+        outcome.headline = true;
+        // A headline that says all of a short note tells it in full.
+        let PromptEntry::Item(shown) = entry else { continue };
+        if shown.text == sanitize::one_line(&outcome.candidate.item.text) {
+            outcome.left = None;
+        }
     }
     section
 }

@@ -108,7 +108,7 @@ pub struct CandidateReceipt {
     pub bytes: Option<usize>,
     /// Whether the context includes it in full.
     pub taken: bool,
-    /// Whether the context names it by a headline.
+    /// Whether the context names it by a headline; with `taken` the headline says all of it.
     #[serde(skip_serializing_if = "is_false", default)]
     pub headline: bool,
     /// Why it was left out.
@@ -247,7 +247,7 @@ impl ContextReceipt {
 
 /// The figures of these candidates.
 fn figures_of(candidates: &[CandidateReceipt]) -> ContextDiagnostics {
-    let taken = || candidates.iter().filter(|candidate| candidate.taken);
+    let taken = || candidates.iter().filter(|candidate| candidate.taken && !candidate.headline);
     let names = |name: fn(&CandidateReceipt) -> &String| {
         taken().map(name).collect::<BTreeSet<_>>().into_iter().cloned().collect::<Vec<String>>()
     };
