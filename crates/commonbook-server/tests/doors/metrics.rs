@@ -146,7 +146,9 @@ fn the_figures_of_the_home_follow_what_happens() {
     // It opens the store itself: its calls are its own, and its events are those of the home.
     let stdio = Mcp::over_stdio(&home);
     stdio.call("ann", "save_memory", &json!({"text": "The river gate opens at seven"})).unwrap();
-    let text = "The river gate has a new lock";
+    // Its headline says less than the text.
+    let text = "The river gate has a new lock, which its keeper oils every morning before the boats come up";
+    let text = format!("{text} the river, and twice on Sundays");
     server.call("ann", "save_memory", &json!({"text": text})).unwrap();
     let stream = Stream::open(&server, "ann", "");
     let task = json!({"task": "Open the river gate", "max_memories": 1});
