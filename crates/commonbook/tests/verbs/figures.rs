@@ -115,7 +115,9 @@ fn new_events_are_counted_once_in_every_workspace() {
     let mut count = world.book.begin_event_count().unwrap();
     assert_eq!(world.book.count_new_events(&mut count).unwrap(), []);
     world.save("ann", "The river gate opens at seven");
-    world.save_private("ann", "The river gate has a new lock");
+    // Its headline says less than the text.
+    let lock = "The river gate has a new lock, which its keeper oils every morning before the boats come up";
+    world.save_private("ann", &format!("{lock} the river, and twice on Sundays"));
     let coffee = SaveMemory { text: "Coffee is up".into(), ..SaveMemory::default() };
     world.book.save_memory(&elsewhere("bob", "new"), &coffee).unwrap();
     let task = GetContext { task: "Open the river gate".into(), ..GetContext::default() };
