@@ -153,8 +153,8 @@ pub(super) fn result(
         }
         name if TEXT_VERBS.contains(&name) => text_of(response, NOTHING_KNOWN),
         // Several memories come with what a list shows of each.
-        "get_memory" if response.get("further").is_some() => {
-            RecordedJson::of(&lean(response, AnswerView::Read, tools)).to_string()
+        "get_memory" if response.get("further").or(response.get("left")).is_some() => {
+            RecordedJson::of(&lean(&opened_list(response), AnswerView::Read, tools)).to_string()
         }
         name if name.starts_with("get_") => RecordedJson::of(response).to_string(),
         name => {
@@ -168,6 +168,16 @@ pub(super) fn result(
         }
     };
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+}
+
+/// The memories that one call opened, as a list.
+fn opened_list(response: &Value) -> Value {
+    let mut first = response.clone();
+    let mut part = |name| first.as_object_mut().and_then(|fields| fields.remove(name));
+    let (further, left) = (part("further"), part("left"));
+    let further = further.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+    let items: Vec<Value> = [first].into_iter().chain(further).collect();
+    json!({"items": items, "left": left})
 }
 
 /// The result of a call that went well, with every field: as text and as structured content.

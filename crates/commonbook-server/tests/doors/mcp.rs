@@ -378,3 +378,17 @@ fn an_unknown_tool_in_a_selection_is_refused_with_the_nearest_one() {
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["get_memory", "list_memories"]);
 }
+
+#[test]
+fn a_model_opens_several_memories_in_one_call() {
+    let home = Home::new();
+    Mcp::over_stdio(&home).with("ann", async |client| {
+        let mut ids = Vec::new();
+        for text in ["Herons nest in elms", "The tea is green"] {
+            let (saved, _) = ask(client, "save_memory", json!({"text": text})).await;
+            ids.push(handle(&saved));
+        }
+        let (opened, _) = ask(client, "get_memory", json!({"ids": ids})).await;
+        assert!(opened.contains("nest in elms") && opened.contains("tea is green"), "{opened}");
+    });
+}

@@ -303,7 +303,10 @@ pub(crate) fn what_agents_said_of_a_pair_is_listed_until_it_is_answered_or_purge
     assert!(said.holds_for(&pair[0], &pair[1]));
     let changed = Memory { text: "three".to_owned(), ..pair[0].clone() };
     assert!(!said.holds_for(&changed, &pair[1]));
-    assert!(store.read(|tx| tx.is_judged(&pair[0], &pair[1])).unwrap(), "nobody is asked any more");
+    assert!(
+        store.read(|tx| tx.is_judged(&pair[0], &pair[1])).unwrap(),
+        "an agent has judged the pair"
+    );
     let found = ContradictionFinding::of_statement(&ann, &pair[0], &pair[1]);
     let stated = ContradictionRecord::new(&pair[0], &pair[1], found, now());
     let put = |record: ContradictionRecord| {
