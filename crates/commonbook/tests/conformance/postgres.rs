@@ -16,6 +16,7 @@ use crate::{Fresh, Sqlite, caller, journal, keep, memory};
 
 /// A fresh database.
 pub(crate) struct Postgres {
+    name: String,
     connection: String,
     /// The way of the stores.
     way: String,
@@ -26,7 +27,16 @@ impl Postgres {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("law_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let server = Server::running();
-        Self { connection: server.create(&name), way: server.way_of_store(&name) }
+        Self { connection: server.create(&name), way: server.way_of_store(&name), name }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // A second panic would hide the first.
+        if !std::thread::panicking() {
+            Server::running().remove(&self.name);
+        }
     }
 }
 

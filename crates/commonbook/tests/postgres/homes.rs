@@ -5,6 +5,7 @@ mod server;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use commonbook::base::home_key::HomeKey;
@@ -35,19 +36,26 @@ pub(crate) fn way_of_test(home: &Path) -> String {
     Server::running().to(&database_of(home))
 }
 
-/// The database of a home, which is created when it is asked for first.
+/// The database of a home, which is created when it is asked for first. Databases of homes that are gone are dropped
+/// then: those of all tests of one process need 10 GB.
 fn database_of(home: &Path) -> String {
     static DATABASES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
-    let name = format!("home_{}", databases.len());
-    let known = databases.entry(home.to_owned());
-    let create = || {
-        // The client must not wait on a thread that drives the tasks of a test.
-        let database = name.clone();
-        std::thread::spawn(move || create_home(&database)).join().unwrap();
-        name
-    };
-    known.or_insert_with(create).clone()
+    if let Some(name) = databases.get(home) {
+        return name.clone();
+    }
+    let gone: Vec<_> = databases.extract_if(.., |home, _| !home.exists()).collect();
+    let name = format!("home_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let database = name.clone();
+    // The client must not wait on a thread that drives the tasks of a test.
+    let made = std::thread::spawn(move || {
+        gone.iter().for_each(|(_, name)| Server::running().remove(name));
+        create_home(&database);
+    });
+    made.join().unwrap();
+    databases.insert(home.to_owned(), name.clone());
+    name
 }
 
 /// Creates the database of a home with its tables, and with a key of its own. The tables are copied from the first

@@ -103,6 +103,12 @@ impl Server {
         self.to(name)
     }
 
+    /// Removes a database, with the connections to it.
+    pub(crate) fn remove(&self, name: &str) {
+        let mut client = Client::connect(&self.to("postgres"), NoTls).unwrap();
+        client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).unwrap();
+    }
+
     /// The way of a store to a database: through the pooler, if there is one.
     pub(crate) fn way_of_store(&self, database: &str) -> String {
         match pooler() {
