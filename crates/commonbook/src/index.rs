@@ -33,6 +33,7 @@ mod rerank;
 mod scratch;
 mod search;
 mod session_scores;
+mod similarity;
 mod state;
 mod vectors;
 mod visible;

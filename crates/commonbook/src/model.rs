@@ -17,6 +17,7 @@ pub mod figures;
 pub mod forgetting;
 pub mod graph;
 pub mod handoff;
+pub mod headline;
 pub mod import;
 pub mod knowledge;
 pub mod learning;

@@ -5,6 +5,7 @@ use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResul
 use commonbook::model::handoff::choose::MemoryExclusion;
 use commonbook::model::handoff::{
     AcceptHandoffResult, ChainLink, Handoff, HandoffCycle, HandoffReceipt, HandoffStepResult,
+    PassedNote,
 };
 use commonbook::model::memory::MemoryChange;
 use serde_json::{Value, json};
@@ -31,10 +32,8 @@ pub(super) fn show_new_handoff(response: &Value) {
         }
         print_stale(&created.stale);
         print_line(&package_line(&created.handoff));
-        if created.dry_run {
-            print_passed(&created.handoff);
-            print_left_out(&created.left_out);
-        }
+        print_notes("goes along", &created.along, created.handoff.memories.len());
+        print_notes("stays behind", &created.behind, created.behind.len());
         if let Some(warning) = &created.warning {
             print_note(warning);
         }
@@ -79,9 +78,11 @@ fn print_handoff(handoff: &Handoff) {
 
 fn package_line(handoff: &Handoff) -> String {
     let Handoff { memories, entities, tokens, .. } = handoff;
-    let memories = count_text(memories.len() as u64, "memory", "memories");
+    let headlines = memories.iter().filter(|memory| memory.headline).count();
+    let in_full = count_text((memories.len() - headlines) as u64, "memory", "memories");
+    let headlines = count_text(headlines as u64, "headline", "headlines");
     let entities = count_text(entities.len() as u64, "entity", "entities");
-    format!("It carries {memories} and {entities}, {tokens} tokens in all")
+    format!("It carries {in_full} in full, {headlines} and {entities}, {tokens} tokens in all")
 }
 
 pub(super) fn show_handoff_step(response: &Value) {
@@ -131,15 +132,34 @@ fn earlier_row(link: &ChainLink) -> Vec<String> {
     ]
 }
 
+/// Memories of which these are the first, with the words by which a reader recognises them.
+fn print_notes(heading: &str, notes: &[PassedNote], count: usize) {
+    if notes.is_empty() {
+        return;
+    }
+    let rows: Vec<_> = notes
+        .iter()
+        .map(|note| {
+            let told = if note.headline { "headline" } else { "" };
+            vec![short(&note.id), note.author.to_string(), told.to_owned(), note.says.clone()]
+        })
+        .collect();
+    print_table(&[heading, "author", "", "says"], rows);
+    if count > notes.len() {
+        print_line(&format!("… and {} more", count - notes.len()));
+    }
+}
+
 /// The memories that go along.
 fn print_passed(handoff: &Handoff) {
     let passed = handoff.memories.iter().map(|memory| {
         let (id, author) = (short(&memory.id), memory.author.to_string());
-        vec![id, author, memory.why.to_string(), format!("{:.2}", memory.score)]
+        let told = if memory.headline { "headline" } else { "in full" };
+        vec![id, author, memory.why.to_string(), format!("{:.2}", memory.score), told.to_owned()]
     });
     let passed: Vec<_> = passed.collect();
     if !passed.is_empty() {
-        print_table(&["memory", "author", "why", "score"], passed);
+        print_table(&["memory", "author", "why", "score", "told"], passed);
     }
 }
 

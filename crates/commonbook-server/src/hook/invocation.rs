@@ -132,7 +132,11 @@ impl<'c> HookInvocation<'c> {
             HookStep::Memory => self.give_memory(),
             HookStep::Learning => self.record_work(),
             HookStep::Command(command) => {
-                let agent = self.input.agent(&self.client.agent);
+                // A delegated task is for the agent that gets it.
+                let target = (self.input.moment == HookEvent::Delegation)
+                    .then(|| self.input.target_agent(&self.client.agent));
+                let agent =
+                    target.flatten().unwrap_or_else(|| self.input.agent(&self.client.agent));
                 let output =
                     commands::run(command, &self.input, agent.as_str(), end - OWN_STEPS_RESERVE)?;
                 self.texts.extend(output.context.filter(|context| !context.trim().is_empty()));

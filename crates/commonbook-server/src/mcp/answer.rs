@@ -110,8 +110,7 @@ const WRITTEN_HANDOFF_FIELDS: [&str; 7] =
     ["id", "from", "to", "role", "status", "expires_at", "case"];
 
 /// What the answer to a dry run shows of a handoff.
-const DRY_RUN_HANDOFF_FIELDS: [&str; 7] =
-    ["from", "to", "role", "case", "memories", "entities", "tokens"];
+const DRY_RUN_HANDOFF_FIELDS: [&str; 6] = ["from", "to", "role", "case", "entities", "tokens"];
 
 /// What an answer shows of something that a retracted memory reached: its place in the tree, what it is,
 /// how it was reached and the beginning of what it says.
@@ -248,6 +247,7 @@ fn text_of(response: &Value, otherwise: &str) -> String {
 fn lean(value: &Value, view: AnswerView, tools: &ToolSelection) -> Value {
     let lean_item = |item| lean(item, view, tools);
     match value {
+        Value::Object(fields) if is_passed_note(fields) => json!(passed_line(fields)),
         Value::Object(fields) => {
             let shown = fields.iter().filter(|(name, value)| {
                 // An empty list says that there is nothing.
@@ -274,6 +274,20 @@ fn lean(value: &Value, view: AnswerView, tools: &ToolSelection) -> Value {
     }
 }
 
+/// Whether an object is a memory that goes along with a handoff or stays behind.
+fn is_passed_note(object: &Map<String, Value>) -> bool {
+    let has_fields = ["id", "author", "says"].iter().all(|field| object.contains_key(*field));
+    has_fields && object.len() == 3 + usize::from(object.contains_key("headline"))
+}
+
+/// `#9dfqb3sx codex: The depot shuts at six (headline)`
+fn passed_line(note: &Map<String, Value>) -> String {
+    let text = |field: &str| note.get(field).and_then(Value::as_str).unwrap_or_default();
+    let headline = if note.contains_key("headline") { " (headline)" } else { "" };
+    let handle = handle_of_length(text("id"), DELETION_HANDLE_CHARS_MIN);
+    format!("#{handle} {}: {}{headline}", text("author"), text("says"))
+}
+
 /// The first characters of a text.
 fn beginning(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
@@ -294,6 +308,8 @@ fn shows(object: &Map<String, Value>, name: &str, view: AnswerView) -> bool {
         AnswerView::Written if is_memory => WRITTEN_MEMORY_FIELDS.contains(&name),
         AnswerView::Written if is_handoff => WRITTEN_HANDOFF_FIELDS.contains(&name),
         AnswerView::DryRun if is_handoff => DRY_RUN_HANDOFF_FIELDS.contains(&name),
+        // What stays behind says it in words.
+        AnswerView::DryRun if name == "left_out" => false,
         AnswerView::Read | AnswerView::DryRun if is_memory => MEMORY_FIELDS.contains(&name),
         _ => !UNSENT_FIELDS.contains(&name),
     }

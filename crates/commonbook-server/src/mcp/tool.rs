@@ -76,7 +76,7 @@ mod tests {
     #[expect(clippy::print_stdout, reason = "the figures are for people")]
     fn a_set_of_tools_costs_a_model_few_tokens() {
         for (tier, most) in
-            [(ToolTier::Core, 2_100), (ToolTier::Team, 5_150), (ToolTier::Full, 12_350)]
+            [(ToolTier::Core, 2_150), (ToolTier::Team, 5_250), (ToolTier::Full, 12_450)]
         {
             let offers = ToolOffers::of(ToolSelection::of(tier));
             let tokens: usize = offers.tools().iter().map(tokens_of).sum();

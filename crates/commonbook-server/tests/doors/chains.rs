@@ -44,7 +44,7 @@ fn chain(door: &dyn Door, way: &str) {
     let text = call(door, &qa, "accept_handoff", &json!({"handoff": second}))["text"].clone();
     let text = text.as_str().unwrap();
     for part in [
-        "Earlier in this chain, nearest first",
+        "Earlier work, nearest first",
         task,
         decision,
         "the cache has a version",

@@ -494,6 +494,7 @@ fn commands_of_the_user_run_at_their_events_by_priority() {
     assert_eq!(changed["subagent_type"], "engineer");
     let seen: Value = serde_json::from_slice(&fs::read(seen).unwrap()).unwrap();
     assert_eq!((&seen["moment"], &seen["task"]), (&json!("delegation"), &json!("count the boats")));
+    assert_eq!(seen["agent"], "claude-code/engineer", "the one that gets the task");
     let log = log(&home);
     assert!(log.contains("exit 3") && log.contains("no json"), "{log}");
 }

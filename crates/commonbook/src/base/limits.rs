@@ -65,9 +65,9 @@ pub const HANDOFF_TOKENS: u32 = 5_000;
 pub const HANDOFF_TOKENS_MIN: u32 = 500;
 /// Maximum length of a handoff's text, in tokens.
 pub const HANDOFF_TOKENS_MAX: u32 = 40_000;
-/// Default number of memories in a handoff.
-pub const HANDOFF_MEMORIES: u32 = 10;
-/// Maximum number of memories in a handoff.
+/// Default number of memories in full in a handoff.
+pub const HANDOFF_MEMORIES: u32 = 20;
+/// Maximum number of memories in full in a handoff.
 pub const HANDOFF_MEMORIES_MAX: u32 = 100;
 /// Default number of entities in a handoff.
 pub const HANDOFF_ENTITIES: u32 = 20;
@@ -75,6 +75,8 @@ pub const HANDOFF_ENTITIES: u32 = 20;
 pub const HANDOFF_ENTITIES_MAX: u32 = 100;
 /// Earlier handoffs that one handoff can continue.
 pub const HANDOFF_FOLLOWS: usize = 20;
+/// Hours without a sign of its target after which an accepted handoff can be withdrawn, and expires at its time.
+pub const HANDOFF_SILENT_HOURS: i64 = 4;
 /// Default number of hours until a handoff expires.
 pub const HANDOFF_HOURS: u32 = 24;
 /// Maximum number of hours until a handoff expires.

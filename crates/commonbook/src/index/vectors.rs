@@ -235,6 +235,17 @@ impl TextVectors<'_> {
         nearest(self).cosine(&nearest(other)).unwrap_or(0.0)
     }
 
+    /// How near two texts are to each other: the greatest cosine of their chunks.
+    pub(super) fn likeness(self, other: Self) -> f32 {
+        let cosines = self.rows.pieces().flat_map(|row| {
+            let chunk = self.index.vector(self.rows.file, row);
+            let others = other.rows.pieces();
+            let cosine = move |row| other.index.cosine(other.rows.file, row, &chunk);
+            others.map(cosine).collect::<Vec<_>>()
+        });
+        cosines.fold(0.0, f32::max)
+    }
+
     /// The similarity of two texts: the least cosine of chunks at the same index; 0 if they differ
     /// in number.
     pub(super) fn text_similarity(self, other: Self) -> f32 {

@@ -27,7 +27,7 @@ use crate::base::id::HandoffId;
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::handoff::choose::{self, MemoryExclusion};
-use crate::model::handoff::{Handoff, HandoffCycle, HandoffKind, HandoffStatus};
+use crate::model::handoff::{Handoff, HandoffCycle, HandoffKind, HandoffStatus, PassedNote};
 use crate::model::lineage::StaleMemory;
 use commonbook_text::string_enum;
 
@@ -110,6 +110,13 @@ pub struct CreateHandoffResult {
     /// Why no memory goes along, what of the text has no room, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// What goes along: the first ten memories, in the order of the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub along: Vec<PassedNote>,
+    /// What stays behind: up to ten memories that may belong to it, the nearest first. Name those that do in `memories`. A
+    /// private one is not among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<PassedNote>,
     /// True if this is only what a handoff would be: nothing was handed over, and its id names none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -125,8 +132,17 @@ impl CreateHandoffResult {
     /// The result of a handoff that was created.
     #[must_use]
     pub fn of(handoff: Handoff, warning: Option<String>) -> Self {
-        let (cycle, hint, left_out, stale) = (None, None, Vec::new(), Vec::new());
-        Self { handoff, warning, cycle, hint, dry_run: false, left_out, stale }
+        Self {
+            handoff,
+            warning,
+            cycle: None,
+            hint: None,
+            along: Vec::new(),
+            behind: Vec::new(),
+            dry_run: false,
+            left_out: Vec::new(),
+            stale: Vec::new(),
+        }
     }
 }
 
@@ -357,7 +373,8 @@ impl HandoffCycle {
 }
 
 impl HandoffRules {
-    /// Checks a handoff that closes this cycle, at `depth` of its chain.
+    /// Checks a handoff that closes this cycle, and is number `depth` of those that handed the work on without
+    /// completing it.
     ///
     /// # Errors
     /// `conflict` if the rules refuse it, with the path of the cycle or the length of the chain.
@@ -382,7 +399,9 @@ impl HandoffRules {
 }
 
 fn depth_error(depth: u32, deepest: u32) -> Error {
-    let message = format!("this would be handoff {depth} of its chain; the maximum is {deepest}");
+    let message = format!(
+        "this would be handoff {depth} of work that nobody has completed; the maximum is {deepest}"
+    );
     Error::conflict(message).with_field("to").hint(
         "Do the work yourself, or complete your handoffs and let the agent that began the chain decide. \
          A person can set collaboration.rules.deepest in config.json.",

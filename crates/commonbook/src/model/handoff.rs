@@ -15,14 +15,14 @@ mod requests;
 mod responses;
 mod target;
 
-pub use chain::{ChainLink, ChainPosition, ReceivedHandoffs};
+pub use chain::{BroughtWork, ChainLink, ChainPosition, ReceivedHandoffs};
 pub use cycle::HandoffCycle;
 pub use lifecycle::{HandoffSide, HandoffStep, StepActor, StepAttempt, next_status};
 pub use requests::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, GetHandoff, HandoffDraft, ListHandoffs,
     RejectHandoff, SearchText, WithdrawHandoff, check_other_agent,
 };
-pub use responses::{AcceptHandoffResult, HandoffReceipt, HandoffStepResult};
+pub use responses::{AcceptHandoffResult, HandoffReceipt, HandoffStepResult, PassedNote};
 pub use target::HandoffTarget;
 
 use jiff::Timestamp;
@@ -140,6 +140,9 @@ pub struct HandoffMemory {
     /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
+    /// True if the text names it by a headline: the target opens it. Later handoffs do not include it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub headline: bool,
     /// Its length in the text, in tokens.
     pub tokens: u32,
 }
@@ -202,6 +205,9 @@ pub struct Handoff {
     /// The handoffs that it continues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<HandoffId>,
+    /// Completed handoffs of its source whose results it tells besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub builds_on: Vec<HandoffId>,
     /// The first handoff of its chain; its own id if it begins one.
     pub chain: HandoffId,
     /// Its depth in the chain, from 1.
@@ -279,6 +285,7 @@ impl Handoff {
             kind: draft.kind,
             status: HandoffStatus::Pending,
             follows: place.follows,
+            builds_on: Vec::new(),
             chain: place.chain,
             depth: place.depth,
             memories: Vec::new(),
@@ -358,6 +365,12 @@ impl Handoff {
         let is_empty = |part: &str| part == self.task && refers_back(part);
         let is_said = |part: &str| said.iter().any(|said| says_same(said, part));
         self.written_parts().all(|part| is_empty(part) || is_said(part))
+    }
+
+    /// What its author wrote in it, and what came of it.
+    fn written_and_answered(&self) -> String {
+        let parts: Vec<&str> = self.written_parts().chain(self.note.as_deref()).collect();
+        parts.join("\n")
     }
 
     /// What its author wrote in it, part by part.

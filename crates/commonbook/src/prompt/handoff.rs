@@ -1,7 +1,7 @@
 //! The package: a handoff as text for its target, within its budget.
 //!
 //! The source's own text comes first, then the earlier handoffs of its chain (`earlier`), then the
-//! memories and entities of the handoff. It is written when the handoff is made, so that accepting it
+//! memories and entities of the handoff, then the headlines of what the target may open. It is written when the handoff is made, so that accepting it
 //! twice returns the same text, apart from what has changed since ([`changed`]). Whatever has no room
 //! is counted in the text.
 
@@ -11,6 +11,7 @@ pub mod stored;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::Result;
@@ -18,17 +19,21 @@ use crate::base::id::{EntityId, HandoffId, MemoryId, handle};
 use crate::base::limits;
 use crate::model::handoff::choose::{
     EntityCandidate, ExclusionReason, HandoffCandidate, HandoffSelection, HandoffSettings,
-    MemoryExclusion, empty_hint, left_out_count, saturating_tokens, select_for_handoff,
-    settle_at_hand,
+    MeaningNearness, MemoryExclusion, empty_hint, left_out_count, saturating_tokens,
+    select_for_handoff, settle_matter,
 };
-use crate::model::handoff::{ChainLink, Handoff, HandoffMemory, InclusionReason};
+use crate::model::handoff::{
+    BroughtWork, ChainLink, Handoff, HandoffMemory, InclusionReason, PassedNote,
+};
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::take_quote;
+use crate::prompt::headlines::{HeadlineItem, headline_section};
 use crate::prompt::item::{
     EntitySummary, MemorySummary, PromptEntry, PromptItem, memory_tokens_max,
 };
 use changed::{PresentMemory, show_changes};
 use commonbook_text::fence::Fence;
+use commonbook_text::headline::first_words;
 use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::{self, TokenBudget};
 
@@ -37,6 +42,13 @@ const ENTITY_TOKENS_MAX: usize = 160;
 
 /// Tokens of the headings above memories and entities, with the number of those left out.
 const LISTS_TOKENS: usize = 40;
+
+/// The line above the headlines.
+const HEADLINES: &str =
+    "Headlines: open what may matter before you begin (get_memory, several handles)";
+
+/// Tokens by which the source recognises a memory.
+const PASSED_WORDS_TOKENS: usize = 16;
 
 /// The earlier handoffs of a chain have at most this fraction of the room if the memories need it.
 const EARLIER_SHARE_DIVISOR: usize = 3;
@@ -74,10 +86,12 @@ pub struct HandoffOffers {
     pub task: BTreeSet<EntityId>,
     /// The earlier handoffs of the chain that the target sees, nearest first.
     pub earlier: Vec<ChainLink>,
+    /// What completed handoffs brought back to the source, and the target sees.
+    pub brought: Vec<BroughtWork>,
+    /// How near the memories at hand are to each other.
+    pub nearness: MeaningNearness,
     /// The number of memories about a user for whom the source does not work.
     pub about_others: usize,
-    /// Whether the handoff is only a preview, which nobody stores.
-    pub dry_run: bool,
 }
 
 /// The text of a handoff in parts, written when the handoff is made. Parts that the target may not
@@ -145,15 +159,17 @@ impl HandoffPackage {
         let brief = self.brief.iter().map(BriefSection::to_entry).collect();
         let memories = handoff.memories.iter();
         let memories = memories.filter_map(|memory| self.memories.get(&memory.id)).cloned();
+        let (headlines, memories): (Vec<_>, Vec<_>) = memories.partition(|item| item.is_headline);
         let entities = handoff.entities.iter();
         let entities = entities.filter_map(|entity| self.entities.get(&entity.id)).cloned();
         let room = TokenBudget::new(self.earlier_tokens as usize);
         let mut block = handoff_frame(handoff);
         block.sections.push(PromptSection::new("", brief));
         block.sections.push(earlier::section(earlier, room, handoff.created_at).0);
-        block.sections.push(self.memory_section(memories.map(PromptEntry::from).collect()));
-        let entities = entities.map(PromptEntry::from).collect();
-        block.sections.push(PromptSection::new("Entities", entities));
+        let entries = |items: Vec<PromptItem>| items.into_iter().map(PromptEntry::from).collect();
+        block.sections.push(self.memory_section(entries(memories)));
+        block.sections.push(PromptSection::new("Entities", entries(entities.collect())));
+        block.sections.push(PromptSection::new(HEADLINES, entries(headlines)));
         block
     }
 
@@ -227,6 +243,10 @@ pub struct PackResult {
     pub package: HandoffPackage,
     /// The candidates that were left out.
     pub left_out: Vec<MemoryExclusion>,
+    /// What goes along, as its source recognises it: the first ten.
+    pub along: Vec<PassedNote>,
+    /// What stays behind, likewise.
+    pub behind: Vec<PassedNote>,
     /// What the source should know: why no memory goes along, and what of its text has no room.
     pub hint: Option<String>,
 }
@@ -253,7 +273,11 @@ pub fn pack(
     }
     let mut candidates: Vec<HandoffCandidate> =
         offers.memories.iter().map(|offer| offer.candidate.clone()).collect();
-    settle_at_hand(&mut candidates, &handoff.task);
+    let brought = settle_matter(&mut candidates, &offers.brought, &offers.nearness, &handoff.task);
+    let handoff =
+        Handoff { builds_on: brought.iter().map(|work| work.link.handoff).collect(), ..handoff };
+    let earlier = brought.iter().map(|work| &work.link).chain(&offers.earlier);
+    let earlier: Vec<ChainLink> = earlier.cloned().collect();
     let mut items = OfferItems::new(&handoff, &offers.memories, memory_tokens_max(budget));
     let mut choose = |room| {
         let tokens = |candidate: &HandoffCandidate| items.tokens(candidate.id);
@@ -263,32 +287,91 @@ pub fn pack(
     let mut room = handoff_frame(&handoff).budget(budget, fence, now);
     room.take(LISTS_TOKENS);
     let wanted = choose(TokenBudget::new(usize::MAX));
+    let has_headlines = wanted.memories.iter().any(|memory| memory.headline);
+    let headline_tokens =
+        if has_headlines { limits::TASK_HEADLINE_TOKENS.min(room.left() / 2) } else { 0 };
+    room.take(headline_tokens);
     let memories = wanted.memories.iter().map(|memory| memory.tokens as usize);
     let wanted: usize = memories.chain(entities.iter().map(|entity| entity.tokens)).sum();
-    let earlier = earlier::tokens_wanted(&offers.earlier, now);
+    let earlier_tokens = earlier::tokens_wanted(&earlier, now);
     // If the handoff carries little, the source's own text gets more than half of the room.
-    let share = (room.left() / 2).max(room.left().saturating_sub(wanted + earlier));
+    let share = (room.left() / 2).max(room.left().saturating_sub(wanted + earlier_tokens));
     let mut brief_room = TokenBudget::new(share);
     let brief = brief(&handoff, &mut brief_room);
     package.brief = brief.sections;
     room.take(share - brief_room.left());
-    let share =
-        (room.left() / EARLIER_SHARE_DIVISOR).max(room.left().saturating_sub(wanted)).min(earlier);
+    let share = (room.left() / EARLIER_SHARE_DIVISOR).max(room.left().saturating_sub(wanted));
+    let share = share.min(earlier_tokens);
     package.earlier_tokens = saturating_tokens(share);
     room.take(share);
     let mut chosen = choose(room);
     package.memories = items.items.into_iter().map(|(id, (item, _))| (id, item)).collect();
-    let (handoff, tokens) =
-        fit_budget(handoff, &mut package, &mut chosen, &offers.earlier, budget, fence);
-    let empty = empty_hint(&chosen, settings, offers.about_others, offers.dry_run);
+    write_headlines(&mut package, &mut chosen, offers, headline_tokens, now);
+    let (handoff, tokens) = fit_budget(handoff, &mut package, &mut chosen, &earlier, budget, fence);
+    let empty = empty_hint(&chosen, settings, offers.about_others);
     let hints = [empty, brief.hint];
     let hints: Vec<String> = hints.into_iter().flatten().collect();
     let hint = Some(hints.join(" ")).filter(|hint| !hint.is_empty());
     let HandoffSelection { memories, entities, left_out } = chosen;
     package.memories.retain(|id, _| memories.iter().any(|memory| memory.id == *id));
     package.entities.retain(|id, _| entities.iter().any(|entity| entity.id == *id));
+    let passed = memories.iter().map(|memory| (memory.id, memory.headline));
+    let along = passed_notes(offers, passed);
+    let stayed = left_out.iter().filter(|left| left.reason != ExclusionReason::Private);
+    let behind = passed_notes(offers, stayed.map(|left| (left.id, false)));
     let handoff = Handoff { memories, entities, tokens, ..handoff };
-    PackResult { handoff, package, left_out, hint }
+    PackResult { handoff, package, left_out, along, behind, hint }
+}
+
+/// The first of these memories, each with whether it is a headline, as their source recognises them.
+fn passed_notes(
+    offers: &HandoffOffers,
+    memories: impl Iterator<Item = (MemoryId, bool)>,
+) -> Vec<PassedNote> {
+    let note = |(id, headline)| {
+        let offer = offers.memories.iter().find(|offer| offer.candidate.id == id)?;
+        let words = HeadlineItem::of(&offer.summary).words;
+        let says = first_words(&words, PASSED_WORDS_TOKENS).to_owned();
+        Some(PassedNote { id, author: offer.candidate.author.clone(), says, headline })
+    };
+    memories.filter_map(note).take(limits::TASK_HEADLINES).collect()
+}
+
+/// Writes the chosen headlines, and leaves those out that have no room.
+fn write_headlines(
+    package: &mut HandoffPackage,
+    chosen: &mut HandoffSelection,
+    offers: &HandoffOffers,
+    max_tokens: usize,
+    now: Timestamp,
+) {
+    let summary = |id| offers.memories.iter().find(|offer| offer.candidate.id == id);
+    let headlines = chosen.memories.iter().filter(|memory| memory.headline);
+    let offered = headlines.filter_map(|memory| summary(memory.id));
+    let items: Vec<HeadlineItem> = offered.map(|offer| HeadlineItem::of(&offer.summary)).collect();
+    let section = headline_section(HEADLINES, &items, max_tokens, now);
+    let mut written = section.entries.into_iter();
+    let (mut kept, mut crowded) = (Vec::new(), Vec::new());
+    for mut memory in std::mem::take(&mut chosen.memories) {
+        if memory.headline {
+            let Some(PromptEntry::Item(item)) = written.next() else {
+                crowded.push(memory);
+                continue;
+            };
+            memory.tokens = saturating_tokens(item.tokens(now));
+            package.memories.insert(memory.id, *item);
+        }
+        kept.push(memory);
+    }
+    chosen.memories = kept;
+    let reason = ExclusionReason::Crowded;
+    let left = crowded.into_iter().map(|HandoffMemory { id, score, .. }| MemoryExclusion {
+        id,
+        score,
+        reason,
+    });
+    chosen.left_out.extend(left);
+    chosen.left_out.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
 /// Removes chosen entries until the text is within the budget; returns its tokens.
@@ -480,13 +563,14 @@ fn handoff_frame(handoff: &Handoff) -> PromptBlock {
     }
 }
 
-/// The memories that a source received by its earlier handoffs and passes on with the next one,
+/// The memories that a source received in full by its earlier handoffs and passes on with the next one,
 /// each once, with its best score and the handoff of that score.
 #[must_use]
 pub fn inherited_memories(received: &[&Handoff]) -> BTreeMap<MemoryId, (f64, HandoffId)> {
     let mut carried: BTreeMap<MemoryId, (f64, HandoffId)> = BTreeMap::new();
     for handoff in received {
-        for memory in handoff.memories.iter().filter(|memory| !memory.private) {
+        let passed = handoff.memories.iter().filter(|memory| !memory.private && !memory.headline);
+        for memory in passed {
             // A named memory is passed on with the best score.
             let score = if memory.why == InclusionReason::Named { 1.0 } else { memory.score };
             let best = carried.entry(memory.id).or_insert((score, handoff.id));

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use jiff::Timestamp;
 
 use crate::prompt::block::PromptSection;
-use crate::prompt::item::{PromptEntry, PromptItem};
-use commonbook_text::headline::first_words;
+use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem};
+use commonbook_text::headline::{first_words, headline};
 use commonbook_text::tokens;
 
 /// Tokens of the words of one headline: all headlines of a section have the same, the most with which they fit.
@@ -18,6 +18,15 @@ pub struct HeadlineItem {
     pub item: PromptItem,
     /// Its headline.
     pub words: String,
+}
+
+impl HeadlineItem {
+    /// A memory with its headline: of its title, else of its text.
+    #[must_use]
+    pub fn of(memory: &MemorySummary) -> Self {
+        let words = headline(memory.title.as_deref().unwrap_or(&memory.item.text));
+        Self { item: PromptItem { notes: Vec::new(), ..memory.item.clone() }, words }
+    }
 }
 
 /// The first of these headlines that fit into `max_tokens` together with the heading; empty if none does.

@@ -394,6 +394,8 @@ pub struct MemorySummary {
     pub item: PromptItem,
     /// Its summary.
     pub summary: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
 }
 
 impl MemorySummary {
@@ -401,7 +403,7 @@ impl MemorySummary {
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
         let item = PromptItem::of_memory(memory, memory.text.clone());
-        Self { id: memory.id, item, summary: memory.summary.clone() }
+        Self { id: memory.id, item, summary: memory.summary.clone(), title: memory.title.clone() }
     }
 
     /// The memory with those of these marks that are its own.

@@ -114,8 +114,8 @@ pub trait HandoffRows {
     /// The memories in sight that were considered for a handoff and left out.
     fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>>;
 
-    /// At most `limit` pending handoffs of all workspaces that expired at this time or before: for
-    /// the sweep.
+    /// At most `limit` handoffs of all workspaces that expired at this time or before: pending ones, and accepted ones
+    /// whose target has been silent since. For the sweep.
     fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>>;
 
     /// Stores a new handoff; `sequence` is the position of its event in the journal.

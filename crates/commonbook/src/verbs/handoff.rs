@@ -29,7 +29,7 @@ use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, MemoryType, SaveMemory, Sharing, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::prompt::context::ContextOrigin;
-use crate::prompt::handoff::{HandoffOffers, HandoffText, PackResult, pack};
+use crate::prompt::handoff::{HandoffText, PackResult, pack};
 use crate::prompt::item::PromptItem;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::FoundBasis;
@@ -66,10 +66,10 @@ impl Commonbook {
         let now = self.clock.now();
         let target = self.handoff_target(caller, &draft.to)?;
         let draft = HandoffDraft { to: target.to, role: target.role, ..draft };
+        let draft = self.with_session_case(caller, draft)?;
         let id = HandoffId::new(&*self.ids, now);
         let fence = self.fence(caller)?;
         let (handoff, offers) = self.offers(caller, id, &draft, now)?;
-        let offers = HandoffOffers { dry_run: request.dry_run, ..offers };
         let packed = pack(handoff, &offers, &draft.settings, &fence);
         if request.dry_run {
             return self.preview_handoff(caller, packed, target.warning);
@@ -78,7 +78,8 @@ impl Commonbook {
         let handoff = packed.handoff.clone();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let found = find_cycle(tx, scope.sight, &packed.handoff)?;
-            let warnings = rules.judge(found.cycle.clone(), packed.handoff.depth)?;
+            let relay = relay_length(tx, scope.sight, &packed.handoff)?;
+            let warnings = rules.judge(found.cycle.clone(), relay)?;
             let warning = joined([warnings.warning_text(), unknown.clone()]);
             let mut packed = packed.clone();
             packed.handoff.cycle = found.cycle;
@@ -87,9 +88,9 @@ impl Commonbook {
             let derived = DerivedId::Handoff(packed.handoff.id);
             basis.record(tx, &scope.caller.workspace, derived, scope.now)?;
             let HandoffWarnings { cycle, deep: _ } = warnings;
-            let hint = packed.hint.clone();
-            let result = CreateHandoffResult::of(packed.handoff, warning);
-            Ok(CreateHandoffResult { cycle, hint, stale: basis.stale, ..result })
+            let PackResult { handoff, along, behind, hint, .. } = packed;
+            let result = CreateHandoffResult::of(handoff, warning);
+            Ok(CreateHandoffResult { cycle, hint, along, behind, stale: basis.stale, ..result })
         });
         if once.as_ref().is_err_and(|error| error.kind == ErrorKind::Conflict) {
             self.record_refusal(caller, handoff, now)?;
@@ -116,17 +117,19 @@ impl Commonbook {
         unknown: Option<String>,
     ) -> Result<CreateHandoffResult> {
         let sight = Sight::writing(caller)?;
-        let PackResult { handoff, left_out, hint, .. } = packed;
-        let found = self.store.read(|tx| find_cycle(tx, &sight, &handoff))?;
+        let PackResult { handoff, left_out, along, behind, hint, .. } = packed;
+        let (found, relay) = self.store.read(|tx| {
+            Ok((find_cycle(tx, &sight, &handoff)?, relay_length(tx, &sight, &handoff)?))
+        })?;
         let cycle = found.cycle;
-        let judged = match self.collaboration.rules.judge(cycle.clone(), handoff.depth) {
+        let judged = match self.collaboration.rules.judge(cycle.clone(), relay) {
             Ok(warnings) => warnings.warning_text(),
             Err(error) => Some(format!("this would be refused: {}", error.message)),
         };
         let warning = joined([judged, unknown]);
         let handoff = Handoff { cycle: cycle.clone(), ..handoff };
         let preview = CreateHandoffResult::of(handoff, warning);
-        Ok(CreateHandoffResult { cycle, hint, dry_run: true, left_out, ..preview })
+        Ok(CreateHandoffResult { cycle, hint, along, behind, dry_run: true, left_out, ..preview })
     }
 
     /// Appends the event of a handoff that the rules refuse. The write that was refused has left
@@ -136,7 +139,8 @@ impl Commonbook {
         let rules = self.collaboration.rules;
         self.store.write_as(caller, move |tx| {
             let FoundCycle { cycle, earlier } = find_cycle(tx, &sight, &handoff)?;
-            let Err(refusal) = rules.judge(cycle.clone(), handoff.depth) else { return Ok(()) };
+            let relay = relay_length(tx, &sight, &handoff)?;
+            let Err(refusal) = rules.judge(cycle.clone(), relay) else { return Ok(()) };
             let earlier = earlier.or_else(|| handoff.follows.first().copied());
             let earlier = earlier.map(|id| tx.handoff(&sight, id)).transpose()?.flatten();
             let Some(earlier) = earlier else { return Ok(()) };
@@ -213,7 +217,7 @@ impl Commonbook {
         caller: &Caller,
         request: &CompleteHandoff,
     ) -> Result<HandoffStepResult> {
-        let (id, note) = (request.handoff, request.result.clone());
+        let (id, note) = (request.handoff, request.note()?);
         let claim = BasisClaim::parse(&request.based_on, request.require_current)?;
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
@@ -365,7 +369,8 @@ fn take_step(
 ) -> Result<Handoff> {
     let before = visible_handoff(tx, sight, id)?;
     let session = caller.session.as_deref();
-    let taken = StepAttempt { step, by: &caller.agent, session, note, at: now };
+    let target_seen = tx.last_seen(&before.workspace, &before.to)?;
+    let taken = StepAttempt { step, by: &caller.agent, session, note, at: now, target_seen };
     let Some(mut after) = before.apply_step(taken)? else { return Ok(before) };
     let kind = status_event(after.status);
     let sequence = tx.append_event(&after.event(kind, &caller.agent, now))?;
@@ -432,8 +437,9 @@ fn expire_handoff(
     now: Timestamp,
 ) -> Result<()> {
     let system = Agent::system();
-    let taken =
-        StepAttempt { step: HandoffStep::Expire, by: &system, session: None, note: None, at: now };
+    let target_seen = tx.last_seen(&handoff.workspace, &handoff.to)?;
+    let step = HandoffStep::Expire;
+    let taken = StepAttempt { step, by: &system, session: None, note: None, at: now, target_seen };
     let Some(after) = handoff.apply_step(taken)? else { return Ok(()) };
     let from = AgentName { agent: handoff.from.clone(), device: None };
     let source = Caller {
@@ -452,6 +458,19 @@ fn expire_handoff(
     keep_memory(tx, &memory, now)?;
     let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, &system, now))?;
     tx.step_handoff(&after, sequence)
+}
+
+/// How many agents in a row have handed this work on without completing it, with this handoff.
+fn relay_length(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<u32> {
+    let mut open: Vec<u32> = Vec::new();
+    for link in earlier_links(tx, sight, handoff)? {
+        if !link.is_brought && link.status.is_open() {
+            open.push(link.depth);
+        }
+    }
+    open.sort_unstable();
+    open.dedup();
+    Ok(1 + u32::try_from(open.len()).unwrap_or(u32::MAX))
 }
 
 /// The cycle that a handoff closes, and the earlier handoff of the same work.
@@ -491,9 +510,8 @@ fn round_handoffs(
     newest.filter_map(|id| tx.handoff(sight, id).transpose()).collect()
 }
 
-/// The handoffs that decide whether this one closes a cycle: those of its chain and its case, and
-/// all open ones. Whether a cycle was closed before depends only on its own chain and case: two
-/// agents may hand each other different work any number of times.
+/// The handoffs that decide whether this one closes a cycle: those of its chain and its case. Two agents may hand each
+/// other different work any number of times.
 fn cycle_edges(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffEdge>> {
     let most = limits::COLLABORATIONS;
     let of_chain = EdgeFilter { chain: Some(handoff.chain), ..EdgeFilter::default() };
@@ -502,11 +520,6 @@ fn cycle_edges(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result
         let of_case = EdgeFilter { case: Some(case.clone()), ..EdgeFilter::default() };
         edges.extend(tx.edges(sight, &of_case, most)?);
     }
-    let open = tx.edges(sight, &EdgeFilter { open: true, ..EdgeFilter::default() }, most)?;
-    let other = |edge: &HandoffEdge| {
-        edge.from != handoff.from || !(edge.to == handoff.to || handoff.has_role(&edge.to))
-    };
-    edges.extend(open.into_iter().filter(other));
     edges.retain(|edge| edge.handoff != handoff.id);
     Ok(edges)
 }

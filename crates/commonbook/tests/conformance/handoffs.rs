@@ -42,7 +42,14 @@ fn handoff(ids: &CountingIds, from: &str, to: &str, user: Option<&str>) -> Hando
 }
 
 fn packed(handoff: Handoff) -> PackResult {
-    PackResult { handoff, package: HandoffPackage::default(), left_out: Vec::new(), hint: None }
+    PackResult {
+        handoff,
+        package: HandoffPackage::default(),
+        left_out: Vec::new(),
+        along: Vec::new(),
+        behind: Vec::new(),
+        hint: None,
+    }
 }
 
 fn make(store: &dyn Store, packed: PackResult) {
@@ -134,6 +141,7 @@ pub(crate) fn a_handoff_names_only_what_its_reader_sees_and_nothing_purged(fresh
         why: InclusionReason::Chosen,
         score: 0.5,
         private,
+        headline: false,
         tokens: 3,
     };
     let mut packed = packed(handoff(&ids, "ann", "bob", None));
@@ -197,7 +205,13 @@ pub(crate) fn accepted_handoffs_are_listed_in_order_of_acceptance(fresh: &dyn Fr
     assert_eq!(edges(EdgeFilter { chain: Some(all[0].id), ..EdgeFilter::default() }), 1);
     assert_eq!(edges(EdgeFilter { agent: Some(bob), open: true, ..EdgeFilter::default() }), 4);
     let overdue = |at| store.read(|tx| tx.overdue_handoffs(at, 10)).unwrap();
-    assert_eq!(overdue(all[3].expires_at), all[3..]);
+    let due = |at| -> Vec<HandoffId> {
+        let mut due: Vec<_> = overdue(at).into_iter().map(|handoff| handoff.id).collect();
+        due[1..].sort_unstable();
+        due
+    };
+    // The waiting one, then those whose target nobody has seen since it accepted them.
+    assert_eq!(due(all[3].expires_at), [all[3].id, all[0].id, all[1].id, all[2].id]);
     assert_eq!(overdue(all[3].expires_at - SignedDuration::from_secs(1)), []);
     let steady = SettledClock { confirmed: now(), candidate: all[3].expires_at };
     assert_eq!(store.read(|tx| tx.settled_clock()).unwrap(), None);

@@ -5,7 +5,6 @@ use commonbook::base::id::HandoffId;
 use commonbook::model::caller::Caller;
 use commonbook::model::collaboration::CreateHandoffResult;
 use commonbook::model::event::EventKind;
-use commonbook::model::handoff::choose::ExclusionReason;
 use commonbook::model::handoff::{
     AcceptHandoffResult, Handoff, HandoffReceipt, HandoffStatus, HandoffStepResult, InclusionReason,
 };
@@ -70,18 +69,24 @@ fn kind_of<T>(answer: Answer<T>) -> ErrorKind {
 fn a_handoff_includes_memories_about_the_task_and_inherited_ones() {
     let world = World::new();
     let finding = world.save("analyst", "Loading the orders runs one database query for each row");
-    world.save("analyst", "The coffee machine on the second floor is broken");
+    let coffee = world.save("analyst", "The coffee machine on the second floor is broken");
     let (analyst, task) = (caller("analyst"), "Fix the slow database query for the orders");
     let first = world.hand(&analyst, json!({"to": "developer", "task": task})).unwrap();
     let passed = &first.handoff.memories;
-    assert_eq!(passed.len(), 1, "{passed:?}");
-    assert_eq!((passed[0].id, passed[0].why), (finding.id, InclusionReason::Chosen));
-    let receipt = world.receipt(&analyst, first.handoff.id).unwrap();
-    assert!(receipt.left_out.iter().all(|left| left.reason == ExclusionReason::Unfit));
+    let told: Vec<_> =
+        passed.iter().map(|memory| (memory.id, memory.why, memory.headline)).collect();
+    let chosen = InclusionReason::Chosen;
+    assert_eq!(told, [(finding.id, chosen, false), (coffee.id, chosen, true)]);
 
     let taken = world.accept("developer", first.handoff.id).unwrap();
-    assert!(taken.text.contains("one database query for each row"), "{}", taken.text);
-    assert!(taken.text.contains(" analyst, ") && !taken.text.contains("coffee"));
+    assert!(
+        taken.text.contains("\n> Loading the orders runs one database query"),
+        "{}",
+        taken.text
+    );
+    assert!(taken.text.contains(" analyst, "), "{}", taken.text);
+    let (_, headlines) = taken.text.split_once("-- Headlines").expect("headlines");
+    assert!(headlines.contains("> The coffee machine on the second floor"), "{headlines}");
     let fixed = world.save("developer", "The orders query joins the rows now");
     let second = world.hands("developer", "qa", "Check the orders page");
     assert_eq!((second.follows.as_slice(), second.depth), (&[first.handoff.id][..], 2));
@@ -107,7 +112,8 @@ fn each_step_has_its_own_side_and_is_idempotent() {
     let done = world.complete("bob", handoff.id).unwrap().handoff;
     assert_eq!((done.status, done.note.as_deref()), (HandoffStatus::Completed, Some("It is done")));
     assert_eq!(kind_of(world.reject("bob", handoff.id)), ErrorKind::Conflict);
-    assert_eq!(kind_of(world.accept("bob", handoff.id)), ErrorKind::Conflict);
+    // Its target reads it again.
+    assert_eq!(world.accept("bob", handoff.id).unwrap().text, first.text);
     let other = world.hands("ann", "bob", "Paint the fence");
     assert_eq!(kind_of(world.withdraw("bob", other.id)), ErrorKind::Forbidden);
     world.withdraw("ann", other.id).unwrap();
@@ -356,4 +362,126 @@ fn a_context_begins_with_the_pending_handoff() {
     assert!(!context("eve").text.contains("hands you"));
     world.accept("bob", handoff.id).unwrap();
     assert!(!context("bob").text.contains("hands you"), "it waits no more");
+}
+
+#[test]
+fn work_that_is_completed_each_time_is_no_relay() {
+    let world = World::new();
+    for place in 1..=12 {
+        let (from, to) = (format!("a{place}"), format!("a{}", place + 1));
+        let handoff = world.hands(&from, &to, "Go on");
+        assert_eq!(handoff.depth, place);
+        world.accept(&to, handoff.id).unwrap();
+        world.complete(&to, handoff.id).unwrap();
+    }
+}
+
+#[test]
+fn unrelated_handoffs_of_the_same_agents_are_no_cycle() {
+    let world = World::new();
+    let there = world.hand(&caller("dev"), json!({"to": "qa", "task": "Test the export"})).unwrap();
+    world.accept("qa", there.handoff.id).unwrap();
+    world.complete("qa", there.handoff.id).unwrap();
+    let fields = json!({"to": "dev", "task": "Order new chairs for the kitchen"});
+    let back = world.hand(&caller("qa"), fields).unwrap();
+    assert_eq!((back.cycle, back.handoff.depth), (None, 1));
+    let pending = world.hand(&caller("eve"), json!({"to": "bob", "task": "Paint it"})).unwrap();
+    let fields = json!({"to": "eve", "task": "Book the flights"});
+    let other = world.hand(&caller("bob"), fields).unwrap();
+    assert_eq!((pending.cycle, other.cycle), (None, None));
+}
+
+#[test]
+fn work_that_its_target_left_is_taken_back() {
+    let world = World::new();
+    let handoff = world.hands("ann", "bob", "Mend the fence");
+    world.accept("bob", handoff.id).unwrap();
+    world.clock.set(at(3));
+    world.save("bob", "The fence needs three boards");
+    world.clock.set(at(5));
+    let refused = world.withdraw("ann", handoff.id).unwrap_err();
+    assert!(refused.hint.unwrap().contains("silent for four hours"));
+    world.clock.set(at(7));
+    let back = world.withdraw("ann", handoff.id).unwrap().handoff;
+    assert_eq!(back.status, HandoffStatus::Withdrawn);
+    assert_eq!(kind_of(world.complete("bob", handoff.id)), ErrorKind::Conflict);
+}
+
+#[test]
+fn accepted_work_of_a_silent_target_expires_at_its_time() {
+    let world = World::new();
+    let [left, held] = ["bob", "eve"].map(|to| world.hands("ann", to, "Mend the fence"));
+    world.accept("bob", left.id).unwrap();
+    world.accept("eve", held.id).unwrap();
+    world.clock.set(at(23));
+    world.save("eve", "Two boards are in place");
+    world.sweep_at(25);
+    let status = |id| world.receipt(&caller("ann"), id).unwrap().handoff.status;
+    assert_eq!(
+        (status(left.id), status(held.id)),
+        (HandoffStatus::Expired, HandoffStatus::Accepted)
+    );
+    world.sweep_at(28);
+    assert_eq!(status(held.id), HandoffStatus::Expired);
+}
+
+#[test]
+fn what_is_left_of_work_done_in_part_reaches_its_source() {
+    let world = World::new();
+    let handoff = world.hands("ann", "bob", "Mend the fence");
+    world.accept("bob", handoff.id).unwrap();
+    let fields = json!({"handoff": handoff.id, "result": "Two boards", "still_open": ["the gate"]});
+    world.book.complete_handoff(&caller("bob"), &request(fields)).unwrap();
+    let context = json!({"task": "Paint the fence"});
+    let told = world.book.get_context(&caller("ann"), &request(context)).unwrap().text;
+    assert!(told.contains("Two boards") && told.contains("- the gate"), "{told}");
+}
+
+#[test]
+fn what_an_analyst_found_reaches_the_developer_that_its_lead_chooses_next() {
+    let world = World::new();
+    let part = world.hands("lead", "analyst", "Find out why refunds are booked twice");
+    world.accept("analyst", part.id).unwrap();
+    world.clock.set(at(1));
+    let finding = world.save("analyst", "The webhook of refunds is retried without its key");
+    let result =
+        json!({"handoff": part.id, "result": "The retry of the webhook books refunds twice"});
+    world.book.complete_handoff(&caller("analyst"), &request(result)).unwrap();
+    let later = world.save("analyst", "The kitchen gets new chairs");
+    world.clock.set(at(2));
+    let fields = json!({"to": "developer", "task": "Stop the doubled booking of refunds"});
+    let next = world.hand(&caller("lead"), fields).unwrap().handoff;
+    assert_eq!((next.builds_on.as_slice(), next.depth), (&[part.id][..], 1));
+    let in_full = |id| next.memories.iter().any(|memory| memory.id == id && !memory.headline);
+    assert!(in_full(finding.id) && !in_full(later.id), "{next:?}");
+    let text = world.accept("developer", next.id).unwrap().text;
+    assert!(text.contains("The retry of the webhook books refunds twice"), "{text}");
+    // Another part, which has nothing to do with it.
+    let party = world.hands("lead", "writer", "Invite all to the summer party");
+    assert!(party.builds_on.is_empty());
+    let text = world.accept("writer", party.id).unwrap().text;
+    assert!(!text.contains("The retry of the webhook books"), "{text}");
+    // The lead may say so itself.
+    let fields = json!({"to": "writer", "task": "Write the notes", "follows": [part.id]});
+    let named = world.hand(&caller("lead"), fields).unwrap().handoff;
+    assert_eq!((named.follows.as_slice(), named.depth), (&[part.id][..], 2));
+}
+
+#[test]
+fn the_answer_says_what_goes_along_and_what_stays_and_offers_no_private_note() {
+    let world = World::new();
+    let analyst = caller("analyst");
+    let finding =
+        world.save("analyst", "**Orders**: one database query for each row of the orders");
+    let secret = world.save_private("analyst", "The orders database has the password of Ann");
+    for dry_run in [true, false] {
+        let task = "Fix the slow database query for the orders";
+        let fields = json!({"to": "developer", "task": task, "dry_run": dry_run});
+        let created = world.hand(&analyst, fields).unwrap();
+        let along: Vec<_> =
+            created.along.iter().map(|note| (note.id, note.says.as_str())).collect();
+        assert_eq!(along, [(finding.id, "Orders: one database query for each row of the orders")]);
+        assert!(created.behind.iter().all(|note| note.id != secret.id));
+        assert_eq!(created.left_out.is_empty(), !dry_run);
+    }
 }

@@ -519,7 +519,8 @@ fn a_dry_run_says_everything_and_writes_nothing() {
     let preview = world.hand(&caller("ann"), dry).unwrap();
     assert!(preview.dry_run && preview.handoff.tokens > 0);
     assert_eq!(preview.handoff.memories[0].id, finding.id);
-    assert!(preview.left_out.iter().any(|left| left.id == other.id), "{:?}", preview.left_out);
+    let headlines = preview.handoff.memories.iter().filter(|memory| memory.headline);
+    assert!(headlines.map(|memory| memory.id).eq([other.id]), "{:?}", preview.handoff);
     assert_eq!(
         preview.warning.as_deref(),
         Some("no agent `bobb` is known here; did you mean `bob`?")

@@ -588,6 +588,7 @@ fn package(
                         div class="row-facts" {
                             code { (handle(&memory.id)) } (agent(request, &memory.author)) (chip(memory.why.name(), "match"))
                             span { "score " (format!("{:.2}", memory.score)) } span { (memory.tokens) " tokens" }
+                            @if memory.headline { (chip("headline", "quiet")) }
                             @if memory.private { (chip("private", "quiet")) }
                         }
                     }

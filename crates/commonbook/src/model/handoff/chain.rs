@@ -1,9 +1,12 @@
 //! Chains: which handoff a new one continues, and what it tells of the earlier ones.
 //!
 //! Work goes on from the handoff that its agent accepted or completed last. Another case or another
-//! user is another chain. A completed handoff is continued in its session or case, and elsewhere for
-//! [`limits::CHAIN_HOURS`] until its work has gone on to another agent once
-//! (`docs/decisions/0035-chains.md`).
+//! user is another chain. A completed handoff is continued by a task that speaks of it, in its session or case, and
+//! elsewhere for [`limits::CHAIN_HOURS`] until its work has gone on to another agent once
+//! (`docs/decisions/0035-chains.md`). An agent that hands part after part to others builds on what came back: the
+//! results of its own completed handoffs ([`BroughtWork`]).
+
+use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -14,6 +17,8 @@ use crate::base::error::{Error, Result};
 use crate::base::id::HandoffId;
 use crate::base::limits;
 use crate::model::agent::Agent;
+use commonbook_text::referring::refers_back;
+use commonbook_text::terms::query_terms;
 
 /// The position of a new handoff in its chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +39,8 @@ pub struct ReceivedHandoffs<'r> {
     pub handoffs: &'r [Handoff],
     /// Those whose work the agent has already handed on.
     pub handed_on: &'r [HandoffId],
+    /// Completed ones that the agent itself sent and the request names.
+    pub sent: &'r [Handoff],
     /// The user that the agent works for.
     pub user: Option<&'r str>,
     /// The present time.
@@ -45,8 +52,8 @@ impl ChainPosition {
     /// the new one continues the one that [`ReceivedHandoffs`] has last.
     ///
     /// # Errors
-    /// `invalid` if a named handoff was not sent to `from` or not accepted, or if several are named
-    /// and the kind is not `join`.
+    /// `invalid` if a named handoff was neither accepted by `from` nor sent by it and completed, or if several are
+    /// named and the kind is not `join`.
     pub fn of(
         id: HandoffId,
         draft: &HandoffDraft,
@@ -55,10 +62,14 @@ impl ChainPosition {
     ) -> Result<Self> {
         let mut before = Vec::new();
         for (place, named) in draft.follows.iter().enumerate() {
-            let found = received.accepted_by(from).find(|handoff| handoff.id == *named);
+            let mut known = received.accepted_by(from).chain(received.sent_by(from));
+            let found = known.find(|handoff| handoff.id == *named);
             before.push(found.ok_or_else(|| {
                 let field = format!("follows[{place}]");
-                Error::invalid(&field, format!("{named} is not a handoff that you have accepted"))
+                let message = format!(
+                    "{named} is neither a handoff that you have accepted nor one of yours that is completed"
+                );
+                Error::invalid(&field, message)
                     .hint("Accept it first, or leave follows out to continue the latest one.")
             })?);
         }
@@ -93,6 +104,12 @@ impl<'r> ReceivedHandoffs<'r> {
         })
     }
 
+    fn sent_by(self, agent: &Agent) -> impl Iterator<Item = &'r Handoff> {
+        self.sent.iter().filter(move |handoff| {
+            handoff.from == *agent && handoff.status == HandoffStatus::Completed
+        })
+    }
+
     /// The handoff that work continues by default.
     fn latest(self, draft: &HandoffDraft, from: &Agent) -> Option<&'r Handoff> {
         self.accepted_by(from).rev().find(|handoff| self.continues(handoff, draft))
@@ -113,7 +130,9 @@ impl<'r> ReceivedHandoffs<'r> {
         match handoff.status {
             HandoffStatus::Accepted => true,
             HandoffStatus::Completed => {
-                is_near || (self.ended_lately(handoff) && !self.handed_on.contains(&handoff.id))
+                let is_open = self.ended_lately(handoff) && !self.handed_on.contains(&handoff.id);
+                let work = || BroughtWork::from(handoff.clone());
+                (is_near || is_open) && work().is_meant_by(&draft.whole_text())
             }
             _ => false,
         }
@@ -125,6 +144,40 @@ impl<'r> ReceivedHandoffs<'r> {
     }
 }
 
+/// Words in common by which a task speaks of a handoff: one alone is chance, but in a short task.
+const SHARED_WORDS_MIN: usize = 2;
+
+/// Words of a short task.
+const SHORT_TASK_WORDS: usize = 3;
+
+/// What a completed handoff brought back to its source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BroughtWork {
+    /// The handoff with its result.
+    pub link: ChainLink,
+    /// The words of its task and its result.
+    pub words: BTreeSet<String>,
+}
+
+impl BroughtWork {
+    /// Whether a task is about it: the task refers to earlier work, or has words in common with what was to be done and
+    /// what came of it.
+    #[must_use]
+    pub fn is_meant_by(&self, task: &str) -> bool {
+        let words = query_terms(task);
+        let shared = words.iter().filter(|word| self.words.contains(*word)).count();
+        let least = if words.len() <= SHORT_TASK_WORDS { 1 } else { SHARED_WORDS_MIN };
+        refers_back(task) || shared >= least
+    }
+}
+
+impl From<Handoff> for BroughtWork {
+    fn from(handoff: Handoff) -> Self {
+        let words = query_terms(&handoff.written_and_answered()).into_iter().collect();
+        Self { link: ChainLink { is_brought: true, ..ChainLink::from(handoff) }, words }
+    }
+}
+
 /// An earlier handoff of a chain, as later agents of the chain read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChainLink {
@@ -132,6 +185,9 @@ pub struct ChainLink {
     pub handoff: HandoffId,
     /// Its depth in the chain, from 1.
     pub depth: u32,
+    /// Whether it is no handoff of the chain: a completed one of the source, on whose result the chain builds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_brought: bool,
     /// The agent that wrote task, decisions, files and next steps.
     pub from: Agent,
     /// The agent that wrote the result.
@@ -164,6 +220,7 @@ impl From<Handoff> for ChainLink {
         Self {
             handoff: handoff.id,
             depth: handoff.depth,
+            is_brought: false,
             from: handoff.from,
             to: handoff.to,
             status: handoff.status,

@@ -1,33 +1,23 @@
 //! Choosing: which memories and entities a handoff includes, within its token budget.
 //!
-//! A memory's score is a weighted sum: 0.4 for its fit to the task, 0.2 for its freshness (e^(−age
+//! What belongs to the work goes along in full: what the source named, what it saved in the session that it hands
+//! over, what is of the case, what its completed handoffs brought back, and what it received with the work. Of a
+//! session with two matters that is the matter of the task ([`settle_matter`]). Of the rest the text has in full only a hit that
+//! stands far above the others ([`limits::RELEVANCE_FULL`]); headlines name what else fits,
+//! of which the target opens what it needs.
+//!
+//! A memory's score orders what comes in full: 0.4 for its fit to the task, 0.2 for its freshness (e^(−age
 //! / 7 days)), 0.3 for its tier (project 1, agent 0.7, conversation 0.4) and 0.1 for the entities
-//! that it shares with the task (Jaccard). It must reach 0.36: a shared fact of any age does if it fits.
-//!
-//! Fit has two grounds. Search alone is not enough: for a task such as "Fix the performance issues
-//! identified", the findings contain no word of it, and by vectors alone a note about the coffee
-//! machine ranks before them.
-//!
-//! * **Match**: how likely the memory is relevant to the task and its context, 0 to 1
-//!   ([`crate::model::search::relevance`]). Importance, freshness, author and time do not count in it,
-//!   because they would count twice.
-//! * **At hand**: the source saved it in the session or case that is handed over. For a task that
-//!   refers to earlier work ([`refers_back`]) that alone counts [`AT_HAND_FIT`]: with any tier but
-//!   conversation it reaches the threshold while fresh, and as a shared fact at any age. So are the newest
-//!   that the source saved elsewhere in the last hours, unless one of these answers the task. A task that
-//!   names its matter takes only what matches it ([`settle_at_hand`]).
-//!
-//! Both combine as `1 − (1 − match) (1 − hand)`, so that memories at hand are still ranked by the
-//! task. Freshness and tier alone give 0.5 to anything saved today, so a memory must also fit by
-//! [`limits::RELEVANCE_MIN`]: the nearest memories of a collection that holds nothing about the task
-//! are not included.
-//!
-//! Memories that are only at hand and those that fit by themselves take turns, so that neither kind
-//! crowds out the other.
+//! that it shares with the task (Jaccard). Its fit is how likely it is relevant to the task and its context, 0 to 1
+//! ([`crate::model::search::relevance`]); importance, freshness, author and time do not count in it,
+//! because they would count twice. What is at hand fits by [`AT_HAND_FIT`] besides: both combine as
+//! `1 − (1 − match) (1 − hand)`. Headlines have the order of their fit.
 
+mod matter;
 mod outcome;
 mod select;
 
+pub use matter::{MeaningNearness, settle_matter};
 pub use outcome::{empty_hint, left_out_count};
 pub use select::saturating_tokens;
 pub use select::{ExclusionReason, HandoffSelection, MemoryExclusion, select_for_handoff};
@@ -39,24 +29,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::Result;
-use crate::base::id::{EntityId, MemoryId};
+use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
-use commonbook_text::referring::refers_back;
-use commonbook_text::terms::{query_terms, terms};
 
-/// Default minimum score of a memory: that of an old shared fact that just fits.
+/// Default minimum score of a memory in full that no work brought: that of an old shared fact that just fits.
 pub const DEFAULT_THRESHOLD: f64 = 0.36;
 
 /// Fit of a memory that belongs to the work, whatever its text.
 pub const AT_HAND_FIT: f64 = 0.2;
-
-/// Match at which one of the source's recent memories answers the task: the task names its matter,
-/// and the others have to fit it too.
-pub const ANSWERING_MATCH: f64 = 0.5;
-
-/// Words that it has in common with the task.
-pub const ANSWERING_WORDS: usize = 2;
 
 /// Factor for the score of a memory that a further handoff inherits.
 pub const CARRY_FACTOR: f64 = 0.9;
@@ -76,13 +57,13 @@ const FRESHNESS_DECAY_DAYS: f64 = 7.0;
 pub struct HandoffSettings {
     /// Length of the whole text, in tokens.
     pub budget: u32,
-    /// Maximum number of chosen and named memories; inherited ones do not count.
+    /// Maximum number of chosen and named memories in full; inherited ones do not count.
     pub max_memories: u32,
     /// Maximum number of entities.
     pub max_entities: u32,
-    /// Minimum score of a memory.
+    /// Minimum score of a memory in full that the work did not bring.
     pub threshold: f64,
-    /// Minimum fit of a memory to the task.
+    /// Minimum fit of such a memory to the task.
     pub least_fit: f64,
     /// The weights of the score.
     pub weights: ScoreWeights,
@@ -95,7 +76,7 @@ impl Default for HandoffSettings {
             max_memories: limits::HANDOFF_MEMORIES,
             max_entities: limits::HANDOFF_ENTITIES,
             threshold: DEFAULT_THRESHOLD,
-            least_fit: limits::RELEVANCE_MIN,
+            least_fit: limits::RELEVANCE_FULL,
             weights: ScoreWeights::default(),
         }
     }
@@ -200,12 +181,17 @@ pub struct HandoffCandidate {
     pub since: Timestamp,
     /// How likely it is relevant to the task, 0 to 1; 0 if no search found it.
     pub found: f64,
-    /// Whether the source saved it in the session or case that is handed over.
+    /// Whether it belongs to the work: the source saved it in the session that is handed over, it is of its
+    /// case, or a completed handoff brought it back.
     pub at_hand: bool,
-    /// Whether the source saved it in the last hours.
+    /// The completed handoff that brought it back.
+    pub brought_by: Option<HandoffId>,
+    /// Whether the source saved it in the last hours, in another session or in none.
     pub recent: bool,
-    /// The words that a recent one has in common with the task.
-    pub shared_words: usize,
+    /// Whether it is at hand for another matter than the task's.
+    pub other_matter: bool,
+    /// The words of one at hand or recent, by which its matter is known.
+    pub words: BTreeSet<String>,
     /// The entities that it mentions.
     pub entities: BTreeSet<EntityId>,
     /// Whether the source named it.
@@ -241,6 +227,21 @@ impl HandoffCandidate {
         1.0 - (1.0 - self.found.clamp(0.0, 1.0)) * (1.0 - hand)
     }
 
+    /// Whether the text tells it in full if it has room: the work brought it, or it stands far above the rest.
+    #[must_use]
+    pub fn is_full(&self, score: f64, settings: &HandoffSettings) -> bool {
+        self.named
+            || self.came_with.is_some()
+            || (self.at_hand && !self.other_matter)
+            || (self.found >= settings.least_fit && score >= settings.threshold)
+    }
+
+    /// Whether the text may name it by a headline.
+    #[must_use]
+    pub fn may_be_headline(&self) -> bool {
+        self.named || self.came_with.is_some() || self.at_hand || self.found > 0.0
+    }
+
     /// The score, 0 to 1, for a task that mentions these entities.
     #[must_use]
     pub fn score(&self, weights: ScoreWeights, task: &BTreeSet<EntityId>, now: Timestamp) -> f64 {
@@ -251,38 +252,6 @@ impl HandoffCandidate {
         // A memory that an earlier task needed stays relevant, even if this task is worded
         // differently.
         own.max(self.came_with.map_or(0.0, |score| CARRY_FACTOR * score)).clamp(0.0, 1.0)
-    }
-}
-
-/// The number of words of a task that a text has.
-#[must_use]
-pub fn shared_words(task: &str, text: &str) -> usize {
-    let text: BTreeSet<String> = terms(text).into_iter().collect();
-    query_terms(task).iter().filter(|word| text.contains(*word)).count()
-}
-
-/// Settles which memories are at hand for a task. None is if the task names its matter: what was saved
-/// just before may be about anything. For a task that refers to earlier work the source's recent memories
-/// are, too, unless one of them answers it. One word in common is no answer: among few memories the
-/// "take" of "Take over" is rare.
-pub fn settle_at_hand(candidates: &mut [HandoffCandidate], task: &str) {
-    if !refers_back(task) {
-        for candidate in candidates {
-            candidate.at_hand = false;
-        }
-        return;
-    }
-    let answers = |candidate: &HandoffCandidate| {
-        candidate.recent
-            && candidate.found >= ANSWERING_MATCH
-            && candidate.shared_words >= ANSWERING_WORDS
-            && !candidate.private
-    };
-    if candidates.iter().any(answers) {
-        return;
-    }
-    for candidate in candidates.iter_mut().filter(|candidate| candidate.recent) {
-        candidate.at_hand = true;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The lifecycle of a handoff: its steps, where they lead, and which agent may take them.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Handoff, HandoffStatus};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -82,6 +82,8 @@ pub struct StepAttempt<'a> {
     pub note: Option<&'a str>,
     /// When it is taken.
     pub at: Timestamp,
+    /// When the target was last seen.
+    pub target_seen: Option<Timestamp>,
 }
 
 /// The status after a step. Repeating a step changes nothing, so that a call whose response was
@@ -93,6 +95,8 @@ pub fn next_status(status: HandoffStatus, step: HandoffStep) -> Result<HandoffSt
     use HandoffStatus::{Accepted, Completed, Expired, Pending, Rejected, Withdrawn};
     match (status, step) {
         (Pending | Accepted, HandoffStep::Accept) => Ok(Accepted),
+        // Its target reads it again.
+        (Completed, HandoffStep::Accept) => Ok(Completed),
         (Accepted | Completed, HandoffStep::Complete) => Ok(Completed),
         (Pending | Accepted | Rejected, HandoffStep::Reject) => Ok(Rejected),
         (Pending | Withdrawn, HandoffStep::Withdraw) => Ok(Withdrawn),
@@ -102,8 +106,10 @@ pub fn next_status(status: HandoffStatus, step: HandoffStep) -> Result<HandoffSt
                 .hint("Accept it first with `accept_handoff`."))
         }
         (Accepted, HandoffStep::Withdraw) => {
-            Err(Error::conflict("this handoff is accepted; its target works on it")
-                .hint("Ask the target to reject it, or create another handoff for what is new."))
+            Err(Error::conflict("this handoff is accepted; its target works on it").hint(
+                "Ask the target to reject it, or create another handoff for what is new. If the target stays \
+                 silent for four hours, it can be withdrawn.",
+            ))
         }
         (Expired, _) => Err(Error::conflict("this handoff has expired")
             .hint("Its text is an ordinary memory now: find it with `search_memory`.")),
@@ -125,10 +131,10 @@ impl Handoff {
     /// `forbidden` if another agent has to take the step, `conflict` if the status does not permit
     /// it, `invalid` or `too_large` for the note.
     pub fn apply_step(&self, taken: StepAttempt<'_>) -> Result<Option<Self>> {
-        let StepAttempt { step, by, session, note, at } = taken;
+        let StepAttempt { step, by, session, note, at, target_seen: _ } = taken;
         self.check_actor(step, by)?;
         let note = note.map(|text| checked_note(step, text)).transpose()?;
-        let status = next_status(self.status, step)?;
+        let status = self.status_after(taken)?;
         if status == self.status {
             self.check_same_note(step, note.as_deref())?;
             return Ok(None);
@@ -146,6 +152,24 @@ impl Handoff {
         }
         next.note = note.or(next.note);
         Ok(Some(next))
+    }
+
+    /// The status after a step: work of a target that went silent ends as if it had not been accepted.
+    fn status_after(&self, taken: StepAttempt<'_>) -> Result<HandoffStatus> {
+        let is_left = self.status == HandoffStatus::Accepted && self.is_silent(taken);
+        match taken.step {
+            HandoffStep::Withdraw | HandoffStep::Expire if is_left => {
+                next_status(HandoffStatus::Pending, taken.step)
+            }
+            step => next_status(self.status, step),
+        }
+    }
+
+    /// Whether its target has given no sign for [`limits::HANDOFF_SILENT_HOURS`].
+    fn is_silent(&self, taken: StepAttempt<'_>) -> bool {
+        let hours = SignedDuration::from_hours(limits::HANDOFF_SILENT_HOURS);
+        let last = taken.target_seen.max(self.accepted_at);
+        last.is_some_and(|last| taken.at.duration_since(last) >= hours)
     }
 
     /// Whether its time is over. `sure` is a time that has certainly passed

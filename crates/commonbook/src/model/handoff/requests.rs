@@ -134,6 +134,10 @@ pub struct CompleteHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::HANDOFF_NOTE_CHARS))]
     pub result: Option<String>,
+    /// What of it is still open, if it is done in part, a line each. The source reads it below the result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = limits::HANDOFF_LINES), inner(length(min = 1, max = limits::HANDOFF_LINE_CHARS)))]
+    pub still_open: Vec<String>,
     /// Ids of what it rests on. Memories and contexts; `id@revision` names the revision that you know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::BASED_ON), inner(length(min = 1, max = limits::BASIS_CHARS)))]
@@ -141,6 +145,22 @@ pub struct CompleteHandoff {
     /// Fails with `conflict` if that has changed; nothing is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_current: bool,
+}
+
+impl CompleteHandoff {
+    /// The result with what is still open below it; `None` if neither is given.
+    ///
+    /// # Errors
+    /// `invalid` and `too_large` for a line of what is open.
+    pub fn note(&self) -> Result<Option<String>> {
+        let open = checked_lines("still_open", &self.still_open)?;
+        if open.is_empty() {
+            return Ok(self.result.clone());
+        }
+        let open: String = open.iter().map(|line| format!("\n- {line}")).collect();
+        let result = self.result.as_deref().map(|result| format!("{}\n\n", result.trim()));
+        Ok(Some(format!("{}Still open:{open}", result.unwrap_or_default())))
+    }
 }
 
 /// Refuses a handoff for you, before or after you accepted it.
@@ -155,7 +175,7 @@ pub struct RejectHandoff {
     pub reason: String,
 }
 
-/// Withdraws a handoff of yours that has not been accepted yet.
+/// Withdraws a handoff of yours that has not been accepted yet, or whose target has been silent for four hours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WithdrawHandoff {

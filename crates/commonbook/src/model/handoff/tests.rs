@@ -46,7 +46,7 @@ fn handoff() -> Handoff {
 }
 
 fn taken<'a>(step: HandoffStep, by: &'a Agent, note: Option<&'a str>) -> StepAttempt<'a> {
-    StepAttempt { step, by, session: Some("s2"), note, at: at(1) }
+    StepAttempt { step, by, session: Some("s2"), note, at: at(1), target_seen: Some(at(1)) }
 }
 
 fn after(handoff: &Handoff, step: HandoffStep, by: &str) -> Handoff {
@@ -61,7 +61,7 @@ fn each_step_leads_where_the_table_says() {
     let table = [
         (Pending, [Some(Accepted), None, Some(Rejected), Some(Withdrawn), Some(Expired)]),
         (Accepted, [Some(Accepted), Some(Completed), Some(Rejected), None, None]),
-        (Completed, [None, Some(Completed), None, None, None]),
+        (Completed, [Some(Completed), Some(Completed), None, None, None]),
         (Rejected, [None, None, Some(Rejected), None, None]),
         (Withdrawn, [None, None, None, Some(Withdrawn), None]),
         (Expired, [None, None, None, None, Some(Expired)]),
@@ -211,6 +211,52 @@ fn reason_and_result_are_kept_and_limited() {
 }
 
 #[test]
+fn work_of_a_silent_target_is_taken_back_and_expires() {
+    let accepted = after(&handoff(), HandoffStep::Accept, "developer");
+    let (source, system) = (agent("analyst"), agent("system"));
+    let silent = 1 + limits::HANDOFF_SILENT_HOURS;
+    // When it was accepted an hour ago and its target last seen then, or later.
+    for (now, seen, gone) in [
+        (silent, None, true),
+        (silent, Some(at(1)), true),
+        (silent - 1, None, false),
+        (silent, Some(at(2)), false),
+    ] {
+        for (step, by) in [(HandoffStep::Withdraw, &source), (HandoffStep::Expire, &system)] {
+            let taken = StepAttempt { at: at(now), target_seen: seen, ..taken(step, by, None) };
+            let found = accepted.apply_step(taken).map(|next| next.map(|next| next.status));
+            let status = match step {
+                HandoffStep::Withdraw => HandoffStatus::Withdrawn,
+                _ => HandoffStatus::Expired,
+            };
+            assert_eq!(found.ok(), gone.then_some(Some(status)), "{step} {now} {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_still_open_stands_below_the_result() {
+    let complete = |result: Option<&str>, open: &[&str]| CompleteHandoff {
+        handoff: handoff().id,
+        result: result.map(str::to_owned),
+        still_open: open.iter().map(|line| (*line).to_owned()).collect(),
+        based_on: Vec::new(),
+        require_current: false,
+    };
+    let note = |request: CompleteHandoff| request.note().expect("it is valid");
+    assert_eq!(note(complete(None, &[])), None);
+    assert_eq!(note(complete(Some("Done"), &[])).as_deref(), Some("Done"));
+    let both = note(complete(Some("The fix is in "), &[" un-ignore the test", "tell Ana"]));
+    assert_eq!(
+        both.as_deref(),
+        Some("The fix is in\n\nStill open:\n- un-ignore the test\n- tell Ana")
+    );
+    assert_eq!(note(complete(None, &["all"])).as_deref(), Some("Still open:\n- all"));
+    let error = complete(None, &["a", ""]).note().expect_err("an empty line");
+    assert_eq!(error.field.as_deref(), Some("still_open[1]"));
+}
+
+#[test]
 fn a_pending_handoff_expires_by_confirmed_time_only() {
     let waiting = handoff();
     assert_eq!(waiting.expires_at, at(24));
@@ -254,7 +300,11 @@ proptest! {
                 Err(error) if error.kind == ErrorKind::Forbidden => prop_assert!(!may),
                 Err(_) => prop_assert!(may && !LIVES.contains(&longer.as_slice())
                     && life.last() != Some(&step)),
-                Ok(None) => prop_assert!(may && life.last() == Some(&step)),
+                Ok(None) => {
+                    let is_read_again = step == HandoffStep::Accept
+                        && life.last() == Some(&HandoffStep::Complete);
+                    prop_assert!(may && (life.last() == Some(&step) || is_read_again));
+                }
                 Ok(Some(next)) => {
                     prop_assert!(may && LIVES.contains(&longer.as_slice()));
                     prop_assert_eq!(next.version, real.version + 1);
@@ -344,12 +394,12 @@ fn a_request_in_the_original_format_is_accepted() {
 #[test]
 fn naming_many_memories_raises_the_maximum() {
     let ids = CountingIds::default();
-    let memories: Vec<MemoryId> = (0..12).map(|_| MemoryId::new(&ids, at(0))).collect();
+    let memories: Vec<MemoryId> = (0..22).map(|_| MemoryId::new(&ids, at(0))).collect();
     let twice = [memories.clone(), memories.clone()].concat();
     let draft =
         checked(&CreateHandoff { memories: twice, ..request() }).expect("the request is valid");
     assert_eq!(draft.memories, memories);
-    assert_eq!(draft.settings.max_memories, 12);
+    assert_eq!(draft.settings.max_memories, 22);
 }
 
 #[test]
@@ -503,6 +553,7 @@ fn a_completed_handoff_is_continued_in_its_work_or_for_some_hours_once() {
             handed_on: if row.handed_on { &[done[0].id] } else { &[] },
             user: row.user,
             now: at(row.hours),
+            ..ReceivedHandoffs::default()
         };
         let id = HandoffId::new(&ids, at(0));
         let draft = draft.expect("the request is valid");
@@ -535,6 +586,7 @@ fn other_agents_see_neither_text_nor_private_memories() {
         why: InclusionReason::Named,
         score: 1.0,
         private,
+        headline: false,
         tokens: 9,
     };
     let memories = vec![passed(true), passed(false)];

@@ -1,4 +1,4 @@
-//! The earlier handoffs of a chain as a section: what each source wrote and what each target
+//! Earlier handoffs, of the chain and those whose results it builds on, as a section: what each source wrote and what each target
 //! answered, under its own name.
 
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// The heading of the section.
-const HEADING: &str = "Earlier in this chain, nearest first";
+const HEADING: &str = "Earlier work, nearest first";
 
 /// Tokens of the heading, of the line with the number of handoffs left out, and of what the tokens of parts
 /// do not add up to: four items of letters of every script counted ten more than their parts.
@@ -80,7 +80,8 @@ fn length_within(mut lengths: Vec<usize>, room: usize) -> usize {
 
 /// What its target answered and what its source wrote, within these tokens together.
 fn items_of(link: &ChainLink, max_tokens: usize, now: Timestamp) -> Vec<PromptItem> {
-    let place = format!("number {} of the chain", link.depth);
+    let place = (!link.is_brought).then(|| format!("number {} of the chain", link.depth));
+    let placed = |item: PromptItem| place.iter().fold(item, PromptItem::with_note);
     let result = link.note.as_ref().map(|note| {
         let kind = match link.status {
             HandoffStatus::Rejected => "reason to reject",
@@ -88,13 +89,12 @@ fn items_of(link: &ChainLink, max_tokens: usize, now: Timestamp) -> Vec<PromptIt
         };
         let at = link.ended_at.unwrap_or(link.created_at);
         let item = PromptItem::new(link.handoff, kind, &link.to, at, note.clone());
-        shortened_to(item.with_note(&place), max_tokens / 2, now)
+        shortened_to(placed(item), max_tokens / 2, now)
     });
     let used = result.as_ref().map_or(0, |item| item.tokens(now));
     let item = PromptItem::new(link.handoff, "handoff", &link.from, link.created_at, text_of(link))
-        .with_note(format!("to {}", shown_name(link.to.as_str())))
-        .with_note(place);
-    let item = shortened_to(item, max_tokens.saturating_sub(used), now);
+        .with_note(format!("to {}", shown_name(link.to.as_str())));
+    let item = shortened_to(placed(item), max_tokens.saturating_sub(used), now);
     result.into_iter().chain([item]).collect()
 }
 

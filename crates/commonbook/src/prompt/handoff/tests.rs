@@ -53,14 +53,16 @@ fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> MemoryOffer
         since,
         found,
         at_hand: true,
+        brought_by: None,
         recent: false,
-        shared_words: 0,
+        other_matter: false,
+        words: BTreeSet::new(),
         entities: BTreeSet::new(),
         named: false,
         came_with: None,
     };
     let item = PromptItem::new(id, "semantic", author, since, text.to_owned());
-    let summary = MemorySummary { id, item, summary: None };
+    let summary = MemorySummary { id, item, summary: None, title: None };
     MemoryOffer { candidate, summary, received_by: None }
 }
 
@@ -198,6 +200,7 @@ fn memories_are_passed_on_with_their_best_score_and_private_ones_are_not() {
         why,
         score,
         private,
+        headline: false,
         tokens: 9,
     };
     let named = passed(InclusionReason::Named, 0.3, false);

@@ -12,7 +12,7 @@ use crate::model::memory::MemoryChangeKind;
 fn memory(ids: &CountingIds, author: &str, text: &str) -> MemorySummary {
     let id = MemoryId::new(ids, at(0));
     let item = PromptItem::new(id, "decision", author, at(0), text.to_owned());
-    MemorySummary { id, item, summary: None }
+    MemorySummary { id, item, summary: None, title: None }
 }
 
 fn entity(ids: &CountingIds, author: &str, value: &str) -> EntitySummary {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::SqlTransaction;
@@ -11,6 +11,7 @@ use super::event::seen_events;
 use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
+use crate::base::limits;
 use crate::base::settled_clock::SettledClock;
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
@@ -45,13 +46,15 @@ const RECEIVED_CONDITION: &str = "\
     h.to_agent IN (SELECT :agent UNION SELECT value FROM json_each(:roles)) AND (h.to_agent = :agent \
         OR (h.role IS NOT NULL AND h.status = 'pending' AND h.from_agent <> :agent))";
 
-/// What the source wrote besides the task, in one column.
+/// What the source wrote besides the task, and what its text builds on, in one column.
 #[derive(Serialize, Deserialize)]
 struct HandoffDetails {
     context: Option<String>,
     active_files: Vec<String>,
     decisions_made: Vec<String>,
     next_steps: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    builds_on: Vec<HandoffId>,
 }
 
 impl SqlTransaction<'_> {
@@ -398,7 +401,21 @@ impl HandoffRows for SqlTransaction<'_> {
     fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>> {
         let sql = "SELECT * FROM handoff WHERE status = 'pending' AND expires_at <= ?1 \
                    ORDER BY expires_at LIMIT ?2";
-        self.query_all(sql, (sure.as_millisecond(), limit), from_row)
+        let waiting = self.query_all(sql, (sure.as_millisecond(), limit), from_row)?;
+        // Accepted ones of a target that went silent: `Handoff::apply_step` has the rule.
+        let silence = SignedDuration::from_hours(limits::HANDOFF_SILENT_HOURS);
+        let silent_since = sure.checked_sub(silence).unwrap_or(Timestamp::MIN);
+        let sql = format!(
+            "SELECT h.* FROM handoff h INDEXED BY handoff_queue WHERE {OPEN_CONDITION} \
+                 AND h.status = 'accepted' AND h.expires_at <= ?1 AND h.accepted_at <= ?2 \
+                 AND NOT EXISTS (SELECT 1 FROM agent a WHERE a.workspace = h.workspace \
+                     AND a.name = h.to_agent AND a.last_seen > ?2) \
+             ORDER BY h.expires_at LIMIT ?3"
+        );
+        let times = (sure.as_millisecond(), silent_since.as_millisecond());
+        let left = limit - u32::try_from(waiting.len()).unwrap_or(limit);
+        let silent = self.query_all(&sql, (times.0, times.1, left), from_row)?;
+        Ok(waiting.into_iter().chain(silent).collect())
     }
 
     fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()> {
@@ -408,6 +425,7 @@ impl HandoffRows for SqlTransaction<'_> {
             active_files: handoff.active_files.clone(),
             decisions_made: handoff.decisions_made.clone(),
             next_steps: handoff.next_steps.clone(),
+            builds_on: handoff.builds_on.clone(),
         };
         let row: [&dyn ToSql; 25] = [
             &handoff.workspace.as_str(),
@@ -599,7 +617,8 @@ fn edge_from_row(row: &SqlRow<'_>) -> Result<HandoffEdge> {
 }
 
 pub(super) fn from_row(row: &SqlRow<'_>) -> Result<Handoff> {
-    let HandoffDetails { context, active_files, decisions_made, next_steps } = json(row, "said")?;
+    let HandoffDetails { context, active_files, decisions_made, next_steps, builds_on } =
+        json(row, "said")?;
     let HandoffEdge {
         handoff,
         from,
@@ -627,6 +646,7 @@ pub(super) fn from_row(row: &SqlRow<'_>) -> Result<Handoff> {
         active_files,
         decisions_made,
         next_steps,
+        builds_on,
         kind,
         status,
         follows: json(row, "follows")?,

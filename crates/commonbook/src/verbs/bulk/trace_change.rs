@@ -213,7 +213,8 @@ impl PurgeScope {
             return Ok(Some(stays(kind, id, why)));
         }
         let (by, at) = (&before.from, self.operation.at);
-        let taken = StepAttempt { step: HandoffStep::Withdraw, by, session: None, note: None, at };
+        let step = HandoffStep::Withdraw;
+        let taken = StepAttempt { step, by, session: None, note: None, at, target_seen: None };
         let Some(after) = before.apply_step(taken)? else { return Ok(None) };
         let remains = Some("its text, in the list of ended handoffs".to_owned());
         let change = TraceChange::Withdraw { before: Box::new(before), after: Box::new(after) };

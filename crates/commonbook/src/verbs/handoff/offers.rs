@@ -16,10 +16,11 @@ use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::entity::{MentionLink, OwnTypes, query_name_ids};
 use crate::model::handoff::choose::{
-    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MemoryTier, SEARCH_CANDIDATES_MAX, shared_words,
+    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MeaningNearness, MemoryTier, SEARCH_CANDIDATES_MAX,
 };
 use crate::model::handoff::{
-    ChainPosition, Handoff, HandoffDraft, HandoffOrigin, ReceivedHandoffs, SearchText,
+    BroughtWork, ChainPosition, Handoff, HandoffDraft, HandoffFilter, HandoffOrigin, HandoffSide,
+    HandoffStatus, ReceivedHandoffs, SearchText,
 };
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
@@ -29,6 +30,7 @@ use crate::prompt::item::{EntitySummary, MemorySummary};
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
 use crate::verbs::ops::heirs::last_heir;
+use commonbook_text::terms::query_terms;
 
 impl Commonbook {
     /// The requested handoff, and everything that it may carry.
@@ -42,7 +44,7 @@ impl Commonbook {
         self.follow_mentions(caller)?;
         let sight = Sight::consulting(caller)?;
         let found = self.search_task(caller, &sight, draft, now)?;
-        self.store.read(|tx| {
+        let (handoff, offers) = self.store.read(|tx| {
             if let Some(case) = &draft.case {
                 super::super::case::find_case(tx, caller, &case_key(case)?)?;
             }
@@ -57,6 +59,10 @@ impl Commonbook {
             gathered.add_at_hand(tx, &sight, caller, draft)?;
             gathered.add_recent(tx, &sight, caller, now)?;
             gathered.add_inherited(tx, &sight, &followed)?;
+            let brought = brought_back(tx, &sight, caller, draft, now)?;
+            for handoff in &brought {
+                gathered.add_brought(tx, &sight, handoff)?;
+            }
             let origin = HandoffOrigin {
                 workspace: caller.workspace.clone(),
                 from: caller.agent.clone(),
@@ -70,9 +76,50 @@ impl Commonbook {
                 .collect();
             let offers =
                 gathered.into_offers(tx, &sight, &self.own_types, &handoff, draft, &inherited)?;
-            let earlier = earlier_links(tx, &target_sight(&handoff), &handoff)?;
-            Ok((handoff, HandoffOffers { earlier, ..offers }))
-        })
+            let target = target_sight(&handoff);
+            let earlier = earlier_links(tx, &target, &handoff)?;
+            let seen = |brought: &Handoff| {
+                let is_new = !earlier.iter().any(|link| link.handoff == brought.id);
+                is_new && target.can_see(&brought.handoff_visibility(&target.agent))
+            };
+            let brought = brought.into_iter().filter(seen).map(BroughtWork::from).collect();
+            Ok((handoff, HandoffOffers { earlier, brought, ..offers }))
+        })?;
+        let nearness = self.nearness_at_hand(caller, draft, &offers.memories, now);
+        Ok((handoff, HandoffOffers { nearness, ..offers }))
+    }
+
+    /// The request with the case of the source's session, if it names none.
+    pub(super) fn with_session_case(
+        &self,
+        caller: &Caller,
+        draft: HandoffDraft,
+    ) -> Result<HandoffDraft> {
+        let session = draft.session.as_deref().and_then(SessionId::parse);
+        let Some(session) = session.filter(|_| draft.case.is_none()) else { return Ok(draft) };
+        let sight = Sight::consulting(caller)?;
+        let found = self.store.read(|tx| tx.session(&sight, session))?;
+        let case = found.and_then(|found| found.case).map(|case| case.to_string());
+        Ok(HandoffDraft { case, ..draft })
+    }
+
+    /// How near what is at hand is to the task and to each other.
+    fn nearness_at_hand(
+        &self,
+        caller: &Caller,
+        draft: &HandoffDraft,
+        offers: &[MemoryOffer],
+        now: Timestamp,
+    ) -> MeaningNearness {
+        let at_hand =
+            offers.iter().filter(|offer| offer.candidate.at_hand || offer.candidate.recent);
+        let place = |offer: &MemoryOffer| (caller.workspace.clone(), offer.candidate.id);
+        let places: Vec<MemoryRef> = at_hand.map(place).collect();
+        // The text of the first search, whose vector is known.
+        let text = draft.search_texts().into_iter().next().map(|search| search.text);
+        let text = text.unwrap_or_default();
+        let task = IndexQuery::from_plain_text(text, SearchFilter::default(), now);
+        self.index.meaning_nearness(&task, &places)
     }
 
     /// The memories that searches for the task and for the source's lines find, each with its best
@@ -108,7 +155,12 @@ fn chain_position(
     now: Timestamp,
 ) -> Result<ChainPosition> {
     let user = caller.user.as_deref();
-    let received = ReceivedHandoffs { handoffs: received, handed_on: &[], user, now };
+    let is_other = |id: &&HandoffId| !received.iter().any(|handoff| handoff.id == **id);
+    let sight = Sight::consulting(caller)?;
+    let sent = draft.follows.iter().filter(is_other);
+    let sent = sent.filter_map(|id| tx.handoff(&sight, *id).transpose());
+    let sent = sent.collect::<Result<Vec<Handoff>>>()?;
+    let received = ReceivedHandoffs { handoffs: received, sent: &sent, handed_on: &[], user, now };
     let completed = received.completed_lately();
     let handed_on = match completed.is_empty() {
         true => Vec::new(),
@@ -116,6 +168,36 @@ fn chain_position(
     };
     let received = ReceivedHandoffs { handed_on: &handed_on, ..received };
     ChainPosition::of(id, draft, &caller.agent, received)
+}
+
+/// The latest completed handoffs of the source that belong to this work: of its session or its case, and without
+/// a session those of the last hours.
+fn brought_back(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    caller: &Caller,
+    draft: &HandoffDraft,
+    now: Timestamp,
+) -> Result<Vec<Handoff>> {
+    let filter = HandoffFilter {
+        side: HandoffSide::Sent,
+        status: vec![HandoffStatus::Completed],
+        ..HandoffFilter::default()
+    };
+    let found = tx.handoffs(sight, &filter, None, BROUGHT_MAX)?;
+    let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
+    let recent = SignedDuration::from_hours(limits::HANDOFF_RECENT_HOURS);
+    let is_lately = |at: Option<Timestamp>| at.is_some_and(|at| now.duration_since(at) <= recent);
+    let belongs = |handoff: &Handoff| {
+        let is_other_case =
+            handoff.case.is_some() && draft.case.is_some() && handoff.case != draft.case;
+        let is_of_work = same(&handoff.session, &draft.session) || same(&handoff.case, &draft.case);
+        let is_present = draft.session.is_none() && is_lately(handoff.ended_at);
+        !is_other_case
+            && (handoff.user_id.is_none() || handoff.user_id == caller.user)
+            && (is_of_work || is_present)
+    };
+    Ok(found.into_iter().map(|(_, handoff)| handoff).filter(belongs).collect())
 }
 
 /// The sight of a handoff's target in its work.
@@ -129,6 +211,9 @@ fn target_sight(handoff: &Handoff) -> Sight {
     }
 }
 
+/// The latest completed handoffs of the source that are read.
+const BROUGHT_MAX: u32 = 20;
+
 /// Entities named in the task, and by no memory of the handoff, that are looked up at most.
 const TASK_ENTITIES_MAX: usize = 5;
 
@@ -137,6 +222,7 @@ struct OfferCandidate {
     memory: StoredMemory,
     found: f64,
     at_hand: bool,
+    brought_by: Option<HandoffId>,
     recent: bool,
     named: bool,
     inherited: Option<(f64, HandoffId)>,
@@ -159,6 +245,7 @@ impl OfferPool {
                 memory,
                 found: 0.0,
                 at_hand: false,
+                brought_by: None,
                 recent: false,
                 named: false,
                 inherited: None,
@@ -303,6 +390,31 @@ impl OfferPool {
         Ok(())
     }
 
+    /// Adds the memories that the target of a completed handoff saved while it held it.
+    fn add_brought(
+        &mut self,
+        tx: &dyn Transaction,
+        sight: &Sight,
+        handoff: &Handoff,
+    ) -> Result<()> {
+        let (Some(start), Some(end)) = (handoff.accepted_at, handoff.ended_at) else {
+            return Ok(());
+        };
+        let owner = Some(handoff.to.to_string());
+        let filter =
+            MemoryFilter { owner, session: handoff.accepted_in.clone(), ..MemoryFilter::default() };
+        let found = tx.memories(sight, &filter, ListOrder::Newest, None, AT_HAND_CANDIDATES_MAX)?;
+        for (_, memory) in found {
+            if (start..=end).contains(&memory.recorded_at)
+                && let Some(candidate) = self.add(memory)
+            {
+                candidate.at_hand = true;
+                candidate.brought_by = Some(handoff.id);
+            }
+        }
+        Ok(())
+    }
+
     /// Turns all candidates into offers, with the entities that they and the task mention.
     fn into_offers(
         mut self,
@@ -340,10 +452,12 @@ impl OfferPool {
                 since: memory.valid_from.unwrap_or(memory.recorded_at),
                 found: offered.found,
                 at_hand: offered.at_hand,
+                brought_by: offered.brought_by,
                 recent: offered.recent,
-                shared_words: match offered.recent {
-                    true => shared_words(&draft.task, &memory.text),
-                    false => 0,
+                other_matter: false,
+                words: match offered.at_hand || offered.recent {
+                    true => query_terms(&memory.full_text()).into_iter().collect(),
+                    false => BTreeSet::new(),
                 },
                 entities: mentioned.get(&memory.id).cloned().unwrap_or_default(),
                 named: offered.named,
@@ -353,8 +467,7 @@ impl OfferPool {
             MemoryOffer { candidate, summary: MemorySummary::of(&memory), received_by }
         };
         let memories = self.0.into_iter().map(offer).collect();
-        let (earlier, dry_run) = (Vec::new(), false);
-        Ok(HandoffOffers { memories, entities, task, about_others, earlier, dry_run })
+        Ok(HandoffOffers { memories, entities, task, about_others, ..HandoffOffers::default() })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::base::id::HandoffId;
 use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
-use crate::model::handoff::{ChainLink, Handoff};
+use crate::model::handoff::{BroughtWork, ChainLink, Handoff};
 use crate::model::memory::{Memory, MemoryChange, MemoryChangeKind, says_same};
 use crate::model::search::MemoryRef;
 use crate::prompt::handoff::changed::PresentMemory;
@@ -46,7 +46,8 @@ pub(super) fn handoff_text(
     Ok(told)
 }
 
-/// The earlier handoffs of its chain in this sight, nearest first.
+/// The earlier handoffs that it tells of, in this sight: those on whose results it builds, then those of its
+/// chain, nearest first.
 pub(super) fn earlier_links(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -63,7 +64,12 @@ pub(super) fn earlier_links(
         links.push(ChainLink::from(link));
     }
     links.sort_by_key(|link| std::cmp::Reverse(link.depth));
-    Ok(links)
+    let brought = handoff.builds_on.iter().filter(|id| !seen.contains(id));
+    let brought = brought.filter_map(|id| tx.handoff(sight, *id).transpose());
+    let brought = brought.map(|found| found.map(|handoff| BroughtWork::from(handoff).link));
+    let mut earlier = brought.collect::<Result<Vec<ChainLink>>>()?;
+    earlier.extend(links);
+    Ok(earlier)
 }
 
 /// The memories of a package that have changed since it was made, as this sight shows them. They

@@ -249,7 +249,15 @@ fn add_handoff(tx: &mut dyn Transaction, state: &HandoffState, now: Timestamp) -
     }
     let event = tx.append_event(&handoff.event(EventKind::HandoffCreated, &handoff.from, now))?;
     let (left_out, packed) = (left_out.clone(), handoff.clone());
-    tx.insert_handoff(&PackResult { handoff: packed, package, left_out, hint: None }, event)?;
+    let packed = PackResult {
+        handoff: packed,
+        package,
+        left_out,
+        along: Vec::new(),
+        behind: Vec::new(),
+        hint: None,
+    };
+    tx.insert_handoff(&packed, event)?;
     if handoff.accepted_at.is_some() {
         let accepted = Handoff { status: HandoffStatus::Accepted, ..handoff.clone() };
         let event =

@@ -7,24 +7,20 @@ use crate::base::limits;
 /// Private memories that a hint names.
 const NAMED_MAX: usize = 3;
 
-/// The number of fitting memories for which there was no room.
+/// The number of memories of the work for which there was no room.
 #[must_use]
 pub fn left_out_count(left_out: &[MemoryExclusion]) -> u32 {
-    let no_room = |left: &&MemoryExclusion| {
-        matches!(left.reason, ExclusionReason::Budget | ExclusionReason::Crowded)
-    };
+    let no_room = |left: &&MemoryExclusion| left.reason == ExclusionReason::Budget;
     u32::try_from(left_out.iter().filter(no_room).count()).unwrap_or(u32::MAX)
 }
 
 /// Why a handoff includes no memory, and what its source can do; `None` if it includes any.
-/// `about_others` is the number of memories about a user for whom the source does not work. With
-/// `dry_run` the handoff is not stored.
+/// `about_others` is the number of memories about a user for whom the source does not work.
 #[must_use]
 pub fn empty_hint(
     chosen: &HandoffSelection,
     settings: &HandoffSettings,
     about_others: usize,
-    dry_run: bool,
 ) -> Option<String> {
     if !chosen.memories.is_empty() {
         return None;
@@ -54,19 +50,11 @@ pub fn empty_hint(
              that user.",
             verb(about_others, "is", "are")
         )
-    } else if chosen.left_out.is_empty() {
+    } else {
         format!(
             "you saved none in the last {} hours, and none in sight is about the task. Save what the \
              other agent has to know with `save_memory`, and name the ids in `memories`.",
             limits::HANDOFF_RECENT_HOURS
-        )
-    } else {
-        let count = chosen.left_out.len();
-        let list = if dry_run { "they are listed as left out" } else { "`get_handoff` lists them" };
-        format!(
-            "{count} {} considered, and none fits the task; {list}. Name in `memories` those that \
-             belong to it, or say in `task` what it is about.",
-            verb(count, "was", "were")
         )
     };
     Some(format!("No memory goes along: {reason}"))

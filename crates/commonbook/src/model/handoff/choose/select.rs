@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{EntityCandidate, HandoffCandidate, HandoffSettings};
 use crate::base::id::{EntityId, MemoryId};
+use crate::base::limits;
 use crate::model::handoff::{HandoffEntity, HandoffMemory, InclusionReason};
+use crate::model::headline::shared_places;
 use commonbook_text::string_enum;
 use commonbook_text::tokens::TokenBudget;
 
@@ -19,11 +21,11 @@ const ENTITY_ROOM_DIVISOR: usize = 5;
 string_enum! {
     /// Why a handoff leaves a memory out.
     ExclusionReason {
-        /// Its score or its fit is too low.
+        /// No search for the task found it.
         Unfit = "unfit",
-        /// The maximum number of memories was reached.
+        /// Others fit better, and have all headlines.
         Crowded = "crowded",
-        /// It is longer than the tokens that were left.
+        /// It belongs to the work, and there was no room.
         Budget = "budget",
         /// It is private, and its owner did not name it.
         Private = "private",
@@ -44,7 +46,7 @@ pub struct MemoryExclusion {
 /// The contents of a handoff, and the candidates left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffSelection {
-    /// The memories: named ones, then by score.
+    /// The memories: named ones, then by score; headlines last, by fit.
     pub memories: Vec<HandoffMemory>,
     /// The entities, most mentioned first.
     pub entities: Vec<HandoffEntity>,
@@ -54,11 +56,12 @@ pub struct HandoffSelection {
 
 /// Selects for a task that mentions these entities.
 ///
-/// Named memories come first, in the order given; then all others by score, inherited ones with the
-/// score of their earlier handoff. Those that are only at hand and the rest take turns; the result is
-/// by score. A memory that is longer than the tokens left is skipped, and the
-/// next is tried. A private memory is included only if it is named. An entity is included if the
-/// task or an included memory mentions it, or an earlier handoff included it; not if these tell its
+/// What comes in full is first: named memories in the order given, then the others by score, inherited ones with
+/// the score of their earlier handoff. A memory that is longer than the tokens left is skipped, and the next is
+/// tried. Of the rest, and of what has no room in full, the first ten by fit become headlines, of which one author
+/// has at most six where others have some; their tokens are counted when they are written. A
+/// private memory is included only if it is named. An entity is included if the
+/// task or a memory in full mentions it, or an earlier handoff included it; not if these tell its
 /// name and nothing more is known about it. `tokens` returns the
 /// length of a memory in the text; it is called only for memories that nothing else excludes.
 #[must_use]
@@ -76,55 +79,81 @@ pub fn select_for_handoff(
     let kept = needed.min(room.left() / ENTITY_ROOM_DIVISOR);
     let mut left = TokenBudget::new(room.left() - kept);
     let mut counted = 0;
-    let ranked = rank_candidates(candidates, settings, task, now);
-    for (score, candidate) in take_turns(ranked, settings) {
+    let mut others = Vec::new();
+    for (score, candidate) in rank_candidates(candidates, settings, task, now) {
         let why = inclusion_reason(candidate);
-        let reason = match why {
-            InclusionReason::Chosen | InclusionReason::Inherited if candidate.private => {
-                Some(ExclusionReason::Private)
-            }
-            InclusionReason::Chosen if score < settings.threshold => Some(ExclusionReason::Unfit),
-            InclusionReason::Chosen if candidate.fit() < settings.least_fit => {
-                Some(ExclusionReason::Unfit)
-            }
-            InclusionReason::Chosen | InclusionReason::Named
-                if counted >= settings.max_memories =>
-            {
-                Some(ExclusionReason::Crowded)
-            }
-            _ => None,
-        };
-        let tokens = if reason.is_none() { tokens(candidate) } else { 0 };
-        let fits = reason.is_none() && left.take(tokens);
-        let reason = reason.or((!fits).then_some(ExclusionReason::Budget));
-        if let Some(reason) = reason {
-            chosen.left_out.push(MemoryExclusion { id: candidate.id, score, reason });
+        if candidate.private && why != InclusionReason::Named {
+            chosen.leave_out(candidate, score, ExclusionReason::Private);
             continue;
         }
-        counted += u32::from(why != InclusionReason::Inherited);
-        chosen.memories.push(HandoffMemory {
-            id: candidate.id,
-            author: candidate.author.clone(),
-            why,
-            score,
-            private: candidate.private,
-            tokens: saturating_tokens(tokens),
-        });
+        let is_counted = why != InclusionReason::Inherited;
+        let has_place = !is_counted || counted < settings.max_memories;
+        let is_full = candidate.is_full(score, settings) && has_place;
+        let tokens = if is_full { tokens(candidate) } else { 0 };
+        if !is_full || !left.take(tokens) {
+            others.push((score, candidate));
+            continue;
+        }
+        counted += u32::from(is_counted);
+        let tokens = saturating_tokens(tokens);
+        chosen.memories.push(HandoffMemory { tokens, ..passed(candidate, score) });
     }
-    chosen.memories.sort_by(|a, b| {
-        let is_named = |memory: &HandoffMemory| memory.why == InclusionReason::Named;
-        let by_score = || b.score.total_cmp(&a.score);
-        is_named(b).cmp(&is_named(a)).then_with(|| match is_named(a) {
-            true => Ordering::Equal,
-            false => by_score(),
-        })
-    });
-    chosen.left_out.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let passed: BTreeSet<MemoryId> = chosen.memories.iter().map(|memory| memory.id).collect();
-    let included = candidates.iter().filter(|candidate| passed.contains(&candidate.id));
+    choose_headlines(&mut chosen, others, settings);
+    let in_full = chosen.memories.iter().filter(|memory| !memory.headline);
+    let in_full: BTreeSet<MemoryId> = in_full.map(|memory| memory.id).collect();
+    let included = candidates.iter().filter(|candidate| in_full.contains(&candidate.id));
     chosen.entities =
         choose_entities(entities, included, settings, TokenBudget::new(left.left() + kept));
     chosen
+}
+
+impl HandoffSelection {
+    fn leave_out(&mut self, candidate: &HandoffCandidate, score: f64, reason: ExclusionReason) {
+        self.left_out.push(MemoryExclusion { id: candidate.id, score, reason });
+    }
+}
+
+/// Chooses the headlines among these candidates, and leaves the others out, by score.
+fn choose_headlines(
+    chosen: &mut HandoffSelection,
+    mut others: Vec<(f64, &HandoffCandidate)>,
+    settings: &HandoffSettings,
+) {
+    others.sort_by(|(_, a), (_, b)| {
+        b.fit().total_cmp(&a.fit()).then(b.since.cmp(&a.since)).then(b.id.cmp(&a.id))
+    });
+    let (fitting, unfit): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|(_, candidate)| candidate.may_be_headline());
+    let authors: Vec<&str> =
+        fitting.iter().map(|(_, candidate)| candidate.author.as_str()).collect();
+    let places = shared_places(&authors, limits::TASK_HEADLINES);
+    for (index, (score, candidate)) in fitting.into_iter().enumerate() {
+        if places.contains(&index) {
+            let headline = true;
+            chosen.memories.push(HandoffMemory { headline, ..passed(candidate, score) });
+        } else if candidate.is_full(score, settings) {
+            chosen.leave_out(candidate, score, ExclusionReason::Budget);
+        } else {
+            chosen.leave_out(candidate, score, ExclusionReason::Crowded);
+        }
+    }
+    for (score, candidate) in unfit {
+        chosen.leave_out(candidate, score, ExclusionReason::Unfit);
+    }
+    chosen.left_out.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+/// A candidate as a memory of the handoff.
+fn passed(candidate: &HandoffCandidate, score: f64) -> HandoffMemory {
+    HandoffMemory {
+        id: candidate.id,
+        author: candidate.author.clone(),
+        why: inclusion_reason(candidate),
+        score,
+        private: candidate.private,
+        headline: false,
+        tokens: 0,
+    }
 }
 
 const fn inclusion_reason(candidate: &HandoffCandidate) -> InclusionReason {
@@ -157,31 +186,6 @@ fn rank_candidates<'a>(
     let mut seen = BTreeSet::new();
     ranked.retain(|(_, candidate)| seen.insert(candidate.id));
     ranked
-}
-
-/// Named candidates, then those that are only at hand and the others by turns, each kind in its
-/// order, the kind of the best first.
-fn take_turns<'a>(
-    ranked: Vec<(f64, &'a HandoffCandidate)>,
-    settings: &HandoffSettings,
-) -> Vec<(f64, &'a HandoffCandidate)> {
-    let only_at_hand = |candidate: &HandoffCandidate| {
-        candidate.at_hand && candidate.came_with.is_none() && candidate.found < settings.least_fit
-    };
-    let (mut ordered, rest): (Vec<_>, Vec<_>) =
-        ranked.into_iter().partition(|(_, candidate)| candidate.named);
-    let best_is_at_hand = rest.first().is_some_and(|(_, candidate)| only_at_hand(candidate));
-    let (at_hand, others): (Vec<_>, Vec<_>) =
-        rest.into_iter().partition(|(_, candidate)| only_at_hand(candidate));
-    let (first, second) = if best_is_at_hand { (at_hand, others) } else { (others, at_hand) };
-    let (mut first, mut second) = (first.into_iter(), second.into_iter());
-    loop {
-        let turn = [first.next(), second.next()];
-        if turn.iter().all(Option::is_none) {
-            return ordered;
-        }
-        ordered.extend(turn.into_iter().flatten());
-    }
 }
 
 fn choose_entities<'a>(

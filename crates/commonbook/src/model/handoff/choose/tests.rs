@@ -5,7 +5,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::id::CountingIds;
-use crate::model::handoff::InclusionReason;
+use crate::base::id::HandoffId;
+use crate::model::handoff::{
+    BroughtWork, ChainPosition, CreateHandoff, Handoff, HandoffOrigin, InclusionReason,
+    ReceivedHandoffs,
+};
+use commonbook_text::terms::query_terms;
 use commonbook_text::tokens::TokenBudget;
 
 fn now() -> Timestamp {
@@ -21,8 +26,10 @@ fn candidate(ids: &CountingIds, found: f64) -> HandoffCandidate {
         since: now(),
         found,
         at_hand: false,
+        brought_by: None,
         recent: false,
-        shared_words: 0,
+        other_matter: false,
+        words: BTreeSet::new(),
         entities: BTreeSet::new(),
         named: false,
         came_with: None,
@@ -52,8 +59,13 @@ fn sized(
     select_for_handoff(list, &[], &BTreeSet::new(), settings, TokenBudget::new(room), now(), size)
 }
 
+/// The memories in full.
 fn passed(chosen: &HandoffSelection) -> Vec<MemoryId> {
-    chosen.memories.iter().map(|memory| memory.id).collect()
+    chosen.memories.iter().filter(|memory| !memory.headline).map(|memory| memory.id).collect()
+}
+
+fn headlines(chosen: &HandoffSelection) -> Vec<MemoryId> {
+    chosen.memories.iter().filter(|memory| memory.headline).map(|memory| memory.id).collect()
 }
 
 fn reason(chosen: &HandoffSelection, id: MemoryId) -> Option<ExclusionReason> {
@@ -94,66 +106,6 @@ fn a_score_is_the_weighted_sum() {
     for (what, candidate, expected) in table {
         let score = candidate.score(ScoreWeights::default(), &shared, now());
         assert!((score - expected).abs() < 1e-9, "{what}: {score}, not {expected}");
-    }
-}
-
-#[test]
-fn recent_memories_are_at_hand_unless_one_answers_the_task() {
-    let ids = CountingIds::default();
-    let recent =
-        |found| HandoffCandidate { recent: true, shared_words: 2, ..candidate(&ids, found) };
-    let one_word = |found| HandoffCandidate { shared_words: 1, ..recent(found) };
-    let private = |found| HandoffCandidate { private: true, ..recent(found) };
-    let table = [
-        ("none answers", vec![recent(0.2), recent(0.0)], 2),
-        ("one answers", vec![recent(0.7), recent(0.0)], 1),
-        ("an old one answers", vec![candidate(&ids, 0.7), recent(0.0)], 2),
-        ("a private one does not go along", vec![private(0.7), recent(0.0)], 1),
-        ("one word in common", vec![one_word(0.7), recent(0.0)], 2),
-    ];
-    for (what, mut candidates, count) in table {
-        settle_at_hand(&mut candidates, "Fix what I found");
-        let found = chosen(&candidates, &HandoffSettings::default(), 5_000);
-        assert_eq!(found.memories.len(), count, "{what}: {found:?}");
-    }
-    assert_eq!(shared_words("Take over from here", "It takes nine seconds"), 1);
-    assert_eq!(shared_words("Fix the slow queries of orders", "Each order runs one query"), 2);
-}
-
-#[test]
-fn nothing_is_at_hand_for_a_task_that_names_its_matter() {
-    let ids = CountingIds::default();
-    let table = [("Take over", 3), ("Order pizza for the party", 1)];
-    for (task, count) in table {
-        let at_hand = HandoffCandidate { at_hand: true, ..candidate(&ids, 0.02) };
-        let recent = HandoffCandidate { recent: true, ..candidate(&ids, 0.02) };
-        let mut candidates = [at_hand, recent, candidate(&ids, 0.2)];
-        settle_at_hand(&mut candidates, task);
-        let found = chosen(&candidates, &HandoffSettings::default(), 5_000);
-        assert_eq!(found.memories.len(), count, "{task}: {found:?}");
-    }
-}
-
-#[test]
-fn what_is_at_hand_and_what_fits_do_not_crowd_out_each_other() {
-    let ids = CountingIds::default();
-    let old = now() - SignedDuration::from_hours(90 * 24);
-    let at_hand = |_| HandoffCandidate { at_hand: true, ..candidate(&ids, 0.0) };
-    let fitting = |_| HandoffCandidate { since: old, ..candidate(&ids, 0.4) };
-    for (hands, fits, expected) in
-        [(20, 3, (7, 3)), (3, 20, (3, 7)), (20, 20, (5, 5)), (4, 4, (4, 4))]
-    {
-        let list: Vec<HandoffCandidate> =
-            (0..hands).map(at_hand).chain((0..fits).map(fitting)).collect();
-        for room in [50 * 10, 5_000] {
-            let found = chosen(&list, &HandoffSettings::default(), room);
-            let kept = passed(&found);
-            let of = |fits: bool| {
-                list.iter().filter(|c| (c.found > 0.0) == fits && kept.contains(&c.id)).count()
-            };
-            assert_eq!((of(false), of(true)), expected, "{hands} {fits} {room}");
-            assert!(found.memories.is_sorted_by(|a, b| a.score >= b.score));
-        }
     }
 }
 
@@ -230,48 +182,146 @@ fn the_findings_of_the_work_are_included_and_the_coffee_machine_is_not() {
         .map(|candidate| candidate.id)
         .collect();
     assert_eq!(passed(&chosen), expected);
-    assert_eq!(chosen.left_out.len(), 10);
+    // What a search found besides is named; what it did not find stays behind.
+    assert_eq!((headlines(&chosen).len(), chosen.left_out.len()), (3, 7));
 }
 
 #[test]
-fn memories_found_by_words_are_included_wherever_they_were_saved() {
+fn only_what_stands_out_is_in_full_beside_what_the_work_brought() {
     let ids = CountingIds::default();
-    let old = now() - SignedDuration::from_hours(90 * 24);
-    // "Implement token rotation": the one about it, and the next.
-    let candidates =
-        [HandoffCandidate { since: old, ..candidate(&ids, 0.2) }, candidate(&ids, 0.14)];
-    let chosen = chosen(&candidates, &HandoffSettings::default(), 5_000);
-    assert_eq!(passed(&chosen), [candidates[0].id]);
-    assert_eq!(reason(&chosen, candidates[1].id), Some(ExclusionReason::Unfit));
-}
-
-#[test]
-fn memories_that_hardly_fit_are_left_out_however_fresh() {
-    let ids = CountingIds::default();
-    let chosen = chosen(&[candidate(&ids, 0.14)], &HandoffSettings::default(), 5_000);
-    assert!(chosen.memories.is_empty());
-    assert!(chosen.left_out[0].score > DEFAULT_THRESHOLD, "its age and tier alone would pass it");
-}
-
-#[test]
-fn memories_at_hand_are_included_while_fresh_and_facts_at_any_age() {
-    let ids = CountingIds::default();
-    let days = |days: i64| now() - SignedDuration::from_hours(days * 24);
-    let table = [
-        (MemoryTier::Project, 0, true),
-        (MemoryTier::Project, 400, true),
-        (MemoryTier::Agent, 0, true),
-        (MemoryTier::Agent, 5, true),
-        (MemoryTier::Agent, 30, false),
-        (MemoryTier::Conversation, 0, true),
-        (MemoryTier::Conversation, 3, false),
+    let old = now() - SignedDuration::from_hours(400 * 24);
+    let at_hand = HandoffCandidate { at_hand: true, since: old, ..candidate(&ids, 0.0) };
+    let other = HandoffCandidate { other_matter: true, ..at_hand.clone() };
+    let other = HandoffCandidate { id: candidate(&ids, 0.0).id, ..other };
+    let list = [
+        candidate(&ids, 0.02),
+        HandoffCandidate { since: old, ..candidate(&ids, 0.5) },
+        candidate(&ids, 0.49),
+        candidate(&ids, 0.0),
+        at_hand,
+        other,
     ];
-    for (tier, age, passes) in table {
-        let candidate =
-            HandoffCandidate { tier, since: days(age), at_hand: true, ..candidate(&ids, 0.0) };
-        let found = chosen(&[candidate], &HandoffSettings::default(), 5_000);
-        assert_eq!(!found.memories.is_empty(), passes, "{tier:?} of {age} days");
+    let chosen = chosen(&list, &HandoffSettings::default(), 5_000);
+    assert_eq!(passed(&chosen), [list[1].id, list[4].id]);
+    assert_eq!(headlines(&chosen), [list[2].id, list[5].id, list[0].id]);
+    assert_eq!(reason(&chosen, list[3].id), Some(ExclusionReason::Unfit));
+}
+
+#[test]
+fn ten_headlines_at_most_and_one_author_has_six_where_others_have_some() {
+    let ids = CountingIds::default();
+    let of = |author: &str, place: u32| HandoffCandidate {
+        author: agent_named(author),
+        ..candidate(&ids, 0.4 - f64::from(place) / 100.0)
+    };
+    let list: Vec<HandoffCandidate> =
+        (0..9).map(|place| of("ann", place)).chain((9..14).map(|place| of("bob", place))).collect();
+    let chosen = chosen(&list, &HandoffSettings::default(), 5_000);
+    let expected: Vec<MemoryId> =
+        [0, 1, 2, 3, 4, 5, 9, 10, 11, 12].map(|place: usize| list[place].id).into();
+    assert_eq!(headlines(&chosen), expected);
+    assert_eq!(reason(&chosen, list[6].id), Some(ExclusionReason::Crowded));
+}
+
+/// A note at hand with these words.
+fn note(ids: &CountingIds, text: &str, found: f64) -> HandoffCandidate {
+    let words = query_terms(text).into_iter().collect();
+    HandoffCandidate { at_hand: true, words, ..candidate(ids, found) }
+}
+
+#[test]
+fn of_two_matters_the_one_of_the_task_is_meant() {
+    let ids = CountingIds::default();
+    let table = [
+        // The task, what a search makes of the first note, and whether each of the two matters is meant.
+        ("Hand the pairing of ticket 88 over", 0.3, [true, false]),
+        ("Store the offset of the OTA download", 0.0, [false, true]),
+        ("Please take over", 0.05, [true, true]),
+        ("Order pizza for the party", 0.02, [false, false]),
+    ];
+    for (task, found, expected) in table {
+        let mut notes = [
+            note(&ids, "Ticket 88: both phones send the pairing request with MTU 185", found),
+            note(&ids, "OTA: after power loss the download starts from offset 0", 0.0),
+            note(&ids, "Ticket 88: passkey entry drops when the pairing MTU is 185", 0.0),
+            note(&ids, "OTA: storing the download offset each 4 KiB costs 0.05 uA", 0.0),
+        ];
+        let _ = settle_matter(&mut notes, &[], &MeaningNearness::default(), task);
+        let meant = notes.map(|note| !note.other_matter);
+        assert_eq!([meant[0], meant[1]], expected, "{task}");
+        assert_eq!([meant[2], meant[3]], expected, "{task}");
     }
+}
+
+#[test]
+fn meaning_joins_notes_that_share_no_word() {
+    let ids = CountingIds::default();
+    let notes = || {
+        [
+            note(&ids, "The clock drifts by two seconds a day", 0.4),
+            note(&ids, "Crystal load capacitors are 12 pF, 8 is right", 0.0),
+            note(&ids, "Exports of the year end are late", 0.0),
+        ]
+    };
+    let mut apart = notes();
+    let _ = settle_matter(&mut apart, &[], &MeaningNearness::default(), "Finish the clock thing");
+    assert_eq!(apart.map(|note| note.other_matter), [false, true, true]);
+    let mut near = notes();
+    let pair = (near[0].id.min(near[1].id), near[0].id.max(near[1].id));
+    let meaning = MeaningNearness { pairs: [(pair, 0.6)].into(), ..MeaningNearness::default() };
+    let _ = settle_matter(&mut near, &[], &meaning, "Finish the clock thing");
+    assert_eq!(near.map(|note| note.other_matter), [false, false, true]);
+}
+
+#[test]
+fn recent_memories_are_at_hand_only_where_nothing_else_is() {
+    let ids = CountingIds::default();
+    let recent = |at_hand| HandoffCandidate {
+        at_hand,
+        recent: true,
+        ..note(&ids, "The pool holds ten connections", 0.0)
+    };
+    let mut alone = [recent(false), candidate(&ids, 0.3)];
+    let _ = settle_matter(&mut alone, &[], &MeaningNearness::default(), "Go on");
+    assert_eq!(alone.map(|note| note.at_hand), [true, false]);
+    let mut beside = [recent(false), recent(true)];
+    let _ = settle_matter(&mut beside, &[], &MeaningNearness::default(), "Go on");
+    assert_eq!(beside.map(|note| note.at_hand), [false, true]);
+}
+
+#[test]
+fn of_what_came_back_the_matter_of_the_task_is_told() {
+    let ids = CountingIds::default();
+    let work = |text: &str| BroughtWork {
+        words: query_terms(text).into_iter().collect(),
+        ..BroughtWork::from(handed_back(&ids))
+    };
+    let brought = [
+        work("Find out why refunds are booked twice. The webhook is retried without its key"),
+        work("Draw the menu of the summer party"),
+    ];
+    let told = settle_matter(
+        &mut [],
+        &brought,
+        &MeaningNearness::default(),
+        "Mend the webhook of the refunds",
+    );
+    assert_eq!(told, [&brought[0]]);
+    let told = settle_matter(&mut [], &brought, &MeaningNearness::default(), "Go on");
+    assert_eq!(told.len(), 2);
+}
+
+/// A completed handoff.
+fn handed_back(ids: &CountingIds) -> Handoff {
+    let from = agent_named("lead");
+    let request =
+        CreateHandoff { to: "analyst".into(), task: Some("x".into()), ..CreateHandoff::default() };
+    let draft = request.check(&from, None, HandoffSettings::default()).expect("a draft");
+    let id = HandoffId::new(ids, now());
+    let place = ChainPosition::of(id, &draft, &from, ReceivedHandoffs::default()).expect("a place");
+    let origin =
+        HandoffOrigin { workspace: "w".parse().expect("a workspace"), from, user_id: None };
+    Handoff::new(id, &draft, origin, place, now())
 }
 
 #[test]
@@ -295,14 +345,13 @@ fn selection_skips_a_memory_that_is_too_large() {
     let list = [1.0, 0.9, 0.8, 0.7, 0.6].map(|found| candidate(&ids, found));
     let chosen = sized(&list, &[60, 500, 30, 20, 5], &HandoffSettings::default(), 100);
     assert_eq!(passed(&chosen), [list[0].id, list[2].id, list[4].id]);
-    assert_eq!(reason(&chosen, list[1].id), Some(ExclusionReason::Budget));
-    assert_eq!(reason(&chosen, list[3].id), Some(ExclusionReason::Budget));
+    assert_eq!(headlines(&chosen), [list[1].id, list[3].id]);
 }
 
 #[test]
 fn tokens_of_excluded_memories_are_not_counted() {
     let ids = CountingIds::default();
-    let mut list: Vec<HandoffCandidate> = (0..12).map(|_| candidate(&ids, 0.9)).collect();
+    let mut list: Vec<HandoffCandidate> = (0..22).map(|_| candidate(&ids, 0.9)).collect();
     list.push(candidate(&ids, 0.1));
     list.push(HandoffCandidate { private: true, ..candidate(&ids, 1.0) });
     let mut counted = 0;
@@ -313,14 +362,15 @@ fn tokens_of_excluded_memories_are_not_counted() {
     let (task, room) = (BTreeSet::new(), TokenBudget::new(5_000));
     let chosen =
         select_for_handoff(&list, &[], &task, &HandoffSettings::default(), room, now(), count);
-    assert_eq!((chosen.memories.len(), chosen.left_out.len(), counted), (10, 4, 10));
+    assert_eq!((passed(&chosen).len(), headlines(&chosen).len(), counted), (20, 3, 20));
+    assert_eq!(chosen.left_out.len(), 1);
 }
 
 #[test]
-fn at_most_ten_are_chosen_besides_inherited_ones() {
+fn at_most_twenty_are_in_full_besides_inherited_ones() {
     let ids = CountingIds::default();
     let mut list: Vec<HandoffCandidate> =
-        (0..12).map(|n| candidate(&ids, 0.9 - f64::from(n) / 100.0)).collect();
+        (0..22).map(|n| candidate(&ids, 0.9 - f64::from(n) / 100.0)).collect();
     let came = HandoffCandidate {
         came_with: Some(1.0),
         author: agent_named("first"),
@@ -328,8 +378,8 @@ fn at_most_ten_are_chosen_besides_inherited_ones() {
     };
     list.push(came.clone());
     let chosen = chosen(&list, &HandoffSettings::default(), 5_000);
-    assert_eq!(chosen.memories.len(), 11);
-    assert_eq!(reason(&chosen, list[10].id), Some(ExclusionReason::Crowded));
+    assert_eq!(passed(&chosen).len(), 21);
+    assert_eq!(headlines(&chosen), [list[20].id, list[21].id]);
     let inherited = chosen.memories.iter().find(|memory| memory.id == came.id).expect("it goes on");
     assert_eq!((inherited.why, inherited.author.as_str()), (InclusionReason::Inherited, "first"));
 }
@@ -416,7 +466,7 @@ fn entities_count_in_the_budget_and_belong_to_included_memories() {
             tokens,
         );
         let entities: Vec<EntityId> = found.entities.iter().map(|entity| entity.id).collect();
-        (found.memories.len(), entities)
+        (passed(&found).len(), entities)
     };
     let [mentioned, asked, too, came] = [0, 1, 2, 3].map(|place: usize| list[place].id);
     assert_eq!(run(1_000, 20), (2, vec![asked, mentioned, too, came]));
@@ -477,11 +527,13 @@ proptest! {
         prop_assert!(tokens as usize <= room);
         prop_assert_eq!(found.memories.len() + found.left_out.len(), list.len());
         let counted = found.memories.iter().filter(|candidate| candidate.why != InclusionReason::Inherited).count();
-        prop_assert!(counted <= 10);
+        prop_assert!(counted <= 30);
+        prop_assert!(found.memories.iter().filter(|memory| memory.headline).count() <= 10);
         for memory in &found.memories {
             let candidate = list.iter().find(|candidate| candidate.id == memory.id).expect("it was given");
             prop_assert!(candidate.named || !candidate.private);
-            prop_assert!(memory.why != InclusionReason::Chosen || memory.score >= 0.5);
+            let is_brought = candidate.at_hand || candidate.found >= 0.5;
+            prop_assert!(memory.why != InclusionReason::Chosen || memory.headline || is_brought);
         }
         // The order of unnamed candidates makes no difference.
         let (named, mut rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|candidate| candidate.named);

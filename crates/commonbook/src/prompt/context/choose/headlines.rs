@@ -1,8 +1,9 @@
 //! Headlines in a context: what the reader may open.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::base::limits;
+use crate::model::headline::shared_places;
 use crate::prompt::block::PromptSection;
 use crate::prompt::headlines::{HeadlineItem, headline_section};
 use crate::prompt::item::{PromptEntry, PromptItem};
@@ -12,16 +13,6 @@ use commonbook_text::tokens::TokenBudget;
 use super::{
     CandidateOutcome, ContextCandidate, ContextQuery, ContextSettings, OmissionReason, id_key,
 };
-
-/// Of this many headlines one author has at most [`AUTHOR_SHARE`], where several have notes that fit.
-const AUTHOR_SHARE_OF: usize = 10;
-
-/// The headlines of one author among [`AUTHOR_SHARE_OF`].
-const AUTHOR_SHARE: usize = 6;
-
-/// The best places among which other authors come before the further notes of one, as a multiple of the
-/// number of headlines: below them nothing fits.
-const PLACES_FACTOR: usize = 2;
 
 /// What a text names by headlines.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +53,10 @@ pub(super) fn choose(
     let fitting = merged.iter().enumerate().filter(|(_, outcome)| {
         may_be_headline(outcome, least) && keys(outcome).into_iter().all(|key| told.insert(key))
     });
-    let fitting: Vec<usize> = fitting.map(|(index, _)| index).take(PLACES_FACTOR * most).collect();
-    let chosen = share_among_authors(&fitting, merged, most);
+    let fitting: Vec<usize> = fitting.map(|(index, _)| index).collect();
+    let author = |index: &usize| merged[*index].candidate.item.author.as_str();
+    let places = shared_places(&fitting.iter().map(author).collect::<Vec<_>>(), most);
+    let chosen: Vec<usize> = places.into_iter().map(|place| fitting[place]).collect();
     let items: Vec<HeadlineItem> =
         chosen.iter().map(|index| headline_of(&merged[*index].candidate)).collect();
     let heading = heading(query.memories, settings.full_first == 0);
@@ -101,21 +94,6 @@ fn may_be_headline(outcome: &CandidateOutcome, least: f64) -> bool {
 /// The keys by which a headline is recognised as a repetition.
 fn keys(outcome: &CandidateOutcome) -> [String; 2] {
     [id_key(&outcome.candidate.item.id), outcome.text_key.clone()]
-}
-
-/// The first of these candidates, with at most the share of one author while others are left.
-fn share_among_authors(fitting: &[usize], merged: &[CandidateOutcome], most: usize) -> Vec<usize> {
-    let share = (most * AUTHOR_SHARE).div_ceil(AUTHOR_SHARE_OF);
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    let (mut within, mut beyond) = (Vec::new(), Vec::new());
-    for index in fitting {
-        let count = counts.entry(merged[*index].candidate.item.author.as_str()).or_default();
-        *count += 1;
-        if *count <= share { within.push(*index) } else { beyond.push(*index) }
-    }
-    let mut chosen: Vec<usize> = within.into_iter().chain(beyond).take(most).collect();
-    chosen.sort_unstable();
-    chosen
 }
 
 /// The line above the headlines.
