@@ -9,7 +9,7 @@
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use commonbook::base::id;
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchResponse;
 use commonbook::model::stats::GetStats;
@@ -323,7 +323,7 @@ fn is_usual(name: &str, value: &Value) -> bool {
 /// minute.
 fn short_text(name: &str, text: &str) -> String {
     let is_id = ["mem_", "hnd_", "ent_", "ctx_"].iter().any(|kind| text.starts_with(kind));
-    let handle = handle_of_length(text, DELETION_HANDLE_CHARS_MIN);
+    let handle = id::handle(text);
     if is_id && handle != text && !text.contains(char::is_whitespace) {
         return format!("#{handle}");
     }

@@ -10,7 +10,7 @@ use commonbook_text::headline::first_words;
 use commonbook_text::tokens;
 
 /// Tokens of the words of one headline: all headlines of a section have the same, the most with which they fit.
-const WORDS_TOKENS: RangeInclusive<usize> = 7..=24;
+const WORDS_TOKENS: RangeInclusive<usize> = 6..=24;
 
 /// An item with its headline.
 pub struct HeadlineItem {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use crate::base::id::handle;
 use crate::base::limits;
 use crate::model::memory::{Memory, Sharing, Trust};
 use crate::model::search::{SearchHit, SearchResponse};
@@ -30,8 +30,8 @@ const SCORE_SHARE_MIN: f64 = 0.25;
 const HEADING: &str = "More by headline; get_memory opens several:";
 
 /// The hits as text for an agent, best first: the first two in full where they are short, the others as
-/// headlines, as far as the ranking does not fall off. `workspace` is the caller's; `handles` has the handles
-/// by id. The text has at most [`limits::SEARCH_TOKENS`], and [`limits::SEARCH_HIT_TOKENS`] for each hit above
+/// headlines, as far as the ranking does not fall off. `workspace` is the caller's; `handles` has the longer
+/// handles by id. The text has at most [`limits::SEARCH_TOKENS`], and [`limits::SEARCH_HIT_TOKENS`] for each hit above
 /// ten.
 #[must_use]
 pub fn hits_text(
@@ -123,9 +123,7 @@ fn state_notes(memory: &Memory) -> Vec<String> {
         notes.push(memory.trust.to_string());
     }
     if let Some(newer) = memory.superseded_by {
-        let newer = newer.to_string();
-        let handle = handle_of_length(&newer, DELETION_HANDLE_CHARS_MIN);
-        notes.push(format!("superseded by #{handle}"));
+        notes.push(format!("superseded by #{}", handle(&newer.to_string())));
     }
     if memory.deleted_at.is_some() {
         notes.push("deleted".to_owned());

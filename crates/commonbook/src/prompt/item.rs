@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{
-    DELETION_HANDLE_CHARS_MIN, EntityId, Id, IdKind, MemoryId, handle, handle_of_length,
-};
+use crate::base::id::{EntityId, Id, IdKind, MemoryId, handle};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
 use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
@@ -188,7 +186,7 @@ impl PromptItem {
         rendered
     }
 
-    /// `#qa7xw2 codex, 18 Nov > The depot shuts at six`, without an author or a day that the line above has.
+    /// `#9dqa7xw2 codex, 18 Nov > The depot shuts at six`, without an author or a day that the line above has.
     fn render_headline(&self, above: Option<&Self>, now: Timestamp) -> String {
         let author = Some(shown_name(&self.author))
             .filter(|_| above.is_none_or(|item| item.author != self.author));
@@ -232,7 +230,7 @@ impl PromptItem {
         self.against.as_deref().map_or(self, Self::last)
     }
 
-    /// `#qa7xw2 claude-code/engineer, 18 Nov, decision, high`
+    /// `#9dqa7xw2 claude-code/engineer, 18 Nov, decision, high`
     fn head(&self, above: Option<&Self>, now: Timestamp) -> String {
         let word = |text: &str| sanitize::head_word(text, HEAD_CHARS_MAX);
         let same_author = above.is_some_and(|item| item.author == self.author);
@@ -269,7 +267,7 @@ impl PromptItem {
 fn other_side(mark: &ContradictionMark) -> String {
     let id = mark.other.to_string();
     let owner = shown_name(mark.owner.as_str());
-    format!("#{} ({owner})", handle_of_length(&id, DELETION_HANDLE_CHARS_MIN))
+    format!("#{} ({owner})", handle(&id))
 }
 
 /// One entry of a section.
@@ -426,7 +424,7 @@ pub fn memory_tokens_max(budget: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::id::CountingIds;
+    use crate::base::id::{CountingIds, DELETION_HANDLE_CHARS_MIN};
 
     fn item(text: &str) -> PromptItem {
         let at = "2026-11-18T09:00:00Z".parse().expect("a time");
@@ -442,7 +440,7 @@ mod tests {
     fn an_item_has_a_handle_an_author_and_a_day() {
         let item = item("Use an index.\nOn name.").with_note("named by qa");
         let handle = &item.handle;
-        assert!(item.id.ends_with(handle.as_str()) && handle.len() == 6);
+        assert!(item.id.ends_with(handle.as_str()) && handle.len() == DELETION_HANDLE_CHARS_MIN);
         let expected = format!(
             "#{handle} analyst, 18 Nov, decision, named by qa\n> Use an index.\n> On name.\n"
         );

@@ -323,9 +323,9 @@ fn check(output: &Output) {
     assert_eq!(lines.first().copied(), Some(format!("<{MARK}>").as_str()), "{name}: {text}");
     assert_eq!(lines.last().copied(), Some(format!("</{MARK}>").as_str()), "{name}: {text}");
     // Nothing gets out of the fence, and each item has a handle, an author and a day.
-    let head = Regex::new(r"^#[0-9a-z]{6} (?:([^,]+), )?\d+ [A-Z][a-z]{2}(?: \d{4})?(?:, .*)?$")
+    let head = Regex::new(r"^#[0-9a-z]{8} (?:([^,]+), )?\d+ [A-Z][a-z]{2}(?: \d{4})?(?:, .*)?$")
         .expect("an expression");
-    let headline_head = Regex::new(r"^#[0-9a-z]{6} (?:[^>]+ )?> ").expect("an expression");
+    let headline_head = Regex::new(r"^#[0-9a-z]{8} (?:[^>]+ )?> ").expect("an expression");
     let (mut author, mut below_head) = (false, false);
     for line in &lines[1..lines.len() - 1] {
         let quoted = line.starts_with("> ");
