@@ -126,6 +126,8 @@ pub struct ContextCandidate {
     pub place: usize,
     /// Its headline; empty for what has none.
     pub headline: String,
+    /// What its headline says besides author and day.
+    pub headline_notes: Vec<String>,
     /// Whether an earlier text of the session has its headline at this revision.
     pub headline_repeated: bool,
     /// Whether the caller wrote it; of two that say the same, the caller's own is included.
@@ -155,6 +157,7 @@ impl ContextCandidate {
             score: None,
             place: 0,
             headline: String::new(),
+            headline_notes: Vec::new(),
             headline_repeated: false,
             own: false,
             quarantined: false,

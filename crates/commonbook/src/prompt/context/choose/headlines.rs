@@ -80,9 +80,9 @@ pub(super) fn choose(
     section
 }
 
-/// A candidate with its headline: its handle, author and day stand before the words.
+/// A candidate with its headline: its handle, author, day and notes stand before the words.
 fn headline_of(candidate: &ContextCandidate) -> HeadlineItem {
-    let item = PromptItem { notes: Vec::new(), ..candidate.item.clone() };
+    let item = PromptItem { notes: candidate.headline_notes.clone(), ..candidate.item.clone() };
     HeadlineItem { item, words: candidate.headline.clone() }
 }
 
