@@ -435,7 +435,15 @@ fn a_context_names_by_headlines_what_does_not_stand_out() {
     // A reader that can open nothing gets the first five in full.
     let unopened = world.context(&caller("ann"), json!({"task": task, "open": false}));
     assert_eq!((unopened.items.len(), unopened.headlines.len()), (5, 10));
+    assert!(unopened.text.contains("memories; `commonbook show A B C` opens them:"));
     assert!(world.explained("ann", &unopened, true).replay.unwrap().same);
+    // The command line has no tools.
+    let typed = Caller { door: EntryPoint::Cli, ..caller("ann") };
+    let typed = world.context(&typed, json!({"task": task}));
+    assert!(typed.text.contains("begin (`commonbook show A B C`); search"), "{}", typed.text);
+    assert!(!typed.text.contains("get_memory"), "{}", typed.text);
+    assert!(typed.tokens <= 255, "{} tokens", typed.tokens);
+    assert!(world.explained("ann", &typed, true).replay.unwrap().same);
 }
 
 #[test]

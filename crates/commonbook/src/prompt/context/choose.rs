@@ -179,6 +179,8 @@ pub struct ContextSettings {
     /// The first of what the search found that come in full whatever their relevance: for a reader
     /// that can open nothing.
     pub full_first: usize,
+    /// Whether the reader opens headlines with a command, since it has no tools.
+    pub by_command: bool,
     /// What the text names by headlines.
     pub headlines: HeadlineSettings,
     /// At most this many memories and entries in full; a handoff and the standing memory do not count.
@@ -195,6 +197,7 @@ impl Default for ContextSettings {
             auto_inject: true,
             threshold: limits::RELEVANCE_FULL,
             full_first: 0,
+            by_command: false,
             headlines: HeadlineSettings::TASK,
             maximum: limits::CONTEXT_MAXIMUM,
             unread: limits::CONTEXT_UNREAD,
