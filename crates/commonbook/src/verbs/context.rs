@@ -179,9 +179,9 @@ impl Commonbook {
         })
     }
 
-    /// How much a context of this caller may include. At the command line a reader has no tools.
+    /// How much a context of this caller may include.
     fn context_settings(&self, caller: &Caller) -> ContextSettings {
-        let by_command = caller.door == EntryPoint::Cli;
+        let by_command = caller.by_command;
         ContextSettings { by_command, ..self.preferences.settings(&caller.agent) }
     }
 

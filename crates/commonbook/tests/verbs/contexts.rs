@@ -438,7 +438,7 @@ fn a_context_names_by_headlines_what_does_not_stand_out() {
     assert!(unopened.text.contains("memories; `commonbook show A B C` opens them:"));
     assert!(world.explained("ann", &unopened, true).replay.unwrap().same);
     // The command line has no tools.
-    let typed = Caller { door: EntryPoint::Cli, ..caller("ann") };
+    let typed = Caller { by_command: true, ..caller("ann") };
     let typed = world.context(&typed, json!({"task": task}));
     assert!(typed.text.contains("begin (`commonbook show A B C`); search"), "{}", typed.text);
     assert!(!typed.text.contains("get_memory"), "{}", typed.text);
