@@ -26,6 +26,8 @@ pub(crate) struct CallerClaims {
     pub(crate) user: Option<String>,
     /// The header `X-Commonbook-Session`, or the flag `--session`.
     pub(crate) session: Option<String>,
+    /// The header `X-Commonbook-Reader`: `command` for a reader without our tools.
+    pub(crate) reader: Option<String>,
     /// The token of the request, verified.
     pub(crate) token: Option<Token>,
 }
@@ -62,6 +64,14 @@ pub(crate) fn resolve_caller(
     let mut caller = caller
         .for_user(claims.user.as_deref().or(config.user.as_deref()))?
         .in_session(claims.session.as_deref())?;
+    match claims.reader.as_deref() {
+        None => {}
+        Some("command") => caller.by_command = true,
+        Some(other) => {
+            return Err(Error::invalid("x-commonbook-reader", format!("unknown value {other:?}"))
+                .hint("Send `command`, or leave the header out."));
+        }
+    }
     caller.client = claims.client.as_ref().map(|(name, version)| client_words(name, version));
     Ok(caller)
 }
@@ -119,6 +129,7 @@ pub(crate) fn resolve_http_caller(
         workspace: header_text(headers, "x-commonbook-workspace")?,
         user: header_text(headers, "x-commonbook-user")?,
         session: header_text(headers, "x-commonbook-session")?,
+        reader: header_text(headers, "x-commonbook-reader")?,
         token: http.parts.extensions.get::<VerifiedToken>().and_then(|admitted| admitted.0.clone()),
         ..CallerClaims::default()
     };

@@ -7,6 +7,7 @@ use commonbook::model::handoff::{Handoff, HandoffReceipt};
 use commonbook::model::memory::Memory;
 use commonbook::model::webhook::Webhook;
 use commonbook::model::webhook::delivery::WebhookStop;
+use commonbook::prompt::headlines::listed_headline;
 pub(crate) use commonbook_text::sanitize::{is_hidden, one_line};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -73,19 +74,16 @@ pub(crate) fn transfer(handoff: &Handoff) -> String {
     format!("{from} → {to}: {}", beginning(task, TASK_CHARS_MAX))
 }
 
-/// Characters of the text of a memory behind an event.
-const SAID_CHARS_MAX: usize = 160;
-
-/// An event in words. `says` is the text of its memory, where the response has it.
+/// An event in words. `says` is the headline of its memory, where the response has it.
 pub(crate) fn event_words(event: &Event, says: Option<&str>, lookup: &WordLookup<'_>) -> String {
     let Event { kind, actor, subject, .. } = event;
     let done = done(*kind);
     if kind.is_of_memory() {
-        let text = says.map(|says| beginning(says, SAID_CHARS_MAX)).or_else(|| {
+        let text = says.map(one_line).or_else(|| {
             // To show an event is no use of its memory.
             let then = json!({"id": subject, "at": event.at});
             let memory: Memory = look_up(lookup, "memory_at", then)?;
-            Some(memory_glance(&memory))
+            listed_headline(&memory)
         });
         let fields = match event.changed.is_empty() {
             true => String::new(),

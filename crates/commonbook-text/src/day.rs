@@ -1,6 +1,6 @@
-//! Days, as short as a reader who knows today's date needs them.
+//! Days and times of day, as short as a reader who knows the present time needs them.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// The day of a time in UTC: `18 Nov`, and `18 Nov 2025` where the year is not the one of `now`.
 ///
@@ -9,6 +9,16 @@ use jiff::Timestamp;
 pub fn day(at: Timestamp, now: Timestamp) -> String {
     let same_year = at.strftime("%Y").to_string() == now.strftime("%Y").to_string();
     at.strftime(if same_year { "%-d %b" } else { "%-d %b %Y" }).to_string()
+}
+
+/// The time of day of a time within the last 24 hours in UTC: `14:05`; of any other its [`day`], and of
+/// midnight, which stands for a whole day.
+#[must_use]
+pub fn day_or_time(at: Timestamp, now: Timestamp) -> String {
+    let passed = now.duration_since(at);
+    let is_new = !passed.is_negative() && passed < SignedDuration::from_hours(24);
+    let time = at.strftime("%H:%M").to_string();
+    if is_new && time != "00:00" { time } else { day(at, now) }
 }
 
 #[cfg(test)]
@@ -25,6 +35,23 @@ mod tests {
         ];
         for (at, text) in table {
             assert_eq!(day(at.parse().expect("a time"), now), text);
+        }
+    }
+
+    #[test]
+    fn the_last_day_has_times() {
+        let now: Timestamp = "2026-11-28T10:00:30Z".parse().expect("a time");
+        let table = [
+            ("2026-11-28T10:00:30Z", "10:00"),
+            ("2026-11-28T09:05:59Z", "09:05"),
+            ("2026-11-27T10:00:31Z", "10:00"),
+            ("2026-11-27T10:00:30Z", "27 Nov"),
+            ("2026-11-28T00:00:00Z", "28 Nov"),
+            ("2026-11-28T10:01:00Z", "28 Nov"),
+            ("2025-11-28T09:00:00Z", "28 Nov 2025"),
+        ];
+        for (at, text) in table {
+            assert_eq!(day_or_time(at.parse().expect("a time"), now), text);
         }
     }
 }

@@ -114,7 +114,7 @@ fn is_frame_line(line: &str) -> bool {
         || is_mark
 }
 
-/// The line above an item: `#qa7xw2 analyst, 18 Nov, decision`.
+/// The line above an item: `#9dqa7xw2 analyst, 18 Nov, decision`.
 static ITEM_HEAD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"^#(?:[0-9a-hjkmnp-tv-z]{6,26}|[\w-]+\.md[\w.:/@-]*) (?:[^,]{1,160}, )?\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?: \d{4})?(?:, .*)?$",
@@ -122,7 +122,7 @@ static ITEM_HEAD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the tests compile it")
 });
 
-/// A headline: `#qa7xw2 analyst, 18 Nov > The depot shuts at six`, with or without an author, a day and notes.
+/// A headline: `#9dqa7xw2 analyst, 18 Nov > The depot shuts at six`, with or without an author, a day and notes.
 static HEADLINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^#[0-9a-hjkmnp-tv-z]{6,26} (?:[^>]{1,400} )?> ").expect("the tests compile it")
 });

@@ -1,7 +1,7 @@
 //! How the command line lays out a response: a table, a page of a list, a list of facts.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
-use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use commonbook::base::id;
 use commonbook::base::page::Page;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -154,7 +154,7 @@ fn facts_line(facts: &[String], columns: usize) -> String {
 
 /// The last letters of an id: enough for every command, a deletion too.
 pub(super) fn short(id: &impl std::fmt::Display) -> String {
-    handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned()
+    id::handle(&id.to_string()).to_owned()
 }
 
 /// Prints the facts that have a value, each on a line behind its name.

@@ -1,6 +1,6 @@
 //! Parts of pages: times, names, rows, chips, forms.
 
-use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use commonbook::base::id;
 use commonbook::base::page::PageCursor;
 use commonbook::model::memory::{Importance, Memory, Sharing, Trust};
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ pub(super) fn time(at: Timestamp) -> Markup {
 
 /// The last letters of an id, as every door takes them.
 pub(super) fn handle(id: &impl std::fmt::Display) -> String {
-    handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned()
+    id::handle(&id.to_string()).to_owned()
 }
 
 /// An agent's name, which leads to its page.

@@ -9,7 +9,7 @@
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use commonbook::base::id;
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchResponse;
 use commonbook::model::stats::GetStats;
@@ -284,8 +284,7 @@ fn is_passed_note(object: &Map<String, Value>) -> bool {
 fn passed_line(note: &Map<String, Value>) -> String {
     let text = |field: &str| note.get(field).and_then(Value::as_str).unwrap_or_default();
     let headline = if note.contains_key("headline") { " (headline)" } else { "" };
-    let handle = handle_of_length(text("id"), DELETION_HANDLE_CHARS_MIN);
-    format!("#{handle} {}: {}{headline}", text("author"), text("says"))
+    format!("#{} {}: {}{headline}", id::handle(text("id")), text("author"), text("says"))
 }
 
 /// The first characters of a text.
@@ -339,7 +338,7 @@ fn is_usual(name: &str, value: &Value) -> bool {
 /// minute.
 fn short_text(name: &str, text: &str) -> String {
     let is_id = ["mem_", "hnd_", "ent_", "ctx_"].iter().any(|kind| text.starts_with(kind));
-    let handle = handle_of_length(text, DELETION_HANDLE_CHARS_MIN);
+    let handle = id::handle(text);
     if is_id && handle != text && !text.contains(char::is_whitespace) {
         return format!("#{handle}");
     }

@@ -47,6 +47,7 @@ impl HttpClient {
             ("x-commonbook-workspace", Some(caller.workspace.to_string())),
             ("x-commonbook-user", caller.user.clone()),
             ("x-commonbook-session", caller.session.clone()),
+            ("x-commonbook-reader", caller.by_command.then(|| "command".to_owned())),
         ];
         for (name, value) in own {
             // A header of the setup takes precedence.

@@ -51,6 +51,7 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
         },
         "security": [
             {}, {"token": []}, {"agent": []}, {"workspace": []}, {"user": []}, {"session": []},
+            {"reader": []},
         ],
     });
     descriptions::shorten(&mut document);
@@ -394,6 +395,7 @@ fn caller_schemes() -> Value {
             "The user you work for: you see memories about this user and memories about no user.",
         ),
         "session": header("X-Commonbook-Session", "The session you work in."),
+        "reader": header("X-Commonbook-Reader", "`command` if you have no MCP tools, but a command line."),
     })
 }
 

@@ -69,7 +69,10 @@ fn a_person_reads_what_would_change_and_what_reverses_it() {
     assert!(run(&["--dry-run"]).1.contains("0 merged"));
     save("The *oak* is old", &["trees", "oaks"]);
     let (is_done, text) = run(&["--dry-run"]);
-    assert!(is_done && text.contains("both say the same") && text.contains("--plan"), "{text}");
+    assert!(
+        is_done && text.contains("both have the same text") && text.contains("--plan"),
+        "{text}"
+    );
     let (is_done, text) = run(&[]);
     assert!(is_done && text.contains("1 merged") && text.contains("--undo"), "{text}");
     let operation = text.split("--undo ").nth(1).unwrap().split('`').next().unwrap().to_owned();

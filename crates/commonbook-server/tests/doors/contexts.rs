@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Home, Server};
+use crate::world::{Cli, Door, Home, Server, WORKSPACE};
 
 /// Runs a command of an agent in this home; returns its output.
 fn printed(home: &Home, arguments: &[&str]) -> String {
@@ -140,4 +140,34 @@ fn over_http_only_the_agent_of_the_token_gets_its_standing_memory() {
     assert!(context_for(&[("Authorization", &own), engineer]).contains("in the safe"));
     let claimed = context_for(&[("Authorization", &parent), engineer]);
     assert_eq!(claimed, "", "the token names codex, and no engineer");
+}
+
+#[test]
+fn a_reader_without_tools_hears_of_the_command_on_every_door() {
+    let (home, here) = (Home::new(), Home::new());
+    let server = Server::start(&home);
+    let save = |text: &str| server.call("bob", "save_memory", &json!({"text": text})).unwrap();
+    save("the river gate jams when the tide is low");
+    save("The river quay is closed on Mondays");
+    let ask = json!({"task": "Write the plan of the river walk along the quay, for visitors"});
+    let told = |door: &dyn Door| {
+        let context = door.call("ann", "get_context", &ask).unwrap();
+        context["text"].as_str().unwrap().to_owned()
+    };
+    let setup = ["setup", "cursor", "--scope", "project", "--http", &server.url];
+    assert!(here.run(&setup).status.success());
+    for text in [told(&Cli(&home)), told(&Cli(&here))] {
+        assert!(text.contains("`commonbook show A B C`") && !text.contains("get_memory"), "{text}");
+    }
+    assert!(told(&server).contains("get_memory"));
+    let post = |reader: &str| {
+        let headers = [("X-Commonbook-Workspace", WORKSPACE), ("X-Commonbook-Reader", reader)];
+        let body = ask.to_string();
+        server.send("POST", "/v1/context", &headers, body.as_bytes()).unwrap()
+    };
+    let (_, context) = post("command");
+    assert!(context["text"].as_str().unwrap().contains("`commonbook show A B C`"), "{context}");
+    let (status, refused) = post("phone");
+    assert_eq!(status, 400, "{refused}");
+    assert_eq!(refused["error"]["field"], "x-commonbook-reader", "{refused}");
 }

@@ -251,7 +251,7 @@ fn a_recall_shows_memories_with_id_and_author() {
             assert_eq!((prompt.name.as_str(), described), ("recall", expected.to_vec()));
             let text =
                 recall(client, json!({"task": "When does the harbour open?"})).await.unwrap();
-            assert!(text.contains(&format!("#{} ann, ", &shared[24..])), "{text}");
+            assert!(text.contains(&format!("#{} ann, ", &shared[22..])), "{text}");
             assert!(text.contains("\n> The harbour opens at seven.\n"), "{text}");
             let mine = recall(client, json!({"task": "mine"})).await.unwrap();
             assert!(

@@ -785,7 +785,8 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                     || word.parse::<jiff::civil::Date>().is_ok()
                     || (word.contains(':') && word.parse::<jiff::civil::Time>().is_ok())
             };
-            let text = without_days(&without_nonces(without_way_to_appeal(text)));
+            let text =
+                without_days(&without_nonces(&without_way_to_open(without_way_to_appeal(text))));
             let timeless = text.split(' ').map(|word| if is_time(word) { "T" } else { word });
             let timeless = timeless.collect::<Vec<_>>().join(" ");
             let named = ids.iter().enumerate().fold(timeless, |text, (place, id)| {
@@ -819,6 +820,8 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                 "plan",
                 "sha256",
                 "prompt_tokens_after",
+                // The command line has no tools.
+                "by_command",
                 // A database alone names it.
                 "history",
                 // Counted in the background, and by a server alone.
@@ -847,6 +850,12 @@ fn without_own_words(hint: &str) -> String {
 fn without_way_to_appeal(text: &str) -> &str {
     let ways = [" Reword it with an update", " Append a reworded entry"];
     ways.iter().find_map(|way| text.split_once(way)).map_or(text, |(alike, _)| alike)
+}
+
+/// A text without the way to open a headline, which the command line names as a command.
+fn without_way_to_open(text: &str) -> String {
+    let text = text.replace("(get_memory, several handles)", "(…)");
+    text.replace("(`commonbook show A B C`)", "(…)").replace(" (`commonbook search`).", ".")
 }
 
 /// A text with the days of this run replaced, so that it is the same on each day.

@@ -372,8 +372,13 @@ fn same_wording(a: &str, b: &str) -> bool {
     carrying_words(a).eq(carrying_words(b))
 }
 
-/// The words of a text that carry what it says, in lower case.
+/// The words of a text that carry what it says, in lower case and the singular.
 pub fn carrying_words(text: &str) -> impl Iterator<Item = String> {
+    written_words(text).map(|word| singular(&word))
+}
+
+/// The words of a text as they are written, in lower case, without articles, marks and the stops at their ends.
+pub fn written_words(text: &str) -> impl Iterator<Item = String> {
     let marks = |c: char| matches!(c, '*' | '`' | '"' | '\'' | '“' | '”' | '>' | '_');
     let ends = |c: char| matches!(c, '.' | '!' | ';' | ',' | ':');
     let words = text
@@ -387,7 +392,7 @@ pub fn carrying_words(text: &str) -> impl Iterator<Item = String> {
                 || (*index == 0 && matches!(*word, "A" | "An" | "The"));
             !word.is_empty() && *word != "-" && !is_article
         })
-        .map(|(_, word)| singular(&word.to_lowercase()))
+        .map(|(_, word)| word.to_lowercase())
 }
 
 /// A word of letters without slashes and the ending of a plural: "I/O" and "IO" are one word.

@@ -246,17 +246,17 @@ impl<K: IdKind> JsonSchema for Id<K> {
     }
 }
 
-/// Letters of a handle, at least, where it names a memory to delete or purge.
+/// Letters of a handle, at least, where it names a memory to delete or purge. Every text shows as many.
 pub const DELETION_HANDLE_CHARS_MIN: usize = 8;
 
-/// Letters of a handle, at least.
+/// Letters of a handle in a request, at least.
 pub const HANDLE_CHARS_MIN: usize = 6;
 
-/// The shortest handle of an id: its last six letters, of which no two beginnings are alike. An id
-/// without that many letters is its own handle.
+/// The handle of an id as every text shows it: its last eight letters, enough for every request; more
+/// only where a reader sees another id with the same. An id without that many letters is its own handle.
 #[must_use]
 pub fn handle(id: &str) -> &str {
-    handle_of_length(id, HANDLE_CHARS_MIN)
+    handle_of_length(id, DELETION_HANDLE_CHARS_MIN)
 }
 
 /// A handle, as a JSON Schema pattern.

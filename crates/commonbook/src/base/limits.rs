@@ -41,7 +41,8 @@ pub const CASE_TOKENS_MIN: u32 = 200;
 pub const CASE_TOKENS_MAX: u32 = 16_000;
 /// Journal positions within which remaining changes are counted.
 pub const CHANGES_COUNTED: u64 = 100_000;
-/// Length of the beginning of a memory in a change, in characters.
+/// Length of the beginning of a memory in a contradiction, a retraction and what is like a forgotten one, in
+/// characters.
 pub const PREVIEW_CHARS_MAX: usize = 240;
 /// Hours without a write after which a session ends.
 pub const SESSION_IDLE_HOURS: i64 = 24;

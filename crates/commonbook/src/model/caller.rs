@@ -120,6 +120,9 @@ pub struct Caller {
     pub project: Option<PathBuf>,
     /// The interface through which the request came.
     pub door: EntryPoint,
+    /// Whether it has no tools of ours: what a text names is opened with a command.
+    #[serde(default)]
+    pub by_command: bool,
     /// The proof of its identity.
     #[serde(default)]
     pub proof: CallerProof,
@@ -156,6 +159,7 @@ impl Caller {
             workspace,
             user: None,
             project: None,
+            by_command: door == EntryPoint::Cli,
             door,
             proof: CallerProof::Word,
             cancellation: Cancellation::default(),

@@ -18,8 +18,8 @@ use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 pub use suggest::{Suggestion, SuggestionAction};
 
-/// Consolidates your memories: merges those that say the same, archives what is superseded, expired
-/// or was never read, summarises old sessions.
+/// Consolidates your memories: merges equal ones and those said to repeat each other, archives what is
+/// superseded, expired or was never read, summarises old sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConsolidateMemory {
@@ -110,7 +110,7 @@ string_enum! {
 string_enum! {
     /// A change of one memory.
     ConsolidationAction {
-        /// It says the same as `into`, which supersedes it.
+        /// It has the text of `into`, or was said to repeat it; `into` supersedes it.
         Merge = "merge",
         /// It takes in what others have besides their text.
         Keep = "keep",

@@ -60,7 +60,7 @@ pub struct ChangesResponse {
 pub struct ChangeNotice {
     /// The event.
     pub event: Event,
-    /// The beginning of the memory's text, as it is now.
+    /// The headline of the memory, as it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
     /// The short handle of that memory, which every tool takes for its id.

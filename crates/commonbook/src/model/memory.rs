@@ -54,6 +54,7 @@ use crate::model::agent::Agent;
 use crate::model::caller::{EntryPoint, user_id};
 use crate::model::entity::EntityLabel;
 use crate::model::workspace::Workspace;
+use commonbook_text::headline::headline;
 use commonbook_text::injection::InjectionReason;
 use commonbook_text::string_enum;
 
@@ -288,6 +289,13 @@ impl Memory {
             Some(title) => format!("{title}\n{}", self.text),
             None => self.text.clone(),
         }
+    }
+
+    /// Its headline: of its title, else of its text, of an entry of a case of its summary.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let of_entry = self.summary.as_deref().filter(|_| self.position.is_some());
+        headline(self.title.as_deref().or(of_entry).unwrap_or(&self.text))
     }
 
     /// Whether searches return it: neither deleted, superseded, retracted nor archived.

@@ -44,8 +44,8 @@ const ENTITY_TOKENS_MAX: usize = 160;
 const LISTS_TOKENS: usize = 40;
 
 /// The line above the headlines.
-const HEADLINES: &str =
-    "Headlines: open what may matter before you begin (get_memory, several handles)";
+const HEADLINES: &str = "Headlines: open what may matter before you begin (get_memory, several handles; or \
+                         `commonbook show A B C`)";
 
 /// Tokens by which the source recognises a memory.
 const PASSED_WORDS_TOKENS: usize = 16;
@@ -60,6 +60,8 @@ pub struct MemoryOffer {
     pub candidate: HandoffCandidate,
     /// The memory as text.
     pub summary: MemorySummary,
+    /// The memory as a headline.
+    pub headline: HeadlineItem,
     /// The handoff by which the source received it.
     pub received_by: Option<HandoffId>,
 }
@@ -330,8 +332,7 @@ fn passed_notes(
 ) -> Vec<PassedNote> {
     let note = |(id, headline)| {
         let offer = offers.memories.iter().find(|offer| offer.candidate.id == id)?;
-        let words = HeadlineItem::of(&offer.summary).words;
-        let says = first_words(&words, PASSED_WORDS_TOKENS).to_owned();
+        let says = first_words(&offer.headline.words, PASSED_WORDS_TOKENS).to_owned();
         Some(PassedNote { id, author: offer.candidate.author.clone(), says, headline })
     };
     memories.filter_map(note).take(limits::TASK_HEADLINES).collect()
@@ -348,7 +349,7 @@ fn write_headlines(
     let summary = |id| offers.memories.iter().find(|offer| offer.candidate.id == id);
     let headlines = chosen.memories.iter().filter(|memory| memory.headline);
     let offered = headlines.filter_map(|memory| summary(memory.id));
-    let items: Vec<HeadlineItem> = offered.map(|offer| HeadlineItem::of(&offer.summary)).collect();
+    let items: Vec<HeadlineItem> = offered.map(|offer| offer.headline.clone()).collect();
     let section = headline_section(HEADLINES, &items, max_tokens, now);
     let mut written = section.entries.into_iter();
     let (mut kept, mut crowded) = (Vec::new(), Vec::new());

@@ -4,15 +4,20 @@ use std::ops::RangeInclusive;
 
 use jiff::Timestamp;
 
+use crate::model::memory::Memory;
 use crate::prompt::block::PromptSection;
-use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem};
-use commonbook_text::headline::{first_words, headline};
+use crate::prompt::item::{PromptEntry, PromptItem, private_note, trust_note};
+use commonbook_text::headline::first_words;
 use commonbook_text::tokens;
 
 /// Tokens of the words of one headline: all headlines of a section have the same, the most with which they fit.
-const WORDS_TOKENS: RangeInclusive<usize> = 7..=24;
+const WORDS_TOKENS: RangeInclusive<usize> = 6..=24;
+
+/// Tokens of the words beside which a headline of the last day has its time; with fewer it has its day.
+const TIMED_WORDS_TOKENS: usize = 10;
 
 /// An item with its headline.
+#[derive(Debug, Clone, PartialEq)]
 pub struct HeadlineItem {
     /// The item; as a headline it keeps its handle, author, day and notes.
     pub item: PromptItem,
@@ -21,15 +26,37 @@ pub struct HeadlineItem {
 }
 
 impl HeadlineItem {
-    /// A memory with its headline: of its title, else of its text.
+    /// A memory by its headline, with the notes of one.
     #[must_use]
-    pub fn of(memory: &MemorySummary) -> Self {
-        let words = headline(memory.title.as_deref().unwrap_or(&memory.item.text));
-        Self { item: PromptItem { notes: Vec::new(), ..memory.item.clone() }, words }
+    pub fn of_memory(memory: &Memory) -> Self {
+        let item = PromptItem::of_memory(memory, memory.text.clone());
+        Self {
+            item: PromptItem { notes: headline_notes(memory), ..item },
+            words: memory.headline(),
+        }
     }
 }
 
+/// What stands before the words of a headline besides author and day: that the memory is private, and that
+/// its origin is not trusted.
+#[must_use]
+pub fn headline_notes(memory: &Memory) -> Vec<String> {
+    private_note(memory).into_iter().chain(trust_note(memory)).collect()
+}
+
+/// A memory by its headline as a list says it, with its notes before the words: `private > The depot shuts at
+/// six`. A quarantined memory has none.
+#[must_use]
+pub fn listed_headline(memory: &Memory) -> Option<String> {
+    if memory.is_quarantined() {
+        return None;
+    }
+    let (notes, words) = (headline_notes(memory).join(", "), memory.headline());
+    Some(if notes.is_empty() { words } else { format!("{notes} > {words}") })
+}
+
 /// The first of these headlines that fit into `max_tokens` together with the heading; empty if none does.
+/// Where times of day leave too little room for words, all have their days.
 #[must_use]
 pub fn headline_section(
     heading: &str,
@@ -37,17 +64,77 @@ pub fn headline_section(
     max_tokens: usize,
     now: Timestamp,
 ) -> PromptSection {
+    let (least, most) = WORDS_TOKENS.into_inner();
     while let Some((_, fewer)) = items.split_last() {
-        for words_tokens in WORDS_TOKENS.rev() {
-            let entries = items.iter().map(|HeadlineItem { item, words }| {
-                PromptEntry::from(item.as_headline(first_words(words, words_tokens)))
-            });
-            let section = PromptSection::new(heading, entries.collect());
-            if tokens::count(&section.render(now)) <= max_tokens {
-                return section;
+        for (has_times, least) in [(true, TIMED_WORDS_TOKENS), (false, least)] {
+            for words_tokens in (least..=most).rev() {
+                let entries = items.iter().map(|HeadlineItem { item, words }| {
+                    let item = item.as_headline(first_words(words, words_tokens));
+                    PromptEntry::from(if has_times { item } else { item.without_time() })
+                });
+                let section = PromptSection::new(heading, entries.collect());
+                if tokens::count(&section.render(now)) <= max_tokens {
+                    return section;
+                }
             }
         }
         items = fewer;
     }
     PromptSection::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::id::{CountingIds, MemoryId};
+    use crate::base::limits;
+    use crate::model::caller::{Caller, EntryPoint};
+    use crate::model::memory::{SaveMemory, Sharing, Trust};
+
+    fn now() -> Timestamp {
+        "2026-11-28T16:30:00Z".parse().expect("a time")
+    }
+
+    /// A memory of the minute `minutes` before now.
+    fn memory(ids: &CountingIds, owner: &str, minutes: i64) -> Memory {
+        let at = now() - jiff::SignedDuration::from_mins(minutes);
+        let name = owner.parse().expect("a name");
+        let caller = Caller::new(Some(name), "w".parse().expect("a workspace"), EntryPoint::Mcp);
+        let text =
+            "Retries of the webhook worker use the key of the event, not that of the attempt.";
+        let request = SaveMemory { text: text.to_owned(), ..SaveMemory::default() };
+        request.memory(&caller, Sharing::Shared, MemoryId::new(ids, at), at).expect("a memory")
+    }
+
+    #[test]
+    fn a_headline_says_that_a_memory_is_private_and_not_trusted() {
+        let saved = memory(&CountingIds::default(), "ann", 25);
+        let saved = Memory { sharing: Sharing::Private, trust: Trust::Untrusted, ..saved };
+        let item = HeadlineItem::of_memory(&saved);
+        let listed = listed_headline(&saved).expect("a headline");
+        assert!(listed.starts_with("private, untrusted > Retries of the"), "{listed}");
+        let section = headline_section("", &[item], limits::TASK_HEADLINE_TOKENS, now());
+        let line = section.render(now());
+        assert!(line.contains(" ann, 16:05, private, untrusted > Retries of the"), "{line}");
+        let open = Memory { sharing: Sharing::Shared, trust: Trust::Normal, ..saved.clone() };
+        assert_eq!(listed_headline(&open), Some(open.headline()));
+        let hidden = Memory { trust: Trust::Quarantined, ..saved };
+        assert_eq!(listed_headline(&hidden), None);
+    }
+
+    #[test]
+    fn ten_headlines_of_a_day_have_times_only_where_there_is_room() {
+        let ids = CountingIds::default();
+        let authors = ["claude-code/engineer", "codex", "gemini-cli"];
+        let items: Vec<HeadlineItem> = (0..10)
+            .map(|n| HeadlineItem::of_memory(&memory(&ids, authors[n % 3], 7 * n as i64)))
+            .collect();
+        let table = [(limits::TASK_HEADLINE_TOKENS, "28 Nov"), (400, "16:23")];
+        for (max_tokens, time) in table {
+            let section = headline_section("Headlines:", &items, max_tokens, now());
+            let text = section.render(now());
+            assert_eq!(section.entries.len(), 10, "{text}");
+            assert!(text.contains(time) && tokens::count(&text) <= max_tokens, "{text}");
+        }
+    }
 }

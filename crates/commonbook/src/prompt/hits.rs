@@ -4,16 +4,15 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use crate::base::id::handle;
 use crate::base::limits;
-use crate::model::memory::{Memory, Sharing, Trust};
+use crate::model::memory::Memory;
 use crate::model::search::{SearchHit, SearchResponse};
 use crate::model::workspace::Workspace;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::headlines::{HeadlineItem, headline_section};
-use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem};
+use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem, private_note};
 use commonbook_text::fence::Fence;
-use commonbook_text::headline::headline;
 use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens;
 
@@ -30,8 +29,8 @@ const SCORE_SHARE_MIN: f64 = 0.25;
 const HEADING: &str = "More by headline; get_memory opens several:";
 
 /// The hits as text for an agent, best first: the first two in full where they are short, the others as
-/// headlines, as far as the ranking does not fall off. `workspace` is the caller's; `handles` has the handles
-/// by id. The text has at most [`limits::SEARCH_TOKENS`], and [`limits::SEARCH_HIT_TOKENS`] for each hit above
+/// headlines, as far as the ranking does not fall off. `workspace` is the caller's; `handles` has the longer
+/// handles by id. The text has at most [`limits::SEARCH_TOKENS`], and [`limits::SEARCH_HIT_TOKENS`] for each hit above
 /// ten.
 #[must_use]
 pub fn hits_text(
@@ -92,43 +91,31 @@ fn is_ranked(hit: &SearchHit) -> bool {
 fn hit_item(hit: SearchHit, workspace: &Workspace) -> PromptItem {
     let SearchHit { memory, contradictions, .. } = hit;
     let item = MemorySummary::of(&memory).with_contradictions(&contradictions).item;
-    hit_notes(&memory, workspace).into_iter().fold(item, PromptItem::with_note)
+    let notes = private_note(&memory).into_iter().chain(state_notes(&memory, workspace));
+    notes.fold(item, PromptItem::with_note)
 }
 
 /// A hit as a headline, with the same notes.
 fn hit_headline(hit: &SearchHit, workspace: &Workspace) -> HeadlineItem {
-    let words = headline(hit.memory.title.as_deref().unwrap_or(&hit.memory.text));
-    let item = MemorySummary::of(&hit.memory).item;
-    let item = PromptItem { notes: hit_notes(&hit.memory, workspace), ..item };
-    HeadlineItem { item, words }
+    let HeadlineItem { item, words } = HeadlineItem::of_memory(&hit.memory);
+    let notes = state_notes(&hit.memory, workspace);
+    HeadlineItem { item: notes.into_iter().fold(item, PromptItem::with_note), words }
 }
 
-fn hit_notes(memory: &Memory, workspace: &Workspace) -> Vec<String> {
-    let mut notes = state_notes(memory);
-    if memory.sharing == Sharing::Private {
-        notes.push("private".to_owned());
-    }
-    if memory.workspace != *workspace {
-        notes.push(format!("in {}", memory.workspace));
-    }
-    notes
-}
-
-fn state_notes(memory: &Memory) -> Vec<String> {
+/// What is unusual about a memory where it stands.
+fn state_notes(memory: &Memory, workspace: &Workspace) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(case), Some(position)) = (&memory.case, memory.position) {
         notes.push(format!("entry {position} of {}", shown_name(case.as_str())));
     }
-    if memory.trust == Trust::Untrusted {
-        notes.push(memory.trust.to_string());
-    }
     if let Some(newer) = memory.superseded_by {
-        let newer = newer.to_string();
-        let handle = handle_of_length(&newer, DELETION_HANDLE_CHARS_MIN);
-        notes.push(format!("superseded by #{handle}"));
+        notes.push(format!("superseded by #{}", handle(&newer.to_string())));
     }
     if memory.deleted_at.is_some() {
         notes.push("deleted".to_owned());
+    }
+    if memory.workspace != *workspace {
+        notes.push(format!("in {}", memory.workspace));
     }
     notes
 }

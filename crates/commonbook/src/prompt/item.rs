@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{
-    DELETION_HANDLE_CHARS_MIN, EntityId, Id, IdKind, MemoryId, handle, handle_of_length,
-};
+use crate::base::id::{EntityId, Id, IdKind, MemoryId, handle};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
 use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
-use crate::model::memory::{Importance, Memory};
-use commonbook_text::day::day;
+use crate::model::memory::{Importance, Memory, Sharing, Trust};
+use commonbook_text::day::{day, day_or_time};
 use commonbook_text::fence::{CONTRADICTION_NOTE, HEADING_MARK, ITEM_MARK};
 use commonbook_text::sanitize::shown_name;
 use commonbook_text::{sanitize, tokens};
@@ -107,6 +106,7 @@ impl PromptItem {
         if memory.importance > Importance::Normal {
             item.notes.push(memory.importance.to_string());
         }
+        item.notes.extend(trust_note(memory));
         item
     }
 
@@ -163,6 +163,13 @@ impl PromptItem {
         }
     }
 
+    /// The item with its day alone: its time is the beginning of that day in UTC.
+    #[must_use]
+    pub fn without_time(self) -> Self {
+        let day = self.at.to_zoned(TimeZone::UTC).start_of_day();
+        Self { at: day.map_or(self.at, |day| day.timestamp()), ..self }
+    }
+
     /// The item as text in a block: its head, then its text with `>` before every line; a headline on one
     /// line. The head omits the author if the item above has the same.
     #[must_use]
@@ -188,16 +195,17 @@ impl PromptItem {
         rendered
     }
 
-    /// `#qa7xw2 codex, 18 Nov > The depot shuts at six`, without an author or a day that the line above has.
+    /// `#9dqa7xw2 codex, 18 Nov > The depot shuts at six`, or with the time of the last day in UTC
+    /// (`codex, 14:05`); without an author, a day or a time that the line above has.
     fn render_headline(&self, above: Option<&Self>, now: Timestamp) -> String {
         let author = Some(shown_name(&self.author))
             .filter(|_| above.is_none_or(|item| item.author != self.author));
-        let own = day(self.at, now);
-        let is_new = |day_above: String| day_above != own;
-        let own_day = above.is_none_or(|item| is_new(day(item.at, now))).then_some(own.clone());
+        let time = day_or_time(self.at, now);
+        let has_time = above.is_some_and(|item| day_or_time(item.at, now) == time);
+        let time = (!has_time).then_some(time);
         let handle = sanitize::head_word(&self.handle, HEAD_CHARS_MAX).replace(' ', "-");
         let notes = self.notes.iter().map(|note| sanitize::head_word(note, HEAD_CHARS_MAX));
-        let parts: Vec<String> = author.into_iter().chain(own_day).chain(notes).collect();
+        let parts: Vec<String> = author.into_iter().chain(time).chain(notes).collect();
         let head = if parts.is_empty() { String::new() } else { format!("{} ", parts.join(", ")) };
         let text = sanitize::quote_lines(&self.text, usize::MAX).replace("\n> ", " ");
         format!("{ITEM_MARK}{handle} {head}{text}\n")
@@ -232,7 +240,7 @@ impl PromptItem {
         self.against.as_deref().map_or(self, Self::last)
     }
 
-    /// `#qa7xw2 claude-code/engineer, 18 Nov, decision, high`
+    /// `#9dqa7xw2 claude-code/engineer, 18 Nov, decision, high`
     fn head(&self, above: Option<&Self>, now: Timestamp) -> String {
         let word = |text: &str| sanitize::head_word(text, HEAD_CHARS_MAX);
         let same_author = above.is_some_and(|item| item.author == self.author);
@@ -265,11 +273,21 @@ impl PromptItem {
     }
 }
 
+/// What a reader must know of a memory whose origin is not trusted.
+pub(super) fn trust_note(memory: &Memory) -> Option<String> {
+    (memory.trust == Trust::Untrusted).then(|| memory.trust.to_string())
+}
+
+/// That only its owner and the person see a memory.
+pub(super) fn private_note(memory: &Memory) -> Option<String> {
+    (memory.sharing == Sharing::Private).then(|| memory.sharing.to_string())
+}
+
 /// The other side of a contradiction: `#abcd1234 (gemini-cli)`.
 fn other_side(mark: &ContradictionMark) -> String {
     let id = mark.other.to_string();
     let owner = shown_name(mark.owner.as_str());
-    format!("#{} ({owner})", handle_of_length(&id, DELETION_HANDLE_CHARS_MIN))
+    format!("#{} ({owner})", handle(&id))
 }
 
 /// One entry of a section.
@@ -394,8 +412,6 @@ pub struct MemorySummary {
     pub item: PromptItem,
     /// Its summary.
     pub summary: Option<String>,
-    /// Its title.
-    pub title: Option<String>,
 }
 
 impl MemorySummary {
@@ -403,7 +419,7 @@ impl MemorySummary {
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
         let item = PromptItem::of_memory(memory, memory.text.clone());
-        Self { id: memory.id, item, summary: memory.summary.clone(), title: memory.title.clone() }
+        Self { id: memory.id, item, summary: memory.summary.clone() }
     }
 
     /// The memory with those of these marks that are its own.
@@ -428,7 +444,7 @@ pub fn memory_tokens_max(budget: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::id::CountingIds;
+    use crate::base::id::{CountingIds, DELETION_HANDLE_CHARS_MIN};
 
     fn item(text: &str) -> PromptItem {
         let at = "2026-11-18T09:00:00Z".parse().expect("a time");
@@ -444,7 +460,7 @@ mod tests {
     fn an_item_has_a_handle_an_author_and_a_day() {
         let item = item("Use an index.\nOn name.").with_note("named by qa");
         let handle = &item.handle;
-        assert!(item.id.ends_with(handle.as_str()) && handle.len() == 6);
+        assert!(item.id.ends_with(handle.as_str()) && handle.len() == DELETION_HANDLE_CHARS_MIN);
         let expected = format!(
             "#{handle} analyst, 18 Nov, decision, named by qa\n> Use an index.\n> On name.\n"
         );
@@ -468,6 +484,17 @@ mod tests {
         assert_eq!(item.render(Some(&item), now()), format!("#{handle} > The depot shuts\n"));
         let noted = item.clone().with_note("private").render(Some(&item), now());
         assert_eq!(noted, format!("#{handle} private > The depot shuts\n"));
+        let at = now() - jiff::SignedDuration::from_hours(2);
+        let new = PromptItem { at, ..item.clone() };
+        assert_eq!(
+            new.render(None, now()),
+            format!("#{handle} analyst, 08:00 > The depot shuts\n")
+        );
+        assert_eq!(new.render(Some(&new), now()), format!("#{handle} > The depot shuts\n"));
+        assert_eq!(
+            new.without_time().render(None, now()),
+            format!("#{handle} analyst, 21 Nov > The depot shuts\n")
+        );
         let other = PromptItem { author: "qa".into(), ..item.clone() };
         assert_eq!(other.render(Some(&item), now()), format!("#{handle} qa > The depot shuts\n"));
     }

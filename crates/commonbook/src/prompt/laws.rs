@@ -27,6 +27,7 @@ use crate::prompt::context::choose::{
 };
 use crate::prompt::handoff::changed::PresentMemory;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, PackResult, pack};
+use crate::prompt::headlines::HeadlineItem;
 use crate::prompt::hits::hits_text;
 use crate::prompt::item::{EntitySummary, MemorySummary, PromptItem};
 use crate::prompt::judgement::judge_question;
@@ -144,7 +145,8 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
         ..Handoff::new(id, &draft, origin, position, now())
     };
     let offer = |text: &str| {
-        let summary = MemorySummary::of(&memory(ids, text));
+        let memory = memory(ids, text);
+        let (summary, headline) = (MemorySummary::of(&memory), HeadlineItem::of_memory(&memory));
         let candidate = HandoffCandidate {
             id: summary.id,
             author: agent("ann"),
@@ -161,7 +163,7 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
             named: true,
             came_with: None,
         };
-        MemoryOffer { candidate, summary, received_by: None }
+        MemoryOffer { candidate, summary, headline, received_by: None }
     };
     let link = |depth| ChainLink {
         depth,
@@ -325,9 +327,9 @@ fn check(output: &Output) {
     assert_eq!(lines.first().copied(), Some(format!("<{MARK}>").as_str()), "{name}: {text}");
     assert_eq!(lines.last().copied(), Some(format!("</{MARK}>").as_str()), "{name}: {text}");
     // Nothing gets out of the fence, and each item has a handle, an author and a day.
-    let head = Regex::new(r"^#[0-9a-z]{6} (?:([^,]+), )?\d+ [A-Z][a-z]{2}(?: \d{4})?(?:, .*)?$")
+    let head = Regex::new(r"^#[0-9a-z]{8} (?:([^,]+), )?\d+ [A-Z][a-z]{2}(?: \d{4})?(?:, .*)?$")
         .expect("an expression");
-    let headline_head = Regex::new(r"^#[0-9a-z]{6} (?:[^>]+ )?> ").expect("an expression");
+    let headline_head = Regex::new(r"^#[0-9a-z]{8} (?:[^>]+ )?> ").expect("an expression");
     let (mut author, mut below_head) = (false, false);
     for line in &lines[1..lines.len() - 1] {
         let quoted = line.starts_with("> ");

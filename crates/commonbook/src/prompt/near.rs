@@ -1,6 +1,6 @@
 //! Nearest notes: what the answer of a save says of the memories that may contradict or repeat it.
 
-use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use crate::base::id::handle;
 use crate::base::limits;
 use crate::model::memory::{Memory, NearNote, Trust};
 use commonbook_text::part::nearest_part;
@@ -61,7 +61,7 @@ pub fn near_notes(saved: &Memory, found: &[Memory]) -> Vec<NearNote> {
 pub fn near_line(note: &NearNote) -> String {
     let NearNote { id, owner, trust, says } = note;
     let id = id.to_string();
-    let handle = handle_of_length(&id, DELETION_HANDLE_CHARS_MIN);
+    let handle = handle(&id);
     let owner = shown_name(owner.as_str());
     match trust {
         Trust::Normal => format!("#{handle} {owner}: {says}"),

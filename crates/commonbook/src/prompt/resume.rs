@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{DELETION_HANDLE_CHARS_MIN, EntityId, MemoryId, handle_of_length};
+use crate::base::id::{EntityId, MemoryId, handle};
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::checkpoint::{
@@ -136,7 +136,7 @@ pub fn build_resume(
     block.next_step = next_step(wanted, count, cut);
     let mut room = block.budget(wanted.budget, fence, now);
     let names =
-        [Some(short_id(session)), checkpoint.and_then(|checkpoint| checkpoint.title.as_deref())];
+        [Some(handle(session)), checkpoint.and_then(|checkpoint| checkpoint.title.as_deref())];
     let names: Vec<&str> = names.into_iter().flatten().collect();
     let names = take_quote(&mut TokenBudget::new(SHORT_TEXT_TOKENS_MAX), "", &names.join("\n"));
     room.take(SHORT_TEXT_TOKENS_MAX);
@@ -308,7 +308,7 @@ fn open_handoffs_heading(material: &ResumeMaterial) -> String {
 /// How a memory has changed since the checkpoint, as a note in its head.
 fn change_note(change: &MemoryChange) -> String {
     let heir = change.by.map(|heir| heir.to_string());
-    let heir = heir.map(|heir| format!(" by #{}", short_id(&heir))).unwrap_or_default();
+    let heir = heir.map(|heir| format!(" by #{}", handle(&heir))).unwrap_or_default();
     format!("{} since{heir}", change.change)
 }
 
@@ -318,7 +318,7 @@ fn forgotten_line(memory: &ForgottenMemory) -> PromptEntry {
     let id = id.to_string();
     PromptEntry::Line(format!(
         "#{} of {}, {}",
-        short_id(&id),
+        handle(&id),
         shown_name(author.as_str()),
         at.strftime("%F")
     ))
@@ -360,11 +360,6 @@ fn history_line(edge: &HandoffEdge, as_of: Option<Timestamp>) -> PromptEntry {
     ))
 }
 
-/// The end of the id of a session or a checkpoint, as the command line shows it.
-fn short_id(id: &str) -> &str {
-    handle_of_length(id, DELETION_HANDLE_CHARS_MIN)
-}
-
 /// The block of a resumed session without its content.
 fn resume_frame(checkpoint: Option<&Checkpoint>, now: Timestamp) -> PromptBlock {
     let lead = match checkpoint {
@@ -375,7 +370,7 @@ fn resume_frame(checkpoint: Option<&Checkpoint>, now: Timestamp) -> PromptBlock 
             let agents = agents.join(", ");
             let agents = tokens::cut(&agents, SHORT_TEXT_TOKENS_MAX);
             let (made, id) = (day(*created_at, now), id.to_string());
-            let id = short_id(&id);
+            let id = handle(&id);
             format!("You continue a session from its {kind} checkpoint {id}, {made}, by {agents}:")
         }
     };

@@ -506,8 +506,8 @@ impl BatchScope<'_> {
             PlanStep::Merge { kept, merged } => {
                 let Some(before) = self.as_planned(tx, *kept)? else { return Ok(()) };
                 let mut others = Vec::with_capacity(merged.len());
-                for memory in merged {
-                    others.extend(self.as_planned(tx, *memory)?);
+                for gone in merged {
+                    others.extend(self.as_planned(tx, gone.memory)?);
                 }
                 others.retain(|other| other.is_current());
                 if !before.is_current() || others.is_empty() {

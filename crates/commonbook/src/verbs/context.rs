@@ -78,7 +78,7 @@ impl Commonbook {
         let begun = self.clock.now();
         let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
         let sight = Sight::reading(&caller)?;
-        let wanted = request.check(self.preferences.settings(&caller.agent))?;
+        let wanted = request.check(self.context_settings(&caller))?;
         let (case, at) = (request.case.as_ref(), request.past_time(begun)?);
         let standing = self.own_standing(&caller, begun)?;
         let fence = self.fence(&caller)?;
@@ -177,6 +177,12 @@ impl Commonbook {
             let page = size.page(found, |context| PageCursor::after(context.id));
             Ok(page.map(|context| context.summary(|id| seen.contains(id))))
         })
+    }
+
+    /// How much a context of this caller may include.
+    fn context_settings(&self, caller: &Caller) -> ContextSettings {
+        let by_command = caller.by_command;
+        ContextSettings { by_command, ..self.preferences.settings(&caller.agent) }
     }
 
     /// Everything in the caller's sight that the context could include.

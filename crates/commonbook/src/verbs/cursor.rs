@@ -15,11 +15,12 @@ use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::cursor::{
-    ChangeNotice, ChangesResponse, ChangesSince, MarkRead, ReadMark, may_mark, visible_beginning,
+    ChangeNotice, ChangesResponse, ChangesSince, MarkRead, ReadMark, may_mark,
 };
 use crate::model::event::{EventFilter, EventKind, JournalRange};
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice, Sharing, Trust};
 use crate::model::search::MemoryFilter;
+use crate::prompt::headlines::listed_headline;
 use crate::store::Transaction;
 use crate::verbs::ops::write_once::WriteScope;
 
@@ -166,7 +167,7 @@ fn journal_changes(
     let memories = tx.memories_of(sight, &about)?;
     let says: BTreeMap<MemoryId, String> = (memories.iter())
         .filter(|memory| memory.deleted_at.is_none())
-        .filter_map(|memory| Some((memory.id, visible_beginning(memory)?)))
+        .filter_map(|memory| Some((memory.id, listed_headline(memory)?)))
         .collect();
     let ids: Vec<String> = says.keys().map(ToString::to_string).collect();
     let handles = longer_handles(tx, sight, &ids)?;

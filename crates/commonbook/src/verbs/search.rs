@@ -2,7 +2,7 @@
 
 pub(super) mod slots;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
@@ -11,7 +11,6 @@ use super::case::unknown_case;
 use super::ops::heirs::show_all;
 use super::ops::past::in_words_of;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
 use crate::base::limits;
 use crate::base::page::{self, PageCursor};
 use crate::index::{SearchBudget, SearchWork};
@@ -105,7 +104,7 @@ impl Commonbook {
         Ok((SearchResponse { hits, total, next, workspaces, notice }, work))
     }
 
-    /// The answer to a search as text for the caller. Its handles are long enough to delete by.
+    /// The answer to a search as text for the caller.
     ///
     /// # Errors
     /// `unavailable` if the store cannot be read.
@@ -113,15 +112,9 @@ impl Commonbook {
         let ids: Vec<String> = found.hits.iter().map(|hit| hit.memory.id.to_string()).collect();
         let sight = Sight::reading(caller)?;
         let longer = self.store.read(|tx| longer_handles(tx, &sight, &ids))?;
-        let handles = ids.into_iter().map(|id| {
-            let letters = longer.get(&id).map_or(0, String::len).max(DELETION_HANDLE_CHARS_MIN);
-            let handle = handle_of_length(&id, letters).to_owned();
-            (id, handle)
-        });
-        let handles: HashMap<String, String> = handles.collect();
         let now = self.clock.now();
         let fence = self.fence(caller)?;
-        Ok(hits_text(found, &caller.workspace, &handles, &fence, now))
+        Ok(hits_text(found, &caller.workspace, &longer, &fence, now))
     }
 
     /// The hits of the index in this sight, for a query without a case.

@@ -14,7 +14,7 @@ use super::ops::forgotten::admit_memory;
 use super::ops::write_once::WriteScope;
 use super::retraction::RETRACTION_FIELDS;
 use crate::base::error::{Error, Result};
-use crate::base::id::{DELETION_HANDLE_CHARS_MIN, MemoryId, OperationId, handle_of_length};
+use crate::base::id::{self, MemoryId, OperationId};
 use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::bulk::{BulkResult, UndoOperation};
 use crate::model::caller::Caller;
@@ -169,7 +169,7 @@ fn undo_change(
 
 /// Refuses a change that nothing takes back.
 fn refuse_final(event: &Event) -> Result<()> {
-    let subject = handle_of_length(&event.subject, DELETION_HANDLE_CHARS_MIN);
+    let subject = id::handle(&event.subject);
     match event.kind {
         EventKind::MemoryPurged | EventKind::MemoryForgotten => Err(Error::conflict(
             "your last change removed a memory for good, and nothing brings it back",
@@ -198,7 +198,7 @@ impl Undo<'_> {
     ) -> Result<StoredMemory> {
         let Self { scope: WriteScope { caller, now, .. }, sight, until, spans } = *self;
         let EventSpan { first, last } = span;
-        let handle = handle_of_length(&id.to_string(), DELETION_HANDLE_CHARS_MIN).to_owned();
+        let handle = id::handle(&id.to_string()).to_owned();
         let gone = || Error::conflict(format!("memory {handle} is gone since your last change"));
         let present = tx.memory(sight, id)?.ok_or_else(gone)?;
         access::may_change(caller, &present)?;
@@ -302,7 +302,7 @@ fn undone_text(events: &[Event], items: &[Memory]) -> String {
     let subject = match items {
         [memory] => {
             let id = memory.id.to_string();
-            format!("memory {}", handle_of_length(&id, DELETION_HANDLE_CHARS_MIN))
+            format!("memory {}", id::handle(&id))
         }
         _ => format!("{} memories", items.len()),
     };

@@ -314,7 +314,7 @@ fn what_has_changed_since_is_told_at_acceptance() {
     let text = world.taken("bob", handoff.id);
     let has = |part: &str| assert!(text.contains(part), "{part}: {text}");
     let lacks = |part: &str| assert!(!text.contains(part), "{part}: {text}");
-    let end = |memory: &Memory| memory.id.to_string()[memory.id.to_string().len() - 6..].to_owned();
+    let end = |memory: &Memory| memory.id.to_string()[memory.id.to_string().len() - 8..].to_owned();
     has(&format!("#{} of ann is superseded since by #{}", end(&gate), end(&successor)));
     has("The gate is painted blue");
     lacks("The gate is red");

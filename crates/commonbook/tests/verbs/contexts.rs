@@ -97,7 +97,7 @@ fn context_items_are_in_order_with_author_and_id() {
         "> User profile: Their name is Ada.",
         "> Current task context:",
         "entry 2: The loader fails on empty files.",
-        &format!("#{} research, 21 Nov", handle(&fact.id.to_string())),
+        &format!("#{} research, 09:00 > The loader", handle(&fact.id.to_string())),
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -415,6 +415,7 @@ fn a_context_names_by_headlines_what_does_not_stand_out() {
     let gate = world.save("bob", "Once more: the river gate jams when the tide is low");
     let titled = json!({"text": "It was the valve all along.", "title": "Why the gate leaked"});
     let titled = world.kept("bob", titled);
+    world.save_private("ann", "my own gate at the river is the one past the quay");
     for number in 0..30 {
         world.save("bob", &format!("The river boat number {number} has a crew of its own"));
     }
@@ -427,13 +428,22 @@ fn a_context_names_by_headlines_what_does_not_stand_out() {
     assert!(named(&gate) && named(&titled), "{}", context.text);
     assert!(context.text.contains("> the river gate jams when"), "{}", context.text);
     assert!(context.text.contains("> Why the gate leaked\n"), "{}", context.text);
-    assert!(context.text.contains("-- Headlines of 32 memories: open"), "{}", context.text);
+    assert!(context.text.contains(" private > my own gate"), "{}", context.text);
+    assert!(context.text.contains("-- Headlines of 33 memories: open"), "{}", context.text);
     assert!(context.tokens <= 250, "{} tokens", context.tokens);
     assert!(world.explained("ann", &context, true).replay.unwrap().same);
     // A reader that can open nothing gets the first five in full.
     let unopened = world.context(&caller("ann"), json!({"task": task, "open": false}));
     assert_eq!((unopened.items.len(), unopened.headlines.len()), (5, 10));
+    assert!(unopened.text.contains("memories; `commonbook show A B C` opens them:"));
     assert!(world.explained("ann", &unopened, true).replay.unwrap().same);
+    // The command line has no tools.
+    let typed = Caller { by_command: true, ..caller("ann") };
+    let typed = world.context(&typed, json!({"task": task}));
+    assert!(typed.text.contains("begin (`commonbook show A B C`); search"), "{}", typed.text);
+    assert!(!typed.text.contains("get_memory"), "{}", typed.text);
+    assert!(typed.tokens <= 255, "{} tokens", typed.tokens);
+    assert!(world.explained("ann", &typed, true).replay.unwrap().same);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Cursors: changes since an agent last looked, returned once and completely.
 
 use commonbook::base::error::ErrorKind;
+use commonbook::base::id::handle;
 use commonbook::model::cursor::{ChangesResponse, ReadMark};
 use commonbook::model::event::EventKind;
 use serde_json::{Value, json};
@@ -75,7 +76,13 @@ fn changes_by_others_are_returned_once_with_the_number_left() {
     let long = world.save("ann", &"long ".repeat(200));
     let response = world.since("bob", json!({}));
     assert_eq!(response.changes[0].event.subject, long.id.to_string());
-    assert!(says(&response)[0].ends_with('…') && says(&response)[0].chars().count() < 300);
+    assert_eq!(says(&response), [vec!["long"; 16].join(" ")], "a change has a headline");
+    world.save("ann", "## Note\n\n- **Root cause:** the cache is keyed by time");
+    let private = world.save_private("bob", "Once more: the depot shuts at six.");
+    let own = world.since("bob", json!({"own": true, "after": response.through}));
+    let depot = "private > the depot shuts at six.";
+    assert_eq!(says(&own), ["Root cause: the cache is keyed by time", depot]);
+    assert_eq!(own.changes[1].handle.as_deref(), Some(handle(&private.id.to_string())));
 }
 
 #[test]

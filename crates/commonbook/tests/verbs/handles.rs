@@ -1,7 +1,7 @@
 //! Handles: the ends of ids in requests, looked up among what the caller sees.
 
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, handle};
+use commonbook::base::id::{DELETION_HANDLE_CHARS_MIN, HANDLE_CHARS_MIN, handle};
 use commonbook::base::input;
 use commonbook::model::caller::Caller;
 use commonbook::model::case::AppendEntries;
@@ -10,6 +10,7 @@ use commonbook::model::import;
 use commonbook::model::memory::{DeleteMemory, GetMemory, ListMemories, Memory};
 use commonbook::model::origin::TextOrigin;
 use commonbook::prompt::context::GetContext;
+use commonbook::prompt::near::{near_line, near_notes};
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};
@@ -76,7 +77,7 @@ fn a_handle_of_several_is_a_conflict_that_names_them() {
 fn every_field_of_a_request_takes_handles_and_a_deletion_a_longer_one() {
     let world = World::new();
     let memory = world.save("ann", "one").id.to_string();
-    let (ann, short) = (caller("ann"), handle(&memory));
+    let (ann, short) = (caller("ann"), &memory[memory.len() - HANDLE_CHARS_MIN..]);
     let mut entries =
         json!({"key": "k", "entries": [{"summary": "x", "supersedes": ["zz", short]}]});
     world.book.resolve_handles(&ann, &input::schema::<AppendEntries>(), &mut entries).unwrap();
@@ -111,7 +112,7 @@ fn texts_show_handles_that_resolve_to_one_thing_for_their_reader() {
         text.lines().filter_map(|line| line.strip_prefix('#')?.split(' ').next()).collect();
     assert!(!shown.is_empty(), "{text}");
     for handle in shown {
-        assert!(handle.len() > 6, "{text}");
+        assert!(handle.len() > DELETION_HANDLE_CHARS_MIN, "{text}");
         let id = resolve(&world, &caller("bob"), handle).unwrap();
         assert!([first.id.to_string(), other.clone()].contains(&id), "{id}");
     }
@@ -182,4 +183,24 @@ fn a_handle_names_a_session_and_an_unknown_session_of_ours_is_refused() {
     let line = import::parse(imported.to_string().as_bytes(), TextOrigin::ThisHome).unwrap();
     assert!(world.book.import_lines(&ann, None, vec![line]).unwrap()[0].is_ok());
     world.book.resolve_handles(&ann, &schema, &mut list).unwrap();
+}
+
+#[test]
+fn a_memory_has_one_handle_in_every_text() {
+    let world = World::new();
+    let gate = world.save("ann", "The gate opens at noon on Fridays.");
+    let short = format!("#{}", handle(&gate.id.to_string()));
+    assert_eq!(short.len(), 1 + DELETION_HANDLE_CHARS_MIN);
+    let bob = caller("bob");
+    let ask: GetContext =
+        request(json!({"task": "When does the gate open on Fridays?", "threshold": 0.1}));
+    let context = world.book.get_context(&bob, &ask).unwrap().text;
+    let hits = world.book.search_text(&bob, world.search("bob", "gate Fridays")).unwrap();
+    for text in [context, hits] {
+        assert!(text.contains(&format!("{short} ")), "{short}: {text}");
+    }
+    let save = request(json!({"text": "The gate opens at ten on Fridays."}));
+    let saved = world.book.save_memory(&bob, &save).unwrap().memory;
+    let near = near_notes(&saved, std::slice::from_ref(&gate));
+    assert!(near_line(&near[0]).starts_with(&format!("{short} ann: ")), "{near:?}");
 }

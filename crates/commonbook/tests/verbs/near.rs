@@ -247,7 +247,10 @@ fn what_was_said_to_repeat_is_merged_by_those_who_may_change_both() {
         json!({"text": "After a renewal somebody reloads the proxy.", "repeats": [long.id]});
     let of_bob = world.save_beside("bob", of_bob).memory;
     assert_eq!(world.consolidated("bob", json!({})).merged, 0);
-    assert_eq!(world.consolidated("ann", json!({"dry_run": true})).merged, 1);
+    let planned = world.consolidated("ann", json!({"dry_run": true}));
+    let reasons: Vec<&str> = planned.items.iter().map(|item| item.reason.as_str()).collect();
+    assert_eq!(planned.merged, 1);
+    assert!(reasons.contains(&"ann said that both say the same"), "{reasons:?}");
     let changed = json!({"text": "The proxy of the portal is reloaded by a timer."});
     world.update_with("ann", &long, changed).unwrap();
     assert_eq!(world.consolidated("ann", json!({})).merged, 0, "it was said of another text");

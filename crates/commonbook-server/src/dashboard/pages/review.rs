@@ -38,7 +38,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         (entity_reviews(request)?)
         section aria-label="Consolidate" {
             h2 { "Consolidate" }
-            p { "Merges what says the same, archives what nobody needs. "
+            p { "Merges memories with the same text and those said to repeat each other, archives what nobody needs. "
                 a href=(request.here_with(&[("consolidate", Some("true"))])) { "Show what would change" } }
         }
         (certificates(request)?)
@@ -264,7 +264,7 @@ fn consolidation(request: &PageRequest) -> Result<PageContent> {
             dt { "Entities joined" } dd { (preview.entities) }
         }
         @if preview.items.is_empty() {
-            (empty_list("Nothing would change.", "Duplicates, superseded and expired memories, and those that nobody found for long would appear here."))
+            (empty_list("Nothing would change.", "Memories with the same text or said to repeat each other, superseded and expired ones, and those that nobody found for long would appear here."))
         } @else {
             ul class="plain" {
                 @for item in &preview.items { li { (summary_of(item)) } }

@@ -1,4 +1,4 @@
-//! Duplicates: two memories that say the same, and the one memory that they become.
+//! Duplicates: two memories with the same text, and the one memory that they become.
 
 use std::collections::BTreeSet;
 
@@ -43,16 +43,15 @@ pub fn may_stand_for_both(a: &Memory, b: &Memory) -> bool {
         && metadata_fits(a, b)
 }
 
-/// Whether two memories say the same, so that one can stand for both.
-///
-/// The texts decide, by the comparison that finds contradictions: another number, date, name or a
-/// denial is never the same. The title and the topics must fit too.
+/// Whether two memories have the same text, so that one can stand for both: another word, number or unit is
+/// never the same. The title and the topics must fit too. What says the same in other words merges only if
+/// it was said to.
 #[must_use]
 pub fn are_duplicates(a: &Memory, b: &Memory) -> bool {
     may_stand_for_both(a, b)
         && title_words(a) == title_words(b)
         && names_same_times(a, b)
-        && MemoryStatements::of(a).says_same_as(&MemoryStatements::of(b))
+        && MemoryStatements::of(a).has_text_of(&MemoryStatements::of(b))
 }
 
 fn title_words(memory: &Memory) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The plan of a consolidation: which memories merge, which are archived, in which order.
 //!
+//! Memories merge that have the same text, and those of which an agent said that they say the same.
 //! The planner reads each memory once and remembers little of it. Memories that share a key of what
 //! they say form a block; only within a block two memories are compared, each with a bounded number
 //! of others. So the work grows with the memories, not with their pairs.
@@ -14,6 +15,7 @@ use super::{ConsolidationAction, ConsolidationItem};
 use crate::base::hash;
 use crate::base::id::{EntityId, MemoryId, SessionId};
 use crate::model::access::StoredMemory;
+use crate::model::agent::Agent;
 use crate::model::contradiction::{MemoryStatements, RepeatedPair, pair_texts};
 use crate::model::memory::{Importance, Memory, Sharing};
 
@@ -47,15 +49,34 @@ pub struct PlannedEntity {
     pub version: u64,
 }
 
+/// A memory that another one supersedes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedMerge {
+    /// The memory.
+    pub memory: PlannedMemory,
+    /// The agent that said that both say the same; `None` if they have the same text.
+    pub said_by: Option<Agent>,
+}
+
+impl PlannedMerge {
+    /// Why it is merged.
+    fn reason(&self) -> String {
+        match &self.said_by {
+            None => "both have the same text".to_owned(),
+            Some(agent) => format!("{agent} said that both say the same"),
+        }
+    }
+}
+
 /// A step of a plan: what changes in one transaction or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanStep {
-    /// Memories that say the same become one.
+    /// Memories with the same text, or said to say the same, become one.
     Merge {
         /// The memory that stays.
         kept: PlannedMemory,
         /// Those that it supersedes.
-        merged: Vec<PlannedMemory>,
+        merged: Vec<PlannedMerge>,
     },
     /// A memory is archived.
     Archive {
@@ -165,9 +186,8 @@ impl PlanStep {
                     _ => format!("it also stands for {count} others"),
                 };
                 let keep = item(ConsolidationAction::Keep, kept.id, None, reason);
-                let gone = merged.iter().map(|memory| {
-                    let reason = "both say the same".to_owned();
-                    item(ConsolidationAction::Merge, memory.id, Some(kept.id), reason)
+                let gone = merged.iter().map(|gone| {
+                    item(ConsolidationAction::Merge, gone.memory.id, Some(kept.id), gone.reason())
                 });
                 std::iter::once(keep).chain(gone).collect()
             }
@@ -196,7 +216,7 @@ impl PlanStep {
         let of = |memory: &PlannedMemory| format!("{}@{}", memory.id, memory.revision);
         match self {
             Self::Merge { kept, merged } => {
-                let merged: Vec<String> = merged.iter().map(of).collect();
+                let merged: Vec<String> = merged.iter().map(|gone| of(&gone.memory)).collect();
                 format!("merge {} < {}\n", of(kept), merged.join(" "))
             }
             Self::Archive { memory, cause } => format!("archive {} {cause:?}\n", of(memory)),
@@ -251,6 +271,8 @@ struct Candidate {
     rank: (u64, Importance, bool, Reverse<(Timestamp, MemoryId)>),
     /// What it is merged into.
     leader: Option<u32>,
+    /// The agent that said so; `None` if both have the same text.
+    said_by: Option<Agent>,
     followers: Vec<u32>,
     unread: bool,
 }
@@ -314,6 +336,7 @@ impl ConsolidationPlanner {
                 Reverse((memory.recorded_at, memory.id)),
             ),
             leader: None,
+            said_by: None,
             followers: Vec::new(),
             unread: cause.is_some(),
         });
@@ -331,13 +354,13 @@ impl ConsolidationPlanner {
         }
     }
 
-    /// Whether one of the two stands for both: by their texts, or because it was said.
-    fn are_same(&self, a: &Memory, b: &Memory) -> bool {
-        let is_said = || {
-            let said = self.repeated.get(&pair_texts(a, b).0);
-            said.is_some_and(|said| said.holds_for(a, b)) && may_stand_for_both(a, b)
-        };
-        are_duplicates(a, b) || is_said()
+    /// Why one of the two stands for both, if it does: their text, or the agent that said so.
+    fn cause(&self, a: &Memory, b: &Memory) -> Option<Option<Agent>> {
+        if are_duplicates(a, b) {
+            return Some(None);
+        }
+        let said = self.repeated.get(&pair_texts(a, b).0)?;
+        (said.holds_for(a, b) && may_stand_for_both(a, b)).then(|| Some(said.said_by.clone()))
     }
 
     /// The memories that may say the same, block by block, the best of each block first. The caller
@@ -374,11 +397,13 @@ impl ConsolidationPlanner {
                 let has_room = candidate.leader.is_none()
                     && candidate.followers.len() < MERGED_INTO_MAX
                     && candidate.planned.revision == other.revision;
-                (has_room && self.are_same(other, &memory)).then_some(leader)
+                let cause = has_room.then(|| self.cause(other, &memory)).flatten()?;
+                Some((leader, cause))
             });
             match leader {
-                Some(leader) => {
+                Some((leader, said_by)) => {
                     self.candidates[number as usize].leader = Some(leader);
+                    self.candidates[number as usize].said_by = said_by;
                     self.candidates[leader as usize].followers.push(number);
                 }
                 None => {
@@ -403,7 +428,10 @@ impl ConsolidationPlanner {
         let mut steps = Vec::new();
         for candidate in &candidates {
             if !candidate.followers.is_empty() {
-                let of = |number: &u32| candidates[*number as usize].planned;
+                let of = |number: &u32| {
+                    let Candidate { planned, said_by, .. } = &candidates[*number as usize];
+                    PlannedMerge { memory: *planned, said_by: said_by.clone() }
+                };
                 let merged = candidate.followers.iter().map(of).collect();
                 steps.push(PlanStep::Merge { kept: candidate.planned, merged });
             } else if candidate.leader.is_none() && candidate.unread {

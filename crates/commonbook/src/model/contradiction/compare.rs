@@ -14,7 +14,7 @@ use crate::model::memory::{Memory, Sharing};
 use commonbook_text::claims::clause::{self, Statements};
 use commonbook_text::claims::compare::{
     ClaimContext, ClaimDifference, TextRelation, carrying_words, claim_keys, compare_statements,
-    differences, leaves_open,
+    differences, leaves_open, written_words,
 };
 use commonbook_text::claims::vocabulary::{CORRECTION_WORDS, ENVIRONMENTS};
 use commonbook_text::terms;
@@ -88,6 +88,14 @@ fn wording(text: &str) -> String {
     match text.len() <= WORDING_BYTES_MAX {
         true => carrying_words(text).collect::<Vec<_>>().join(" "),
         false => text.to_owned(),
+    }
+}
+
+/// Whether two texts have the same words, as they are written.
+fn is_same_text(a: &str, b: &str) -> bool {
+    match a.len().max(b.len()) <= WORDING_BYTES_MAX {
+        true => written_words(a).eq(written_words(b)),
+        false => a == b,
     }
 }
 
@@ -212,19 +220,19 @@ impl<'m> MemoryStatements<'m> {
         }
     }
 
-    /// Whether both say the same of the same thing. What two authors say is the same only if their
-    /// claims are: "I prefer tabs" is about its author.
+    /// Whether both have the same text about the same thing: it differs at most in case, articles, marks
+    /// and stops. Of two authors the claims must be the same, too: "I prefer tabs" is about its author.
     #[must_use]
-    pub fn says_same_as(&self, other: &Self) -> bool {
+    pub fn has_text_of(&self, other: &Self) -> bool {
         let one_author = self.memory.owner == other.memory.owner;
-        let same_wording = || wording(&self.memory.text) == wording(&other.memory.text);
         let same_claims = || {
             let context = self.context(other);
             compare_statements(&self.statements, &other.statements, context) == TextRelation::Same
         };
         self.is_about_the_same(other)
             && !self.has_other_topics(other)
-            && ((one_author && same_wording()) || same_claims())
+            && is_same_text(&self.memory.text, &other.memory.text)
+            && (one_author || same_claims())
     }
 
     fn context(&self, newer: &Self) -> ClaimContext {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Memory, MemoryType};
-use crate::base::id::{DELETION_HANDLE_CHARS_MIN, handle_of_length};
+use crate::base::id::handle;
 use crate::base::key::CaseKey;
 use crate::base::limits;
 use crate::base::page::PageCursor;
@@ -104,7 +104,7 @@ pub fn state_differences(before: &Memory, after: &Memory) -> Vec<String> {
     note(is_deleted(before), is_deleted(after), "deleted".to_owned(), "restored");
     let heir = after.superseded_by.map(|heir| {
         let heir = heir.to_string();
-        format!(" by {}", handle_of_length(&heir, DELETION_HANDLE_CHARS_MIN))
+        format!(" by {}", handle(&heir))
     });
     let superseded = format!("superseded{}", heir.unwrap_or_default());
     let is_superseded = |memory: &Memory| memory.superseded_by.is_some();

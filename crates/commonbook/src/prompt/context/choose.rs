@@ -126,6 +126,8 @@ pub struct ContextCandidate {
     pub place: usize,
     /// Its headline; empty for what has none.
     pub headline: String,
+    /// What its headline says besides author and day.
+    pub headline_notes: Vec<String>,
     /// Whether an earlier text of the session has its headline at this revision.
     pub headline_repeated: bool,
     /// Whether the caller wrote it; of two that say the same, the caller's own is included.
@@ -155,6 +157,7 @@ impl ContextCandidate {
             score: None,
             place: 0,
             headline: String::new(),
+            headline_notes: Vec::new(),
             headline_repeated: false,
             own: false,
             quarantined: false,
@@ -176,6 +179,8 @@ pub struct ContextSettings {
     /// The first of what the search found that come in full whatever their relevance: for a reader
     /// that can open nothing.
     pub full_first: usize,
+    /// Whether the reader opens headlines with a command, since it has no tools.
+    pub by_command: bool,
     /// What the text names by headlines.
     pub headlines: HeadlineSettings,
     /// At most this many memories and entries in full; a handoff and the standing memory do not count.
@@ -192,6 +197,7 @@ impl Default for ContextSettings {
             auto_inject: true,
             threshold: limits::RELEVANCE_FULL,
             full_first: 0,
+            by_command: false,
             headlines: HeadlineSettings::TASK,
             maximum: limits::CONTEXT_MAXIMUM,
             unread: limits::CONTEXT_UNREAD,

@@ -11,8 +11,8 @@ use crate::model::case::{Case, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::Handoff;
 use crate::model::memory::{Memory, RetractionNotice};
+use crate::prompt::headlines::headline_notes;
 use crate::prompt::item::PromptItem;
-use commonbook_text::headline::headline;
 use commonbook_text::sanitize::shown_name;
 
 /// The handoffs that wait for an agent.
@@ -73,8 +73,12 @@ impl CandidateBuilder<'_> {
             }
             _ => self.templates.tell(kind, &memory.text),
         };
-        let headline = headline(memory.title.as_deref().unwrap_or(&memory.text));
-        ContextCandidate { headline, ..self.candidate(source, memory, kind, sentences, score) }
+        let (headline, headline_notes) = (memory.headline(), headline_notes(memory));
+        ContextCandidate {
+            headline,
+            headline_notes,
+            ..self.candidate(source, memory, kind, sentences, score)
+        }
     }
 
     /// An entry of a case that the agent has not read.

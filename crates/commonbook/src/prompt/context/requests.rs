@@ -96,7 +96,14 @@ impl GetContext {
         let full_first = if self.open == Some(false) { limits::UNOPENED_MEMORIES } else { 0 };
         Ok(ContextOptions {
             task,
-            settings: ContextSettings { budget, maximum, threshold, full_first, ..settings },
+            settings: ContextSettings {
+                budget,
+                maximum,
+                threshold,
+                full_first,
+                by_command: settings.by_command || full_first > 0,
+                ..settings
+            },
         })
     }
 

@@ -105,7 +105,7 @@ mod tests {
         assert_eq!((item.kind.as_str(), item.author.as_str()), ("decision", "claude/qa"));
         assert_eq!(
             (item.text.as_str(), item.handle.as_str()),
-            ("Use an index.\nOn name.", "pqa7xw")
+            ("Use an index.\nOn name.", "7ppqa7xw")
         );
         let brief = sections_of("\nTask\n> Validate\n\nNext steps\n> - Measure\n> - Report\n");
         let expected = [("Task", "Validate\n"), ("Next steps", "- Measure\n- Report\n")];

@@ -62,8 +62,9 @@ fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> MemoryOffer
         came_with: None,
     };
     let item = PromptItem::new(id, "semantic", author, since, text.to_owned());
-    let summary = MemorySummary { id, item, summary: None, title: None };
-    MemoryOffer { candidate, summary, received_by: None }
+    let headline = HeadlineItem { words: text.to_owned(), item: item.clone() };
+    let summary = MemorySummary { id, item, summary: None };
+    MemoryOffer { candidate, summary, headline, received_by: None }
 }
 
 fn entity(ids: &CountingIds, value: &str, context: &str) -> EntityOffer {

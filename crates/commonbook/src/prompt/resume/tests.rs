@@ -12,7 +12,7 @@ use crate::model::memory::MemoryChangeKind;
 fn memory(ids: &CountingIds, author: &str, text: &str) -> MemorySummary {
     let id = MemoryId::new(ids, at(0));
     let item = PromptItem::new(id, "decision", author, at(0), text.to_owned());
-    MemorySummary { id, item, summary: None, title: None }
+    MemorySummary { id, item, summary: None }
 }
 
 fn entity(ids: &CountingIds, author: &str, value: &str) -> EntitySummary {
@@ -116,7 +116,7 @@ fn a_session_is_resumed_with_all_its_parts() {
          #{older_handle} analyst, 15 Jan, decision\n> Slow.\n\
          #{newer_handle} developer, 15 Jan, decision\n> Joined.\n\
          </commonbook-000000000007>",
-        short_id(&checkpoint.id.to_string())
+        handle(&checkpoint.id.to_string())
     );
     assert_eq!(found.text, expected);
     let meta = &found.metadata;
@@ -252,8 +252,8 @@ fn what_changed_since_the_checkpoint_is_marked() {
     for part in [
         "decision\n> kept\n".to_owned(),
         "decision, corrected since\n> before\n".to_owned(),
-        format!("decision, superseded since by #{}\n> old\n", short_id(&heir)),
-        format!("-- Deleted after the checkpoint\n-- #{} of ann, 2027-01-15\n", short_id(&gone)),
+        format!("decision, superseded since by #{}\n> old\n", handle(&heir)),
+        format!("-- Deleted after the checkpoint\n-- #{} of ann, 2027-01-15\n", handle(&gone)),
         "tool, stated after the checkpoint\n> PostgreSQL\n".to_owned(),
         "to qa, pending, later than the checkpoint\n> Validate\n".to_owned(),
         "-- ann to bob: completed, since the checkpoint,".to_owned(),

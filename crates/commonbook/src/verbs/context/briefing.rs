@@ -102,7 +102,7 @@ impl Commonbook {
     pub fn get_briefing(&self, caller: &Caller, request: &GetBriefing) -> Result<Briefing> {
         let caller = access::hook_caller(caller).for_user(request.user_id.as_deref())?;
         let sight = Sight::reading(&caller)?;
-        let options = briefing_options(request, self.preferences.settings(&caller.agent))?;
+        let options = briefing_options(request, self.context_settings(&caller))?;
         if !options.settings.auto_inject {
             return Ok(Briefing::of(caller.agent, &[], Vec::new(), Vec::new(), Vec::new()));
         }

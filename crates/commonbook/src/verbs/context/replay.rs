@@ -207,6 +207,7 @@ fn receipt_settings(receipt: &ContextReceipt) -> ContextSettings {
             _ => HeadlineSettings::TASK,
         },
         full_first: usize::try_from(receipt.full_first).unwrap_or(usize::MAX),
+        by_command: receipt.by_command,
         threshold: receipt.threshold,
         maximum: receipt.maximum,
         budget: receipt.budget,

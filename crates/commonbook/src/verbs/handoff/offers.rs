@@ -26,6 +26,7 @@ use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::SessionStatus;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
+use crate::prompt::headlines::HeadlineItem;
 use crate::prompt::item::{EntitySummary, MemorySummary};
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
@@ -464,7 +465,8 @@ impl OfferPool {
                 came_with: offered.inherited.map(|(score, _)| score),
             };
             let received_by = offered.inherited.map(|(_, by)| by);
-            MemoryOffer { candidate, summary: MemorySummary::of(&memory), received_by }
+            let headline = HeadlineItem::of_memory(&memory);
+            MemoryOffer { candidate, summary: MemorySummary::of(&memory), headline, received_by }
         };
         let memories = self.0.into_iter().map(offer).collect();
         Ok(HandoffOffers { memories, entities, task, about_others, ..HandoffOffers::default() })

@@ -59,7 +59,7 @@ pub(super) fn choose(
     let chosen: Vec<usize> = places.into_iter().map(|place| fitting[place]).collect();
     let items: Vec<HeadlineItem> =
         chosen.iter().map(|index| headline_of(&merged[*index].candidate)).collect();
-    let heading = heading(query.memories, settings.full_first == 0);
+    let heading = heading(query.memories, settings);
     let section = headline_section(&heading, &items, tokens.min(room.left()), query.now);
     for (index, entry) in chosen.iter().zip(&section.entries) {
         let outcome = &mut merged[*index];
@@ -73,9 +73,9 @@ pub(super) fn choose(
     section
 }
 
-/// A candidate with its headline: its handle, author and day stand before the words.
+/// A candidate with its headline: its handle, author, day and notes stand before the words.
 fn headline_of(candidate: &ContextCandidate) -> HeadlineItem {
-    let item = PromptItem { notes: Vec::new(), ..candidate.item.clone() };
+    let item = PromptItem { notes: candidate.headline_notes.clone(), ..candidate.item.clone() };
     HeadlineItem { item, words: candidate.headline.clone() }
 }
 
@@ -96,14 +96,17 @@ fn keys(outcome: &CandidateOutcome) -> [String; 2] {
     [id_key(&outcome.candidate.item.id), outcome.text_key.clone()]
 }
 
-/// The line above the headlines.
-fn heading(memories: u64, can_open: bool) -> String {
+/// The line above the headlines, which says how this reader opens them.
+fn heading(memories: u64, settings: &ContextSettings) -> String {
     let count = if memories == 0 { String::new() } else { format!(" of {memories} memories") };
-    match can_open {
-        true => format!(
-            "Headlines{count}: open what may matter before you begin (get_memory, several handles); search \
-             in your own words for more."
-        ),
-        false => format!("Headlines{count}:"),
+    if settings.full_first > 0 {
+        return format!("Headlines{count}; `commonbook show A B C` opens them:");
     }
+    let (open, search) = match settings.by_command {
+        true => {
+            ("`commonbook show A B C`", "search in your own words for more (`commonbook search`).")
+        }
+        false => ("get_memory, several handles", "search in your own words for more."),
+    };
+    format!("Headlines{count}: open what may matter before you begin ({open}); {search}")
 }

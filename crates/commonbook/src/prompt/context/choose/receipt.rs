@@ -52,6 +52,9 @@ pub struct ContextReceipt {
     /// The first of what the search found that are in full whatever their relevance.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub full_first: u64,
+    /// Whether the reader has no tools, and opens headlines with a command.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_command: bool,
     /// The memories that the reader could search; 0 if nobody counted them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub memories: u64,
@@ -189,6 +192,7 @@ impl ContextReceipt {
             session: None,
             threshold: 0.0,
             full_first: 0,
+            by_command: false,
             memories: 0,
             maximum: candidates.len(),
             budget,
@@ -284,6 +288,7 @@ pub(super) fn of(
         session: None,
         threshold: settings.threshold,
         full_first: settings.full_first as u64,
+        by_command: settings.by_command,
         memories: query.memories,
         maximum: settings.maximum,
         budget: settings.budget,

@@ -332,7 +332,7 @@ fn what_does_not_stand_out_is_named_by_its_headline() {
     let expected = [
         "-- Headlines of 191 memories: open what may matter before you begin (get_memory, several handles); \
          search in your own words for more.",
-        "#nearer \"author-of-nearer\", 21 Nov > headline of nearer",
+        "#nearer \"author-of-nearer\", 10:00 > headline of nearer",
         "#near \"author-of-near\" > headline of near",
         "#n \"author-of-n\" > news",
         "</commonbook-000000000007>",
