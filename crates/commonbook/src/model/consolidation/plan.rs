@@ -54,16 +54,24 @@ pub struct PlannedEntity {
 pub struct PlannedMerge {
     /// The memory.
     pub memory: PlannedMemory,
-    /// The agent that said that both say the same; `None` if they have the same text.
-    pub said_by: Option<Agent>,
+    /// Why it merges.
+    pub cause: MergeCause,
 }
 
-impl PlannedMerge {
-    /// Why it is merged.
+/// Why two memories merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeCause {
+    /// They have the same text.
+    SameText,
+    /// This agent said that they say the same.
+    Said(Agent),
+}
+
+impl MergeCause {
     fn reason(&self) -> String {
-        match &self.said_by {
-            None => "both have the same text".to_owned(),
-            Some(agent) => format!("{agent} said that both say the same"),
+        match self {
+            Self::SameText => "both have the same text".to_owned(),
+            Self::Said(agent) => format!("{agent} said that both say the same"),
         }
     }
 }
@@ -187,7 +195,12 @@ impl PlanStep {
                 };
                 let keep = item(ConsolidationAction::Keep, kept.id, None, reason);
                 let gone = merged.iter().map(|gone| {
-                    item(ConsolidationAction::Merge, gone.memory.id, Some(kept.id), gone.reason())
+                    item(
+                        ConsolidationAction::Merge,
+                        gone.memory.id,
+                        Some(kept.id),
+                        gone.cause.reason(),
+                    )
                 });
                 std::iter::once(keep).chain(gone).collect()
             }
@@ -269,10 +282,8 @@ struct Candidate {
     /// The better of two duplicates stays: the more read one, then the more important, then the one
     /// with a summary, then the older.
     rank: (u64, Importance, bool, Reverse<(Timestamp, MemoryId)>),
-    /// What it is merged into.
-    leader: Option<u32>,
-    /// The agent that said so; `None` if both have the same text.
-    said_by: Option<Agent>,
+    /// What it is merged into, and why.
+    leader: Option<(u32, MergeCause)>,
     followers: Vec<u32>,
     unread: bool,
 }
@@ -336,7 +347,6 @@ impl ConsolidationPlanner {
                 Reverse((memory.recorded_at, memory.id)),
             ),
             leader: None,
-            said_by: None,
             followers: Vec::new(),
             unread: cause.is_some(),
         });
@@ -354,13 +364,14 @@ impl ConsolidationPlanner {
         }
     }
 
-    /// Why one of the two stands for both, if it does: their text, or the agent that said so.
-    fn cause(&self, a: &Memory, b: &Memory) -> Option<Option<Agent>> {
+    /// Why one of the two stands for both, if it does.
+    fn cause(&self, a: &Memory, b: &Memory) -> Option<MergeCause> {
         if are_duplicates(a, b) {
-            return Some(None);
+            return Some(MergeCause::SameText);
         }
         let said = self.repeated.get(&pair_texts(a, b).0)?;
-        (said.holds_for(a, b) && may_stand_for_both(a, b)).then(|| Some(said.said_by.clone()))
+        let holds = said.holds_for(a, b) && may_stand_for_both(a, b);
+        holds.then(|| MergeCause::Said(said.said_by.clone()))
     }
 
     /// The memories that may say the same, block by block, the best of each block first. The caller
@@ -401,9 +412,8 @@ impl ConsolidationPlanner {
                 Some((leader, cause))
             });
             match leader {
-                Some((leader, said_by)) => {
-                    self.candidates[number as usize].leader = Some(leader);
-                    self.candidates[number as usize].said_by = said_by;
+                Some((leader, cause)) => {
+                    self.candidates[number as usize].leader = Some((leader, cause));
                     self.candidates[leader as usize].followers.push(number);
                 }
                 None => {
@@ -429,10 +439,11 @@ impl ConsolidationPlanner {
         for candidate in &candidates {
             if !candidate.followers.is_empty() {
                 let of = |number: &u32| {
-                    let Candidate { planned, said_by, .. } = &candidates[*number as usize];
-                    PlannedMerge { memory: *planned, said_by: said_by.clone() }
+                    let Candidate { planned, leader, .. } = &candidates[*number as usize];
+                    let (_, cause) = leader.clone()?;
+                    Some(PlannedMerge { memory: *planned, cause })
                 };
-                let merged = candidate.followers.iter().map(of).collect();
+                let merged = candidate.followers.iter().filter_map(of).collect();
                 steps.push(PlanStep::Merge { kept: candidate.planned, merged });
             } else if candidate.leader.is_none() && candidate.unread {
                 let (memory, cause) = (candidate.planned, ArchiveCause::Unread);
