@@ -147,6 +147,9 @@ fn route_request(
     mut request: Map<String, Value>,
 ) -> Result<RouteRequest> {
     request.retain(|_, value| !value.is_null());
+    if let Value::Object(read) = verb.call.read(Value::Object(request.clone()), caller.door) {
+        request = read;
+    }
     let key = request.remove(KEY_FIELD).as_ref().map(text);
     let (VerbRoute { method, path }, mut body) = match verb.name {
         // One entry is a list of one.
