@@ -36,7 +36,7 @@ use rmcp::model::{
     SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::call::run_cancellable;
 use crate::caller::{CallerClaims, resolve_caller};
@@ -244,6 +244,8 @@ impl McpDoor {
         let verbose = contract::take_verbose(&mut arguments)?;
         let (arguments, tools) = (Value::Object(arguments), Arc::clone(offers));
         let verb = verb_of_call(tool, &arguments);
+        let is_without = tool.tool_without_arguments == Some(verb.name);
+        let arguments = if is_without { Value::Object(Map::new()) } else { arguments };
         let work = move |book: &Commonbook, caller: &Caller| {
             let response = verb.call.run(book, caller, arguments)?;
             let result = match verbose {

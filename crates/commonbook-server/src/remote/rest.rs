@@ -278,13 +278,8 @@ mod tests {
             ),
             (
                 "search_memory",
-                json!({"query": "a&b é", "limit": 5, "topics": ["x", "y"]}),
-                (
-                    "GET",
-                    "/v1/memories/search?query=a%26b+%C3%A9&limit=5&topics=x&topics=y",
-                    "",
-                    None,
-                ),
+                json!({"query": "a&b é", "k": 5, "topics": ["x", "y"]}),
+                ("GET", "/v1/memories/search?query=a%26b+%C3%A9&k=5&topics=x&topics=y", "", None),
             ),
             (
                 "get_agent",

@@ -177,7 +177,10 @@ impl FieldTypes {
 
 fn typed_value(kind: &str, text: String) -> Value {
     match kind {
-        "array" => Value::Array(list(&text).collect()),
+        "array" => match serde_json::from_str(&text) {
+            Ok(Value::Array(items)) => Value::Array(items),
+            _ => Value::Array(list(&text).collect()),
+        },
         "integer" | "number" | "boolean" | "object" => {
             // A missing field differs from `null`.
             let value = serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_null());

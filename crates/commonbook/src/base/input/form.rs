@@ -184,7 +184,10 @@ impl ObjectForm {
             let Some(value) = fields.get(&other) else { continue };
             let plain = plain_name(&other);
             let lacks = |field: &&str| {
-                self.0.get(*field).is_some_and(|form| form.value.may_hold(value))
+                let several = value.as_str().is_some_and(|text| text.contains(','));
+                // Several topics are no name of one: nothing would be found.
+                !(*field == "topic" && several)
+                    && self.0.get(*field).is_some_and(|form| form.value.may_hold(value))
                     && fields.get(*field).is_none_or(is_nothing)
             };
             let target = self.fields_of(&plain).find(lacks);
@@ -274,6 +277,9 @@ impl ValueForm {
             (Self::Text(TextForm::Id), Value::Array(items)) => items.iter().all(is_id),
             (Self::Text(TextForm::Id), value) => is_id(value),
             (Self::Text(_), Value::Object(_)) => false,
+            (Self::Text(form), Value::Array(items)) => {
+                items.len() == 1 || matches!(form, TextForm::Free)
+            }
             _ => true,
         }
     }
@@ -339,16 +345,23 @@ impl TextForm {
             (Self::Id, Value::Object(mut fields)) if fields["id"].is_string() => {
                 fields.shift_remove("id").unwrap_or_default()
             }
-            (Self::Id, Value::String(text)) => Value::from(text.trim()),
+            (Self::Id, Value::String(text)) => Value::from(without_sign(text.trim())),
             (Self::Choice(choices), Value::String(text)) => {
                 Value::String(choice_in(choices, &text).unwrap_or(text))
             }
-            (Self::Word | Self::Line, Value::Number(number)) if number.is_u64() => {
+            (Self::Choice(_) | Self::Word | Self::Line, Value::Number(number))
+                if number.is_u64() =>
+            {
                 Value::String(number.to_string())
             }
             (_, value) => value,
         }
     }
+}
+
+/// A whole id without the `#` of handles.
+fn without_sign(id: &str) -> &str {
+    id.strip_prefix('#').filter(|rest| rest.contains('_')).unwrap_or(id)
 }
 
 /// The choices of a schema that has nothing else.

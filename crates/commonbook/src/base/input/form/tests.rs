@@ -94,6 +94,8 @@ fn what_is_not_plain_stays() {
             json!({"query": "x", "k": 2.5}),
             json!({"query": "x", "k": "many"}),
             json!({"query": "x", "topic": ["a", "b"]}),
+            json!({"query": "x", "topics": ["a", "b"]}),
+            json!({"query": "x", "tags": "a, b"}),
         ]
         .map(|sent| (sent.clone(), sent)),
     );
@@ -152,6 +154,7 @@ fn an_id_under_another_name_looks_like_one() {
     let id = MemoryId::parse("mem_0000000000000000000000000a").unwrap().to_string();
     check::<UpdateMemory>([
         (json!({"memory": id}), json!({"id": id})),
+        (json!({"id": format!("#{id}")}), json!({"id": id})),
         (json!({"memory": "two words"}), json!({"text": "two words"})),
     ]);
 }
