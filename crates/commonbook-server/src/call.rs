@@ -1,12 +1,12 @@
 //! A verb as every door calls it: JSON in, JSON out, with the schemas of both.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use commonbook::Commonbook;
 use commonbook::base::cancellation::Cancellation;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::input::{self, FieldTypes};
-use commonbook::model::caller::Caller;
+use commonbook::base::input::{self, EmptyText, FieldTypes, RequestForm};
+use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::session::SessionUse;
 use commonbook::verbs::{CompletionList, fit_key, was_begun_meanwhile};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -40,8 +40,11 @@ pub(crate) struct JsonVerb {
     pub(crate) answer_type: TypeReference,
     /// What it does with a session that its caller does not name.
     pub(crate) session_use: SessionUse,
+    /// What an empty text of an optional field means.
+    pub(crate) empty: EmptyText,
     run: Arc<VerbHandler>,
     types: SharedLazy<FieldTypes>,
+    form: Arc<OnceLock<RequestForm>>,
 }
 
 /// A verb that completes a prefix.
@@ -70,8 +73,10 @@ impl JsonVerb {
             request_type: SchemaGenerator::subschema_for::<Q>,
             answer_type: SchemaGenerator::subschema_for::<A>,
             session_use: SessionUse::Unused,
+            empty: EmptyText::Absent,
             run: Arc::new(run),
             types: Arc::new(LazyLock::new(FieldTypes::of::<Q>)),
+            form: Arc::default(),
         }
     }
 
@@ -83,12 +88,8 @@ impl JsonVerb {
         response
     }
 
-    fn run_unobserved(
-        &self,
-        book: &Commonbook,
-        caller: &Caller,
-        mut request: Value,
-    ) -> Result<Value> {
+    fn run_unobserved(&self, book: &Commonbook, caller: &Caller, request: Value) -> Result<Value> {
+        let mut request = self.read(request, caller.door);
         let caller = book.in_known_session(caller)?;
         book.resolve_handles(&caller, &self.request, &mut request)?;
         // Here, since a dry run writes nothing and would accept any key.
@@ -98,6 +99,23 @@ impl JsonVerb {
         let answer = (self.run)(book, &caller, request, usage)?;
         book.note_seen(&caller);
         Ok(answer)
+    }
+
+    /// A request in the form of its schema, from one as models and clients write it. To read it again
+    /// changes nothing.
+    pub(crate) fn read(&self, request: Value, door: EntryPoint) -> Value {
+        // A person who types an empty text means it, and so does a script: a variable is not set.
+        let empty = if door == EntryPoint::Cli { EmptyText::Kept } else { self.empty };
+        self.form.get_or_init(|| RequestForm::of(&self.request)).read(request, empty)
+    }
+
+    /// Whether a request has nothing but a list of objects in this field.
+    pub(crate) fn is_list(&self, request: &Value, field: &str) -> bool {
+        let alone = request.as_object().filter(|fields| fields.len() == 1);
+        alone.is_some_and(|fields| fields.contains_key(field)) && {
+            let read = self.read(request.clone(), EntryPoint::Mcp);
+            read[field].as_array().is_some_and(|items| items.iter().all(Value::is_object))
+        }
     }
 
     /// A request from pairs of text, typed by the schema.

@@ -36,7 +36,7 @@ use rmcp::model::{
     SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::call::run_cancellable;
 use crate::caller::{CallerClaims, resolve_caller};
@@ -44,7 +44,7 @@ use crate::config::Config;
 use crate::rate::AgentRateLimits;
 use crate::ticket;
 use crate::traces::RequestTrace;
-use crate::verb::{self, ToolSelection};
+use crate::verb::{self, ToolSelection, Verb};
 use crate::watch::JournalWatch;
 
 use consent::AskedTexts;
@@ -242,9 +242,10 @@ impl McpDoor {
         let caller = ticket::redeem_ticket(connected, &request.name, &mut arguments, home);
         let is_own_call = caller.agent == own.agent;
         let verbose = contract::take_verbose(&mut arguments)?;
-        let other = tool.tool_without_arguments.filter(|_| arguments.is_empty());
-        let verb = other.and_then(verb::find).unwrap_or(tool);
         let (arguments, tools) = (Value::Object(arguments), Arc::clone(offers));
+        let verb = verb_of_call(tool, &arguments);
+        let is_without = tool.tool_without_arguments == Some(verb.name);
+        let arguments = if is_without { Value::Object(Map::new()) } else { arguments };
         let work = move |book: &Commonbook, caller: &Caller| {
             let response = verb.call.run(book, caller, arguments)?;
             let result = match verbose {
@@ -263,6 +264,16 @@ impl McpDoor {
         consent::ask_in_background(&self.book, &self.asked, context, &asking, &request.name);
         Ok(result)
     }
+}
+
+/// The verb that a tool calls with these arguments.
+fn verb_of_call(tool: &'static Verb, arguments: &Value) -> &'static Verb {
+    let Some(other) = tool.tool_without_arguments else { return tool.for_request(arguments) };
+    // A model may send `null` or an empty text for every argument.
+    let read = tool.call.read(arguments.clone(), EntryPoint::Mcp);
+    let is_empty = |value: &Value| value.is_null() || value == "";
+    let without = read.as_object().is_none_or(|fields| fields.values().all(is_empty));
+    verb::find(other).filter(|_| without).unwrap_or(tool)
 }
 
 /// Ends the sessions that a connection began, when the connection is dropped: its client ended it, or
@@ -355,7 +366,7 @@ impl ServerHandler for McpDoor {
         match self.call(request, &context, &offers).await {
             Ok(result) => Ok(result.into()),
             Err(ToolCallError::UnknownTool) => {
-                Err(ErrorData::invalid_params(format!("unknown tool {name}"), None))
+                Err(ErrorData::invalid_params(tool::unknown_tool(&name, &offers.selection), None))
             }
             Err(ToolCallError::Error(error)) => {
                 let cause = error.cause.as_ref().map(tracing::field::display);

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use axum::http::Method;
 use commonbook::Commonbook;
 use commonbook::base::error::Result;
+use commonbook::base::input::EmptyText;
 use commonbook::model::caller::Caller;
 use commonbook::model::session::SessionUse;
 use schemars::JsonSchema;
@@ -142,6 +143,16 @@ impl Verb {
         !self.writes() || self.route.as_ref().is_some_and(is_get)
     }
 
+    /// The verb that a request is for: one with nothing but a list in the field of the verb for lists is for
+    /// that verb.
+    pub(crate) fn for_request(&'static self, request: &Value) -> &'static Self {
+        let list = self.list_body.and_then(|list| Some((find(list.verb)?, list.field)));
+        match list {
+            Some((verb, field)) if verb.call.is_list(request, field) => verb,
+            _ => self,
+        }
+    }
+
     /// Whether it is about the tokens and webhooks of a home, not about memories.
     pub(crate) fn is_about_home(&self) -> bool {
         matches!(self.command, Some(VerbCommandName::Own(name))
@@ -201,6 +212,12 @@ impl Verb {
         Self { command: Some(VerbCommandName::Of { verb, field }), ..self }
     }
 
+    /// Sets that an empty text is no absent one: it selects what the verb changes.
+    fn keeps_empty_texts(mut self) -> Self {
+        self.call.empty = EmptyText::Kept;
+        self
+    }
+
     fn needs_follower(mut self, follower: Follower) -> Self {
         self.needs.push(FollowerNeed { follower, field: None });
         self
@@ -247,7 +264,8 @@ where
         command: None,
         needs: Vec::new(),
     };
-    verb.session(session_use)
+    let verb = verb.session(session_use);
+    if effect == VerbEffect::Destroys { verb.keeps_empty_texts() } else { verb }
 }
 
 static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
@@ -333,6 +351,7 @@ fn memory_verbs() -> Vec<Verb> {
             .post("/v1/memories/adopt")
             .tool()
             .command("adopt")
+            .keeps_empty_texts()
             .session(SessionUse::Unused),
         verb("undo_operation", Adds, C::undo_operation)
             .post("/v1/operations/{operation_id}/undo")

@@ -76,6 +76,9 @@ pub(super) fn take_verbose(arguments: &mut JsonObject) -> Result<bool> {
     match arguments.shift_remove(VERBOSE_ARGUMENT) {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(verbose)) => Ok(verbose),
+        Some(Value::String(text)) if text.is_empty() => Ok(false),
+        Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
+        Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
         Some(_) => Err(Error::invalid(VERBOSE_ARGUMENT, "expected true or false")),
     }
 }

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use commonbook_text::nearest::nearest_name;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
 use super::contract;
+use super::http::TOOLS_HEADER;
 use crate::verb::{self, ToolSelection, ToolTier, Verb, VerbEffect};
 
 /// The tools of a selection, made when a client lists them.
@@ -50,6 +52,49 @@ fn tool(verb: &'static Verb) -> Tool {
     tool
 }
 
+/// Words of other tools' names, with the tools that do what they say.
+const TOOLS_OF_WORDS: [(&str, &str); 17] = [
+    ("add", "save_memory"),
+    ("create", "save_memory"),
+    ("store", "save_memory"),
+    ("write", "save_memory"),
+    ("remember", "save_memory"),
+    ("save", "save_memory"),
+    ("search", "search_memory"),
+    ("find", "search_memory"),
+    ("query", "search_memory"),
+    ("retrieve", "search_memory"),
+    ("recall", "search_memory"),
+    ("context", "get_context"),
+    ("get", "get_memory"),
+    ("read", "get_memory"),
+    ("edit", "update_memory"),
+    ("update", "update_memory"),
+    ("remove", "delete_memory"),
+];
+
+/// The message about a tool that is not offered: the set that has it, or the offered ones with near names.
+pub(super) fn unknown_tool(name: &str, selection: &ToolSelection) -> String {
+    if let Some(tier) =
+        ToolTier::ALL.into_iter().find(|tier| tier.verbs().any(|verb| verb.name == name))
+    {
+        let set = tier.name();
+        return format!(
+            "unknown tool {name}: it is not offered here. `commonbook mcp --tools {set}` offers it, or the header \
+             {TOOLS_HEADER}: {set}"
+        );
+    }
+    let plain = name.to_lowercase().replace('-', "_");
+    let offered = selection.verbs();
+    let names: Vec<&str> = offered.iter().map(|verb| verb.name).collect();
+    let does = plain.split('_').find_map(|word| TOOLS_OF_WORDS.iter().find(|(it, _)| *it == word));
+    let does = does.map(|(_, tool)| *tool).filter(|tool| names.contains(tool));
+    match nearest_name(&plain, &names).or(does) {
+        Some(near) => format!("unknown tool {name}: did you mean {near}?"),
+        None => format!("unknown tool {name}; the tools are {}", names.join(", ")),
+    }
+}
+
 /// Every tool as a client sees it.
 pub(crate) fn tools() -> Vec<Tool> {
     ToolOffers::of(ToolSelection::of(ToolTier::Full)).tools().to_vec()
@@ -70,6 +115,24 @@ mod tests {
             "input_schema": tool.input_schema,
         });
         tokens::count(&contract.to_string())
+    }
+
+    #[test]
+    fn an_unknown_tool_names_what_can_be_called() {
+        let core = ToolSelection::of(ToolTier::Core);
+        let table = [
+            ("list_memories", "`commonbook mcp --tools team` offers it"),
+            ("save_memories", "`commonbook mcp --tools full` offers it"),
+            ("add_memory", "did you mean save_memory?"),
+            ("serch_memory", "did you mean search_memory?"),
+            ("search-memories", "did you mean search_memory?"),
+            ("retrieve", "did you mean search_memory?"),
+            ("weather", "the tools are save_memory, search_memory, "),
+        ];
+        for (name, expected) in table {
+            let found = unknown_tool(name, &core);
+            assert!(found.contains(expected), "{name}: {found}");
+        }
     }
 
     #[test]

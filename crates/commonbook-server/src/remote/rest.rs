@@ -147,6 +147,9 @@ fn route_request(
     mut request: Map<String, Value>,
 ) -> Result<RouteRequest> {
     request.retain(|_, value| !value.is_null());
+    if let Value::Object(read) = verb.call.read(Value::Object(request.clone()), caller.door) {
+        request = read;
+    }
     let key = request.remove(KEY_FIELD).as_ref().map(text);
     let (VerbRoute { method, path }, mut body) = match verb.name {
         // One entry is a list of one.
@@ -275,13 +278,8 @@ mod tests {
             ),
             (
                 "search_memory",
-                json!({"query": "a&b é", "limit": 5, "topics": ["x", "y"]}),
-                (
-                    "GET",
-                    "/v1/memories/search?query=a%26b+%C3%A9&limit=5&topics=x&topics=y",
-                    "",
-                    None,
-                ),
+                json!({"query": "a&b é", "k": 5, "topics": ["x", "y"]}),
+                ("GET", "/v1/memories/search?query=a%26b+%C3%A9&k=5&topics=x&topics=y", "", None),
             ),
             (
                 "get_agent",

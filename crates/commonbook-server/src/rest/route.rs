@@ -159,6 +159,12 @@ impl RestRoute {
         let mut fields = Map::new();
         if self.has_body() {
             match (input::json(if bytes.is_empty() { b"{}" } else { &bytes })?, &self.list) {
+                (request @ Value::Object(_), Some((field, list)))
+                    if list.is_list(&request, field) =>
+                {
+                    fields.insert((*field).to_owned(), request[*field].clone());
+                    call = list.clone();
+                }
                 (Value::Object(object), _) => fields = object,
                 (items @ Value::Array(_), Some((field, list))) => {
                     fields.insert((*field).to_owned(), items);
@@ -183,7 +189,7 @@ impl RestRoute {
         for (name, value) in
             call.parse_pairs(pairs).into_iter().chain(call.parse_pairs(headers.collect()))
         {
-            if fields.get(&name).is_some_and(|field| *field != value) {
+            if fields.get(&name).is_some_and(|field| !field.is_null() && *field != value) {
                 return Err(Error::invalid(&name, "the request has two different values for it")
                     .hint("Send it once: in the body, the query or a header."));
             }

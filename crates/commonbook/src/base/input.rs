@@ -1,5 +1,7 @@
 //! Input: parsing of requests from JSON and from pairs of text, and rules for every text.
 
+mod form;
+mod other_names;
 mod wrong_part;
 
 use std::borrow::Cow;
@@ -19,6 +21,8 @@ use crate::base::id::{HANDLE_CHARS_MIN, HANDLE_PATTERN, parse_handle};
 use crate::base::limits;
 
 use wrong_part::{Refusal, WrongPart};
+
+pub use form::{EmptyText, RequestForm};
 
 /// Parses a request from JSON bytes.
 ///
@@ -99,6 +103,8 @@ fn wrong_request(value: &Value, error: &serde_json::Error, refusal: Refusal) -> 
         Some(Value::String(text)) if is_time_error(text, &reason) => EXPECTED_TIME,
         _ => reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason),
     };
+    let near = form::with_near_field(plain);
+    let plain = near.as_deref().unwrap_or(plain);
     let wrong = match path.is_empty() {
         true => Error::new(ErrorKind::Invalid, plain),
         false => Error::invalid(&path, plain),
@@ -171,7 +177,10 @@ impl FieldTypes {
 
 fn typed_value(kind: &str, text: String) -> Value {
     match kind {
-        "array" => Value::Array(list(&text).collect()),
+        "array" => match serde_json::from_str(&text) {
+            Ok(Value::Array(items)) => Value::Array(items),
+            _ => Value::Array(list(&text).collect()),
+        },
         "integer" | "number" | "boolean" | "object" => {
             // A missing field differs from `null`.
             let value = serde_json::from_str(&text).ok().filter(|value: &Value| !value.is_null());

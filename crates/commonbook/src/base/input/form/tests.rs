@@ -1,0 +1,160 @@
+//! What is read how, as a table.
+
+use schemars::JsonSchema;
+use serde_json::json;
+
+use super::*;
+use crate::base::id::MemoryId;
+use crate::base::input;
+use crate::model::memory::{SaveMemories, SaveMemory, UpdateMemory};
+use crate::model::search::SearchMemory;
+use crate::prompt::context::GetContext;
+
+/// A request as it is sent, and as its type reads it.
+type Reading = (Value, Value);
+
+fn check<T: JsonSchema>(table: impl IntoIterator<Item = Reading>) {
+    let form = RequestForm::of(&input::schema::<T>());
+    for (sent, read) in table {
+        let found = form.read(sent.clone(), EmptyText::Absent);
+        assert_eq!(found, read, "{sent}");
+        assert_eq!(form.read(found, EmptyText::Absent), read, "{sent}: read again");
+    }
+}
+
+#[test]
+fn what_is_plain_is_read() {
+    let saved = |more: Value| {
+        let mut fields = json!({"text": "x"});
+        let more = more.as_object().cloned().unwrap_or_default();
+        fields.as_object_mut().unwrap().extend(more);
+        fields
+    };
+    let save = |sent: Value, read: Value| (saved(sent), saved(read));
+    check::<SaveMemory>([
+        save(json!({"title": null, "topics": null, "metadata": null}), json!({})),
+        save(json!({"title": "", "topics": "", "importance": ""}), json!({})),
+        save(json!({"title": "null", "summary": "None"}), json!({})),
+        save(json!({"title": "Null pointers"}), json!({"title": "Null pointers"})),
+        save(json!({"topics": "a, b"}), json!({"topics": ["a", "b"]})),
+        save(json!({"topics": "[\"a\"]"}), json!({"topics": ["a"]})),
+        save(json!({"tags": ["a"]}), json!({"topics": ["a"]})),
+        save(json!({"importance": " High"}), json!({"importance": "high"})),
+        save(json!({"importance": "medium"}), json!({"importance": "normal"})),
+        save(json!({"metadata": "{}"}), json!({"metadata": {}})),
+        save(json!({"metadata": {"a": null, "b": ""}}), json!({"metadata": {"a": null, "b": ""}})),
+        save(json!({"supersedes": ["#abcdef"]}), json!({"supersedes": "#abcdef"})),
+        save(json!({"contradicts": {"id": "#abcdef"}}), json!({"contradicts": ["#abcdef"]})),
+        save(json!({"memoryType": "decision"}), json!({"memory_type": "decision"})),
+        save(json!({"require_current": "True"}), json!({"require_current": true})),
+        (json!({"text": "null"}), json!({"text": "null"})),
+        (json!({"text": "3"}), json!({"text": "3"})),
+        (json!({"content": "x"}), json!({"text": "x"})),
+        (json!({"input": {"text": "x"}}), json!({"text": "x"})),
+        (json!({"params": "{\"memory\": {\"text\": \"x\"}}"}), json!({"text": "x"})),
+    ]);
+    check::<SearchMemory>([
+        (json!({"q": "x", "limit": "3"}), json!({"query": "x", "k": 3})),
+        (json!({"query": ["x", "y"], "k": 3.0}), json!({"query": "x y", "k": 3})),
+        (
+            json!({"query": "x", "include": "Private, closed"}),
+            json!({"query": "x", "include": ["private", "closed"]}),
+        ),
+        (json!({"query": "x", "topics": ["a"]}), json!({"query": "x", "topic": "a"})),
+    ]);
+    check::<SaveMemories>([(
+        json!({"memories": [{"content": "x", "topics": "a", "title": null}]}),
+        json!({"memories": [{"text": "x", "topics": ["a"]}]}),
+    )]);
+    check::<GetContext>([(
+        json!({"query": "x", "max_tokens": "500"}),
+        json!({"task": "x", "budget": 500}),
+    )]);
+}
+
+#[test]
+fn what_is_not_plain_stays() {
+    check::<SaveMemory>(
+        [
+            json!({"text": ""}),
+            json!({"text": ["x", "y"]}),
+            json!({"text": "x", "content": "y"}),
+            json!({"text": "x", "topics": 5}),
+            json!({"text": "x", "importance": "enormous"}),
+            json!({"text": "x", "metadata": "{broken"}),
+            json!({"text": "x", "supersedes": ["#abcdef", "#abcdeg"]}),
+            json!({"text": "x", "agent": "another"}),
+            json!({"x": {"y": "z"}}),
+            json!(["text"]),
+        ]
+        .map(|sent| (sent.clone(), sent)),
+    );
+    check::<SearchMemory>(
+        [
+            json!({"query": "x", "k": 2.5}),
+            json!({"query": "x", "k": "many"}),
+            json!({"query": "x", "topic": ["a", "b"]}),
+            json!({"query": "x", "topics": ["a", "b"]}),
+            json!({"query": "x", "tags": "a, b"}),
+        ]
+        .map(|sent| (sent.clone(), sent)),
+    );
+}
+
+#[test]
+fn an_update_removes_with_an_empty_text_and_leaves_with_null() {
+    check::<UpdateMemory>([
+        (
+            json!({"id": "#abcdef", "title": "", "summary": "", "valid_until": "", "text": ""}),
+            json!({"id": "#abcdef", "title": "", "summary": "", "valid_until": ""}),
+        ),
+        (json!({"id": "#abcdef", "title": null, "valid_until": null}), json!({"id": "#abcdef"})),
+        (
+            json!({"memory_id": "#abcdef", "content": "x y"}),
+            json!({"text": "x y", "id": "#abcdef"}),
+        ),
+        // A note may be meant beside the text.
+        (json!({"id": "#abcdef", "note": "x"}), json!({"id": "#abcdef", "note": "x"})),
+    ]);
+}
+
+#[test]
+fn an_empty_filter_is_kept_where_it_selects_what_is_lost() {
+    let form = RequestForm::of(&input::schema::<SearchMemory>());
+    let sent = json!({"query": "x", "topic": "", "owner": "null"});
+    assert_eq!(form.read(sent.clone(), EmptyText::Kept), sent);
+}
+
+#[test]
+fn an_unknown_field_names_what_was_meant() {
+    let refused = |value: Value| input::from_value::<SaveMemory>(value).unwrap_err().message;
+    let table = [
+        (
+            json!({"text": "x", "txet": "y"}),
+            "txet: unknown field `txet`: did you mean `text`? Expected one of `text`, ",
+        ),
+        (
+            json!({"text": "x", "content": "y"}),
+            "content: unknown field `content`: did you mean `text`? Expected one of ",
+        ),
+        (
+            json!({"text": "x", "agent_id": "y"}),
+            "agent_id: unknown field `agent_id`: leave it out: the server knows who calls, and where. Expected ",
+        ),
+        (json!({"text": "x", "colour": "y"}), "colour: unknown field `colour`, expected one of "),
+    ];
+    for (sent, message) in table {
+        let found = refused(sent.clone());
+        assert!(found.starts_with(message), "{sent}: {found}");
+    }
+}
+
+#[test]
+fn an_id_under_another_name_looks_like_one() {
+    let id = MemoryId::parse("mem_0000000000000000000000000a").unwrap().to_string();
+    check::<UpdateMemory>([
+        (json!({"memory": id}), json!({"id": id})),
+        (json!({"id": format!("#{id}")}), json!({"id": id})),
+        (json!({"memory": "two words"}), json!({"text": "two words"})),
+    ]);
+}
