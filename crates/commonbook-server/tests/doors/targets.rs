@@ -99,7 +99,10 @@ fn people_and_models_read_what_a_dry_run_would_hand_over() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["dry_run"], json!(true));
     let along = shown["along"][0].as_str().unwrap();
-    assert!(along.starts_with('#') && along.contains(" ann: The retries of the billing"), "{shown}");
+    assert!(
+        along.starts_with('#') && along.contains(" ann: The retries of the billing"),
+        "{shown}"
+    );
     assert!(shown["handoff"]["tokens"].as_u64().unwrap() > 0, "{shown}");
     for absent in ["id", "status", "expires_at"] {
         assert_eq!(shown["handoff"][absent], Value::Null, "none is stored: {shown}");
