@@ -342,7 +342,9 @@ impl TextForm {
             other => other,
         };
         match (self, value) {
-            (Self::Id, Value::Object(mut fields)) if fields["id"].is_string() => {
+            (Self::Id, Value::Object(mut fields))
+                if fields.get("id").is_some_and(Value::is_string) =>
+            {
                 fields.shift_remove("id").unwrap_or_default()
             }
             (Self::Id, Value::String(text)) => Value::from(without_sign(text.trim())),

@@ -158,3 +158,8 @@ fn an_id_under_another_name_looks_like_one() {
         (json!({"memory": "two words"}), json!({"text": "two words"})),
     ]);
 }
+
+#[test]
+fn an_object_without_an_id_where_one_belongs_stays_as_it_is() {
+    check::<UpdateMemory>([(json!({"id": {}, "text": "x"}), json!({"id": {}, "text": "x"}))]);
+}
