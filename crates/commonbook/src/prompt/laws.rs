@@ -125,6 +125,29 @@ fn entity(ids: &CountingIds, text: &str) -> EntitySummary {
     }
 }
 
+/// A memory that a handoff may carry.
+fn memory_offer(ids: &CountingIds, text: &str) -> MemoryOffer {
+    let memory = memory(ids, text);
+    let (summary, headline) = (MemorySummary::of(&memory), HeadlineItem::of_memory(&memory));
+    let candidate = HandoffCandidate {
+        id: summary.id,
+        author: agent("ann"),
+        private: false,
+        tier: MemoryTier::Project,
+        since: now(),
+        found: 1.0,
+        at_hand: true,
+        brought_by: None,
+        recent: false,
+        other_matter: false,
+        words: BTreeSet::new(),
+        entities: BTreeSet::new(),
+        named: true,
+        came_with: None,
+    };
+    MemoryOffer { candidate, summary, headline, received_by: None }
+}
+
 fn handoff(ids: &CountingIds, text: &str) -> Output {
     let settings = HandoffSettings { budget: BUDGET as u32, ..HandoffSettings::default() };
     let request =
@@ -144,27 +167,7 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
         next_steps: vec![text.to_owned()],
         ..Handoff::new(id, &draft, origin, position, now())
     };
-    let offer = |text: &str| {
-        let memory = memory(ids, text);
-        let (summary, headline) = (MemorySummary::of(&memory), HeadlineItem::of_memory(&memory));
-        let candidate = HandoffCandidate {
-            id: summary.id,
-            author: agent("ann"),
-            private: false,
-            tier: MemoryTier::Project,
-            since: now(),
-            found: 1.0,
-            at_hand: true,
-            brought_by: None,
-            recent: false,
-            other_matter: false,
-            words: BTreeSet::new(),
-            entities: BTreeSet::new(),
-            named: true,
-            came_with: None,
-        };
-        MemoryOffer { candidate, summary, headline, received_by: None }
-    };
+    let offer = |text: &str| memory_offer(ids, text);
     let link = |depth| ChainLink {
         depth,
         note: Some(text.to_owned()),
