@@ -1,8 +1,7 @@
 //! Chains: which handoff a new one continues, and what it tells of the earlier ones.
 //!
 //! Work goes on from the handoff that its agent accepted or completed last. Another case or another
-//! user is another chain. A completed handoff is continued by a task that speaks of it, in its session or case, and
-//! elsewhere for [`limits::CHAIN_HOURS`] until its work has gone on to another agent once
+//! user is another chain. A completed handoff is continued in its session or case, and elsewhere, by a task that speaks of it, for [`limits::CHAIN_HOURS`] until its work has gone on to another agent once
 //! (`docs/decisions/0035-chains.md`). An agent that hands part after part to others builds on what came back: the
 //! results of its own completed handoffs ([`BroughtWork`]).
 
@@ -132,7 +131,7 @@ impl<'r> ReceivedHandoffs<'r> {
             HandoffStatus::Completed => {
                 let is_open = self.ended_lately(handoff) && !self.handed_on.contains(&handoff.id);
                 let work = || BroughtWork::from(handoff.clone());
-                (is_near || is_open) && work().is_meant_by(&draft.whole_text())
+                is_near || (is_open && work().is_meant_by(&draft.whole_text()))
             }
             _ => false,
         }
