@@ -789,6 +789,8 @@ pub(crate) fn plain(value: &Value, ids: &mut Vec<String>) -> Value {
                 without_days(&without_nonces(&without_way_to_open(without_way_to_appeal(text))));
             let timeless = text.split(' ').map(|word| if is_time(word) { "T" } else { word });
             let timeless = timeless.collect::<Vec<_>>().join(" ");
+            // A headline says its minute if the line above has another one.
+            let timeless = timeless.replace(", T > ", " > ").replace(" T > ", " > ");
             let named = ids.iter().enumerate().fold(timeless, |text, (place, id)| {
                 let name = format!("#{}", place + 1);
                 let handle = handle(id);
