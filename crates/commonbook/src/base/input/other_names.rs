@@ -6,6 +6,23 @@ use serde_json::Value;
 /// it declares and lacks.
 type FieldNames = (&'static str, &'static [&'static str]);
 
+/// Names for how many a list has at most.
+const COUNT_NAMES: &[&str] = &[
+    "k",
+    "limit",
+    "top_k",
+    "topk",
+    "n",
+    "n_results",
+    "num_results",
+    "max_results",
+    "max_memories",
+    "count",
+    "size",
+    "page_size",
+    "per_page",
+];
+
 /// The fields with their other names. Names are compared in small letters with underscores: `memoryId` is
 /// `memory_id`. A name that a request declares itself is no other name there.
 const FIELD_NAMES: &[FieldNames] = &[
@@ -113,38 +130,8 @@ const FIELD_NAMES: &[FieldNames] = &[
     ("name", &["agent", "agent_name", "agent_id"]),
     ("prompt", &["task", "query", "message", "input"]),
     ("value", &["name", "entity", "entity_name", "text"]),
-    (
-        "k",
-        &[
-            "limit",
-            "top_k",
-            "topk",
-            "n",
-            "n_results",
-            "num_results",
-            "max_results",
-            "max_memories",
-            "count",
-            "size",
-            "page_size",
-        ],
-    ),
-    (
-        "limit",
-        &[
-            "k",
-            "top_k",
-            "topk",
-            "n",
-            "n_results",
-            "num_results",
-            "max_results",
-            "count",
-            "size",
-            "page_size",
-            "per_page",
-        ],
-    ),
+    ("k", COUNT_NAMES),
+    ("limit", COUNT_NAMES),
     ("max_memories", &["limit", "k", "top_k", "topk", "n_results", "num_results", "max_results"]),
     ("budget", &["max_tokens", "token_budget", "token_limit", "tokens", "budget_tokens"]),
     ("topics", &["topic", "tags", "tag", "labels", "label", "keywords", "categories"]),
