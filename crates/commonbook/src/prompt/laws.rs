@@ -14,7 +14,7 @@ use crate::model::checkpoint::{
     CasePosition, CheckpointSettings, OpenHandoff, ResumeMode, ResumeOptions,
 };
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource, id_of};
-use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings, MemoryTier};
+use crate::model::handoff::choose::{HandoffCandidate, HandoffSettings};
 use crate::model::handoff::{
     ChainLink, ChainPosition, CreateHandoff, Handoff, HandoffOrigin, HandoffStatus,
     ReceivedHandoffs,
@@ -129,22 +129,8 @@ fn entity(ids: &CountingIds, text: &str) -> EntitySummary {
 fn memory_offer(ids: &CountingIds, text: &str) -> MemoryOffer {
     let memory = memory(ids, text);
     let (summary, headline) = (MemorySummary::of(&memory), HeadlineItem::of_memory(&memory));
-    let candidate = HandoffCandidate {
-        id: summary.id,
-        author: agent("ann"),
-        private: false,
-        tier: MemoryTier::Project,
-        since: now(),
-        found: 1.0,
-        at_hand: true,
-        brought_by: None,
-        recent: false,
-        other_matter: false,
-        words: BTreeSet::new(),
-        entities: BTreeSet::new(),
-        named: true,
-        came_with: None,
-    };
+    let named = HandoffCandidate { named: true, ..HandoffCandidate::of(&memory) };
+    let candidate = HandoffCandidate { found: 1.0, at_hand: true, ..named };
     MemoryOffer { candidate, summary, headline, received_by: None }
 }
 

@@ -400,7 +400,7 @@ fn work_that_its_target_left_is_taken_back() {
     world.save("bob", "The fence needs three boards");
     world.clock.set(at(5));
     let refused = world.withdraw("ann", handoff.id).unwrap_err();
-    assert!(refused.hint.unwrap().contains("silent for four hours"));
+    assert!(refused.hint.unwrap().contains("silent for 4 hours"));
     world.clock.set(at(7));
     let back = world.withdraw("ann", handoff.id).unwrap().handoff;
     assert_eq!(back.status, HandoffStatus::Withdrawn);

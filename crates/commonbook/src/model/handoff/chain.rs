@@ -116,16 +116,12 @@ impl<'r> ReceivedHandoffs<'r> {
 
     /// Whether the new handoff continues this one.
     fn continues(self, handoff: &Handoff, draft: &HandoffDraft) -> bool {
-        let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
-        let other_case =
-            handoff.case.is_some() && draft.case.is_some() && handoff.case != draft.case;
-        let other_user = handoff.user_id.is_some() && handoff.user_id.as_deref() != self.user;
-        if other_case || other_user {
+        if handoff.is_of_other_work(draft, self.user) {
             return false;
         }
-        let is_near = same(&handoff.accepted_in, &draft.session)
-            || same(&handoff.session, &draft.session)
-            || same(&handoff.case, &draft.case);
+        let is_near = is_same(&handoff.accepted_in, &draft.session)
+            || is_same(&handoff.session, &draft.session)
+            || is_same(&handoff.case, &draft.case);
         match handoff.status {
             HandoffStatus::Accepted => true,
             HandoffStatus::Completed => {
@@ -141,6 +137,19 @@ impl<'r> ReceivedHandoffs<'r> {
         let span = SignedDuration::from_hours(limits::CHAIN_HOURS);
         handoff.ended_at.is_some_and(|ended| self.now.duration_since(ended) <= span)
     }
+}
+
+impl Handoff {
+    /// Whether a new handoff is of another case, or for another user.
+    fn is_of_other_work(&self, draft: &HandoffDraft, user: Option<&str>) -> bool {
+        let other_case = self.case.is_some() && draft.case.is_some() && self.case != draft.case;
+        other_case || (self.user_id.is_some() && self.user_id.as_deref() != user)
+    }
+}
+
+/// Whether both name the same session or case.
+fn is_same(a: &Option<String>, b: &Option<String>) -> bool {
+    a.is_some() && a == b
 }
 
 /// Words in common by which a task speaks of a handoff: one alone is chance, but in a short task.
@@ -159,6 +168,25 @@ pub struct BroughtWork {
 }
 
 impl BroughtWork {
+    /// Whether a completed handoff of the source belongs to the work that it hands over now: it is of the same
+    /// session or case, and without a session of the last [`limits::HANDOFF_RECENT_HOURS`].
+    #[must_use]
+    pub fn belongs_to(
+        handoff: &Handoff,
+        draft: &HandoffDraft,
+        user: Option<&str>,
+        now: Timestamp,
+    ) -> bool {
+        if handoff.is_of_other_work(draft, user) {
+            return false;
+        }
+        let recent = SignedDuration::from_hours(limits::HANDOFF_RECENT_HOURS);
+        let is_recent = handoff.ended_at.is_some_and(|ended| now.duration_since(ended) <= recent);
+        is_same(&handoff.session, &draft.session)
+            || is_same(&handoff.case, &draft.case)
+            || (draft.session.is_none() && is_recent)
+    }
+
     /// Whether a task is about it: the task refers to earlier work, or has words in common with what was to be done and
     /// what came of it.
     #[must_use]

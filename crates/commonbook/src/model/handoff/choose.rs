@@ -32,6 +32,7 @@ use crate::base::error::Result;
 use crate::base::id::{EntityId, HandoffId, MemoryId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
+use crate::model::memory::{Memory, Sharing};
 
 /// Default minimum score of a memory in full that no work brought: that of an old shared fact that just fits.
 pub const DEFAULT_THRESHOLD: f64 = 0.36;
@@ -220,6 +221,28 @@ pub struct EntityCandidate {
 }
 
 impl HandoffCandidate {
+    /// A memory of which nothing is known but itself: no search found it, and no work brought it.
+    #[must_use]
+    pub fn of(memory: &Memory) -> Self {
+        let private = memory.sharing == Sharing::Private;
+        Self {
+            id: memory.id,
+            author: memory.source.agent.clone(),
+            private,
+            tier: MemoryTier::of(memory.memory_type.as_str(), private),
+            since: memory.valid_from.unwrap_or(memory.recorded_at),
+            found: 0.0,
+            at_hand: false,
+            brought_by: None,
+            recent: false,
+            other_matter: false,
+            words: BTreeSet::new(),
+            entities: BTreeSet::new(),
+            named: false,
+            came_with: None,
+        }
+    }
+
     /// The fit to the task, 0 to 1.
     #[must_use]
     pub fn fit(&self) -> f64 {

@@ -106,10 +106,11 @@ pub fn next_status(status: HandoffStatus, step: HandoffStep) -> Result<HandoffSt
                 .hint("Accept it first with `accept_handoff`."))
         }
         (Accepted, HandoffStep::Withdraw) => {
-            Err(Error::conflict("this handoff is accepted; its target works on it").hint(
+            Err(Error::conflict("this handoff is accepted; its target works on it").hint(format!(
                 "Ask the target to reject it, or create another handoff for what is new. If the target stays \
-                 silent for four hours, it can be withdrawn.",
-            ))
+                 silent for {} hours, it can be withdrawn.",
+                limits::HANDOFF_SILENT_HOURS
+            )))
         }
         (Expired, _) => Err(Error::conflict("this handoff has expired")
             .hint("Its text is an ordinary memory now: find it with `search_memory`.")),

@@ -16,13 +16,13 @@ use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::entity::{MentionLink, OwnTypes, query_name_ids};
 use crate::model::handoff::choose::{
-    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MeaningNearness, MemoryTier, SEARCH_CANDIDATES_MAX,
+    AT_HAND_CANDIDATES_MAX, HandoffCandidate, MeaningNearness, SEARCH_CANDIDATES_MAX,
 };
 use crate::model::handoff::{
     BroughtWork, ChainPosition, Handoff, HandoffDraft, HandoffFilter, HandoffOrigin, HandoffSide,
     HandoffStatus, ReceivedHandoffs, SearchText,
 };
-use crate::model::memory::{ListOrder, Memory, Sharing};
+use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::SessionStatus;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
@@ -171,8 +171,7 @@ fn chain_position(
     ChainPosition::of(id, draft, &caller.agent, received)
 }
 
-/// The latest completed handoffs of the source that belong to this work: of its session or its case, and without
-/// a session those of the last hours.
+/// The latest completed handoffs of the source that belong to this work.
 fn brought_back(
     tx: &dyn Transaction,
     sight: &Sight,
@@ -186,18 +185,8 @@ fn brought_back(
         ..HandoffFilter::default()
     };
     let found = tx.handoffs(sight, &filter, None, BROUGHT_MAX)?;
-    let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
-    let recent = SignedDuration::from_hours(limits::HANDOFF_RECENT_HOURS);
-    let is_lately = |at: Option<Timestamp>| at.is_some_and(|at| now.duration_since(at) <= recent);
-    let belongs = |handoff: &Handoff| {
-        let is_other_case =
-            handoff.case.is_some() && draft.case.is_some() && handoff.case != draft.case;
-        let is_of_work = same(&handoff.session, &draft.session) || same(&handoff.case, &draft.case);
-        let is_present = draft.session.is_none() && is_lately(handoff.ended_at);
-        !is_other_case
-            && (handoff.user_id.is_none() || handoff.user_id == caller.user)
-            && (is_of_work || is_present)
-    };
+    let user = caller.user.as_deref();
+    let belongs = |handoff: &Handoff| BroughtWork::belongs_to(handoff, draft, user, now);
     Ok(found.into_iter().map(|(_, handoff)| handoff).filter(belongs).collect())
 }
 
@@ -444,18 +433,11 @@ impl OfferPool {
         let entities = entity_offers(tx, handoff, draft, &memories, &mentions, &task, inherited)?;
         let offer = |offered: OfferCandidate| {
             let memory = offered.memory;
-            let private = memory.sharing == Sharing::Private;
             let candidate = HandoffCandidate {
-                id: memory.id,
-                author: memory.source.agent.clone(),
-                private,
-                tier: MemoryTier::of(memory.memory_type.as_str(), private),
-                since: memory.valid_from.unwrap_or(memory.recorded_at),
                 found: offered.found,
                 at_hand: offered.at_hand,
                 brought_by: offered.brought_by,
                 recent: offered.recent,
-                other_matter: false,
                 words: match offered.at_hand || offered.recent {
                     true => query_terms(&memory.full_text()).into_iter().collect(),
                     false => BTreeSet::new(),
@@ -463,6 +445,7 @@ impl OfferPool {
                 entities: mentioned.get(&memory.id).cloned().unwrap_or_default(),
                 named: offered.named,
                 came_with: offered.inherited.map(|(score, _)| score),
+                ..HandoffCandidate::of(&memory)
             };
             let received_by = offered.inherited.map(|(_, by)| by);
             let headline = HeadlineItem::of_memory(&memory);

@@ -113,15 +113,16 @@ fn meant_notes(
     is_elsewhere: bool,
 ) -> Vec<bool> {
     let rarity = WordRarity::of(notes);
-    let task_words: BTreeSet<String> = query_terms(task).into_iter().collect();
+    let texts: Vec<WeightedWords<'_>> = notes.iter().map(|note| rarity.weigh(note.words)).collect();
     let groups = matter_groups(notes.len(), |a, b| {
-        let (a, b) = (&notes[a], &notes[b]);
-        let pair = a.id.zip(b.id).map(|(a, b)| (a.min(b), a.max(b)));
+        let pair = notes[a].id.zip(notes[b].id).map(|(a, b)| (a.min(b), a.max(b)));
         let meaning = pair.and_then(|pair| nearness.pairs.get(&pair)).copied().unwrap_or(0.0);
-        rarity.overlap(a.words, b.words) + meaning.max(0.0).powi(2)
+        texts[a].overlap(&texts[b]) + meaning.max(0.0).powi(2)
     });
-    let named: Vec<f64> =
-        notes.iter().map(|note| note.found + rarity.overlap(&task_words, note.words)).collect();
+    let task_words: BTreeSet<String> = query_terms(task).into_iter().collect();
+    let of_task = rarity.weigh(&task_words);
+    let named = notes.iter().zip(&texts).map(|(note, text)| note.found + of_task.overlap(text));
+    let named: Vec<f64> = named.collect();
     let meanings = task_meanings(notes, nearness);
     let answers: Vec<f64> = named
         .iter()
@@ -214,12 +215,31 @@ impl<'n> WordRarity<'n> {
         (1.0 + (self.notes - count + 0.5) / (count + 0.5)).ln().powi(2)
     }
 
+    /// The words of a text with their weights.
+    fn weigh<'w>(&self, words: &'w BTreeSet<String>) -> WeightedWords<'w> {
+        let weights: BTreeMap<&str, f64> =
+            words.iter().map(|word| (word.as_str(), self.weight(word))).collect();
+        WeightedWords { length: weights.values().sum(), weights }
+    }
+}
+
+/// The words of a text, each with the square of its rarity.
+struct WeightedWords<'w> {
+    weights: BTreeMap<&'w str, f64>,
+    /// The sum of the weights.
+    length: f64,
+}
+
+impl WeightedWords<'_> {
     /// The cosine of two texts by their words, each weighted by its rarity.
-    fn overlap(&self, a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
-        let length =
-            |words: &BTreeSet<String>| words.iter().map(|word| self.weight(word)).sum::<f64>();
-        let lengths = (length(a) * length(b)).sqrt();
-        let common: f64 = a.intersection(b).map(|word| self.weight(word)).sum();
+    fn overlap(&self, other: &WeightedWords<'_>) -> f64 {
+        let (few, many) = match self.weights.len() <= other.weights.len() {
+            true => (&self.weights, &other.weights),
+            false => (&other.weights, &self.weights),
+        };
+        let shared = few.iter().filter(|(word, _)| many.contains_key(*word));
+        let common: f64 = shared.map(|(_, weight)| weight).sum();
+        let lengths = (self.length * other.length).sqrt();
         if lengths > 0.0 { common / lengths } else { 0.0 }
     }
 }
