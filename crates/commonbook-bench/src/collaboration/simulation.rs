@@ -160,10 +160,9 @@ struct Remembered {
 }
 
 impl Remembered {
-    /// Whether it belongs to the matter of a handoff, or is open.
+    /// Whether it belongs to the matter of a handoff.
     fn matters_for(&self, chain: HandoffId, case: &str) -> bool {
-        self.status.passes_work()
-            && (self.chain == chain || self.case == case || self.status.is_open())
+        self.status.passes_work() && (self.chain == chain || self.case == case)
     }
 }
 
@@ -517,11 +516,13 @@ impl<'s> Simulation<'s> {
         self.clock.set(self.now);
     }
 
-    /// Reads which of the waiting handoffs have expired: the clock alone decides that.
+    /// Reads which of the open handoffs have expired: the clock decides that, and of an accepted one whether its
+    /// agent has been silent.
     fn note_expired(&mut self) -> Result<()> {
         let lead = caller("human-lead")?;
         for place in 0..self.remembered.len() {
-            if self.remembered[place].status == HandoffStatus::Pending {
+            let known = self.remembered[place].status;
+            if known.is_open() {
                 let get = request(json!({"handoff": self.remembered[place].id}))?;
                 let found = self.book.get_handoff(&lead, &get)?.handoff;
                 let is_due = found.expires_at <= self.now;
@@ -529,8 +530,8 @@ impl<'s> Simulation<'s> {
                     HandoffStatus::Expired if is_due => {
                         self.remembered[place].status = HandoffStatus::Expired;
                     }
-                    HandoffStatus::Pending => {}
-                    other => self.note(format!("{} is {other} and was pending", found.id)),
+                    status if status == known => {}
+                    other => self.note(format!("{} is {other} and was {known}", found.id)),
                 }
             }
         }
@@ -662,8 +663,8 @@ impl JournalReplay {
             EventKind::HandoffAccepted => (&[Some(Pending)], Accepted),
             EventKind::HandoffCompleted => (&[Some(Accepted)], Completed),
             EventKind::HandoffRejected => (&[Some(Pending), Some(Accepted)], Rejected),
-            EventKind::HandoffWithdrawn => (&[Some(Pending)], Withdrawn),
-            EventKind::HandoffExpired => (&[Some(Pending)], Expired),
+            EventKind::HandoffWithdrawn => (&[Some(Pending), Some(Accepted)], Withdrawn),
+            EventKind::HandoffExpired => (&[Some(Pending), Some(Accepted)], Expired),
             EventKind::HandoffCycleFound => {
                 self.cycles.insert(subject.to_owned());
                 return;
