@@ -4,8 +4,8 @@ use commonbook::base::page::Page;
 use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
 use commonbook::model::handoff::choose::MemoryExclusion;
 use commonbook::model::handoff::{
-    AcceptHandoffResult, ChainLink, Handoff, HandoffCycle, HandoffReceipt, HandoffStepResult,
-    PassedNote,
+    AcceptHandoffResult, ChainLink, Handoff, HandoffCycle, HandoffReceipt, HandoffStatus,
+    HandoffStepResult, PassedNote,
 };
 use commonbook::model::memory::MemoryChange;
 use serde_json::{Value, json};
@@ -62,14 +62,17 @@ fn with_flags(hint: &str) -> String {
 }
 
 fn print_handoff(handoff: &Handoff) {
-    let Handoff { id, status, kind, depth, created_at, .. } = handoff;
+    let Handoff { id, status, kind, depth, created_at, expires_at, .. } = handoff;
     let chain = if *depth > 1 { format!("number {depth} of its chain") } else { String::new() };
     let position = handoff.position.map(|place| format!("number {place} in the queue"));
+    let waits =
+        (*status == HandoffStatus::Pending).then(|| format!("expires {}", minute(*expires_at)));
     let facts = [
         short(id),
         status.to_string(),
         kind.to_string(),
         minute(*created_at),
+        waits.unwrap_or_default(),
         chain,
         position.unwrap_or_default(),
     ];

@@ -25,6 +25,7 @@ use crate::model::handoff::choose::{
 use crate::model::handoff::{
     BroughtWork, ChainLink, Handoff, HandoffMemory, InclusionReason, PassedNote,
 };
+use crate::model::memory::Memory;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::take_quote;
 use crate::prompt::headlines::{HeadlineItem, headline_section};
@@ -58,10 +59,8 @@ const EARLIER_SHARE_DIVISOR: usize = 3;
 pub struct MemoryOffer {
     /// The facts that decide whether the handoff carries it.
     pub candidate: HandoffCandidate,
-    /// The memory as text.
-    pub summary: MemorySummary,
-    /// The memory as a headline.
-    pub headline: HeadlineItem,
+    /// The memory.
+    pub memory: Memory,
     /// The handoff by which the source received it.
     pub received_by: Option<HandoffId>,
 }
@@ -332,7 +331,7 @@ fn passed_notes(
 ) -> Vec<PassedNote> {
     let note = |(id, headline)| {
         let offer = offers.memories.iter().find(|offer| offer.candidate.id == id)?;
-        let says = first_words(&offer.headline.words, PASSED_WORDS_TOKENS).to_owned();
+        let says = first_words(&offer.memory.headline(), PASSED_WORDS_TOKENS).to_owned();
         Some(PassedNote { id, author: offer.candidate.author.clone(), says, headline })
     };
     memories.filter_map(note).take(limits::TASK_HEADLINES).collect()
@@ -346,10 +345,11 @@ fn write_headlines(
     max_tokens: usize,
     now: Timestamp,
 ) {
-    let summary = |id| offers.memories.iter().find(|offer| offer.candidate.id == id);
+    let offer = |id| offers.memories.iter().find(|offer| offer.candidate.id == id);
     let headlines = chosen.memories.iter().filter(|memory| memory.headline);
-    let offered = headlines.filter_map(|memory| summary(memory.id));
-    let items: Vec<HeadlineItem> = offered.map(|offer| offer.headline.clone()).collect();
+    let offered = headlines.filter_map(|memory| offer(memory.id));
+    let items: Vec<HeadlineItem> =
+        offered.map(|offer| HeadlineItem::of_memory(&offer.memory)).collect();
     let section = headline_section(HEADLINES, &items, max_tokens, now);
     let mut written = section.entries.into_iter();
     let (mut kept, mut crowded) = (Vec::new(), Vec::new());
@@ -424,7 +424,7 @@ impl<'h> OfferItems<'h> {
     fn tokens(&mut self, id: MemoryId) -> usize {
         let Some(offer) = self.offers.get(&id) else { return 0 };
         let (_, tokens) = self.items.entry(id).or_insert_with(|| {
-            let mut item = offer.summary.to_item(self.max_tokens);
+            let mut item = MemorySummary::of(&offer.memory).to_item(self.max_tokens);
             item.notes.extend(inclusion_note(self.handoff, offer));
             let tokens = item.tokens(self.handoff.created_at);
             (item, tokens)

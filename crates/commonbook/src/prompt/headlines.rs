@@ -64,18 +64,21 @@ pub fn headline_section(
     max_tokens: usize,
     now: Timestamp,
 ) -> PromptSection {
-    let (least, most) = WORDS_TOKENS.into_inner();
     while let Some((_, fewer)) = items.split_last() {
-        for (has_times, least) in [(true, TIMED_WORDS_TOKENS), (false, least)] {
-            for words_tokens in (least..=most).rev() {
+        let timed = TIMED_WORDS_TOKENS..=*WORDS_TOKENS.end();
+        for (has_times, words) in [(true, timed), (false, WORDS_TOKENS)] {
+            let section = |words_tokens| {
                 let entries = items.iter().map(|HeadlineItem { item, words }| {
                     let item = item.as_headline(first_words(words, words_tokens));
                     PromptEntry::from(if has_times { item } else { item.without_time() })
                 });
-                let section = PromptSection::new(heading, entries.collect());
-                if tokens::count(&section.render(now)) <= max_tokens {
-                    return section;
-                }
+                PromptSection::new(heading, entries.collect())
+            };
+            let lengths: Vec<usize> = words.collect();
+            let fits = |length: &usize| tokens::count(&section(*length).render(now)) <= max_tokens;
+            // Fewer words have fewer tokens.
+            if let Some(place) = lengths.partition_point(fits).checked_sub(1) {
+                return section(lengths[place]);
             }
         }
         items = fewer;

@@ -27,7 +27,6 @@ use crate::prompt::context::choose::{
 };
 use crate::prompt::handoff::changed::PresentMemory;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, PackResult, pack};
-use crate::prompt::headlines::HeadlineItem;
 use crate::prompt::hits::hits_text;
 use crate::prompt::item::{EntitySummary, MemorySummary, PromptItem};
 use crate::prompt::judgement::judge_question;
@@ -128,10 +127,9 @@ fn entity(ids: &CountingIds, text: &str) -> EntitySummary {
 /// A memory that a handoff may carry.
 fn memory_offer(ids: &CountingIds, text: &str) -> MemoryOffer {
     let memory = memory(ids, text);
-    let (summary, headline) = (MemorySummary::of(&memory), HeadlineItem::of_memory(&memory));
     let named = HandoffCandidate { named: true, ..HandoffCandidate::of(&memory) };
     let candidate = HandoffCandidate { found: 1.0, at_hand: true, ..named };
-    MemoryOffer { candidate, summary, headline, received_by: None }
+    MemoryOffer { candidate, memory, received_by: None }
 }
 
 fn handoff(ids: &CountingIds, text: &str) -> Output {
@@ -163,7 +161,7 @@ fn handoff(ids: &CountingIds, text: &str) -> Output {
     let (changed, deleted) = (offer(text), offer("deleted"));
     let change = |offer: &MemoryOffer, change, memory: Option<Memory>| PresentMemory {
         change: MemoryChange {
-            id: offer.summary.id,
+            id: offer.memory.id,
             owner: agent("gemini-cli"),
             change,
             by: memory.as_ref().map(|memory| memory.id),

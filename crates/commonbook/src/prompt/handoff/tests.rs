@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::id::{CountingIds, handle};
 use crate::model::agent::Agent;
-use crate::model::handoff::choose::MemoryTier;
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::handoff::{
     ChainLink, ChainPosition, CreateHandoff, HandoffOrigin, HandoffStatus, ReceivedHandoffs,
 };
+use crate::model::memory::{SaveMemory, Sharing};
 use commonbook_text::tokens;
 
 fn now() -> Timestamp {
@@ -43,28 +44,18 @@ fn request() -> CreateHandoff {
 }
 
 fn offer(ids: &CountingIds, author: &str, text: &str, found: f64) -> MemoryOffer {
-    let id = MemoryId::new(ids, now());
     let since = now() - SignedDuration::from_hours(50);
-    let candidate = HandoffCandidate {
-        id,
-        author: agent(author),
-        private: false,
-        tier: MemoryTier::Project,
-        since,
-        found,
-        at_hand: true,
-        brought_by: None,
-        recent: false,
-        other_matter: false,
-        words: BTreeSet::new(),
-        entities: BTreeSet::new(),
-        named: false,
-        came_with: None,
-    };
-    let item = PromptItem::new(id, "semantic", author, since, text.to_owned());
-    let headline = HeadlineItem { words: text.to_owned(), item: item.clone() };
-    let summary = MemorySummary { id, item, summary: None };
-    MemoryOffer { candidate, summary, headline, received_by: None }
+    let caller = Caller::new(
+        Some(author.parse().expect("a name")),
+        "w".parse().expect("a workspace"),
+        EntryPoint::Mcp,
+    );
+    let request = SaveMemory { text: "x".into(), ..SaveMemory::default() };
+    let id = MemoryId::new(ids, now());
+    let memory = request.memory(&caller, Sharing::Shared, id, since).expect("a memory");
+    let memory = Memory { text: text.to_owned(), ..memory };
+    let candidate = HandoffCandidate { found, at_hand: true, ..HandoffCandidate::of(&memory) };
+    MemoryOffer { candidate, memory, received_by: None }
 }
 
 fn entity(ids: &CountingIds, value: &str, context: &str) -> EntityOffer {
@@ -99,7 +90,8 @@ fn a_package_has_everything_with_its_author_handle_and_day() {
     let own = offer(&ids, "developer", "The join takes 12 ms.", 0.9);
     let mut named = offer(&ids, "developer", "The test account is qa7.", 0.0);
     named.candidate.named = true;
-    let handles = [&named, &own, &received].map(|offer| offer.summary.item.handle.clone());
+    let handles =
+        [&named, &own, &received].map(|offer| handle(&offer.memory.id.to_string()).to_owned());
     let before_handle = handle(&before.to_string()).to_owned();
     let tool = entity(&ids, "PostgreSQL", "the orders' database");
     let tool_handle = tool.summary.to_item(50).handle;

@@ -26,8 +26,7 @@ use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::SessionStatus;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
-use crate::prompt::headlines::HeadlineItem;
-use crate::prompt::item::{EntitySummary, MemorySummary};
+use crate::prompt::item::EntitySummary;
 use crate::store::Transaction;
 use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
 use crate::verbs::ops::heirs::last_heir;
@@ -448,8 +447,7 @@ impl OfferPool {
                 ..HandoffCandidate::of(&memory)
             };
             let received_by = offered.inherited.map(|(_, by)| by);
-            let headline = HeadlineItem::of_memory(&memory);
-            MemoryOffer { candidate, summary: MemorySummary::of(&memory), headline, received_by }
+            MemoryOffer { candidate, memory: (*memory).clone(), received_by }
         };
         let memories = self.0.into_iter().map(offer).collect();
         Ok(HandoffOffers { memories, entities, task, about_others, ..HandoffOffers::default() })

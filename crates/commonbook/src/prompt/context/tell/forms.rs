@@ -70,7 +70,9 @@ pub fn handoff_result(task: &str, status: HandoffStatus, note: Option<&str>) -> 
         Some(note) => sentence(&format!("{lead}: {note}")),
         None => sentence(without_note),
     };
-    format!("{answer} {}", sentence(&format!("The task was: {task}")))
+    // A list keeps its last line to itself.
+    let gap = if answer.contains('\n') { "\n" } else { " " };
+    format!("{answer}{gap}{}", sentence(&format!("The task was: {task}")))
 }
 
 /// An entry of a case, by its position.
