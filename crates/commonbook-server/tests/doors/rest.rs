@@ -219,15 +219,17 @@ fn an_agent_that_only_reads_is_registered_by_no_door() {
     assert_eq!(names_in(home.run(&list)), ["ann", "bob"]);
 }
 
-/// Values beyond what a schema allows: too long, empty, too many, too large, too small.
-fn values_beyond(schema: &Value) -> Vec<Value> {
+/// Values beyond what a schema allows: too long, empty, too many, too large, too small. An empty
+/// text of an optional field is allowed: the field is absent.
+fn values_beyond(schema: &Value, is_required: bool) -> Vec<Value> {
     let bound = |name: &str| schema[name].as_u64();
     let mut values = Vec::new();
     values.extend(bound("maxLength").filter(|most| *most < 100_000).map(|most| {
         let longer = usize::try_from(most).unwrap() + 1;
         Value::from("x".repeat(longer))
     }));
-    values.extend(bound("minLength").filter(|least| *least > 0).map(|_| Value::from("")));
+    let least_length = bound("minLength").filter(|least| *least > 0 && is_required);
+    values.extend(least_length.map(|_| Value::from("")));
     values.extend(bound("maxItems").map(|most| {
         let item = match schema["items"]["type"].as_str() {
             Some("object") => json!({}),
@@ -242,7 +244,7 @@ fn values_beyond(schema: &Value) -> Vec<Value> {
     }
     values.extend(bound("minimum").filter(|least| *least > 0).map(|least| Value::from(least - 1)));
     if let Some(inner) = schema.get("items").filter(|_| schema["type"] != "object") {
-        values.extend(values_beyond(inner).into_iter().map(|value| json!([value])));
+        values.extend(values_beyond(inner, true).into_iter().map(|value| json!([value])));
     }
     values
 }
@@ -276,8 +278,10 @@ fn every_bound_of_a_schema_is_held() {
             };
             let body = &operation["requestBody"]["content"]["application/json"]["schema"];
             let body = resolve(&document, body);
+            let required = body["required"].as_array();
             for (name, field) in body["properties"].as_object().into_iter().flatten() {
-                for value in values_beyond(resolve(&document, field)) {
+                let is_required = required.is_some_and(|names| names.contains(&json!(name)));
+                for value in values_beyond(resolve(&document, field), is_required) {
                     check(name, &value, &address, json!({name: value}).to_string().as_bytes());
                 }
             }
@@ -287,7 +291,8 @@ fn every_bound_of_a_schema_is_held() {
                     continue;
                 }
                 let name = parameter["name"].as_str().unwrap();
-                for value in values_beyond(resolve(&document, &parameter["schema"])) {
+                let is_required = parameter["required"] == true;
+                for value in values_beyond(resolve(&document, &parameter["schema"]), is_required) {
                     let text = match &value {
                         Value::String(text) => text.clone(),
                         Value::Array(_) => continue,
@@ -298,6 +303,6 @@ fn every_bound_of_a_schema_is_held() {
             }
         }
     }
-    assert!(tried > 240, "{tried} values were tried");
+    assert!(tried > 200, "{tried} values were tried");
     assert!(accepted.is_empty(), "{}", accepted.join("\n"));
 }

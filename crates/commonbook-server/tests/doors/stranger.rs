@@ -341,9 +341,11 @@ fn a_stranger_receives_the_same_with_hidden_memories_and_without() {
     let expected = without.observe(&none);
     assert_eq!(observed.len(), expected.len());
     let (mut ids, mut other_ids) = (Vec::new(), Vec::new());
-    // Responses repeat the names of a request: in both homes by the same name.
+    // Responses repeat the names of a request, and name files: in both homes by the same name.
+    let homes = [&with, &without].map(|world| world.home.path().display().to_string());
     let named = |answer: &Value| {
-        let mut text = answer.to_string();
+        let text = answer.to_string();
+        let mut text = homes.iter().fold(text, |text, home| text.replace(home, "HOME"));
         for id in hidden.iter().map(String::as_str).chain([NONE, NO_CONTRADICTION]) {
             text = text.replace(id, "HIDDEN").replace(&id[..id.len() - 1], "HIDDEN-PREFIX");
         }
