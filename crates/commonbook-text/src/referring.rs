@@ -57,6 +57,23 @@ pub fn refers_back(task: &str) -> bool {
     names_nothing || clauses(task).into_iter().any(clause_refers_back)
 }
 
+/// Whether a task asks to go on with earlier work, or what that was, and names no matter of its own:
+/// "Continue where we left off", "What was I doing?".
+#[must_use]
+pub fn goes_on(task: &str) -> bool {
+    let words = plain_words(task);
+    !words.iter().any(|word| WORDS.is_matter(word))
+        && (0..words.len()).any(|begin| begins_with_continuing(&words[begin..]))
+}
+
+/// Whether words begin by saying to go on.
+fn begins_with_continuing(words: &[String]) -> bool {
+    let begins = |beginning: &Vec<&str>| {
+        words.len() >= beginning.len() && words.iter().zip(beginning).all(|(a, b)| a == b)
+    };
+    WORDS.continuing.iter().any(begins)
+}
+
 /// The clauses of a task.
 fn clauses(task: &str) -> Vec<&str> {
     let mut found = vec![task];
@@ -70,12 +87,9 @@ fn clause_refers_back(clause: &str) -> bool {
     let words = plain_words(clause);
     let begin = words.iter().take_while(|word| COURTESIES.contains(&word.as_str())).count();
     let asked = &words[begin..];
-    let goes_on = |beginning: &Vec<&str>| {
-        asked.len() >= beginning.len() && asked.iter().zip(beginning).all(|(a, b)| a == b)
-    };
     let matter = asked.iter().rposition(|word| WORDS.is_matter(word));
     let reference = &asked[matter.map_or(0, |last| last + 1)..];
-    WORDS.continuing.iter().any(goes_on)
+    begins_with_continuing(asked)
         || reference.iter().any(|word| WORDS.telling.contains(word.as_str()))
 }
 
@@ -109,6 +123,44 @@ mod tests {
         ];
         for (task, refers) in table {
             assert_eq!(refers_back(task), refers, "{task}");
+        }
+    }
+
+    #[test]
+    fn a_task_goes_on_with_what_it_does_not_name() {
+        let table = [
+            ("Continue where we left off", true),
+            ("Go on with yesterday's work", true),
+            ("let's pick up where we stopped on friday please", true),
+            ("Morning! where were we?", true),
+            ("ok so what was i doing before lunch", true),
+            ("What's next?", true),
+            ("hey, can you catch me up real quick", true),
+            ("remind me what we were working on last time", true),
+            ("I'm back. Keep going.", true),
+            ("what is still open from the last session?", true),
+            ("Resume the previous session", true),
+            ("where are we with this", true),
+            ("Take over from here", true),
+            ("Mach da weiter, wo wir gestern aufgehört haben", true),
+            ("Wo waren wir stehen geblieben?", true),
+            ("Reprends là où on en était hier", true),
+            ("Sigue donde lo dejamos ayer", true),
+            ("继续", true),
+            ("Continue with the billing page", false),
+            ("Where do we keep the fixtures of the parser?", false),
+            ("What is the status of the invoice job?", false),
+            ("thanks", false),
+            ("yes, do it", false),
+            ("Fix the bug", false),
+            ("Run the tests", false),
+            ("commit this", false),
+            ("hello", false),
+            ("Order pizza for the party", false),
+            ("", false),
+        ];
+        for (task, expected) in table {
+            assert_eq!(goes_on(task), expected, "{task}");
         }
     }
 }

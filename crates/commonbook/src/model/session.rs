@@ -326,6 +326,8 @@ pub struct SessionFilter {
     pub case: Option<CaseKey>,
     /// Ended without a summary, with several memories saved.
     pub unsummarised: bool,
+    /// With a memory in sight that was saved in it.
+    pub written: bool,
 }
 
 /// The error of a session that the caller does not see.

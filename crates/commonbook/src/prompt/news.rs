@@ -9,6 +9,9 @@ use crate::model::memory::Memory;
 /// Memories that are considered as news.
 pub const NEWS_ITEMS_MAX: usize = 10;
 
+/// The newest memories among which news are looked for.
+pub const NEWEST_MEMORIES_MAX: u32 = 4 * NEWS_ITEMS_MAX as u32;
+
 /// Types that are no news: the beginning of a session tells of profiles, tasks and handoffs, and
 /// conversations belong to their agent.
 const SILENT_TYPES: [&str; 4] = ["profile", "task_context", "conversation", "handoff"];

@@ -391,12 +391,20 @@ fn resolve_session(
     let session = match of_name {
         Some(session) => session,
         None => {
-            let owner = Some(caller.agent.to_string());
-            let filter = SessionFilter { owner, ..SessionFilter::default() };
-            let last = tx.sessions(sight, &filter, None, 1)?.pop();
+            let own = SessionFilter {
+                owner: Some(caller.agent.to_string()),
+                ..SessionFilter::default()
+            };
+            let of_any = SessionFilter { written: true, ..SessionFilter::default() };
+            // An empty session is resumed only where no other one is.
+            let order = [SessionFilter { written: true, ..own.clone() }, of_any, own];
+            let mut last = None;
+            for filter in order {
+                last = last.or(tx.sessions(sight, &filter, None, 1)?.pop());
+            }
             last.map(|(_, session)| session).ok_or_else(|| {
-                Error::not_found("you have no session to resume")
-                    .hint("Name a session from the list of sessions.")
+                Error::not_found("there is no session to resume")
+                    .hint("Work in one first: what you save is saved in your session.")
             })?
         }
     };

@@ -4,6 +4,7 @@
 //! the receipt with its events: the choice counts tokens, and no other writer waits for that.
 
 mod briefing;
+mod going_on;
 mod past;
 mod replay;
 mod standing_parts;
@@ -45,6 +46,7 @@ use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
 use commonbook_text::boilerplate::without_boilerplate;
 use commonbook_text::fence::Fence;
+use going_on::{EarlierWork, earlier_work, unfinished_handoffs};
 use past::PastTime;
 use standing_parts::ContextFrame;
 pub use standing_parts::project_context;
@@ -199,6 +201,8 @@ impl Commonbook {
         self.store.read(|tx| {
             let heard = briefing::heard_in_session(tx, caller, sight, now)?;
             let mut material = self.context_material(tx, caller, sight, case, &hits, &heard)?;
+            let present = caller.session.as_deref();
+            material.earlier = earlier_work(tx, caller, present, &options.task)?;
             // One's own notes of a task are found by the task; they lead no other.
             material.task_context.retain(|memory| memory.owner != caller.agent);
             // A context repeats what its task needs, but results are news.
@@ -235,6 +239,7 @@ impl Commonbook {
         let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight, heard)?;
         Ok(ContextMaterial {
             retractions: waiting_retractions(tx, caller, sight, None)?,
+            unfinished: unfinished_handoffs(tx, caller, sight, heard)?,
             handoffs,
             handoffs_left,
             profile: about("profile")?,
@@ -302,6 +307,8 @@ impl Commonbook {
             (ContextSource::TaskContext, &material.task_context),
             (ContextSource::Important, &material.important),
             (ContextSource::Contradiction, &material.contradicting),
+            (ContextSource::Session, &material.earlier.memories),
+            (ContextSource::News, &material.earlier.news),
             (ContextSource::News, &material.news),
         ];
         for (source, memories) in sources {
@@ -420,6 +427,8 @@ impl TaskHits {
 struct ContextMaterial {
     /// Retractions that the agent has not heard of.
     retractions: Vec<(RetractionNotice, Memory)>,
+    /// Handoffs that the caller accepted in an earlier session and has not ended.
+    unfinished: Vec<Handoff>,
     handoffs: Vec<Handoff>,
     /// Handoffs that wait besides these.
     handoffs_left: u64,
@@ -440,6 +449,8 @@ struct ContextMaterial {
     contradicting: Vec<Memory>,
     /// What other agents saved since the last briefing.
     news: Vec<Memory>,
+    /// The work that the task goes on with.
+    earlier: EarlierWork,
     /// The pairs of these memories that are in an open contradiction.
     contradictions: Vec<(MemoryId, MemoryId)>,
     /// The marks of these memories.
@@ -468,7 +479,8 @@ impl ContextMaterial {
         let entries = self.entries.iter().map(|(_, memory)| memory);
         let relevant = self.relevant.iter().map(|(memory, _)| memory);
         let briefed = self.important.iter().chain(&self.contradicting).chain(&self.news);
-        let all = owned.chain(entries).chain(relevant).chain(briefed);
+        let earlier = self.earlier.memories.iter().chain(&self.earlier.news);
+        let all = owned.chain(entries).chain(relevant).chain(briefed).chain(earlier);
         all.map(|memory| (memory.workspace.clone(), memory.id)).collect()
     }
 }
@@ -551,21 +563,23 @@ fn note_results_told(
     }
 }
 
-/// The waiting handoffs as candidates. Together they take at most half of the budget, so that no
+/// The unfinished and waiting handoffs as candidates. Together they take at most half of the budget, so that no
 /// sender can crowd out the rest of the context.
 fn handoff_candidates(
     gathering: CandidateBuilder<'_>,
     material: &ContextMaterial,
     settings: &ContextSettings,
 ) -> Vec<ContextCandidate> {
-    let told = material.handoffs.len() as u64;
-    let queue = HandoffQueue { told, waiting: told + material.handoffs_left };
-    let tokens = handoff_tokens(settings, told.max(1));
-    let candidates = material.handoffs.iter().enumerate().map(|(index, handoff)| {
+    let ContextMaterial { unfinished, handoffs, handoffs_left, .. } = material;
+    let told = handoffs.len() as u64;
+    let queue = HandoffQueue { told, waiting: told + handoffs_left };
+    let tokens = handoff_tokens(settings, (told + unfinished.len() as u64).max(1));
+    let waiting = handoffs.iter().enumerate().map(|(index, handoff)| {
         // The first one carries the length of the queue.
         gathering.handoff(handoff, tokens, (index == 0).then_some(queue))
     });
-    candidates.collect()
+    let unfinished = unfinished.iter().map(|handoff| gathering.handoff(handoff, tokens, None));
+    unfinished.chain(waiting).collect()
 }
 
 /// Tokens that each of `count` handoffs has at most.

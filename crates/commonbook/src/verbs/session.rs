@@ -177,6 +177,7 @@ impl Commonbook {
             status: request.status,
             case: request.case.clone(),
             unsummarised: request.unsummarised,
+            written: false,
         };
         let rows = self.store.read(|tx| tx.sessions(&sight, &filter, from, size.rows()))?;
         Ok(size.page_by_position(rows).map(|session| session.for_agent(&caller.agent)))

@@ -69,6 +69,12 @@ pub(crate) fn a_session_is_stored_completely_and_seen_by_the_permission_rule(fre
     all[2].case = Some("retries".parse().unwrap());
     all[2].client_session = Some("own".to_owned());
     all.iter().for_each(|session| start(&*store, session));
+    // One was shared, one is its author's alone; two sessions are empty.
+    for (session, sharing) in [(&all[0], Sharing::Shared), (&all[1], Sharing::Private)] {
+        let mut saved = memory(&ids, session.agent.as_str(), "x", "Retries stop after three");
+        (saved.session, saved.sharing) = (Some(session.id.to_string()), sharing);
+        store.write(move |tx| keep(tx, &saved)).unwrap();
+    }
     for agent in ["ann", "bob", "eve"] {
         for user in [None, Some("u1"), Some("u2")] {
             let who = caller(agent, "x").for_user(user).unwrap();
@@ -94,6 +100,16 @@ pub(crate) fn a_session_is_stored_completely_and_seen_by_the_permission_rule(fre
                 SessionFilter { owner: Some("ann".to_owned()), ..SessionFilter::default() };
             let anns = seen.iter().filter(|session| session.agent.as_str() == "ann").count();
             assert_eq!(list(&of_ann, None, 10).len(), anns);
+            let written = SessionFilter { written: true, ..SessionFilter::default() };
+            let with_memories: Vec<Session> = (seen.iter())
+                .filter(|session| {
+                    let count = |id: &str| store.read(|tx| tx.session_memory_count(&sight, id));
+                    count(&session.id.to_string()).unwrap() > 0
+                })
+                .cloned()
+                .collect();
+            let found = list(&written, None, 10).into_iter().map(|(_, session)| session);
+            assert_eq!(found.collect::<Vec<_>>(), with_memories, "{agent} {user:?}");
             if let Some((first, _)) = listed.first() {
                 let rest = list(&SessionFilter::default(), Some(*first), 10);
                 assert_eq!(rest[..], listed[1..]);

@@ -25,6 +25,7 @@ mod entities;
 mod export;
 mod figures;
 mod forgetting;
+mod going_on;
 mod graph;
 mod handing_over;
 mod handles;

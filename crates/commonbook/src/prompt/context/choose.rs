@@ -45,6 +45,8 @@ string_enum! {
         Profile = "profile",
         /// The state of the user's task.
         TaskContext = "task_context",
+        /// Memories of the session that the task goes on with.
+        Session = "session",
         /// The most important memories.
         Important = "important",
         /// Entries of cases that the caller has not read.
@@ -59,7 +61,7 @@ string_enum! {
 }
 
 /// The order of the sources in a text: what is the same from turn to turn stands first.
-const TEXT_ORDER: [ContextSource; 11] = [
+const TEXT_ORDER: [ContextSource; 12] = [
     ContextSource::Standing,
     ContextSource::Profile,
     ContextSource::Important,
@@ -70,6 +72,7 @@ const TEXT_ORDER: [ContextSource; 11] = [
     ContextSource::Entry,
     ContextSource::Contradiction,
     ContextSource::Relevant,
+    ContextSource::Session,
     ContextSource::News,
 ];
 
@@ -81,6 +84,9 @@ const IMPORTANT_TOKENS_MAX: usize = 100;
 
 /// Tokens of an ended handoff; `get_handoff` returns all of it.
 const RESULT_TOKENS_MAX: usize = 120;
+
+/// The heading above the memories of the session that a task goes on with.
+const LAST_SESSION: &str = "The last session, the oldest first";
 
 /// The place of a source in a text.
 fn text_place(source: ContextSource) -> usize {
@@ -545,10 +551,20 @@ fn selected_block(merged: &[CandidateOutcome]) -> PromptBlock {
     let rules = included().filter(|outcome| outcome.candidate.is_rule);
     let rules: Vec<&str> = rules.map(|outcome| outcome.candidate.item.text.as_str()).collect();
     let items = included().filter(|outcome| !outcome.candidate.is_rule);
-    let items = items.map(|outcome| outcome.item().into()).collect();
+    let is_of_session =
+        |outcome: &&CandidateOutcome| outcome.candidate.source == ContextSource::Session;
+    let (session, items): (Vec<_>, Vec<_>) = items.partition(is_of_session);
+    let entries = |outcomes: Vec<&CandidateOutcome>| {
+        outcomes.into_iter().map(|outcome| outcome.item().into()).collect::<Vec<_>>()
+    };
+    // They are chosen from the newest backwards, and shown oldest first.
+    let session = PromptSection {
+        first_goes: true,
+        ..PromptSection::new(LAST_SESSION, entries(session).into_iter().rev().collect())
+    };
     PromptBlock {
         rules: rules.join("\n"),
-        sections: vec![PromptSection::new("", items)],
+        sections: vec![PromptSection::new("", entries(items)), session],
         ..PromptBlock::default()
     }
 }

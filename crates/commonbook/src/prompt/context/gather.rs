@@ -9,7 +9,7 @@ use crate::base::id::{MemoryId, handle};
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
-use crate::model::handoff::Handoff;
+use crate::model::handoff::{Handoff, HandoffStatus};
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::prompt::headlines::headline_notes;
 use crate::prompt::item::PromptItem;
@@ -94,7 +94,7 @@ impl CandidateBuilder<'_> {
         self.candidate(ContextSource::Entry, memory, "entry", text, None)
     }
 
-    /// A handoff that waits for the agent, with a text of at most `max_tokens`; the first one says how
+    /// A handoff that waits for the agent, or that it accepted earlier, with a text of at most `max_tokens`; the first one says how
     /// much of the `queue` a text tells. Its memories and entities are returned when the agent accepts it.
     #[must_use]
     pub fn handoff(
@@ -115,7 +115,10 @@ impl CandidateBuilder<'_> {
         let (at, from) = (handoff.created_at, &handoff.from);
         let mut item = PromptItem::new(handoff.id, "handoff", from, at, text)
             .shortened(max_tokens, None)
-            .with_note("waits for your accept_handoff");
+            .with_note(match handoff.status {
+                HandoffStatus::Accepted => "you accepted it; complete_handoff ends it",
+                _ => "waits for your accept_handoff",
+            });
         if let Some(HandoffQueue { told, waiting }) = queue.filter(HandoffQueue::is_longer) {
             item = item.with_note(format!("{told} of {waiting} told"));
             item = item.with_note("accept_handoff without an id lists all");

@@ -95,24 +95,30 @@ impl SessionRows for SqlTransaction<'_> {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<(u64, Session)>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
         let sql = format!(
             "SELECT s.* FROM session s WHERE {SEEN_SESSION} \
                  AND (:owner IS NULL OR s.agent = :owner) \
                  AND (:status IS NULL OR s.status = :status) \
                  AND (:case IS NULL OR s.case_key = :case) \
-                 AND (NOT :unsummarised OR ({UNSUMMARISED_CONDITION})) AND s.sequence < :before \
+                 AND (NOT :unsummarised OR ({UNSUMMARISED_CONDITION})) \
+                 AND (NOT :written OR EXISTS (SELECT 1 FROM memory m INDEXED BY memory_session \
+                     WHERE {seen_m} AND m.workspace = s.workspace AND m.session = s.id \
+                         AND m.deleted_at IS NULL)) \
+                 AND s.sequence < :before \
              ORDER BY s.sequence DESC LIMIT :limit"
         );
         let before =
             before.map_or(i64::MAX, |position| i64::try_from(position).unwrap_or(i64::MAX));
         let status = filter.status.map(SessionStatus::name);
         let case = filter.case.as_ref().map(CaseKey::as_str);
-        let seen = self.seen_without_audiences(sight);
-        let more: [(&str, &dyn ToSql); 6] = [
+        let more: [(&str, &dyn ToSql); 7] = [
             (":owner", &filter.owner),
             (":status", &status),
             (":case", &case),
             (":unsummarised", &filter.unsummarised),
+            (":written", &filter.written),
             (":before", &before),
             (":limit", &limit),
         ];

@@ -7,16 +7,17 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::going_on::{earlier_work, news_since};
 use super::{ContextChoice, ContextMaterial, TaskHits, ended_handoffs, note_results_told};
 use crate::base::error::{Error, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
-use crate::model::access::{self, Sight, StoredMemory};
+use crate::model::access::{self, Sight};
 use crate::model::caller::{Caller, session_id};
 use crate::model::contradiction::ContradictionStatus;
 use crate::model::lineage::{ReadSetKey, day_session};
-use crate::model::memory::{ListOrder, Memory, QuarantineNotice};
-use crate::model::search::{MemoryFilter, MemoryRef, SearchFilter};
+use crate::model::memory::{Memory, QuarantineNotice};
+use crate::model::search::{MemoryRef, SearchFilter};
 use crate::prompt::briefing::{
     Briefing, BriefingItem, BriefingKey, BriefingRecord, GetBriefing, MemoryCensus,
     belongs_to_beginning, belongs_to_prompt, quarantine_notices,
@@ -27,7 +28,6 @@ use crate::prompt::context::choose::{
 use crate::prompt::context::{
     ContextOptions, ContextOrigin, ContextRecord, GetContext, ItemSummary,
 };
-use crate::prompt::news::{NEWS_ITEMS_MAX, news_of};
 use crate::store::{ContradictionFilter, Transaction};
 use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::working_session::begin_session;
@@ -42,9 +42,6 @@ const ATTEMPTS_MAX: usize = 4;
 
 /// New contradictions that are considered.
 const CONTRADICTIONS_MAX: u32 = 3;
-
-/// The newest memories among which news are looked for.
-const NEWEST_MEMORIES_MAX: u32 = 4 * NEWS_ITEMS_MAX as u32;
 
 /// Sessions that one transaction of a sweep forgets at most.
 const BRIEFING_SWEEP_MAX: u32 = 100;
@@ -153,23 +150,17 @@ impl Commonbook {
                 let important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
                 material.important = show_all(tx, sight, important)?;
             }
+            if let Some(prompt) = &options.prompt {
+                let present = key.as_ref().map(|key| key.session.as_str());
+                material.earlier = earlier_work(tx, caller, present, &prompt.task)?;
+            }
             let mut quarantined = Vec::new();
             let mut notices = ReviewNotices::default();
             if options.prompt.is_some() {
                 notices = review_notices(tx, key.as_ref().map(read_set), sight, &earlier.items)?;
             }
             if end > position {
-                let newest = tx.memories(
-                    &home,
-                    &MemoryFilter::default(),
-                    ListOrder::Newest,
-                    None,
-                    NEWEST_MEMORIES_MAX,
-                )?;
-                let (places, newest): (Vec<u64>, Vec<StoredMemory>) = newest.into_iter().unzip();
-                let newest = show_all(tx, &home, newest)?;
-                let newest = places.into_iter().zip(newest).collect();
-                material.news = news_of(newest, &caller.agent, position);
+                material.news = news_since(tx, caller, &home, position)?;
             }
             if options.prompt.is_some() && end > position {
                 material.contradicting = new_contradictions(tx, &home, position)?;
@@ -220,7 +211,11 @@ impl Commonbook {
             let notices = notices.into_iter().filter(|text| !text.is_empty());
             let notices = notices.collect::<Vec<_>>().join("\n\n");
             writer.draft.shown.extend(found.notices.items.iter().cloned());
-            let budget = limits::BRIEFING_TOKENS.min(options.settings.budget);
+            // Who goes on needs more than who asks on.
+            let budget = match found.material.earlier.memories.is_empty() {
+                true => limits::BRIEFING_TOKENS.min(options.settings.budget),
+                false => options.settings.budget,
+            };
             let budget = budget.saturating_sub(tokens::count(&notices));
             let settings = ContextSettings { budget, ..prompt.settings };
             writer.draft.parts.push(notices);
@@ -365,7 +360,8 @@ impl BriefingWriter<'_> {
             .map(|(id, revision)| (id.as_str(), *revision))
             .chain(shown)
             .collect();
-        let own = self.found.material.relevant.iter().map(|(memory, _)| memory);
+        let ContextMaterial { relevant, earlier, .. } = &self.found.material;
+        let own = relevant.iter().map(|(memory, _)| memory).chain(&earlier.memories);
         let own = own.filter(|memory| self.is_of_session(memory));
         let own: Vec<String> = own.map(|memory| memory.id.to_string()).collect();
         for candidate in candidates.iter_mut() {

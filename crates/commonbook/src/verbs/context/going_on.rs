@@ -1,0 +1,128 @@
+//! Going on: what a task means that names no matter, such as "Continue where we left off".
+
+use std::collections::HashMap;
+
+use crate::base::error::Result;
+use crate::model::access::{Sight, StoredMemory};
+use crate::model::caller::Caller;
+use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
+use crate::model::memory::{ListOrder, Memory};
+use crate::model::search::MemoryFilter;
+use crate::model::session::{Session, SessionFilter};
+use crate::prompt::news::{NEWEST_MEMORIES_MAX, news_of};
+use crate::store::Transaction;
+use crate::verbs::ops::heirs::show_all;
+use commonbook_text::referring::goes_on;
+
+/// Memories of earlier work that are considered: as many as a context can have in full and as headlines.
+const EARLIER_MEMORIES_MAX: u32 = 20;
+
+/// Accepted handoffs of the caller that are considered, the newest.
+const ACCEPTED_HANDOFFS_MAX: u32 = 20;
+
+/// Unfinished handoffs that one text tells.
+const UNFINISHED_HANDOFFS_MAX: usize = 2;
+
+/// The type of what was said, not found out.
+const CONVERSATION: &str = "conversation";
+
+/// The work that a task goes on with.
+#[derive(Default)]
+pub(super) struct EarlierWork {
+    /// The memories of the last session and of the caller's present one, newest first.
+    pub(super) memories: Vec<Memory>,
+    /// What other agents saved since.
+    pub(super) news: Vec<Memory>,
+}
+
+/// The work that this task goes on with: that of the last session of the caller in which something was
+/// saved, else of any agent's; nothing if the task names its own matter. `present` names the caller's session.
+pub(super) fn earlier_work(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    present: Option<&str>,
+    task: &str,
+) -> Result<EarlierWork> {
+    if !goes_on(task) {
+        return Ok(EarlierWork::default());
+    }
+    let home = Sight::reading_at_home(caller)?;
+    let is_present = |session: &Session| {
+        present.is_some_and(|name| {
+            name == session.id.to_string()
+                || (session.agent == caller.agent && Some(name) == session.client_session.as_deref())
+        })
+    };
+    let own = last_written_sessions(tx, &home, Some(caller))?;
+    let last = match own.iter().find(|session| !is_present(session)) {
+        Some(last) => Some(last.clone()),
+        None => last_written_sessions(tx, &home, None)?.into_iter().find(|it| !is_present(it)),
+    };
+    let mut found: Vec<(u64, StoredMemory)> = Vec::new();
+    let mut since = None;
+    for session in own.iter().filter(|session| is_present(session)).chain(&last) {
+        let filter =
+            MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
+        let saved = tx.memories(&home, &filter, ListOrder::Newest, None, EARLIER_MEMORIES_MAX)?;
+        since = saved.first().map(|(position, _)| *position);
+        found.extend(saved);
+    }
+    let tells = |memory: &StoredMemory| {
+        memory.is_usable() && memory.memory_type.as_str() != CONVERSATION
+    };
+    let memories = found.into_iter().map(|(_, memory)| memory).filter(tells);
+    let memories = show_all(tx, &home, memories.take(EARLIER_MEMORIES_MAX as usize).collect())?;
+    let news = since.map(|since| news_since(tx, caller, &home, since)).transpose()?;
+    Ok(EarlierWork { memories, news: news.unwrap_or_default() })
+}
+
+/// The latest sessions in which something was saved, of this caller or of any agent: two, since one may
+/// be the present one.
+fn last_written_sessions(
+    tx: &dyn Transaction,
+    home: &Sight,
+    owner: Option<&Caller>,
+) -> Result<Vec<Session>> {
+    let owner = owner.map(|caller| caller.agent.to_string());
+    let filter = SessionFilter { owner, written: true, ..SessionFilter::default() };
+    Ok(tx.sessions(home, &filter, None, 2)?.into_iter().map(|(_, session)| session).collect())
+}
+
+/// What other agents saved after this position of the journal.
+pub(super) fn news_since(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    home: &Sight,
+    position: u64,
+) -> Result<Vec<Memory>> {
+    let filter = MemoryFilter::default();
+    let newest = tx.memories(home, &filter, ListOrder::Newest, None, NEWEST_MEMORIES_MAX)?;
+    let (places, newest): (Vec<u64>, Vec<StoredMemory>) = newest.into_iter().unzip();
+    let newest = show_all(tx, home, newest)?;
+    Ok(news_of(places.into_iter().zip(newest).collect(), &caller.agent, position))
+}
+
+/// The handoffs that the caller accepted before its present session and has not ended, newest first,
+/// without those that the session has `heard`.
+pub(super) fn unfinished_handoffs(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    heard: &HashMap<String, u64>,
+) -> Result<Vec<Handoff>> {
+    if caller.agent.is_anonymous() {
+        return Ok(Vec::new());
+    }
+    let filter = HandoffFilter {
+        side: HandoffSide::Received,
+        status: vec![HandoffStatus::Accepted],
+        ..HandoffFilter::default()
+    };
+    let accepted = tx.handoffs(sight, &filter, None, ACCEPTED_HANDOFFS_MAX)?;
+    let is_unfinished = |handoff: &Handoff| {
+        let is_of_session = caller.session.is_some() && handoff.accepted_in == caller.session;
+        !is_of_session && !heard.contains_key(&handoff.id.to_string())
+    };
+    let accepted = accepted.into_iter().map(|(_, handoff)| handoff).filter(is_unfinished);
+    Ok(accepted.take(UNFINISHED_HANDOFFS_MAX).collect())
+}
