@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use commonbook::base::error::{Error, REQUEST_SHAPE_HINT};
 
-use crate::verb::{self, ToolSelection, Verb, VerbCommandName};
+use crate::verb::{self, ACTION, JoinedTool, ToolSelection, Verb, VerbCommandName};
 
 /// The door that shows a hint.
 #[derive(Debug, Clone, Copy)]
@@ -155,14 +155,19 @@ fn verb_address(name: &str, door: HintDoor<'_>) -> Option<String> {
     own.or_else(|| Some(format!("commonbook {}", command_line(verb)?)))
 }
 
-/// How a client with these tools calls a verb: by its tool, or by another tool without arguments.
+/// How a client with these tools calls a verb: by its tool, by another tool without arguments, or by an action.
 fn tool_call(name: &str, tools: &ToolSelection) -> Option<String> {
     if tools.offers(name) {
         return Some(name.to_owned());
     }
     let calls_it = |verb: &&&Verb| verb.tool_without_arguments == Some(name);
     let verbs = tools.verbs();
-    verbs.iter().find(calls_it).map(|verb| format!("{} {{}}", verb.name))
+    let without = verbs.iter().find(calls_it).map(|verb| format!("{} {{}}", verb.name));
+    without.or_else(|| {
+        let (tool, action) =
+            JoinedTool::of_verb(name).filter(|(tool, _)| tools.offers(tool.name))?;
+        Some(format!("{} {{\"{ACTION}\": \"{}\"}}", tool.name, action.name))
+    })
 }
 
 /// The command of a verb.
@@ -227,6 +232,19 @@ mod tests {
             let full = ToolSelection::of(ToolTier::Full);
             let hints = [cli, HintDoor::Mcp(&full), HintDoor::Rest].map(|door| hint(text, door));
             assert_eq!(hints, [command, tool, route], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hint_names_the_action_of_a_tool_that_the_client_has() {
+        let core = ToolSelection::of(ToolTier::Core);
+        let table = [
+            ("Call `withdraw_handoff`.", "Call `handoffs {\"action\": \"withdraw\"}`."),
+            ("read_case tells it.", "`cases {\"action\": \"read\"}` tells it."),
+            ("`list_handoffs` lists them.", "`accept_handoff {}` lists them."),
+        ];
+        for (text, expected) in table {
+            assert_eq!(hint(text, HintDoor::Mcp(&core)), expected);
         }
     }
 
@@ -333,8 +351,9 @@ mod tests {
     fn the_tools_of_a_set_name_no_tool_outside_it() {
         for tier in ToolTier::ALL {
             for tool in crate::mcp::tools() {
-                let verb = verb::find(&tool.name).unwrap();
-                if verb.tool.is_none_or(|least| least > tier) {
+                // A tool of several verbs is in the core set.
+                let least = verb::find(&tool.name).map_or(Some(ToolTier::Core), |verb| verb.tool);
+                if least.is_none_or(|least| least > tier) {
                     continue;
                 }
                 let text = serde_json::to_string(&tool).unwrap();
@@ -342,7 +361,7 @@ mod tests {
                 let verbs = words.filter(|word| word.contains('_')).filter_map(verb::find);
                 let others = verbs.filter(|other| other.tool.is_none_or(|least| least > tier));
                 let others: Vec<&str> = others.map(|other| other.name).collect();
-                assert!(others.is_empty(), "{} in {}: {others:?}", verb.name, tier.name());
+                assert!(others.is_empty(), "{} in {}: {others:?}", tool.name, tier.name());
             }
         }
     }

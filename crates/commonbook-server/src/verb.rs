@@ -3,6 +3,7 @@
 //! REST routes, MCP tools, prompts and resources, commands, hooks and the local socket take the verbs
 //! from here. A door adds only how it carries an answer.
 
+mod joined;
 mod selection;
 
 use std::sync::LazyLock;
@@ -20,6 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::call::JsonVerb;
 
+pub(crate) use joined::{ACTION, JOINED_TOOLS, JoinedTool};
 pub(crate) use selection::ToolSelection;
 
 /// How a verb treats what is stored.

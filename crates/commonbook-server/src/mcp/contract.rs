@@ -8,7 +8,7 @@ use commonbook::base::error::{Error, Result};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use crate::verb::Verb;
+use crate::verb::{ACTION, JoinedTool, Verb};
 
 /// Fields of requests that tools do not declare: what a program sets rather than a model. The server
 /// accepts them all the same.
@@ -34,12 +34,16 @@ const UNDECLARED_FIELDS: [&str; 18] = [
 ];
 
 /// Further fields of one verb that its tool does not declare: an audit and a look back are for people
-/// and programs.
-const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 4] = [
+/// and programs, and what models seldom set costs each of them tokens.
+const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 8] = [
     ("list_events", &["actor", "subject", "since", "until"]),
     ("restore_memory", &["revision"]),
     ("list_memories", &["at"]),
     ("get_context", &["at"]),
+    ("get_memory", &["at"]),
+    ("update_memory", &["about"]),
+    ("create_handoff", &["budget", "based_on"]),
+    ("complete_handoff", &["based_on"]),
 ];
 
 /// The argument with which a tool returns everything.
@@ -65,6 +69,25 @@ pub(super) fn input_schema(verb: &Verb) -> JsonObject {
     if verb.tool_without_arguments.is_some() {
         schema.remove("required");
     }
+    schema
+}
+
+/// The input schema of a tool of several verbs.
+pub(super) fn joined_schema(tool: &JoinedTool) -> JsonObject {
+    let names: Vec<&str> = tool.actions.iter().map(|action| action.name).collect();
+    let mut fields = Map::new();
+    fields.insert(ACTION.to_owned(), json!({"type": "string", "enum": names}));
+    for name in tool.fields {
+        let declared = tool.verbs().find_map(|verb| {
+            let (_, schema) = verb.call.fields().find(|(field, _)| field == name)?;
+            Some(lean_schema(schema, &verb.call.request))
+        });
+        fields.extend(declared.map(|schema| ((*name).to_owned(), schema)));
+    }
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Value::Object(fields));
+    schema.insert("required".to_owned(), json!([ACTION]));
     schema
 }
 

@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
 use super::contract;
 use super::http::TOOLS_HEADER;
-use crate::verb::{self, ToolSelection, ToolTier, Verb, VerbEffect};
+use crate::verb::{self, JOINED_TOOLS, JoinedTool, ToolSelection, ToolTier, Verb, VerbEffect};
 
 /// The tools of a selection, made when a client lists them.
 pub(super) struct ToolOffers {
@@ -23,7 +23,15 @@ impl ToolOffers {
 
     /// The tools as clients see them.
     pub(super) fn tools(&self) -> &[Tool] {
-        self.tools.get_or_init(|| self.selection.verbs().into_iter().map(tool).collect())
+        self.tools.get_or_init(|| {
+            let joined = self.selection.joined_tools().map(joined_tool);
+            self.selection.verbs().into_iter().map(tool).chain(joined).collect()
+        })
+    }
+
+    /// The tool of several verbs that is offered under this name.
+    pub(super) fn joined(&self, name: &str) -> Option<&'static JoinedTool> {
+        JoinedTool::find(name).filter(|tool| self.selection.offers(tool.name))
     }
 
     /// The verb of an offered tool.
@@ -48,6 +56,15 @@ fn tool(verb: &'static Verb) -> Tool {
     }
     let input: Arc<JsonObject> = Arc::new(contract::input_schema(verb));
     let mut tool = Tool::new(*name, description, input);
+    tool.annotations = Some(hints);
+    tool
+}
+
+fn joined_tool(joined: &JoinedTool) -> Tool {
+    let hints = ToolAnnotations::with_title(joined.name).open_world(false);
+    let hints = hints.read_only(false).destructive(false);
+    let input: Arc<JsonObject> = Arc::new(contract::joined_schema(joined));
+    let mut tool = Tool::new(joined.name, joined.description, input);
     tool.annotations = Some(hints);
     tool
 }
@@ -78,6 +95,12 @@ pub(super) fn unknown_tool(name: &str, selection: &ToolSelection) -> String {
     if let Some(tier) =
         ToolTier::ALL.into_iter().find(|tier| tier.verbs().any(|verb| verb.name == name))
     {
+        if let Some((tool, action)) =
+            JoinedTool::of_verb(name).filter(|(it, _)| selection.offers(it.name))
+        {
+            let (tool, action) = (tool.name, action.name);
+            return format!("unknown tool {name}: call {tool} with the action {action}");
+        }
         let set = tier.name();
         return format!(
             "unknown tool {name}: it is not offered here. `commonbook mcp --tools {set}` offers it, or the header \
@@ -85,8 +108,7 @@ pub(super) fn unknown_tool(name: &str, selection: &ToolSelection) -> String {
         );
     }
     let plain = name.to_lowercase().replace('-', "_");
-    let offered = selection.verbs();
-    let names: Vec<&str> = offered.iter().map(|verb| verb.name).collect();
+    let names = selection.tool_names();
     let does = plain.split('_').find_map(|word| TOOLS_OF_WORDS.iter().find(|(it, _)| *it == word));
     let does = does.map(|(_, tool)| *tool).filter(|tool| names.contains(tool));
     match nearest_name(&plain, &names).or(does) {
@@ -95,9 +117,10 @@ pub(super) fn unknown_tool(name: &str, selection: &ToolSelection) -> String {
     }
 }
 
-/// Every tool as a client sees it.
+/// Every tool as a client sees it, those of several verbs last.
 pub(crate) fn tools() -> Vec<Tool> {
-    ToolOffers::of(ToolSelection::of(ToolTier::Full)).tools().to_vec()
+    let single = ToolOffers::of(ToolSelection::of(ToolTier::Full)).tools().to_vec();
+    single.into_iter().chain(JOINED_TOOLS.iter().map(joined_tool)).collect()
 }
 
 #[cfg(test)]
@@ -122,6 +145,8 @@ mod tests {
         let core = ToolSelection::of(ToolTier::Core);
         let table = [
             ("list_memories", "`commonbook mcp --tools team` offers it"),
+            ("append_entries", "`commonbook mcp --tools team` offers it"),
+            ("read_case", "call cases with the action read"),
             ("save_memories", "`commonbook mcp --tools full` offers it"),
             ("add_memory", "did you mean save_memory?"),
             ("serch_memory", "did you mean search_memory?"),
@@ -139,7 +164,7 @@ mod tests {
     #[expect(clippy::print_stdout, reason = "the figures are for people")]
     fn a_set_of_tools_costs_a_model_few_tokens() {
         for (tier, most) in
-            [(ToolTier::Core, 2_150), (ToolTier::Team, 5_250), (ToolTier::Full, 12_450)]
+            [(ToolTier::Core, 2_500), (ToolTier::Team, 5_250), (ToolTier::Full, 12_450)]
         {
             let offers = ToolOffers::of(ToolSelection::of(tier));
             let tokens: usize = offers.tools().iter().map(tokens_of).sum();

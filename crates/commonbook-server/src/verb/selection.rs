@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use commonbook::base::error::{Error, Result};
 
-use super::{ToolTier, Verb, all, find};
+use super::{JOINED_TOOLS, JoinedTool, ToolTier, Verb, all, find};
 
 /// The tools to offer: `core`, `team`, `full`, or names of tools, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,11 @@ pub(crate) struct ToolSelection {
 impl ToolSelection {
     /// The tools of this set and of the smaller ones.
     pub(crate) fn of(tier: ToolTier) -> Self {
-        let names = tier.verbs().map(|verb| verb.name).collect();
+        let mut names: BTreeSet<&'static str> = tier.verbs().map(|verb| verb.name).collect();
+        // The larger sets have the verbs of the joined tools themselves.
+        if tier == ToolTier::Core {
+            names.extend(JOINED_TOOLS.iter().map(|tool| tool.name));
+        }
         Self { text: tier.name().to_owned(), names }
     }
 
@@ -32,6 +36,17 @@ impl ToolSelection {
         let mut verbs: Vec<_> = all().iter().filter(|verb| self.offers(verb.name)).collect();
         verbs.sort_by_key(|verb| verb.tool);
         verbs
+    }
+
+    /// The tools of several verbs that it offers.
+    pub(crate) fn joined_tools(&self) -> impl Iterator<Item = &'static JoinedTool> {
+        JOINED_TOOLS.iter().filter(|tool| self.offers(tool.name))
+    }
+
+    /// The names of the tools that it offers, in the order in which a client sees them.
+    pub(crate) fn tool_names(&self) -> Vec<&'static str> {
+        let verbs = self.verbs().into_iter().map(|verb| verb.name);
+        verbs.chain(self.joined_tools().map(|tool| tool.name)).collect()
     }
 }
 
@@ -57,6 +72,8 @@ impl FromStr for ToolSelection {
                 names.extend(Self::of(tier).names);
             } else if let Some(verb) = find(name).filter(|verb| verb.tool.is_some()) {
                 names.insert(verb.name);
+            } else if let Some(tool) = JoinedTool::find(name) {
+                names.insert(tool.name);
             } else {
                 return Err(unknown_tool(name));
             }
@@ -71,7 +88,8 @@ impl FromStr for ToolSelection {
 /// The error of a name that neither a tool nor a set has.
 fn unknown_tool(name: &str) -> Error {
     let tools = ToolTier::Full.verbs().map(|verb| verb.name);
-    let known = ToolTier::ALL.into_iter().map(ToolTier::name).chain(tools);
+    let joined = JOINED_TOOLS.iter().map(|tool| tool.name);
+    let known = ToolTier::ALL.into_iter().map(ToolTier::name).chain(tools).chain(joined);
     let nearest = known.max_by(|one, other| {
         let likeness = |known| strsim::jaro_winkler(name, known);
         likeness(one).total_cmp(&likeness(other))
@@ -93,7 +111,9 @@ mod tests {
         assert!(selection.offers("list_handoffs") && !core.offers("list_handoffs"));
         assert_eq!(selection.to_string(), "core, list_handoffs");
         let one: ToolSelection = "get_memory".parse().unwrap();
-        assert_eq!(one.verbs().len(), 1);
+        assert_eq!((one.verbs().len(), one.joined_tools().count()), (1, 0));
+        let joined: ToolSelection = "team, cases".parse().unwrap();
+        assert_eq!(joined.tool_names().last(), Some(&"cases"));
     }
 
     #[test]

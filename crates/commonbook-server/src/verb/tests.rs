@@ -50,6 +50,41 @@ fn a_verb_that_another_names_is_in_the_registry() {
 }
 
 #[test]
+fn a_joined_tool_names_verbs_and_their_fields() {
+    for tool in JOINED_TOOLS {
+        assert_eq!(tool.verbs().count(), tool.actions.len(), "{}", tool.name);
+        assert!(tool.verbs().all(|verb| verb.effect != VerbEffect::Destroys), "{}", tool.name);
+        for name in tool.fields {
+            let has = |verb: &Verb| verb.call.fields().any(|(field, _)| field == *name);
+            assert!(tool.verbs().any(has), "{}: {name}", tool.name);
+        }
+        assert!(!tool.actions[0].verb.is_empty() && find(tool.name).is_none());
+    }
+}
+
+#[test]
+fn an_action_is_read_in_any_case_and_a_call_without_arguments_is_the_first() {
+    let cases = JoinedTool::find("cases").unwrap();
+    let table = [
+        (serde_json::json!({}), Ok("list_cases")),
+        (serde_json::json!({"action": null, "key": ""}), Ok("list_cases")),
+        (serde_json::json!({"action": "Read", "key": "pay"}), Ok("read_case")),
+        (serde_json::json!({"key": "pay"}), Err("is missing; expected one of list, read, append")),
+        (serde_json::json!({"action": "delete"}), Err("is \"delete\"; expected one of list")),
+    ];
+    for (sent, expected) in table {
+        let mut arguments = sent.as_object().unwrap().clone();
+        let found = cases.take_verb(&mut arguments);
+        match (found, expected) {
+            (Ok(verb), Ok(name)) => assert_eq!(verb.name, name, "{sent}"),
+            (Err(error), Err(part)) => assert!(error.message.contains(part), "{sent}: {error}"),
+            (found, _) => panic!("{sent}: {:?}", found.map(|verb| verb.name)),
+        }
+        assert!(!arguments.contains_key(ACTION));
+    }
+}
+
+#[test]
 fn every_field_in_a_path_is_a_field_of_the_request() {
     for verb in all() {
         let path = verb.route.as_ref().map_or("", |route| route.path);
@@ -71,7 +106,9 @@ fn each_door_has_the_verbs_of_the_registry_and_no_other() {
     assert_eq!(operations, names(named(|verb| verb.route.is_some())));
     let tools: BTreeSet<String> =
         crate::mcp::tools().into_iter().map(|tool| tool.name.into_owned()).collect();
-    assert_eq!(tools, names(named(|verb| verb.tool.is_some())));
+    let mut expected = named(|verb| verb.tool.is_some());
+    expected.extend(JOINED_TOOLS.iter().map(|tool| tool.name));
+    assert_eq!(tools, names(expected));
     assert_eq!(crate::cli::commanded_verbs(), named(|verb| verb.command.is_some()));
     assert_eq!(crate::mcp::prompt_count(), 3);
     assert_eq!(crate::mcp::resource_kind_count(), 4);

@@ -391,10 +391,8 @@ fn resolve_session(
     let session = match of_name {
         Some(session) => session,
         None => {
-            let own = SessionFilter {
-                owner: Some(caller.agent.to_string()),
-                ..SessionFilter::default()
-            };
+            let own =
+                SessionFilter { owner: Some(caller.agent.to_string()), ..SessionFilter::default() };
             let of_any = SessionFilter { written: true, ..SessionFilter::default() };
             // An empty session is resumed only where no other one is.
             let order = [SessionFilter { written: true, ..own.clone() }, of_any, own];

@@ -153,6 +153,7 @@ const FIELD_NAMES: &[FieldNames] = &[
     ("cursor", &["page_token", "next_page_token", "next_cursor", "next"]),
     ("valid_until", &["expires_at", "valid_to", "expires", "expiration_date"]),
     ("supersedes", &["replaces", "supersede"]),
+    ("contradicts", &["corrects", "conflicts_with", "disagrees_with"]),
     ("based_on", &["sources", "basis"]),
     ("dry_run", &["preview", "simulate"]),
     (

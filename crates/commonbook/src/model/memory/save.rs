@@ -32,7 +32,7 @@ pub struct SaveMemory {
     /// task_context, conversation, or a slug of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// A heading. Up to 200 characters.
+    /// What a colleague would look for, in ten words. Up to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::TITLE_CHARS))]
     pub title: Option<String>,

@@ -50,7 +50,8 @@ pub(super) fn earlier_work(
     let is_present = |session: &Session| {
         present.is_some_and(|name| {
             name == session.id.to_string()
-                || (session.agent == caller.agent && Some(name) == session.client_session.as_deref())
+                || (session.agent == caller.agent
+                    && Some(name) == session.client_session.as_deref())
         })
     };
     let own = last_written_sessions(tx, &home, Some(caller))?;
@@ -67,9 +68,8 @@ pub(super) fn earlier_work(
         since = saved.first().map(|(position, _)| *position);
         found.extend(saved);
     }
-    let tells = |memory: &StoredMemory| {
-        memory.is_usable() && memory.memory_type.as_str() != CONVERSATION
-    };
+    let tells =
+        |memory: &StoredMemory| memory.is_usable() && memory.memory_type.as_str() != CONVERSATION;
     let memories = found.into_iter().map(|(_, memory)| memory).filter(tells);
     let memories = show_all(tx, &home, memories.take(EARLIER_MEMORIES_MAX as usize).collect())?;
     let news = since.map(|since| news_since(tx, caller, &home, since)).transpose()?;

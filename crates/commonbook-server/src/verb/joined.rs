@@ -1,0 +1,113 @@
+//! Tools of several verbs: their argument `action` says which one a call means. The core set has them, so
+//! that an agent with few tools lacks nothing; the larger sets have each verb as a tool of its own.
+
+use commonbook::base::error::{Error, Result};
+use serde_json::{Map, Value};
+
+use super::{Verb, find};
+
+/// The argument that names the action.
+pub(crate) const ACTION: &str = "action";
+
+/// An action of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolAction {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The verb that it calls.
+    pub(crate) verb: &'static str,
+}
+
+/// A tool of several verbs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JoinedTool {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What a model reads of it.
+    pub(crate) description: &'static str,
+    /// Its actions. A call without arguments means the first.
+    pub(crate) actions: &'static [ToolAction],
+    /// The arguments that it declares. Each has the schema of the first verb with such a field; the verbs take
+    /// their other fields besides.
+    pub(crate) fields: &'static [&'static str],
+}
+
+const fn action(name: &'static str, verb: &'static str) -> ToolAction {
+    ToolAction { name, verb }
+}
+
+/// All of them.
+pub(crate) const JOINED_TOOLS: [JoinedTool; 3] = [
+    JoinedTool {
+        name: "cases",
+        description: "A case is the log of one matter that several agents work on. Lists the cases, reads one, or \
+             appends an entry, with a title to a new case.",
+        actions: &[
+            action("list", "list_cases"),
+            action("read", "read_case"),
+            action("append", "append_entry"),
+            action("close", "close_case"),
+        ],
+        fields: &["key", "summary", "text", "kind", "title"],
+    },
+    JoinedTool {
+        name: "handoffs",
+        description: "Lists handoffs for you, or with side those that you sent; rejects or withdraws one.",
+        actions: &[
+            action("list", "list_handoffs"),
+            action("reject", "reject_handoff"),
+            action("withdraw", "withdraw_handoff"),
+        ],
+        fields: &["handoff", "reason", "side"],
+    },
+    JoinedTool {
+        name: "sessions",
+        description: "Tells what other agents changed, resumes the last session or another one, makes a checkpoint, \
+             or ends yours with a summary.",
+        actions: &[
+            action("changes", "changes_since"),
+            action("resume", "resume_session"),
+            action("checkpoint", "create_checkpoint"),
+            action("end", "end_session"),
+        ],
+        fields: &["session", "title", "summary", "mark"],
+    },
+];
+
+impl JoinedTool {
+    /// The tool of this name.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        JOINED_TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    /// The tool with an action for this verb, and that action.
+    pub(crate) fn of_verb(verb: &str) -> Option<(&'static Self, &'static ToolAction)> {
+        let action = |tool: &'static Self| tool.actions.iter().find(|action| action.verb == verb);
+        JOINED_TOOLS.iter().find_map(|tool| Some((tool, action(tool)?)))
+    }
+
+    /// Its verbs, in the order of its actions.
+    pub(crate) fn verbs(&self) -> impl Iterator<Item = &'static Verb> {
+        self.actions.iter().filter_map(|action| find(action.verb))
+    }
+
+    /// Takes the action off the arguments of a call, and returns its verb.
+    ///
+    /// # Errors
+    /// `invalid` if the action is none of this tool's.
+    pub(crate) fn take_verb(&self, arguments: &mut Map<String, Value>) -> Result<&'static Verb> {
+        let is_empty = |value: &Value| value.is_null() || value == "";
+        let wanted = arguments.shift_remove(ACTION).filter(|value| !is_empty(value));
+        let name = match &wanted {
+            Some(Value::String(name)) => name.trim().to_lowercase(),
+            None if arguments.values().all(is_empty) => self.actions[0].name.to_owned(),
+            _ => String::new(),
+        };
+        let found = self.actions.iter().find(|action| action.name == name);
+        found.and_then(|action| find(action.verb)).ok_or_else(|| {
+            let names: Vec<&str> = self.actions.iter().map(|action| action.name).collect();
+            let what = wanted.map_or_else(|| "is missing".to_owned(), |it| format!("is {it}"));
+            Error::invalid(ACTION, format!("{what}; expected one of {}", names.join(", ")))
+        })
+    }
+}
