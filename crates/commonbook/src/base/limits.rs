@@ -132,6 +132,8 @@ pub const RESUME_TOKENS_MAX: u32 = 40_000;
 pub const RESUME_MEMORIES: usize = 500;
 /// The newest memories that a partial resume includes by default.
 pub const RESUME_PARTIAL_MEMORIES: u32 = 50;
+/// Entries of its case from which a resumed session's text is made, the newest.
+pub const RESUME_ENTRIES: u64 = 200;
 /// The entities mentioned last that a full resume includes.
 pub const RESUME_ENTITIES: usize = 200;
 /// Open handoffs in a resumed session, of its agent and of the caller each; the newest of each

@@ -78,7 +78,7 @@ impl CaseTextBuilder {
 }
 
 /// An entry that can be shown as an item; `None` for a withheld, superseded or retracted one.
-fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
+pub(super) fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
     if entry.withheld || entry.superseded_by.is_some() || entry.retraction.is_some() {
         return None;
     }

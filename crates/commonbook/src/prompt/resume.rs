@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{EntityId, MemoryId, handle};
 use crate::base::limits;
 use crate::model::agent::Agent;
+use crate::model::case::{CaseEntry, EntryKind};
 use crate::model::checkpoint::{
     CasePosition, Checkpoint, OpenHandoff, ResumeMetadata, ResumeMode, ResumeOptions,
 };
@@ -16,6 +17,7 @@ use crate::model::collaboration::HandoffEdge;
 use crate::model::memory::MemoryChange;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::{take_list, take_quote};
+use crate::prompt::case::entry_item;
 use crate::prompt::item::{
     EntitySummary, MemorySummary, PromptEntry, PromptItem, memory_tokens_max,
 };
@@ -30,6 +32,9 @@ const STATE_SHARE_DIVISOR: usize = 8;
 /// Entities have at most this fraction of the room.
 const ENTITY_SHARE_DIVISOR: usize = 5;
 
+/// Entries of the case have at most this fraction of the room that is left for them and the memories.
+const ENTRY_SHARE_DIVISOR: usize = 2;
+
 /// Tokens of an entity, of a handoff's task and of a case's title at most.
 const SHORT_TEXT_TOKENS_MAX: usize = 80;
 
@@ -42,6 +47,23 @@ pub struct ForgottenMemory {
     pub author: Agent,
     /// When it was saved.
     pub at: Timestamp,
+}
+
+/// An entry of the case of a session that other agents wrote, or the session's agent elsewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResumedEntry {
+    /// The entry.
+    pub entry: CaseEntry,
+    /// Whether the reader has not read it.
+    pub is_unread: bool,
+}
+
+impl ResumedEntry {
+    /// Its place where not all have room: what the reader has not read, then what was decided, then the rest.
+    fn rank(&self) -> usize {
+        let is_decision = self.entry.kind == Some(EntryKind::Decision);
+        if self.is_unread { 0 } else { 2 - usize::from(is_decision) }
+    }
 }
 
 /// The content of a session up to the checkpoint, within the sight of the agent that resumes it.
@@ -71,6 +93,8 @@ pub struct ResumeMaterial {
     pub history: Vec<HandoffEdge>,
     /// The positions in its cases.
     pub cases: Vec<CasePosition>,
+    /// Entries of its case that are none of its memories, newest first.
+    pub entries: Vec<ResumedEntry>,
 }
 
 impl ResumeMaterial {
@@ -80,7 +104,9 @@ impl ResumeMaterial {
         let memories = self.memories.iter().map(|memory| memory.id.to_string());
         let entities = self.entities.iter().map(|entity| entity.id.to_string());
         let handoffs = self.handoffs.iter().map(|handoff| handoff.id.to_string());
-        memories.chain(entities).chain(handoffs).collect()
+        let entries = self.entries.iter().filter_map(|entry| entry.entry.entry_id);
+        let entries = entries.map(|id| id.to_string());
+        memories.chain(entities).chain(handoffs).chain(entries).collect()
     }
 }
 
@@ -117,8 +143,8 @@ pub struct ResumeText {
 
 /// Renders a session for the agent that resumes it. `handles` has the longer handles that some
 /// memories need, by id. If the budget does not hold everything, open handoffs, cases and history
-/// have up to an eighth each, entities a fifth, and the newest memories the rest; an entry that is
-/// too long is skipped.
+/// have up to an eighth each, entities a fifth, entries of the case half of what is left, and the newest
+/// memories the rest; an entry that is too long is skipped.
 #[must_use]
 pub fn build_resume(
     session: &str,
@@ -195,7 +221,7 @@ const NAMES: usize = 0;
 const ENTITIES: usize = 5;
 
 /// The index of the section of memories.
-const MEMORIES: usize = 6;
+const MEMORIES: usize = 7;
 
 /// The sections of a resumed session, chosen within a budget. The first is empty.
 fn resume_sections(
@@ -236,6 +262,7 @@ fn resume_sections(
             None => item.into(),
         }
     });
+    let entries = case_entries(&material.entries, room, now);
     let left = room.left();
     let mut memories = take_list(room, left, memories, now);
     // They are chosen from the newest backwards, and shown oldest first.
@@ -249,8 +276,32 @@ fn resume_sections(
         PromptSection::new("Handoffs, the latest first", history),
         PromptSection::new("Deleted after the checkpoint", forgotten),
         PromptSection::new("Entities", entities),
+        entries,
         memories,
     ]
+}
+
+/// The entries of the case that have room, the oldest first.
+fn case_entries(entries: &[ResumedEntry], room: &mut TokenBudget, now: Timestamp) -> PromptSection {
+    let mut ranked: Vec<(u64, usize, PromptItem)> = (entries.iter())
+        .filter_map(|found| {
+            let item = entry_item(&found.entry)?;
+            let item = if found.is_unread { item.with_note("unread") } else { item };
+            Some((found.entry.position, found.rank(), item))
+        })
+        .collect();
+    ranked.sort_by_key(|(_, rank, _)| *rank);
+    let positions: HashMap<String, u64> =
+        ranked.iter().map(|(position, _, item)| (item.id.clone(), *position)).collect();
+    let share = room.left() / ENTRY_SHARE_DIVISOR;
+    let items = ranked.into_iter().map(|(_, _, item)| item.into());
+    let mut taken = take_list(room, share, items, now);
+    taken.sort_by_key(|entry| match entry {
+        PromptEntry::Item(item) => positions.get(&item.id).copied(),
+        PromptEntry::Quote { .. } | PromptEntry::Line(_) => None,
+    });
+    let section = PromptSection::new("Other entries of the case, the oldest first", taken);
+    PromptSection { first_goes: true, ..section }
 }
 
 /// What the reader can do about memories that are not told: `left` had no room, `beyond` are older
@@ -285,6 +336,7 @@ fn select_for_mode(
         material.entities.retain(|entity| entity.agent == *agent);
         material.handoffs.retain(|handoff| handoff.concerns(agent));
         material.history.retain(|edge| edge.from == *agent || edge.to == *agent);
+        material.entries.retain(|found| found.entry.agent.as_ref() == Some(agent));
     }
     let (memories, entities) = wanted.count_limits;
     let beyond = material.memories_beyond + material.memories.len().saturating_sub(memories);

@@ -123,3 +123,35 @@ fn work_that_was_accepted_in_another_session_is_told_again_until_it_ends() {
     let third = world.new_session("dev");
     assert!(!world.asked(&within("dev", &third), "Paint the shed").contains("burst test"));
 }
+
+#[test]
+fn a_resume_in_a_case_tells_what_others_found_there() {
+    let world = World::new();
+    world.book.open_case(&caller("ann"), &request(json!({"key": "pay", "title": "Pay"}))).unwrap();
+    let fields = json!({"case": "pay"});
+    let session = world.book.start_session(&caller("ann"), &request(fields)).unwrap().session;
+    let append = |caller: &Caller, summary: &str, kind: &str| {
+        let entry = json!({"key": "pay", "summary": summary, "kind": kind});
+        world.book.append_entry(caller, &request(entry)).unwrap();
+    };
+    append(&caller("bob"), "The queue is not the cause", "note");
+    append(&caller("bob"), "The retry gets a key", "decision");
+    world.book.read_case(&caller("ann"), &request(json!({"key": "pay", "mark": true}))).unwrap();
+    append(&within("ann", &session), "The key is the order's number", "note");
+    append(&caller("cleo"), "Staging runs with the key", "milestone");
+    let resume = |fields: serde_json::Value| {
+        world.book.resume_session(&caller("ann"), &request(fields)).unwrap().text
+    };
+    let text = resume(json!({}));
+    assert!(places(&text, ["queue is not", "retry gets", "Staging runs"]).is_sorted(), "{text}");
+    assert_eq!(text.matches("order's number").count(), 1, "each once: {text}");
+    assert_eq!(text.matches("unread").count(), 2, "the count and the new one: {text}");
+    // Where not all has room, what is new and what was decided stands before the rest.
+    for number in 0..40 {
+        append(&caller("bob"), &format!("Looked at shard {number}, found nothing there"), "note");
+    }
+    let all = json!({"key": "pay", "mark": true, "limit": 100});
+    world.book.read_case(&caller("ann"), &request(all)).unwrap();
+    let text = resume(json!({"budget": 500}));
+    assert!(text.contains("retry gets a key"), "{text}");
+}

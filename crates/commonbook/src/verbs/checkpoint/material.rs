@@ -7,6 +7,7 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
+use crate::model::case::{Case, CaseEntry, UnreadCount};
 use crate::model::checkpoint::{CasePosition, Checkpoint, OpenHandoff, ResumeOptions, memory_at};
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::{HandoffFilter, HandoffSide, HandoffStatus};
@@ -15,9 +16,9 @@ use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
 use crate::prompt::briefing::BriefingKey;
 use crate::prompt::item::{EntitySummary, MemorySummary};
-use crate::prompt::resume::{ForgottenMemory, ResumeMaterial};
+use crate::prompt::resume::{ForgottenMemory, ResumeMaterial, ResumedEntry};
 use crate::store::Transaction;
-use crate::verbs::case::count_unread;
+use crate::verbs::case::{count_unread, entries_of};
 use crate::verbs::ops::find_visible::mentioned_items;
 use crate::verbs::ops::heirs::{show, show_all};
 
@@ -45,11 +46,17 @@ pub(super) fn resume_material(
 ) -> Result<ResumeMaterial> {
     let found = session_memories(tx, sight, session, until, wanted)?;
     let SessionMemories { memories, forgotten, changes, beyond } = found;
-    let mut cases = Vec::new();
+    let (mut cases, mut entries) = (Vec::new(), Vec::new());
     if let Some(key) = &session.case
         && let Some(case) = tx.case(&session.workspace, key)?
     {
-        let unread = count_unread(tx, caller, sight, &case)?.unread;
+        let UnreadCount { mark, unread, .. } = count_unread(tx, caller, sight, &case)?;
+        entries = other_entries(tx, caller, sight, &case, mark)?;
+        entries.retain(|found| {
+            let is_told = |memory: &Memory| found.entry.entry_id == Some(memory.id);
+            let is_later = until.is_some_and(|it| found.entry.at > Some(it.created_at));
+            !is_later && !memories.iter().any(is_told)
+        });
         cases.push(CasePosition {
             key: case.key.to_string(),
             title: case.title,
@@ -80,7 +87,27 @@ pub(super) fn resume_material(
         handoffs_told: told,
         history: history(tx, caller, session)?,
         cases,
+        entries,
     })
+}
+
+/// The newest entries of a case that can be told, newest first; those of others behind the mark are unread.
+fn other_entries(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    case: &Case,
+    mark: u64,
+) -> Result<Vec<ResumedEntry>> {
+    let after = case.version.saturating_sub(limits::RESUME_ENTRIES);
+    let found = entries_of(tx, sight, case, after, case.version)?;
+    let tellable = found.into_iter().rev().filter(|memory| !memory.is_quarantined());
+    let told = show_all(tx, sight, tellable.collect())?.into_iter().map(|memory| {
+        let is_of_other = memory.owner != caller.agent;
+        let entry = CaseEntry::of(memory, Vec::new());
+        ResumedEntry { is_unread: is_of_other && entry.position > mark, entry }
+    });
+    Ok(told.collect())
 }
 
 /// The memories of a session, newest first, as they are now or as they stood at a checkpoint.
