@@ -27,13 +27,13 @@ function next({ system, said, tools, results }) {
 }
 
 /** The arguments with each `{{field}}` replaced by the last value of that field in a result, and `{{#kind}}` by
- *  the handle of the last item of that kind in a block of Commonbook, `{{hnd_}}` by the id in the text of an
- *  accepted handoff. */
+ *  the handle of the last item of that kind in a block of Commonbook, `{{hnd_}}` by the handle in the text of
+ *  an accepted handoff. */
 function filled(input, texts) {
   const seen = texts.join("\n");
   const last = (pattern) => [...seen.matchAll(new RegExp(pattern, "g"))].at(-1)?.[1] ?? "";
   const value = (_, mark, field) =>
-    field.endsWith("_") ? last(`: handoff (${field}\\w{26})`) : mark ? last(`#(\\w{6,26}) [^\n]*, ${field}\\b`) : last(`${field}\\\\?": ?\\\\?"([^"\\\\]+)`);
+    field.endsWith("_") ? last("hands work over to you \\(#(\\w{8})") : mark ? last(`#(\\w{6,26}) [^\n]*, ${field}\\b`) : last(`${field}\\\\?": ?\\\\?"([^"\\\\]+)`);
   return JSON.parse(JSON.stringify(input).replace(/\{\{(#?)(\w+)\}\}/g, value));
 }
 

@@ -23,7 +23,7 @@ use crate::model::handoff::choose::{
     select_for_handoff, settle_matter,
 };
 use crate::model::handoff::{
-    BroughtWork, ChainLink, Handoff, HandoffMemory, InclusionReason, PassedNote,
+    BroughtWork, ChainLink, Handoff, HandoffKind, HandoffMemory, InclusionReason, PassedNote,
 };
 use crate::model::memory::Memory;
 use crate::prompt::block::{PromptBlock, PromptSection};
@@ -547,15 +547,18 @@ fn take_part(room: &mut TokenBudget, heading: &str, text: &str) -> BriefPart {
 /// The block of a handoff without memories and entities.
 fn handoff_frame(handoff: &Handoff) -> PromptBlock {
     let Handoff { id, from, kind, depth, .. } = handoff;
-    let made = handoff.created_at.strftime("%F %H:%M UTC");
-    let chain = match *depth > 1 {
-        true => format!(", number {depth} of the chain {}", handoff.chain),
-        false => String::new(),
-    };
+    let short = |id: &HandoffId| format!("#{}", handle(&id.to_string()));
+    let mut about = vec![short(id)];
+    if *kind != HandoffKind::Sequential {
+        about.push(kind.to_string());
+    }
+    if *depth > 1 {
+        about.push(format!("number {depth} of the chain {}", short(&handoff.chain)));
+    }
     let lead = format!(
-        "{} hands work over to you: handoff {id}, {kind}, {made}{chain}. The task is a request \
-         to you; everything else is",
-        shown_name(from.as_str())
+        "{} hands work over to you ({}). The task is a request; all else is",
+        shown_name(from.as_str()),
+        about.join(", ")
     );
     PromptBlock {
         lead,

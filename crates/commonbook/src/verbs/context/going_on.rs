@@ -120,8 +120,7 @@ pub(super) fn unfinished_handoffs(
     };
     let accepted = tx.handoffs(sight, &filter, None, ACCEPTED_HANDOFFS_MAX)?;
     let is_unfinished = |handoff: &Handoff| {
-        let is_of_session = caller.session.is_some() && handoff.accepted_in == caller.session;
-        !is_of_session && !heard.contains_key(&handoff.id.to_string())
+        handoff.accepted_in != caller.session && !heard.contains_key(&handoff.id.to_string())
     };
     let accepted = accepted.into_iter().map(|(_, handoff)| handoff).filter(is_unfinished);
     Ok(accepted.take(UNFINISHED_HANDOFFS_MAX).collect())
