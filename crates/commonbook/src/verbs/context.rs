@@ -30,6 +30,7 @@ use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::model::search::{IndexQuery, IndexResponse, MemoryRef, SearchFilter};
+use crate::model::session::Session;
 use crate::prompt::briefing::BriefingItem;
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
@@ -201,7 +202,9 @@ impl Commonbook {
         self.store.read(|tx| {
             let heard = briefing::heard_in_session(tx, caller, sight, now)?;
             let mut material = self.context_material(tx, caller, sight, case, &hits, &heard)?;
-            let present = caller.session.as_deref();
+            let present = present_session(tx, caller, sight, caller.session.as_deref())?;
+            let present = present.map(|session| session.id);
+            material.unfinished = unfinished_handoffs(tx, caller, sight, present, &heard)?;
             material.earlier = earlier_work(tx, caller, present, &options.task)?;
             // One's own notes of a task are found by the task; they lead no other.
             material.task_context.retain(|memory| memory.owner != caller.agent);
@@ -239,7 +242,6 @@ impl Commonbook {
         let (handoffs, handoffs_left) = waiting_handoffs(tx, caller, sight, heard)?;
         Ok(ContextMaterial {
             retractions: waiting_retractions(tx, caller, sight, None)?,
-            unfinished: unfinished_handoffs(tx, caller, sight, heard)?,
             handoffs,
             handoffs_left,
             profile: about("profile")?,
@@ -530,23 +532,22 @@ fn ended_handoffs(
     }
     let hours = SignedDuration::from_hours(limits::HANDOFF_RESULT_HOURS);
     let since = now.checked_sub(hours).unwrap_or(Timestamp::MIN);
-    let start = session.map(|session| session_start(tx, caller, sight, session)).transpose()?;
-    tx.ended_handoffs(sight, &caller.agent, since, start.flatten(), limits::HANDOFF_RESULTS)
+    let start = present_session(tx, caller, sight, session)?.map(|session| session.started_at);
+    tx.ended_handoffs(sight, &caller.agent, since, start, limits::HANDOFF_RESULTS)
 }
 
-/// When a session of the caller began, named by our id or the client's own; `None` if it is not
-/// stored.
-fn session_start(
+/// The session of the caller that our id or the client's own names; `None` if it is not stored.
+fn present_session(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
-    session: &str,
-) -> Result<Option<Timestamp>> {
-    let found = match SessionId::parse(session) {
-        Some(id) => tx.session(sight, id)?.filter(|found| found.agent == caller.agent),
-        None => tx.own_session(&caller.workspace, &caller.agent, session)?,
-    };
-    Ok(found.map(|found| found.started_at))
+    session: Option<&str>,
+) -> Result<Option<Session>> {
+    let Some(name) = session else { return Ok(None) };
+    match SessionId::parse(name) {
+        Some(id) => Ok(tx.session(sight, id)?.filter(|found| found.agent == caller.agent)),
+        None => tx.own_session(&caller.workspace, &caller.agent, name),
+    }
 }
 
 /// Notes the ends of handoffs among items that a text shows its agent.

@@ -119,6 +119,14 @@ fn work_that_was_accepted_in_another_session_is_told_again_until_it_ends() {
     assert!(text.contains("burst test"), "{text}");
     let again = world.prompted("dev", "tab", "Paint the fence").text;
     assert!(!again.contains("burst test"), "{again}");
+    // A client's hooks name its session by their own id.
+    let other = json!({"to": "dev", "task": "Oil the gate"});
+    let other = world.book.create_handoff(&caller("lead"), &request(other)).unwrap().handoff;
+    let own = world.book.start_session(&caller("dev"), &request(json!({"client_session": "own"})));
+    let accept = request(json!({"handoff": other.id}));
+    world.book.accept_handoff(&within("dev", &own.unwrap().session), &accept).unwrap();
+    let text = world.prompted("dev", "own", "Paint the hut").text;
+    assert!(text.contains("burst test") && !text.contains("Oil the gate"), "{text}");
     world.book.complete_handoff(&within("dev", &second), &request(id)).unwrap();
     let third = world.new_session("dev");
     assert!(!world.asked(&within("dev", &third), "Paint the shed").contains("burst test"));

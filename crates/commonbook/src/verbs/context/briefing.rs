@@ -7,8 +7,10 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::going_on::{earlier_work, news_since};
-use super::{ContextChoice, ContextMaterial, TaskHits, ended_handoffs, note_results_told};
+use super::going_on::{earlier_work, news_since, unfinished_handoffs};
+use super::{
+    ContextChoice, ContextMaterial, TaskHits, ended_handoffs, note_results_told, present_session,
+};
 use crate::base::error::{Error, Result};
 use crate::base::id::SessionId;
 use crate::base::limits;
@@ -150,8 +152,9 @@ impl Commonbook {
                 let important = tx.important_memories(sight, limits::BRIEFING_MEMORIES)?;
                 material.important = show_all(tx, sight, important)?;
             }
+            let present = present_session(tx, caller, sight, session)?.map(|session| session.id);
+            material.unfinished = unfinished_handoffs(tx, caller, sight, present, &earlier.items)?;
             if let Some(prompt) = &options.prompt {
-                let present = key.as_ref().map(|key| key.session.as_str());
                 material.earlier = earlier_work(tx, caller, present, &prompt.task)?;
             }
             let mut quarantined = Vec::new();

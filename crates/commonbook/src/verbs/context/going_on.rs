@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::base::error::Result;
+use crate::base::id::SessionId;
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
@@ -36,24 +37,18 @@ pub(super) struct EarlierWork {
 }
 
 /// The work that this task goes on with: that of the last session of the caller in which something was
-/// saved, else of any agent's; nothing if the task names its own matter. `present` names the caller's session.
+/// saved, else of any agent's; nothing if the task names its own matter. `present` is the caller's session.
 pub(super) fn earlier_work(
     tx: &dyn Transaction,
     caller: &Caller,
-    present: Option<&str>,
+    present: Option<SessionId>,
     task: &str,
 ) -> Result<EarlierWork> {
     if !goes_on(task) {
         return Ok(EarlierWork::default());
     }
     let home = Sight::reading_at_home(caller)?;
-    let is_present = |session: &Session| {
-        present.is_some_and(|name| {
-            name == session.id.to_string()
-                || (session.agent == caller.agent
-                    && Some(name) == session.client_session.as_deref())
-        })
-    };
+    let is_present = |session: &Session| Some(session.id) == present;
     let own = last_written_sessions(tx, &home, Some(caller))?;
     let last = match own.iter().find(|session| !is_present(session)) {
         Some(last) => Some(last.clone()),
@@ -102,12 +97,13 @@ pub(super) fn news_since(
     Ok(news_of(places.into_iter().zip(newest).collect(), &caller.agent, position))
 }
 
-/// The handoffs that the caller accepted before its present session and has not ended, newest first,
+/// The handoffs that the caller accepted in another session than its `present` one and has not ended, newest first,
 /// without those that the session has `heard`.
 pub(super) fn unfinished_handoffs(
     tx: &dyn Transaction,
     caller: &Caller,
     sight: &Sight,
+    present: Option<SessionId>,
     heard: &HashMap<String, u64>,
 ) -> Result<Vec<Handoff>> {
     if caller.agent.is_anonymous() {
@@ -120,7 +116,8 @@ pub(super) fn unfinished_handoffs(
     };
     let accepted = tx.handoffs(sight, &filter, None, ACCEPTED_HANDOFFS_MAX)?;
     let is_unfinished = |handoff: &Handoff| {
-        handoff.accepted_in != caller.session && !heard.contains_key(&handoff.id.to_string())
+        let accepted_in = handoff.accepted_in.as_deref().and_then(SessionId::parse);
+        accepted_in != present && !heard.contains_key(&handoff.id.to_string())
     };
     let accepted = accepted.into_iter().map(|(_, handoff)| handoff).filter(is_unfinished);
     Ok(accepted.take(UNFINISHED_HANDOFFS_MAX).collect())
