@@ -32,6 +32,9 @@ const ERROR_META: &str = "commonbook/error";
 const TEXT_VERBS: [&str; 5] =
     ["accept_handoff", "get_briefing", "get_case_context", "get_context", "resume_session"];
 
+/// Verbs whose text tells the ends of the caller's handoffs itself.
+const RESULT_VERBS: [&str; 2] = ["get_briefing", "get_context"];
+
 /// The field with the block of such an answer.
 const BLOCK_FIELD: &str = "text";
 
@@ -166,7 +169,16 @@ pub(super) fn result(
             RecordedJson::of(&lean(response, view, tools)).to_string()
         }
     };
-    Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+    let mut content = vec![ContentBlock::text(text)];
+    if !RESULT_VERBS.contains(&verb.name) {
+        match book.take_results(caller) {
+            Ok(results) if results.is_empty() => {}
+            Ok(results) => content.push(ContentBlock::text(results)),
+            // The call itself went well; a context tells them later.
+            Err(error) => tracing::debug!(%error, "results of handoffs could not be told"),
+        }
+    }
+    Ok(CallToolResult::success(content))
 }
 
 /// The memories that one call opened, as a list.

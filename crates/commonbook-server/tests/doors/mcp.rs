@@ -327,6 +327,32 @@ fn accept_handoff_without_arguments_lists_what_waits() {
     }
 }
 
+#[test]
+fn a_source_hears_of_the_result_at_its_next_call_of_any_kind_once() {
+    let home = Home::new();
+    let mcp = Mcp::over_stdio(&home).offering("core");
+    mcp.with("ann", async |ann| {
+        ask(ann, "create_handoff", json!({"to": "bob", "task": "Measure the retries"})).await;
+    });
+    mcp.with("bob", async |bob| {
+        let (waiting, _) = ask(bob, "accept_handoff", json!({})).await;
+        let mine = json!({"handoff": handle(&waiting)});
+        ask(bob, "accept_handoff", mine.clone()).await;
+        let done = json!({"handoff": mine["handoff"], "result": "They take 9 ms"});
+        ask(bob, "complete_handoff", done).await;
+    });
+    mcp.with("ann", async |ann| {
+        let mut heard = Vec::new();
+        for text in ["Herons fish at dawn", "Storks nest on roofs"] {
+            let mut request = CallToolRequestParams::new("save_memory");
+            request.arguments = json!({"text": text}).as_object().cloned();
+            let result = ann.call_tool(request).await.unwrap();
+            heard.push(json!(result.content).to_string().matches("They take 9 ms").count());
+        }
+        assert_eq!(heard, [1, 0]);
+    });
+}
+
 /// Every text that a model with the core tools reads names no other tool.
 #[test]
 fn the_core_names_only_its_own_tools() {

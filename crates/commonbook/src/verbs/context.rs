@@ -7,6 +7,7 @@ mod briefing;
 mod going_on;
 mod past;
 mod replay;
+mod results;
 mod standing_parts;
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,0 +1,52 @@
+//! Results of handoffs, for their sources at the next call of any kind.
+
+use super::{ended_handoffs, note_results_told};
+use crate::base::error::Result;
+use crate::model::access::Sight;
+use crate::model::caller::Caller;
+use crate::prompt::block::{PromptBlock, PromptSection};
+use crate::prompt::briefing::BriefingItem;
+use crate::prompt::context::CandidateBuilder;
+use crate::prompt::context::choose::ContextCandidate;
+use crate::verbs::Commonbook;
+
+/// Tokens of the results that one call tells.
+const RESULTS_TOKENS_MAX: usize = 300;
+
+impl Commonbook {
+    /// The ends of the caller's handoffs of which it has not heard, as a text that notes them as told; empty
+    /// if there are none. A context and a briefing tell them too.
+    ///
+    /// # Errors
+    /// `forbidden` if the caller may not read.
+    pub fn take_results(&self, caller: &Caller) -> Result<String> {
+        if caller.agent.is_anonymous() {
+            return Ok(String::new());
+        }
+        let (sight, now) = (Sight::reading(caller)?, self.clock.now());
+        // What any session has heard is no news.
+        let ended = self.store.read(|tx| ended_handoffs(tx, caller, &sight, None, now))?;
+        if ended.is_empty() {
+            return Ok(String::new());
+        }
+        let builder = CandidateBuilder {
+            agent: &caller.agent,
+            templates: &self.templates,
+            contradictions: &[],
+            marks: &[],
+        };
+        let told: Vec<ContextCandidate> =
+            ended.iter().map(|handoff| builder.result(handoff)).collect();
+        let items = told.iter().map(|candidate| candidate.item.clone().into()).collect();
+        let mut block =
+            PromptBlock { sections: vec![PromptSection::new("", items)], ..PromptBlock::default() };
+        let text = block.render_within(RESULTS_TOKENS_MAX, &self.fence(caller)?, now).text;
+        let shown: Vec<BriefingItem> = told.iter().map(BriefingItem::of).collect();
+        let by = caller.clone();
+        self.store.write_as(caller, move |tx| {
+            Self::note_context_items(tx, &by, &sight, &shown, now)?;
+            note_results_told(tx, &by, &shown, now)
+        })?;
+        Ok(text)
+    }
+}
