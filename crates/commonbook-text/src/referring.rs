@@ -62,16 +62,23 @@ pub fn refers_back(task: &str) -> bool {
 #[must_use]
 pub fn goes_on(task: &str) -> bool {
     let words = plain_words(task);
-    !words.iter().any(|word| WORDS.is_matter(word))
-        && (0..words.len()).any(|begin| begins_with_continuing(&words[begin..]))
+    let (mut place, mut goes_on) = (0, false);
+    while let Some(word) = words.get(place) {
+        match continuing_length(&words[place..]) {
+            Some(length) => (place, goes_on) = (place + length, true),
+            None if WORDS.is_matter(word) => return false,
+            None => place += 1,
+        }
+    }
+    goes_on
 }
 
-/// Whether words begin by saying to go on.
-fn begins_with_continuing(words: &[String]) -> bool {
-    let begins = |beginning: &Vec<&str>| {
-        words.len() >= beginning.len() && words.iter().zip(beginning).all(|(a, b)| a == b)
+/// The number of the words with which a text begins by saying to go on, the longest.
+fn continuing_length(words: &[String]) -> Option<usize> {
+    let begins = |beginning: &&Vec<&str>| {
+        words.len() >= beginning.len() && words.iter().zip(beginning.iter()).all(|(a, b)| a == b)
     };
-    WORDS.continuing.iter().any(begins)
+    WORDS.continuing.iter().filter(begins).map(Vec::len).max()
 }
 
 /// The clauses of a task.
@@ -89,7 +96,7 @@ fn clause_refers_back(clause: &str) -> bool {
     let asked = &words[begin..];
     let matter = asked.iter().rposition(|word| WORDS.is_matter(word));
     let reference = &asked[matter.map_or(0, |last| last + 1)..];
-    begins_with_continuing(asked)
+    continuing_length(asked).is_some()
         || reference.iter().any(|word| WORDS.telling.contains(word.as_str()))
 }
 

@@ -156,7 +156,7 @@ fn a_resume_in_a_case_tells_what_others_found_there() {
     assert_eq!(text.matches("unread").count(), 2, "the count and the new one: {text}");
     // Where not all has room, what is new and what was decided stands before the rest.
     for number in 0..40 {
-        append(&caller("bob"), &format!("Looked at shard {number}, found nothing there"), "note");
+        append(&caller("bob"), &format!("Searched shard {number}, found nothing there"), "note");
     }
     let all = json!({"key": "pay", "mark": true, "limit": 100});
     world.book.read_case(&caller("ann"), &request(all)).unwrap();
