@@ -38,6 +38,7 @@ mod project;
 mod rate;
 mod remote;
 mod rest;
+mod rpc;
 mod sandbox;
 pub mod secret_string;
 mod serve;
