@@ -146,8 +146,8 @@ async fn answer_in(response: Response, id: &Value) -> (HeaderMap, Value) {
             && (message.get("id") == Some(id) || message["error"].is_object())
     };
     let lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line));
-    let messages = lines.filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok());
-    let answer = messages.filter(answers).next_back().unwrap_or_else(|| {
+    let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok());
+    let answer = messages.rfind(answers).unwrap_or_else(|| {
         let error = Error::new(ErrorKind::Unavailable, "the request ended without an answer");
         rpc::error_message(id, rmcp::model::ErrorCode::INTERNAL_ERROR.0, &error)
     });
