@@ -162,9 +162,7 @@ pub(super) fn call(
     arguments: Value,
     form: &AnswerForm<'_>,
 ) -> Result<(Value, CallToolResult)> {
-    // Structured content has the same answer a second time.
-    let copies = if form.verbose { 2 } else { 1 };
-    let budget = AnswerBudget::of(verb, form.offset, copies);
+    let budget = AnswerBudget::of(verb, form.offset);
     let mut page = PagedRequest::of(verb, arguments);
     loop {
         let response = verb.call.run(book, caller, page.request())?;
@@ -174,13 +172,16 @@ pub(super) fn call(
         };
         let fit = match content {
             AnswerContent::Block(text) => AnswerContent::Block(budget.fit_block(text)),
-            AnswerContent::Json(answer) => match budget.fit(&answer) {
-                FitAnswer::Whole(answer) | FitAnswer::Cut(answer) => {
-                    AnswerContent::Json(page.with_left_out(answer))
+            AnswerContent::Json(answer) => {
+                budget.check_offset(&answer)?;
+                match budget.fit(&answer) {
+                    FitAnswer::Whole(answer) | FitAnswer::Cut(answer) => {
+                        AnswerContent::Json(page.with_left_out(answer))
+                    }
+                    FitAnswer::Items(items) if page.shrink(items) => continue,
+                    FitAnswer::Items(_) => AnswerContent::Json(budget.cut(&answer)),
                 }
-                FitAnswer::Items(items) if page.shrink(items) => continue,
-                FitAnswer::Items(_) => AnswerContent::Json(budget.cut(&answer)),
-            },
+            }
         };
         if page.take_mark() {
             continue;
@@ -260,7 +261,7 @@ fn opened_list(response: &Value) -> Value {
 
 /// The content of a resource: the response of a verb, within the budget of an answer.
 pub(super) fn resource_contents(verb: &Verb, response: &Value, uri: &str) -> ResourceContents {
-    let (answer, budget) = (recorded(verb, response).into_value(), AnswerBudget::of(verb, 0, 1));
+    let (answer, budget) = (recorded(verb, response).into_value(), AnswerBudget::of(verb, 0));
     let answer = match budget.fit(&answer) {
         FitAnswer::Whole(answer) | FitAnswer::Cut(answer) => answer,
         FitAnswer::Items(_) => budget.cut(&answer),

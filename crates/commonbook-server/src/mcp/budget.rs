@@ -3,6 +3,7 @@
 //! A model pays for every token of an answer, and clients cut or refuse a long one. Nothing is lost unsaid:
 //! a shortened text ends with its length and the way to the rest.
 
+use commonbook::base::error::{Error, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::EntryPoint;
 use commonbook_text::fence::{self, Fence};
@@ -57,11 +58,24 @@ pub(super) enum FitAnswer {
 }
 
 impl AnswerBudget {
-    /// The budget of an answer that is sent this many times in one message.
-    pub(super) fn of(verb: &Verb, offset: usize, copies: usize) -> Self {
+    /// The budget of an answer of this verb.
+    pub(super) fn of(verb: &Verb, offset: usize) -> Self {
         let is_record = !verb.name.starts_with("list_") && !verb.name.starts_with("search_");
         let is_present = verb.name != "memory_history";
-        Self { tokens: limits::ANSWER_TOKENS / copies, offset, is_record, is_present }
+        Self { tokens: limits::ANSWER_TOKENS, offset, is_record, is_present }
+    }
+
+    /// Refuses an offset that no text of an answer reaches: the reader has read all of it.
+    ///
+    /// # Errors
+    /// `invalid` on `offset`.
+    pub(super) fn check_offset(self, answer: &Value) -> Result<()> {
+        if self.offset == 0 || has_longer_text(answer, self.offset) {
+            return Ok(());
+        }
+        let message = format!("no text here has more than {} characters", self.offset);
+        Err(Error::invalid("offset", message)
+            .hint("Send the offset that a shortened text names, or none."))
     }
 
     /// An answer in JSON that fits.
@@ -185,6 +199,16 @@ impl AnswerBudget {
     }
 }
 
+/// Whether a text in a value has more than this many characters.
+fn has_longer_text(value: &Value, chars: usize) -> bool {
+    match value {
+        Value::String(text) => text.chars().nth(chars).is_some(),
+        Value::Array(items) => items.iter().any(|item| has_longer_text(item, chars)),
+        Value::Object(fields) => fields.values().any(|field| has_longer_text(field, chars)),
+        _ => false,
+    }
+}
+
 /// The handle of the memory that an object shows.
 fn memory_of(fields: &Map<String, Value>) -> Option<&str> {
     let named = MEMORY_ID_FIELDS.iter().find_map(|field| fields.get(*field)?.as_str());
@@ -288,7 +312,7 @@ mod tests {
     use crate::verb;
 
     fn budget(name: &str, offset: usize) -> AnswerBudget {
-        AnswerBudget::of(verb::find(name).unwrap(), offset, 1)
+        AnswerBudget::of(verb::find(name).unwrap(), offset)
     }
 
     fn words(count: usize) -> String {
@@ -323,6 +347,8 @@ mod tests {
             assert_eq!(read.chars().count(), offset);
         }
         assert_eq!(read, text);
+        assert!(budget("get_memory", 1_000_000).check_offset(&whole).is_err());
+        assert!(budget("get_memory", 100).check_offset(&whole).is_ok());
     }
 
     #[test]

