@@ -74,7 +74,7 @@ pub(super) fn input_schema(verb: &Verb) -> JsonObject {
     }
     if verb.name == OFFSET_TOOL {
         fields[OFFSET_ARGUMENT] =
-            json!({"type": "integer", "description": "Reads a long text from this character on"});
+            json!({"type": "integer", "description": "Reads on from this character"});
     }
     if verb.tool_without_arguments.is_some() {
         schema.remove("required");
