@@ -117,7 +117,7 @@ pub(crate) struct HttpCallerSource<'r> {
 /// The caller behind an HTTP request, and the query parameters that are not about the caller.
 ///
 /// # Errors
-/// As [`resolve_caller`], and `invalid` for a header or parameter that is not UTF-8.
+/// As [`resolve_caller`], and `invalid` for a header that is not UTF-8.
 pub(crate) fn resolve_http_caller(
     http: HttpCallerSource<'_>,
     config: &Config,
@@ -136,9 +136,6 @@ pub(crate) fn resolve_http_caller(
     let mut rest = Vec::new();
     let query = http.parts.uri.query().unwrap_or_default();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        if value.contains(char::REPLACEMENT_CHARACTER) {
-            return Err(Error::invalid(&name, "the value is not UTF-8"));
-        }
         match &*name {
             "agent_id" => claims.agent_id = Some(value.into_owned()),
             "workspace" => {

@@ -21,6 +21,7 @@ mod history;
 mod import;
 mod layout;
 mod lineage;
+mod local_days;
 mod lookup;
 mod migrate;
 mod monitor;
@@ -70,6 +71,7 @@ pub(crate) use doctor::{DoctorCommand, HookState};
 pub(crate) use export::ExportCommand;
 pub(crate) use help::with_sections;
 pub(crate) use import::{ImportCommand, ImportTarget};
+use local_days::in_local_days;
 use lookup::ViewLookup;
 pub(crate) use migrate::{MigrateCommand, StoreOpeners};
 pub(crate) use monitor::{MonitorCommand, MonitorTarget};
@@ -713,7 +715,10 @@ impl VerbCommand {
                 "text" | "message" | "task" if values.iter().all(|value| *value == "-") => {
                     pairs.push((field.to_owned(), stdin::read_standard_input()?));
                 }
-                _ => pairs.push((field.to_owned(), stdin::join_words(&values))),
+                _ => {
+                    let text = in_local_days(field, stdin::join_words(&values));
+                    pairs.push((field.to_owned(), text));
+                }
             }
         }
         if self.view.private_flag && matches.get_flag("private") {

@@ -11,6 +11,7 @@ use commonbook::model::consolidation::ConsolidationSettings;
 use commonbook::model::entity::{EntitySettings, OwnTypes};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
+use commonbook_text::decode::strict_text_of_bytes;
 use commonbook_text::nearest::nearest_name;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -49,7 +50,8 @@ const REACH_SECTIONS: [&str; 6] =
 /// its keys; of a database only that there is one, since its address can hold a password. A file that is no
 /// JSON names none: no process reads it.
 pub(crate) fn settings_reach(file: &[u8]) -> Vec<String> {
-    let sections: Map<String, Value> = serde_json::from_slice(file).unwrap_or_default();
+    let text = strict_text_of_bytes(file).unwrap_or_default();
+    let sections: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
     let named = sections.into_iter().filter(|(name, _)| REACH_SECTIONS.contains(&name.as_str()));
     named
         .flat_map(|(name, section)| match &*name {
@@ -527,12 +529,12 @@ impl Config {
     /// The sections of config.json.
     fn sections(&self) -> Result<Map<String, Value>> {
         let Some(path) = self.settings_path() else { return Ok(Map::new()) };
-        let text = match std::fs::read_to_string(&path) {
+        let bytes = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                return Err(self.invalid_settings("not a text file"));
-            }
             read => read.map_err(|error| self.invalid_settings(&error.to_string()))?,
+        };
+        let Some(text) = strict_text_of_bytes(&bytes) else {
+            return Err(self.invalid_settings("not a text file"));
         };
         if text.trim().is_empty() {
             return Err(self.invalid_settings("the file is empty; write {} or remove it"));

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use commonbook::base::error::{Error, REQUEST_SHAPE_HINT};
+use commonbook::base::error::{Error, NAMELESS_OWNER_HINT, REQUEST_SHAPE_HINT};
 
 use crate::verb::{self, ACTION, JoinedTool, ToolSelection, Verb, VerbCommandName};
 
@@ -36,6 +36,7 @@ pub(crate) fn for_door<'e>(error: &'e Error, door: HintDoor<'_>) -> Cow<'e, Erro
     let Some(hint) = &error.hint else { return Cow::Borrowed(error) };
     let translated = match hint.as_str() {
         REQUEST_SHAPE_HINT => shape_hint(door),
+        NAMELESS_OWNER_HINT => nameless_owner_hint(error, door),
         _ => translate(hint, door),
     };
     match translated == *hint {
@@ -53,6 +54,21 @@ fn shape_hint(door: HintDoor<'_>) -> String {
         }
         HintDoor::Rest => "`GET /openapi.json` describes the fields of every request.".to_owned(),
     }
+}
+
+/// The hint about a memory that was saved without a name: the call that makes it the caller's.
+fn nameless_owner_hint(error: &Error, door: HintDoor<'_>) -> String {
+    let caller = error.mismatch.as_ref().map_or("NAME", |mismatch| &mismatch.caller);
+    let call = match door {
+        HintDoor::Mcp(tools) if tools.offers("adopt_memories") => {
+            format!("`adopt_memories` {{\"agent_name\": \"{caller}\", \"owner\": \"anonymous\"}}")
+        }
+        HintDoor::Rest => format!(
+            "`POST /v1/memories/adopt` {{\"agent_name\": \"{caller}\", \"owner\": \"anonymous\"}}"
+        ),
+        _ => format!("`commonbook adopt {caller} --owner anonymous`"),
+    };
+    format!("If it was saved without a name, this makes it yours: {call}.")
 }
 
 /// The message of an error for a person who typed this command: a field of the request has the name of
@@ -190,6 +206,19 @@ mod tests {
     fn hint(text: &str, door: HintDoor<'_>) -> String {
         let error = Error::new(ErrorKind::Invalid, "no").hint(text);
         for_door(&error, door).hint.clone().unwrap()
+    }
+
+    #[test]
+    fn what_was_saved_without_a_name_can_be_adopted_at_each_door() {
+        let error = Error::ownership_mismatch("anonymous", "ann");
+        let core = ToolSelection::of(ToolTier::Core);
+        let at = |door| for_door(&error, door).hint.clone().unwrap();
+        let command = "`commonbook adopt ann --owner anonymous`.";
+        assert!(at(HintDoor::CommandLine("commonbook update")).ends_with(command));
+        assert!(at(HintDoor::Mcp(&core)).ends_with(command), "the client has no such tool");
+        assert!(at(HintDoor::Rest).contains("`POST /v1/memories/adopt` {\"agent_name\": \"ann\""));
+        let other = Error::ownership_mismatch("bob", "ann");
+        assert!(!other.hint.unwrap().contains("adopt"));
     }
 
     #[test]

@@ -243,7 +243,7 @@ impl HookInput {
     /// # Errors
     /// `invalid` unless the input is a JSON object.
     pub(crate) fn read(client: HookClient, event: &str, stdin: &[u8]) -> Result<Self> {
-        let Value::Object(object) = input::json(stdin)? else {
+        let Value::Object(object) = input::without_controls(input::json(stdin)?) else {
             return Err(Error::invalid("stdin", "the input of the hook is not a JSON object"));
         };
         Ok(event::parse_hook_input(client, event, &HookFields(object)))

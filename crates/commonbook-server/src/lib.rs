@@ -16,6 +16,8 @@ mod dashboard;
 mod database;
 mod demo;
 mod digest;
+#[cfg(test)]
+mod documents;
 pub mod follow;
 mod gate;
 mod health;
@@ -38,6 +40,7 @@ mod project;
 mod rate;
 mod remote;
 mod rest;
+mod rpc;
 mod sandbox;
 pub mod secret_string;
 mod serve;
@@ -760,10 +763,27 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let reason: Vec<&str> = reason.copied().collect();
     let command = typed_command(arguments);
     let help = format!("Run `{command} --help`.");
-    let hint = suggestion(error, &command).map_or(help.clone(), |tip| format!("{tip} {help}"));
+    let tips = suggestion(error, &command).into_iter().chain(dashes_tip(error, &command));
+    let hint = tips.chain([help]).collect::<Vec<_>>().join(" ");
     let message = reason.join(" ");
     Error::new(ErrorKind::Invalid, message.trim_start_matches("error: ")).hint(hint)
 }
+
+/// How a command takes a text that begins with dashes.
+fn dashes_tip(error: &clap::Error, command: &str) -> Option<String> {
+    let ContextValue::String(wrong) = error.get(ContextKind::InvalidArg)? else { return None };
+    let program = clap_command();
+    let mut words = command.split(' ').skip(1);
+    let found = words.try_fold(&program, |command, word| command.find_subcommand(word))?;
+    let takes_text =
+        found.get_positionals().any(|text| TEXT_ARGUMENTS.contains(&text.get_id().as_str()));
+    let is_unknown = error.kind() == clap::error::ErrorKind::UnknownArgument;
+    (is_unknown && takes_text && wrong.starts_with('-'))
+        .then(|| format!("If it belongs to the text, write `{command} -- '{wrong} …'`."))
+}
+
+/// The arguments without a flag that are texts.
+const TEXT_ARGUMENTS: [&str; 5] = ["message", "query", "summary", "task", "text"];
 
 /// Commands that people and models type from habit, and those that do it here.
 const HABITUAL_COMMANDS: [(&str, &str); 12] = [
@@ -864,7 +884,14 @@ mod tests {
             (
                 "save x --topicz y",
                 "unexpected argument '--topicz' found",
-                "A similar argument exists: '--topic'. Run `commonbook save --help`.",
+                "A similar argument exists: '--topic'. If it belongs to the text, write `commonbook \
+                 save -- '--topicz …'`. Run `commonbook save --help`.",
+            ),
+            (
+                "search --no-verify",
+                "unexpected argument '--no-verify' found",
+                "If it belongs to the text, write `commonbook search -- '--no-verify …'`. Run \
+                 `commonbook search --help`.",
             ),
             (
                 "sav x",

@@ -1,12 +1,15 @@
 //! MCP: the verbs as tools, over stdio and over streamable HTTP.
 
 mod answer;
+mod budget;
 mod complete;
 mod consent;
 mod contract;
+mod exchange;
 #[cfg(test)]
 mod fixtures;
 mod http;
+mod method;
 mod off;
 mod ownership;
 mod page;
@@ -29,11 +32,11 @@ use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CompletionInfo, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Map, Value};
@@ -47,6 +50,7 @@ use crate::traces::RequestTrace;
 use crate::verb::{self, ToolSelection, Verb};
 use crate::watch::JournalWatch;
 
+use answer::AnswerForm;
 use consent::AskedTexts;
 use page::page;
 use subscribe::ConnectionSubscriptions;
@@ -250,17 +254,14 @@ impl McpDoor {
         };
         self.config.admit(tool)?;
         let verbose = contract::take_verbose(&mut arguments)?;
+        let offset = contract::take_offset(tool, &mut arguments)?;
         let (arguments, tools) = (Value::Object(arguments), Arc::clone(offers));
         let verb = verb_of_call(tool, &arguments);
         let is_without = tool.tool_without_arguments == Some(verb.name);
         let arguments = if is_without { Value::Object(Map::new()) } else { arguments };
         let work = move |book: &Commonbook, caller: &Caller| {
-            let response = verb.call.run(book, caller, arguments)?;
-            let result = match verbose {
-                true => answer::verbose_result(verb, &response),
-                false => answer::result(book, caller, verb, &response, &tools.selection)?,
-            };
-            Ok((response, result))
+            let form = AnswerForm { verbose, offset, tools: &tools.selection };
+            answer::call(book, caller, verb, arguments, &form)
         };
         let work = session::in_client_session(&context.meta, verb.call.session_use, work);
         let asking = caller.clone();
@@ -486,6 +487,14 @@ impl ServerHandler for McpDoor {
         let response = response.map_err(|error| self.error_data(&error, &[]))?;
         let offers = self.offers(&context).map_err(|error| self.error_data(&error, &[]))?;
         Ok(offer.prompt_result(&response, &offers.selection).into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(method::unread_request(&request.method))
     }
 
     async fn complete(

@@ -53,6 +53,25 @@ impl std::fmt::Debug for Fence {
     }
 }
 
+/// A block of this module with at most this many characters of its text, as whole lines, and a line of ours
+/// that says how many it had. A text that is no block is cut likewise.
+#[must_use]
+pub fn shorten_block(block: &str, chars: usize) -> String {
+    let (inside, end) = match block.rfind("\n</") {
+        Some(end) if Fence::nonce_of_block(block).is_some() => block.split_at(end),
+        _ => (block, ""),
+    };
+    let total = inside.chars().count();
+    let Some((cut, _)) = inside.char_indices().nth(chars).filter(|_| chars < total) else {
+        return block.to_owned();
+    };
+    let kept = inside[..cut].rfind('\n').map_or(&inside[..cut], |line| &inside[..line]);
+    let shown = kept.chars().count();
+    format!(
+        "{kept}\n{HEADING_MARK}The rest is left out: {shown} of {total} characters are shown.{end}"
+    )
+}
+
 impl Fence {
     /// A fence that derives the nonce of each text from the text and this secret (HMAC-SHA-256):
     /// equal texts have equal bytes, and only who knows the secret can predict a nonce. No text can

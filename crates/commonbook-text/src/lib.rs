@@ -7,6 +7,7 @@ pub mod boilerplate;
 pub mod claims;
 pub mod dates;
 pub mod day;
+pub mod decode;
 pub mod echo;
 pub mod entities;
 pub mod fence;

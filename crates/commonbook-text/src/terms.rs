@@ -11,8 +11,8 @@ use std::ops::Range;
 use crate::word_list::WordList;
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Maximum words of a query that are read; further ones are left out.
 pub const QUERY_WORDS_MAX: usize = 256;
@@ -27,6 +27,16 @@ static FUNCTION_WORDS: WordList = WordList::new(include_str!("terms/function_wor
 
 /// The parts after the apostrophe of "didn't" or "Caroline's", which carry no meaning.
 const APOSTROPHE_REMNANTS: &[&str] = &["s", "t", "d", "m", "ll", "re", "ve"];
+
+/// A text in which a letter with its accent is one character (NFC): systems write them both ways, and the
+/// texts are equal.
+#[must_use]
+pub fn composed(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        _ => Cow::Owned(text.nfc().collect()),
+    }
+}
 
 /// Returns the terms of a text, in order.
 #[must_use]

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::describe::{event_words, origin_words};
 use super::layout::{second, short};
+use super::local_days::in_local_days;
 use super::lookup::{VerbCall, ViewLookup};
 use crate::output;
 
@@ -84,8 +85,8 @@ impl AuditCommand {
             events: self.kinds.clone(),
             actor: self.agent.clone(),
             subject: self.subject.clone(),
-            since: self.since.clone(),
-            until: self.until.clone(),
+            since: self.since.clone().map(|text| in_local_days("since", text)),
+            until: self.until.clone().map(|text| in_local_days("until", text)),
             ..ListEvents::default()
         }
     }

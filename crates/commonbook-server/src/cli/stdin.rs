@@ -5,6 +5,7 @@ use std::io::Read;
 use clap::ArgMatches;
 use commonbook::base::error::{Error, Result};
 use commonbook::base::limits;
+use commonbook_text::decode::text_of_bytes;
 use serde_json::Value;
 
 /// Joins words that the shell split into one text.
@@ -26,10 +27,11 @@ pub(super) fn read_json_list(matches: &ArgMatches, field: &str) -> Result<Value>
     commonbook::base::input::json(&text)
 }
 
-/// Reads standard input to its end, at most one byte over the limit of a request.
+/// Reads standard input to its end, at most one byte over the limit of a request; without a byte order
+/// mark.
 ///
 /// # Errors
-/// `invalid` if it cannot be read or is not UTF-8.
+/// `invalid` if it cannot be read.
 pub(super) fn read_standard_input() -> Result<String> {
     let mut bytes = Vec::new();
     let limit = limits::BODY_BYTES as u64;
@@ -38,8 +40,5 @@ pub(super) fn read_standard_input() -> Result<String> {
         .take(limit + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| Error::invalid("-", format!("cannot read standard input: {error}")))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let offset = error.utf8_error().valid_up_to();
-        Error::invalid("-", format!("standard input is not UTF-8 at byte {offset}"))
-    })
+    Ok(text_of_bytes(&bytes).into_owned())
 }

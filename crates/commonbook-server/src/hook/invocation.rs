@@ -253,7 +253,7 @@ impl<'c> HookInvocation<'c> {
 
     /// Adds what the agent should know for the prompt of its user.
     fn brief_for_prompt(&mut self) -> Result<()> {
-        let prompt = self.input.prompt.as_deref().map(strip_controls);
+        let prompt = self.input.prompt.clone();
         self.brief(GetBriefing { prompt, ..GetBriefing::default() })
     }
 
@@ -283,7 +283,7 @@ impl<'c> HookInvocation<'c> {
     /// Adds the context of the sub-agent that receives a delegated task.
     fn delegate(&mut self) -> Result<()> {
         let Some(delegation) = &self.input.delegation else { return Ok(()) };
-        let task = strip_controls(&without_contexts(&delegation.task));
+        let task = without_contexts(&delegation.task).into_owned();
         let target = self.input.target_agent(&self.client.agent);
         let has_note = delegation.task.contains(LEARNING_NOTE);
         let caller = self.client.clone().narrow_to(target.as_ref().map(Agent::as_str))?;
@@ -315,9 +315,4 @@ impl<'c> HookInvocation<'c> {
         self.ticket = Some(CallTicket::new(agent, session, call).to_signed_text(&key));
         Ok(())
     }
-}
-
-/// A text without control characters, which requests refuse.
-fn strip_controls(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

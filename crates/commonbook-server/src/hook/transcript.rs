@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::input;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -105,7 +106,7 @@ pub(super) fn last_run(
         Some(agent) => agent.id.is_some() && event["agentId"].as_str() == agent.id.as_deref(),
         None => event["isSidechain"] != true && event["agentId"].is_null(),
     };
-    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let events = text.lines().filter_map(event_of);
     let (mut run, mut known, mut begun) = (RunExtent::default(), BTreeSet::new(), None);
     for event in events.filter(is_own) {
         let is_note = event["isMeta"] == true || event["isCompactSummary"] == true;
@@ -213,9 +214,14 @@ fn last_message(path: &Path) -> Result<Option<String>> {
     Ok(message.flatten())
 }
 
+/// The event of a line of a transcript; `None` if the line is none, such as one that was cut.
+fn event_of(line: &str) -> Option<Value> {
+    input::json(line.as_bytes()).map(input::without_controls).ok()
+}
+
 /// The events of a transcript, last first: each line is one in JSON.
 fn events_from_last(tail: &str) -> impl Iterator<Item = Value> {
-    tail.lines().rev().filter_map(|line| serde_json::from_str(line).ok())
+    tail.lines().rev().filter_map(event_of)
 }
 
 /// The text at the end of a transcript that has the last messages.

@@ -22,6 +22,7 @@ use rmcp::model::{
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
+use super::budget::{AnswerBudget, FitAnswer, PagedRequest};
 use crate::hint::{HintDoor, for_door, translate};
 use crate::verb::{ToolSelection, Verb};
 
@@ -29,7 +30,7 @@ use crate::verb::{ToolSelection, Verb};
 const ERROR_META: &str = "commonbook/error";
 
 /// Verbs whose answer is a text for an agent, in the field [`BLOCK_FIELD`].
-const TEXT_VERBS: [&str; 5] =
+pub(super) const TEXT_VERBS: [&str; 5] =
     ["accept_handoff", "get_briefing", "get_case_context", "get_context", "resume_session"];
 
 /// Verbs whose text tells the ends of the caller's handoffs itself.
@@ -131,44 +132,71 @@ const USUAL_VALUES: [(&str, &str); 5] = [
     ("trust", "normal"),
 ];
 
-/// The result of a call that went well.
+/// How a caller wants an answer.
+pub(super) struct AnswerForm<'t> {
+    /// Every field, for programs also as structured content.
+    pub(super) verbose: bool,
+    /// Characters that it has read of each long text.
+    pub(super) offset: usize,
+    /// The tools that it has.
+    pub(super) tools: &'t ToolSelection,
+}
+
+/// What an answer says, before it is cut to its budget.
+enum AnswerContent {
+    /// A text that is ready to be read.
+    Block(String),
+    /// Everything else.
+    Json(Value),
+}
+
+/// Calls a verb: its response, and the result of the call, which went well, within its budget. The response
+/// of a list that does not fit is that of a shorter page.
 ///
 /// # Errors
-/// As [`Commonbook::search_text`].
-pub(super) fn result(
+/// As the verb, and as [`Commonbook::search_text`].
+pub(super) fn call(
     book: &Commonbook,
     caller: &Caller,
     verb: &Verb,
-    response: &Value,
-    tools: &ToolSelection,
-) -> Result<CallToolResult> {
-    let text = match verb.name {
-        "search_memory" => {
-            let found = SearchResponse::deserialize(response).map_err(|error| {
-                Error::new(ErrorKind::Internal, "cannot read the hits").with_cause(error)
-            })?;
-            book.search_text(caller, found)?
+    arguments: Value,
+    form: &AnswerForm<'_>,
+) -> Result<(Value, CallToolResult)> {
+    let budget = AnswerBudget::of(verb, form.offset);
+    let mut page = PagedRequest::of(verb, arguments);
+    loop {
+        let response = verb.call.run(book, caller, page.request())?;
+        let content = match form.verbose {
+            true => AnswerContent::Json(recorded(verb, &response).into_value()),
+            false => content(book, caller, verb, &response, form.tools)?,
+        };
+        let fit = match content {
+            AnswerContent::Block(text) => AnswerContent::Block(budget.fit_block(text)),
+            AnswerContent::Json(answer) => {
+                budget.check_offset(&answer)?;
+                match budget.fit(&answer) {
+                    FitAnswer::Whole(answer) | FitAnswer::Cut(answer) => {
+                        AnswerContent::Json(page.with_left_out(answer))
+                    }
+                    FitAnswer::Items(items) if page.shrink(items) => continue,
+                    FitAnswer::Items(_) => AnswerContent::Json(budget.cut(&answer)),
+                }
+            }
+        };
+        if page.take_mark() {
+            continue;
         }
-        "get_context" if text_is_empty(response) => {
-            let stats = book.get_memory_stats(caller, &GetStats::default())?;
-            text_of(response, &nothing_fits(stats.memories, tools))
-        }
-        name if TEXT_VERBS.contains(&name) => text_of(response, NOTHING_KNOWN),
-        // Several memories come with what a list shows of each.
-        "get_memory" if response.get("further").or(response.get("left")).is_some() => {
-            RecordedJson::of(&lean(&opened_list(response), AnswerView::Read, tools)).to_string()
-        }
-        name if name.starts_with("get_") => RecordedJson::of(response).to_string(),
-        name => {
-            let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {
-                // A dry run has written nothing: its answer says what would go along.
-                (true, true) => AnswerView::DryRun,
-                (true, false) => AnswerView::Written,
-                (false, _) => AnswerView::Read,
-            };
-            RecordedJson::of(&lean(response, view, tools)).to_string()
-        }
-    };
+        let result = match fit {
+            AnswerContent::Json(answer) if form.verbose => CallToolResult::structured(answer),
+            AnswerContent::Json(answer) => success(book, caller, verb, answer.to_string()),
+            AnswerContent::Block(text) => success(book, caller, verb, text),
+        };
+        return Ok((response, result));
+    }
+}
+
+/// The result of a call that went well, with the ends of the caller's handoffs that it has not heard of.
+fn success(book: &Commonbook, caller: &Caller, verb: &Verb, text: String) -> CallToolResult {
     let mut content = vec![ContentBlock::text(text)];
     if !RESULT_VERBS.contains(&verb.name) {
         match book.take_results(caller) {
@@ -178,7 +206,47 @@ pub(super) fn result(
             Err(error) => tracing::debug!(%error, "results of handoffs could not be told"),
         }
     }
-    Ok(CallToolResult::success(content))
+    CallToolResult::success(content)
+}
+
+/// What the answer to a call that went well says.
+fn content(
+    book: &Commonbook,
+    caller: &Caller,
+    verb: &Verb,
+    response: &Value,
+    tools: &ToolSelection,
+) -> Result<AnswerContent> {
+    let json = |answer: &Value| AnswerContent::Json(RecordedJson::of(answer).into_value());
+    Ok(match verb.name {
+        "search_memory" => {
+            let found = SearchResponse::deserialize(response).map_err(|error| {
+                Error::new(ErrorKind::Internal, "cannot read the hits").with_cause(error)
+            })?;
+            AnswerContent::Block(book.search_text(caller, found)?)
+        }
+        "get_context" if text_is_empty(response) => {
+            let stats = book.get_memory_stats(caller, &GetStats::default())?;
+            AnswerContent::Block(text_of(response, &nothing_fits(stats.memories, tools)))
+        }
+        name if TEXT_VERBS.contains(&name) => {
+            AnswerContent::Block(text_of(response, NOTHING_KNOWN))
+        }
+        // Several memories come with what a list shows of each.
+        "get_memory" if response.get("further").or(response.get("left")).is_some() => {
+            json(&lean(&opened_list(response), AnswerView::Read, tools))
+        }
+        name if name.starts_with("get_") => json(response),
+        name => {
+            let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {
+                // A dry run has written nothing: its answer says what would go along.
+                (true, true) => AnswerView::DryRun,
+                (true, false) => AnswerView::Written,
+                (false, _) => AnswerView::Read,
+            };
+            json(&lean(response, view, tools))
+        }
+    })
 }
 
 /// The memories that one call opened, as a list.
@@ -191,15 +259,14 @@ fn opened_list(response: &Value) -> Value {
     json!({"items": items, "left": left})
 }
 
-/// The result of a call that went well, with every field: as text and as structured content.
-pub(super) fn verbose_result(verb: &Verb, response: &Value) -> CallToolResult {
-    CallToolResult::structured(recorded(verb, response).into_value())
-}
-
-/// The content of a resource: the response of a verb.
+/// The content of a resource: the response of a verb, within the budget of an answer.
 pub(super) fn resource_contents(verb: &Verb, response: &Value, uri: &str) -> ResourceContents {
-    let text = recorded(verb, response).to_string();
-    ResourceContents::text(text, uri).with_mime_type(JSON_MIME_TYPE)
+    let (answer, budget) = (recorded(verb, response).into_value(), AnswerBudget::of(verb, 0));
+    let answer = match budget.fit(&answer) {
+        FitAnswer::Whole(answer) | FitAnswer::Cut(answer) => answer,
+        FitAnswer::Items(_) => budget.cut(&answer),
+    };
+    ResourceContents::text(answer.to_string(), uri).with_mime_type(JSON_MIME_TYPE)
 }
 
 /// The message of a prompt: the block in the response of a verb, and a line of ours below it.

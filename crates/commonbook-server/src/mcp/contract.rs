@@ -8,7 +8,7 @@ use commonbook::base::error::{Error, Result};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use crate::verb::{ACTION, JoinedTool, Verb};
+use crate::verb::{ACTION, JoinedTool, Verb, VerbEffect};
 
 /// Fields of requests that tools do not declare: what a program sets rather than a model. The server
 /// accepts them all the same.
@@ -49,6 +49,12 @@ const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 8] = [
 /// The argument with which a tool returns everything.
 const VERBOSE_ARGUMENT: &str = "verbose";
 
+/// The argument with which a tool that reads returns long texts from a character on.
+const OFFSET_ARGUMENT: &str = "offset";
+
+/// The tool that declares it: it reads the texts of which other answers show the beginning.
+const OFFSET_TOOL: &str = "get_memory";
+
 /// The input schema of the tool of a verb.
 pub(super) fn input_schema(verb: &Verb) -> JsonObject {
     let request = &*verb.call.request;
@@ -65,6 +71,10 @@ pub(super) fn input_schema(verb: &Verb) -> JsonObject {
     }
     if verb.name.starts_with("search_") || verb.name.starts_with("list_") {
         fields[VERBOSE_ARGUMENT] = json!({"type": "boolean", "description": "All fields"});
+    }
+    if verb.name == OFFSET_TOOL {
+        fields[OFFSET_ARGUMENT] =
+            json!({"type": "integer", "description": "Reads on from this character"});
     }
     if verb.tool_without_arguments.is_some() {
         schema.remove("required");
@@ -104,6 +114,27 @@ pub(super) fn take_verbose(arguments: &mut JsonObject) -> Result<bool> {
         Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
         Some(_) => Err(Error::invalid(VERBOSE_ARGUMENT, "expected true or false")),
     }
+}
+
+/// Takes the argument `offset` off the arguments of a tool that reads; 0 if there is none.
+///
+/// # Errors
+/// `invalid` unless it is a whole number.
+pub(super) fn take_offset(verb: &Verb, arguments: &mut JsonObject) -> Result<usize> {
+    let reads = verb.effect == VerbEffect::Reads;
+    if !reads || verb.call.fields().any(|(field, _)| field == OFFSET_ARGUMENT) {
+        return Ok(0);
+    }
+    let offset = match arguments.shift_remove(OFFSET_ARGUMENT) {
+        None | Some(Value::Null) => return Ok(0),
+        Some(Value::String(text)) if text.is_empty() => return Ok(0),
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        Some(number) => number.as_u64(),
+    };
+    offset.and_then(|offset| usize::try_from(offset).ok()).ok_or_else(|| {
+        Error::invalid(OFFSET_ARGUMENT, "expected the number of a character")
+            .hint("Send the offset that the shortened text names.")
+    })
 }
 
 /// The description of a tool, in one line.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::request::Parts;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use commonbook::base::error::Result;
 use commonbook::base::limits;
 use commonbook::model::caller::{Caller, EntryPoint};
@@ -14,6 +14,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
+use super::exchange::exchange_messages;
 use super::ownership::{self, SessionOwnership};
 use crate::caller::{HttpCallerSource, header_text, resolve_http_caller};
 use crate::config::Config;
@@ -43,6 +44,7 @@ pub(crate) fn service<D: ServerHandler>(
     Router::new()
         .fallback_service(service)
         .layer(from_fn_with_state(ownership, ownership::check_session_owner))
+        .layer(from_fn(exchange_messages))
 }
 
 /// The caller of one message, from its HTTP request and the name of the client.

@@ -1,5 +1,6 @@
 //! MCP over standard input and output, for a client that starts the program in a project's folder.
 
+mod batch;
 mod underway;
 
 use std::sync::Arc;
@@ -9,18 +10,32 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use rmcp::service::ServerInitializeError;
 use rmcp::{ServerHandler, ServiceExt};
+use serde_json::Value;
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use batch::PendingBatches;
 use underway::PendingRequests;
+
+use crate::rpc::{self, ClientMessages};
 
 /// Bytes in the pipe between the standard streams and the MCP library.
 const PIPE_BYTES: usize = 64 * 1024;
 
 /// Responses that wait for the client to read them.
 const QUEUED_ANSWERS_MAX: usize = 64;
+
+/// Bytes of the end of a line that is over the limit.
+const LINE_END_BYTES: usize = 1024;
+
+/// The requests of one client.
+#[derive(Debug, Default)]
+struct ClientRequests {
+    underway: PendingRequests,
+    batches: PendingBatches,
+}
 
 /// Serves one client until it closes its end or `stop` completes; then finishes the running requests.
 ///
@@ -33,13 +48,13 @@ pub(crate) async fn serve(
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let (from_protocol, to_protocol) = tokio::io::split(ours);
     let (answers, written) = channel(QUEUED_ANSWERS_MAX);
-    let underway = Arc::new(PendingRequests::default());
+    let requests = Arc::new(ClientRequests::default());
     let (stopped, stopping) = tokio::sync::oneshot::channel::<()>();
-    tokio::spawn(read(to_protocol, answers.clone(), Arc::clone(&underway), async {
+    tokio::spawn(read(to_protocol, answers.clone(), Arc::clone(&requests), async {
         stop.await;
         drop(stopped);
     }));
-    let forwarding = tokio::spawn(forward(BufReader::new(from_protocol), answers, underway));
+    let forwarding = tokio::spawn(forward(BufReader::new(from_protocol), answers, requests));
     let writing = tokio::spawn(write(written));
     let too_late = async {
         drop(stopping.await);
@@ -72,26 +87,25 @@ fn stdio_error(error: &dyn std::error::Error) -> Error {
 async fn read(
     mut to_protocol: impl AsyncWrite + Unpin,
     answers: Sender<Vec<u8>>,
-    underway: Arc<PendingRequests>,
+    requests: Arc<ClientRequests>,
     stop: impl Future<Output = ()>,
 ) {
     tokio::select! {
-        () = pass_lines(&mut to_protocol, &answers, &underway) => {}
+        () = pass_lines(&mut to_protocol, &answers, &requests) => {}
         () = stop => {}
     }
     // Without this the MCP library would wait for ever: the other half of the pipe is still open.
     drop(to_protocol.shutdown().await);
 }
 
-/// Passes the client's lines on, and answers lines that are not JSON with an error as JSON-RPC (section
-/// 5.1) requires: the MCP library would drop them silently.
+/// Passes the client's messages on, and answers what is none: the MCP library would drop it silently.
 async fn pass_lines(
     to_protocol: &mut (impl AsyncWrite + Unpin),
     answers: &Sender<Vec<u8>>,
-    underway: &PendingRequests,
+    requests: &ClientRequests,
 ) {
     let mut input = BufReader::new(tokio::io::stdin());
-    let mut line = Vec::new();
+    let (mut line, mut has_batches) = (Vec::new(), false);
     loop {
         line.clear();
         let mut bounded = (&mut input).take(limits::BODY_BYTES as u64 + 1);
@@ -99,52 +113,65 @@ async fn pass_lines(
             Err(_) | Ok(0) => return,
             Ok(_) => {}
         }
-        let refusal = if line.len() > limits::BODY_BYTES {
-            if skip_line(&mut input).await.is_err() {
-                return;
-            }
-            Some(Error::too_large("line", line.len(), limits::BODY_BYTES, "bytes"))
+        let read = if line.len() > limits::BODY_BYTES {
+            let Ok(end) = skip_line(&mut input).await else { return };
+            line.extend_from_slice(&end);
+            let error = Error::too_large("line", line.len(), limits::BODY_BYTES, "bytes");
+            Err(vec![rpc::unreadable(&line, &error)])
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
-            commonbook::base::input::json(&line).err()
+            rpc::read(&line, has_batches)
         };
-        match refusal {
-            Some(error) => {
-                let answer = serde_json::json!({
-                    "jsonrpc": "2.0",
-                    "id": null,
-                    "error": {
-                        "code": rmcp::model::ErrorCode::PARSE_ERROR.0,
-                        "message": error.message,
-                        "data": error.body(None),
-                    },
-                });
-                if answers.send(format!("{answer}\n").into_bytes()).await.is_err() {
-                    return;
+        let (messages, refusals) = match read {
+            Ok(ClientMessages::One(message)) => {
+                if let Some(version) = rpc::version_of_begin(&message) {
+                    has_batches = version == rpc::BATCH_VERSION;
                 }
+                (vec![message], Vec::new())
             }
-            None => {
-                underway.begin(&line).await;
-                if to_protocol.write_all(&line).await.is_err() {
-                    return;
-                }
+            Ok(ClientMessages::Batch(messages)) => requests.batches.begin(messages),
+            Err(refusals) => (Vec::new(), refusals),
+        };
+        for refusal in refusals {
+            if answers.send(line_of(&refusal)).await.is_err() {
+                return;
+            }
+        }
+        for message in messages {
+            let cancelled = requests.underway.begin(&message, line.len()).await;
+            if let Some(batch) = cancelled.and_then(|id| requests.batches.cancel(&id))
+                && answers.send(line_of(&batch)).await.is_err()
+            {
+                return;
+            }
+            if to_protocol.write_all(&line_of(&message)).await.is_err() {
+                return;
             }
         }
     }
 }
 
-/// Skips to the end of a line that is over the limit.
-async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Result<()> {
+/// A message as a line.
+fn line_of(message: &Value) -> Vec<u8> {
+    format!("{message}\n").into_bytes()
+}
+
+/// Skips to the end of a line that is over the limit, and returns that end: many clients write the id of a
+/// request there.
+async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Result<Vec<u8>> {
+    let mut end = Vec::new();
     loop {
         let found = input.fill_buf().await?;
         let (used, ended) = match found.iter().position(|byte| *byte == b'\n') {
             Some(index) => (index + 1, true),
             None => (found.len(), found.is_empty()),
         };
+        end.extend_from_slice(&found[..used]);
+        end.drain(..end.len().saturating_sub(LINE_END_BYTES));
         input.consume(used);
         if ended {
-            return Ok(());
+            return Ok(end);
         }
     }
 }
@@ -153,15 +180,17 @@ async fn skip_line(input: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Resul
 async fn forward(
     mut from_protocol: impl AsyncBufReadExt + Unpin,
     answers: Sender<Vec<u8>>,
-    underway: Arc<PendingRequests>,
+    requests: Arc<ClientRequests>,
 ) {
     loop {
         let mut line = Vec::new();
         match from_protocol.read_until(b'\n', &mut line).await {
             Err(_) | Ok(0) => return,
             Ok(_) => {
-                underway.note_answer_line(&line);
-                if answers.send(line).await.is_err() {
+                requests.underway.note_answer_line(&line);
+                if let Some(line) = requests.batches.pass(line)
+                    && answers.send(line).await.is_err()
+                {
                     return;
                 }
             }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook_text::decode::strict_text_of_bytes;
 use commonbook_text::nearest::nearest_name;
 use serde_json::{Map, Value};
 
@@ -68,7 +69,8 @@ fn is_off(path: &Path) -> Result<bool> {
     if !metadata.is_file() || metadata.len() > PROJECT_FILE_BYTES_MAX {
         return Err(invalid("not a file of at most 64 KiB".to_owned()));
     }
-    let text = fs::read_to_string(path).map_err(|error| invalid(error.to_string()))?;
+    let bytes = fs::read(path).map_err(|error| invalid(error.to_string()))?;
+    let text = strict_text_of_bytes(&bytes).ok_or_else(|| invalid("not a text file".to_owned()))?;
     let mut settings: Map<String, Value> =
         serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     let off = settings.shift_remove(OFF);

@@ -24,6 +24,7 @@ use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door};
 use crate::mcp::TOOLS_HEADER;
+use crate::rpc::{self, ClientMessages, LISTEN_METHOD};
 use crate::ticket;
 use crate::verb::ToolSelection;
 
@@ -33,17 +34,11 @@ const MCP_PATH: &str = "/mcp";
 /// The header of a session.
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// The request whose response is a stream without an end.
-const LISTEN_METHOD: &str = "subscriptions/listen";
-
 /// The field of a request with the version of a protocol without sessions.
 const VERSION_POINTER: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
 
 /// A JSON-RPC error of the bridge itself.
 const SERVER_ERROR_CODE: i32 = -32000;
-
-/// The JSON-RPC error of a line that is not JSON.
-const PARSE_ERROR_CODE: i32 = -32700;
 
 /// The bridge of one client.
 pub(crate) struct McpBridge {
@@ -112,28 +107,43 @@ impl McpBridge {
             if read == 0 || line.len() > limits::BODY_BYTES {
                 break;
             }
-            let Ok(message) = serde_json::from_slice::<Value>(&line) else {
-                let error = json!({"code": PARSE_ERROR_CODE, "message": "the line is not JSON"});
-                write_line(&json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string());
-                continue;
-            };
-            let method = message["method"].as_str().unwrap_or_default();
-            // Notifications keep their order, and nothing precedes the response to `initialize`.
-            if message.get("id").is_none() || method == "initialize" {
-                bridge.answer(message);
+            if line.trim_ascii().is_empty() {
                 continue;
             }
-            let is_listening = method == LISTEN_METHOD;
-            let own = Arc::clone(&bridge);
-            let thread = std::thread::spawn(move || own.answer(message));
+            // Each message of a batch has its answer, which names its request.
+            let messages = match rpc::read(&line, true) {
+                Ok(ClientMessages::One(message)) => vec![Ok(message)],
+                Ok(ClientMessages::Batch(messages)) => messages,
+                Err(refusals) => refusals.into_iter().map(Err).collect(),
+            };
+            for message in messages {
+                match message {
+                    Ok(message) => pending.extend(bridge.begin(message)),
+                    Err(refusal) => write_line(&refusal.to_string()),
+                }
+            }
             pending.retain(|thread| !thread.is_finished());
-            pending.extend(Some(thread).filter(|_| !is_listening));
         }
         for thread in pending {
             // A thread that panicked has no response.
             drop(thread.join());
         }
         Ok(())
+    }
+
+    /// Passes one message on, and its response back: on a thread that ends with the response, if others
+    /// may precede it.
+    fn begin(self: &Arc<Self>, message: Value) -> Option<JoinHandle<()>> {
+        let method = message["method"].as_str().unwrap_or_default();
+        // Notifications keep their order, and nothing precedes the response to `initialize`.
+        if message.get("id").is_none() || method == rpc::INITIALIZE_METHOD {
+            self.answer(message);
+            return None;
+        }
+        let is_listening = method == LISTEN_METHOD;
+        let own = Arc::clone(self);
+        let thread = std::thread::spawn(move || own.answer(message));
+        Some(thread).filter(|_| !is_listening)
     }
 
     /// Passes one message on, and its response back.
@@ -156,7 +166,7 @@ impl McpBridge {
 
     fn forward(&self, mut message: Value) -> Result<()> {
         let method = message["method"].as_str().unwrap_or_default().to_owned();
-        let begins = method == "initialize";
+        let begins = method == rpc::INITIALIZE_METHOD;
         if begins {
             let info = &message["params"]["clientInfo"];
             let text = |name: &str| info[name].as_str().unwrap_or_default().to_owned();
@@ -234,7 +244,7 @@ impl McpBridge {
         let method = message["method"].as_str().unwrap_or_default();
         let client = if method == LISTEN_METHOD { &self.streams } else { &self.requests };
         let named = message.pointer(VERSION_POINTER).and_then(Value::as_str);
-        let chosen = self.connection().version.clone().filter(|_| method != "initialize");
+        let chosen = self.connection().version.clone().filter(|_| method != rpc::INITIALIZE_METHOD);
         let version = named.map(str::to_owned).or(chosen);
         let params = &message["params"];
         let name = params["name"].as_str().or(params["uri"].as_str()).filter(|_| named.is_some());

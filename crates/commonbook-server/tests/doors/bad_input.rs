@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Cli, Door, Home, Mcp, Server};
+use crate::world::{Cli, Door, Home, Mcp, Server, through_every_door};
 
 /// An id that no memory has.
 const UNKNOWN: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
@@ -16,9 +16,8 @@ fn saving() -> Vec<Bad> {
     vec![
         ("save_memory", json!({"text": ""}), "invalid", Some("text")),
         ("save_memory", json!({"text": " \n\t"}), "invalid", Some("text")),
+        ("save_memory", json!({"text": "\u{7}\u{1b}"}), "invalid", Some("text")),
         ("save_memory", json!({"text": "a".repeat(64 * 1024 + 1)}), "too_large", Some("text")),
-        ("save_memory", json!({"text": "bell \u{7} rings"}), "invalid", Some("text")),
-        ("save_memory", json!({"text": "\u{1b}[31mred"}), "invalid", Some("text")),
         ("save_memory", json!({"text": "x", "title": "t".repeat(201)}), "too_large", Some("title")),
         ("save_memory", json!({"text": "x", "title": "two\nlines"}), "invalid", Some("title")),
         (
@@ -169,8 +168,6 @@ fn of_appeals() -> Vec<Bad> {
         ("appeal_memory", appeal(""), "invalid", Some("reason")),
         ("appeal_memory", appeal(" \n\t"), "invalid", Some("reason")),
         ("appeal_memory", appeal("two\nlines"), "invalid", Some("reason")),
-        ("appeal_memory", appeal("bell \u{7} rings"), "invalid", Some("reason")),
-        ("appeal_memory", appeal("\u{1b}[31mred"), "invalid", Some("reason")),
         ("appeal_memory", appeal(&"r".repeat(501)), "too_large", Some("reason")),
         ("appeal_memory", appeal(&"r".repeat(64 * 1024)), "too_large", Some("reason")),
         (
@@ -196,8 +193,6 @@ fn of_contexts() -> Vec<Bad> {
     let task = |field: &str, value: Value| json!({"task": "mend it", field: value});
     vec![
         ("get_context", json!({"task": " "}), "invalid", Some("task")),
-        ("get_context", json!({"task": "bell \u{7}"}), "invalid", Some("task")),
-        ("get_briefing", json!({"prompt": "bell \u{7}"}), "invalid", Some("prompt")),
         ("get_briefing", json!({"client_session": "two words"}), "invalid", Some("client_session")),
         ("get_context", task("budget", json!(10)), "invalid", Some("budget")),
         ("get_context", task("budget", json!("much")), "invalid", Some("budget")),
@@ -456,7 +451,6 @@ fn of_entities() -> Vec<Bad> {
         ("resolve_entity", json!({"type": "gadget", "value": "x"}), "invalid", Some("type")),
         ("resolve_entity", resolve(""), "invalid", Some("value")),
         ("resolve_entity", resolve("..."), "invalid", Some("value")),
-        ("resolve_entity", resolve("bell \u{7}"), "invalid", Some("value")),
         ("resolve_entity", resolve(&"v".repeat(10_000)), "too_large", Some("value")),
         ("resolve_entity", with("context", json!("c".repeat(1_001))), "too_large", Some("context")),
         ("resolve_entity", with("confidence", json!(1.5)), "invalid", Some("confidence")),
@@ -515,7 +509,6 @@ fn of_contradictions() -> Vec<Bad> {
         (list, json!({"status": "closed"}), "invalid", Some("status")),
         (list, json!({"memory": "mem_01m7y9c4dpeqkspxh7a865d434"}), "not_found", Some("memory")),
         (list, json!({"topics": topics(33)}), "too_large", Some("topics")),
-        (list, json!({"topics": ["bell \u{7}"]}), "invalid", Some("topics[0]")),
         ("get_contradiction", json!({"contradiction": none}), "not_found", None),
         ("get_contradiction", json!({"contradiction": "con_x"}), "invalid", Some("contradiction")),
         (
@@ -730,9 +723,54 @@ fn only_the_author_appeals_and_only_once_on_every_door() {
     appeals(&Mcp::over_http(&home, &server), "mcp");
     appeals(&Cli(&home), "cli");
     let path = format!("/v1/memories/{UNKNOWN}/appeal");
-    let (status, response) = server.send("POST", &path, &[], b"{\"reason\": \"\xff\"}").unwrap();
-    assert_eq!((status, &response["error"]["kind"]), (400, &json!("invalid")), "{response}");
-    assert!(response["error"]["message"].as_str().unwrap().contains("not UTF-8"), "{response}");
     let (status, _) = server.send("POST", &path, &[], b"{\"reason\": ").unwrap();
     assert_eq!(status, 400);
+}
+
+#[test]
+fn what_no_reader_sees_is_removed_on_every_door() {
+    through_every_door(|door, name| {
+        let fields = json!({"text": "bell\u{7} and red\u{1b}[31m\nlines", "title": "a\u{85} title",
+            "topics": ["to\u{1}pic"]});
+        let saved = door.call("ann", "save_memory", &fields).unwrap();
+        let memory = &saved["memory"];
+        assert_eq!(memory["text"], "bell and red[31m\nlines", "{name}");
+        assert_eq!((&memory["title"], &memory["topics"]), (&json!("a title"), &json!(["topic"])));
+        let found = door.call("ann", "search_memory", &json!({"query": "be\u{7}ll"})).unwrap();
+        assert_eq!(found["hits"][0]["memory"]["id"], memory["id"], "{name}");
+    });
+}
+
+#[test]
+fn half_a_letter_and_foreign_bytes_make_no_request_unreadable() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let saved = |body: &[u8]| server.send("POST", "/v1/memories", &[], body).unwrap().1;
+    for (body, text) in [
+        (&br#"{"text": "cut \ud83d here"}"#[..], "cut \u{fffd} here"),
+        (b"{\"text\": \"caf\xe9 at four\"}", "caf\u{fffd} at four"),
+        (b"\xef\xbb\xbf{\"text\": \"after a mark\"}", "after a mark"),
+        (b"{\"text\": \"two\nlines\"}", "two\nlines"),
+    ] {
+        assert_eq!(saved(body)["memory"]["text"], text);
+    }
+    for (input, text) in [
+        (&b"\xef\xbb\xbfafter a mark, from a pipe"[..], "after a mark, from a pipe"),
+        (b"\xff\xfew\0i\0d\0e\0", "wide"),
+        (b"na\xefve", "na\u{fffd}ve"),
+    ] {
+        let output = home.feed(&["save", "-", "--json"], input);
+        let saved: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(saved["memory"]["text"], text);
+    }
+    let marked =
+        [b"\xef\xbb\xbf".as_slice(), br#"{"context": {"profile_owners": ["ann"]}}"#].concat();
+    std::fs::write(home.path().join("config.json"), marked).unwrap();
+    assert!(home.run(&["save", "The settings begin with a mark"]).status.success());
+    let lines = b"\xef\xbb\xbf{\"text\": \"a first line\"}\r\n{\"text\": \"a \\ud83d line\"}\r\n";
+    let file = home.path().join("lines.jsonl");
+    std::fs::write(&file, lines).unwrap();
+    let imported = home.run(&["import", file.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&imported.stdout).into_owned();
+    assert!(said.contains("2 imported"), "{said}{}", String::from_utf8_lossy(&imported.stderr));
 }

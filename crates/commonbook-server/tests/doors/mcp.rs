@@ -21,13 +21,14 @@ const SAVE: &[u8] = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{
 fn a_broken_line_on_stdio_is_answered_and_the_next_one_works() {
     let home = Home::new();
     let broken: [&[u8]; 3] = [b"{\"jsonrpc\": \"2.0\", \"id\": 3,", b"\xff\xfe", b"nonsense"];
+    let ids = [json!(3), Value::Null, Value::Null];
     let lines = [HELLO, READY, broken[0], broken[1], broken[2], SAVE, b""];
     let answers = answers(&home, &lines);
     let errors: Vec<&Value> =
         answers.iter().filter(|answer| answer.get("error").is_some()).collect();
     assert_eq!(errors.len(), 3, "{answers:?}");
-    for error in errors {
-        assert_eq!((&error["id"], &error["error"]["code"]), (&Value::Null, &json!(-32700)));
+    for (error, id) in errors.into_iter().zip(&ids) {
+        assert_eq!((&error["id"], &error["error"]["code"]), (id, &json!(-32700)));
         assert_eq!(error["error"]["data"]["error"]["kind"], "invalid");
     }
     let saved = answers.iter().find(|answer| answer["id"] == 7).unwrap();
@@ -42,6 +43,139 @@ fn a_line_that_is_too_long_is_answered_and_the_next_one_works() {
     let answers = answers(&home, &[HELLO, READY, &long, SAVE, b""]);
     assert!(answers.iter().any(|a| a["error"]["data"]["error"]["kind"] == "too_large"));
     assert!(answers.iter().any(|a| a["id"] == 7 && a.get("result").is_some()));
+}
+
+#[test]
+fn every_error_names_its_request_and_a_batch_is_answered_in_one_line() {
+    let home = Home::new();
+    let lines: [&[u8]; 5] = [
+        br#"{"jsonrpc":"2.0","id":501,"method":"tools/call","params":{"name":"save_memory","arguments":{"text":"cut \ud83d here"}}}"#,
+        br#"{"jsonrpc":"2.0","id":502,"method":"tools/call","params":{"name":"save_memory","arguments":"tea"}}"#,
+        br#"{"jsonrpc":"2.0","id":503,"method":"resources/read","params":{"name":"x"}}"#,
+        br#"{"jsonrpc":"2.0","id":504,"method":"tools/cal","params":{}}"#,
+        br#"[{"jsonrpc":"2.0","id":505,"method":"ping"},{"jsonrpc":"2.0","id":506,"method":"ping"}]"#,
+    ];
+    let late = [&[HELLO, READY], &lines[..], &[b""]].concat();
+    let late = answers(&home, &late);
+    let answer = |id: u32| late.iter().find(|answer| answer["id"] == id).unwrap();
+    assert!(answer(501)["result"]["content"][0]["text"].as_str().unwrap().contains("created"));
+    for (id, code, says) in [
+        (502, -32602, "save_memory, found a text"),
+        (503, -32602, "`uri`"),
+        (504, -32601, "did you mean tools/call?"),
+        (505, -32600, "one message at a time"),
+        (506, -32600, "one message at a time"),
+    ] {
+        let error = &answer(id)["error"];
+        assert_eq!(error["code"], code, "{error}");
+        assert!(error["message"].as_str().unwrap().contains(says), "{error}");
+    }
+    let hello = String::from_utf8_lossy(HELLO).replace("2025-06-18", "2025-03-26");
+    let early = answers(&home, &[hello.as_bytes(), READY, lines[4], b""]);
+    let batch = early.iter().find(|answer| answer.is_array()).unwrap();
+    let mut ids: Vec<u64> =
+        batch.as_array().unwrap().iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [505, 506]);
+}
+
+#[test]
+fn a_client_that_accepts_json_alone_gets_json() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let post = |accept: &str, body: &[u8]| {
+        let headers = [("accept", accept), ("content-type", "application/json")];
+        server.send("POST", "/mcp", &headers, body).unwrap()
+    };
+    let (status, begun) = post("application/json", HELLO);
+    assert_eq!((status, &begun["result"]["protocolVersion"]), (200, &json!("2025-06-18")));
+    let (status, refused) = post("application/json", b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":");
+    assert_eq!(
+        (status, &refused["id"], &refused["error"]["code"]),
+        (400, &json!(9), &json!(-32700))
+    );
+    let unknown = br#"{"jsonrpc":"2.0","id":10,"method":"ping"}"#;
+    let headers =
+        [("accept", "*/*"), ("content-type", "application/json"), ("mcp-session-id", "none")];
+    let (status, gone) = server.send("POST", "/mcp", &headers, unknown).unwrap();
+    assert_eq!((status, &gone["id"]), (404, &json!(10)), "{gone}");
+}
+
+#[test]
+fn no_answer_has_more_tokens_than_its_budget() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let mcp = Mcp::over_http(&home, &server).offering("full");
+    let text = |number: usize| -> String {
+        let words = (0..2_000).map(|word| format!("note{number} word{word}. "));
+        words.collect::<String>()
+    };
+    let ids: Vec<String> = (0..30)
+        .map(|number| {
+            let fields = json!({"text": text(number), "topics": ["long"]});
+            server.call("ann", "save_memory", &fields).unwrap()["memory"]["id"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    server.call("ann", "open_case", &json!({"key": "long"})).unwrap();
+    for number in 0..30 {
+        let entry = json!({"key": "long", "entries": [{"summary": format!("entry {number}"), "text": text(number)}]});
+        server.call("ann", "append_entries", &entry).unwrap();
+    }
+    server.call("ann", "update_memory", &json!({"id": ids[0], "text": text(77)})).unwrap();
+    mcp.with("ann", async |client| {
+        let call = async |tool: &'static str, fields: Value| {
+            let mut request = CallToolRequestParams::new(tool);
+            request.arguments = fields.as_object().cloned();
+            let result = client.call_tool(request).await.unwrap();
+            let whole = serde_json::to_value(&result).unwrap();
+            let text = whole["content"][0]["text"].as_str().unwrap().to_owned();
+            assert!(count(&text) <= 10_000, "{tool}: {}", count(&text));
+            text
+        };
+        for (tool, fields) in [
+            ("list_memories", json!({"limit": 100})),
+            ("list_memories", json!({"limit": 100, "verbose": true})),
+            ("search_memory", json!({"query": "word7", "k": 30, "verbose": true})),
+            ("memory_history", json!({"id": ids[0]})),
+            ("get_memory", json!({"id": ids[0]})),
+            ("get_case", json!({"key": "long"})),
+            ("list_events", json!({"limit": 100})),
+            ("get_context", json!({"task": "note3 word7", "budget": 40_000})),
+            ("get_case_context", json!({"key": "long", "budget": 16_000})),
+        ] {
+            call(tool, fields).await;
+        }
+        // Page by page nothing is left out, and what is not shown is not marked as read.
+        let (mut listed, mut cursor) = (0, Value::Null);
+        loop {
+            let page =
+                call("list_memories", json!({"limit": 100, "topic": "long", "cursor": cursor}))
+                    .await;
+            let page: Value = serde_json::from_str(&page).unwrap();
+            listed += page["items"].as_array().unwrap().len();
+            cursor = page["next"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        assert_eq!(listed, 30);
+        let mut read = 0;
+        loop {
+            let page = call("read_case", json!({"key": "long", "mark": true, "limit": 100})).await;
+            let page: Value = serde_json::from_str(&page).unwrap();
+            let entries = page["entries"].as_array().map_or(0, Vec::len);
+            read += entries;
+            if entries == 0 || read > 30 {
+                break;
+            }
+        }
+        assert_eq!(read, 30);
+        let part = call("get_memory", json!({"id": ids[1], "offset": 20_000})).await;
+        assert!(part.contains("word1999"), "{part}");
+    });
 }
 
 #[cfg(unix)]

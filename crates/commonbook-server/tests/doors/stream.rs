@@ -134,6 +134,8 @@ fn each_reader_receives_the_events_of_its_filter_as_in_the_journal() {
         ("topics=herbs", vec![2, 4]),
         ("topics=rivers&topics=herbs", vec![2, 3, 4]),
         ("importance=high", vec![3, 5]),
+        ("importance=HIGH,critical", vec![3, 5]),
+        ("importance=normal&importance=critical", vec![2, 4, 5]),
         ("exclude_self=true", vec![3, 5]),
         ("exclude_self=true&topics=herbs,rivers&events=memory.*", vec![3]),
     ];
@@ -287,7 +289,8 @@ fn an_invalid_stream_request_is_refused_like_any_other() {
     let table = [
         ("events=memory.eaten", "", "events[0]"),
         ("events=memory.*,odd.*", "", "events[1]"),
-        ("importance=urgent", "", "importance"),
+        ("importance=urgent", "", "importance[0]"),
+        ("importance=high,urgent", "", "importance[1]"),
         ("after=-1", "", "after"),
         ("limit=5", "", "limit"),
         ("", "the last one", "Last-Event-ID"),

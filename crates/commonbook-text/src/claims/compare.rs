@@ -12,6 +12,7 @@ use super::value::{ClaimValue, ValueRelation};
 use super::vocabulary::{
     DISTINGUISHING_WORDS, NON_EXCLUSIVE_VERBS, OPEN_CHOICE_STEMS, SCHEDULE_STEMS,
 };
+use crate::terms::composed;
 use crate::word_list::WordList;
 
 /// Words that the subjects must share if one is narrower by a word.
@@ -392,7 +393,7 @@ pub fn written_words(text: &str) -> impl Iterator<Item = String> {
                 || (*index == 0 && matches!(*word, "A" | "An" | "The"));
             !word.is_empty() && *word != "-" && !is_article
         })
-        .map(|(_, word)| word.to_lowercase())
+        .map(|(_, word)| composed(word).to_lowercase())
 }
 
 /// A word of letters without slashes and the ending of a plural: "I/O" and "IO" are one word.

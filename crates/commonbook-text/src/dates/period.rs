@@ -25,6 +25,27 @@ pub fn parse_period(text: &str, now: Timestamp) -> Option<Range<Timestamp>> {
     parse_calendar_period(text).or_else(|| moment().map(|moment| moment..moment))
 }
 
+/// Parses a period as [`parse_period`] does, in this zone: a day begins and ends where its clocks show
+/// midnight.
+#[must_use]
+pub fn parse_period_in(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Range<Timestamp>> {
+    let moved = |time: Timestamp, from: &TimeZone, to: &TimeZone| {
+        let civil = time.to_zoned(from.clone()).datetime();
+        civil.to_zoned(to.clone()).map_or(time, |zoned| zoned.timestamp())
+    };
+    let period = parse_period(text, moved(now, zone, &TimeZone::UTC))?;
+    let is_moment = period.start == period.end;
+    let has_offset = is_moment && text.parse::<Timestamp>().is_ok();
+    match is_moment && (has_offset || !text.contains(':')) {
+        // A time with an offset, and an age, are the same everywhere.
+        true => parse_period(text, now),
+        false => {
+            let here = |time| moved(time, &TimeZone::UTC, zone);
+            Some(here(period.start)..here(period.end))
+        }
+    }
+}
+
 /// `2026-11-01`, `2026-11`, `2026`.
 fn parse_calendar_period(text: &str) -> Option<Range<Timestamp>> {
     if let Some(date) = WrittenDate::parse(text, '-') {
@@ -100,6 +121,29 @@ mod tests {
         for (text, moment) in table {
             assert_eq!(period(text), Some([moment.to_owned(), moment.to_owned()]), "{text}");
         }
+    }
+
+    #[test]
+    fn a_day_is_that_of_its_zone() {
+        let now = "2026-11-21T23:30:00Z".parse().expect("it is a time");
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let table = [
+            ("today", "2026-11-21T22:00:00Z", "2026-11-22T22:00:00Z"),
+            ("yesterday", "2026-11-20T22:00:00Z", "2026-11-21T22:00:00Z"),
+            ("2026-11", "2026-10-31T22:00:00Z", "2026-11-30T22:00:00Z"),
+            ("2026-11-01 09:30", "2026-11-01T07:30:00Z", "2026-11-01T07:30:00Z"),
+            ("2026-11-01T09:30:00Z", "2026-11-01T09:30:00Z", "2026-11-01T09:30:00Z"),
+            ("12h", "2026-11-21T11:30:00Z", "2026-11-21T11:30:00Z"),
+        ];
+        for (text, from, until) in table {
+            let range = parse_period_in(text, now, &zone).expect(text);
+            assert_eq!(
+                (range.start.to_string(), range.end.to_string()),
+                (from.to_owned(), until.to_owned()),
+                "{text}"
+            );
+        }
+        assert_eq!(parse_period_in("soonish", now, &zone), None);
     }
 
     #[test]

@@ -152,3 +152,19 @@ proptest::proptest! {
         assert!(bare.len() <= text.len());
     }
 }
+
+#[test]
+fn a_shortened_block_keeps_its_marks_and_whole_lines() {
+    let text = "#k3m9 ann:\n> Herons nest in elms\n> and leave in May\n#p2qa bob:\n> Tea at four";
+    let block = Fence::from_bits(7).wrap(text);
+    assert_eq!(shorten_block(&block, 400), block);
+    let shorter = shorten_block(&block, 70);
+    let (first, last) = (block.lines().next().unwrap(), block.lines().last().unwrap());
+    assert!(shorter.starts_with(first) && shorter.ends_with(last), "{shorter}");
+    assert!(shorter.contains("> Herons nest in elms\n-- The rest is left out: "), "{shorter}");
+    assert!(!shorter.contains("leave"), "{shorter}");
+    assert_eq!(
+        shorten_block("no block\nat all", 9),
+        "no block\n-- The rest is left out: 8 of 15 characters are shown."
+    );
+}

@@ -15,6 +15,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// its own: the command line names `--help`, REST its OpenAPI document.
 pub const REQUEST_SHAPE_HINT: &str = "Send the fields that the schema of this request describes.";
 
+/// The hint about a memory that was saved without a name. Each door replaces it by its own, with the name of
+/// the caller.
+pub const NAMELESS_OWNER_HINT: &str =
+    "If you saved it without a name, make it yours with `adopt_memories`.";
+
 /// The kind of an error; doors map it to a status or an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -171,7 +176,10 @@ impl Error {
             ErrorKind::Forbidden,
             format!("this memory belongs to '{owner}', and you are '{caller}'"),
         )
-        .hint("To keep your own version, save it as a new memory with `save_memory`.");
+        .hint(match owner {
+            "anonymous" => NAMELESS_OWNER_HINT,
+            _ => "To keep your own version, save it as a new memory with `save_memory`.",
+        });
         error.mismatch = Some(Box::new(OwnershipMismatch {
             owner: owner.to_owned(),
             caller: caller.to_owned(),

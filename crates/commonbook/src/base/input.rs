@@ -1,6 +1,7 @@
 //! Input: parsing of requests from JSON and from pairs of text, and rules for every text.
 
 mod form;
+mod json_text;
 mod other_names;
 mod wrong_part;
 
@@ -27,26 +28,20 @@ pub use form::{EmptyText, RequestForm};
 /// Parses a request from JSON bytes.
 ///
 /// # Errors
-/// `invalid` for bytes that are not UTF-8 or not JSON, and for JSON that does not match the
-/// request, with the wrong field.
+/// `invalid` for bytes that are not JSON, and for JSON that does not match the request, with the wrong
+/// field.
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     from_value(json(bytes)?)
 }
 
-/// Parses JSON bytes.
+/// Parses JSON bytes: a byte order mark is skipped, and bytes that are not UTF-8 and lone halves of letters
+/// become U+FFFD.
 ///
 /// # Errors
-/// `invalid` for bytes that are not UTF-8 or not JSON; as [`check_value_count`].
+/// `invalid` for bytes that are not JSON; as [`check_value_count`].
 pub fn json(bytes: &[u8]) -> Result<Value> {
     check_value_count(bytes)?;
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        Error::new(
-            ErrorKind::Invalid,
-            format!("the request is not UTF-8 from byte {} on", error.valid_up_to()),
-        )
-        .hint("Send JSON encoded as UTF-8.")
-    })?;
-    serde_json::from_str(text).map_err(|error| {
+    serde_json::from_str(&json_text::json_text(bytes)).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("the request is not JSON: {error}"))
             .hint("Send one complete JSON value.")
     })
@@ -142,7 +137,9 @@ fn refuse_huge_numbers(request: &Value) -> Result<()> {
 pub fn from_pairs<T: DeserializeOwned + JsonSchema>(
     pairs: impl IntoIterator<Item = (String, String)>,
 ) -> Result<T> {
-    from_value(Value::Object(FieldTypes::of::<T>().to_typed_values(pairs)))
+    let fields = FieldTypes::of::<T>().to_typed_values(pairs);
+    let form = RequestForm::of(&schema::<T>());
+    from_value(form.read(fields.into(), EmptyText::Kept))
 }
 
 /// The JSON type of each field of a request, from its schema.
@@ -329,13 +326,42 @@ pub const LINE_PATTERN: &str = concat!(
 /// Outside ASCII it accepts letters and digits of every script.
 pub const SLUG_PATTERN: &str = r"^[^\x00-/:-@\[-`{-\x7f][^\x00-,/:-@\[-^`{-\x7f]*$";
 
-/// Refuses control characters other than tab and line breaks: they can drive a terminal.
+/// Whether a character is a control character other than a tab and a line end: it can drive a terminal.
+fn is_control_character(letter: char) -> bool {
+    letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')
+}
+
+/// A text without control characters: terminal escapes are not part of what was said.
+#[must_use]
+pub fn without_control_characters(text: &str) -> Cow<'_, str> {
+    match text.contains(is_control_character) {
+        true => text.chars().filter(|letter| !is_control_character(*letter)).collect(),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// A value whose texts and names have no control characters.
+#[must_use]
+pub fn without_controls(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(without_control_characters(&text).into_owned()),
+        Value::Array(items) => items.into_iter().map(without_controls).collect(),
+        Value::Object(fields) => {
+            let plain = |(name, value): (String, Value)| {
+                (without_control_characters(&name).into_owned(), without_controls(value))
+            };
+            Value::Object(fields.into_iter().map(plain).collect())
+        }
+        other => other,
+    }
+}
+
+/// Refuses control characters other than tab and line breaks. A door has removed them.
 ///
 /// # Errors
 /// `invalid` with the character and its position.
 pub fn refuse_control_characters(field: &str, text: &str) -> Result<()> {
-    let control = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-    match text.chars().enumerate().find(|(_, c)| control(c)) {
+    match text.chars().enumerate().find(|(_, letter)| is_control_character(*letter)) {
         None => Ok(()),
         Some((place, found)) => Err(Error::invalid(
             field,
@@ -484,7 +510,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_json_are_invalid() {
-        for bytes in [&b"{\"name\": \"x"[..], b"", b"\xff\xfe", b"{} {}"] {
+        for bytes in [&b"{\"name\": \"x"[..], b"", b"\xff\xfe", b"\xef\xbb\xbf", b"{} {}"] {
             let error = from_json::<Wanted>(bytes).expect_err("invalid JSON");
             assert_eq!(error.kind, ErrorKind::Invalid);
         }

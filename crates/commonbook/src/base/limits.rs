@@ -272,6 +272,8 @@ pub const IDEMPOTENCY_HOURS: i64 = 24;
 pub const PAGE_DEFAULT: u32 = 20;
 /// Maximum number of items per page.
 pub const PAGE_MAX: u32 = 100;
+/// Tokens of an answer over MCP.
+pub const ANSWER_TOKENS: usize = 10_000;
 /// Characters of the subject that events are filtered by.
 pub const SUBJECT_CHARS: usize = 256;
 /// Journal positions that one page of events reads, even if few match.

@@ -271,7 +271,7 @@ pub fn legacy_owner(text: &str) -> Result<Agent> {
 /// Parses one line of this origin.
 ///
 /// # Errors
-/// `invalid` for a line that is not UTF-8, not JSON, or has no text.
+/// `invalid` for a line that is not JSON, or has no text.
 pub fn parse(line: &[u8], origin: TextOrigin) -> Result<ImportLine> {
     ImportLine::from_json(input::json(line)?, origin)
 }
@@ -285,7 +285,8 @@ impl ImportLine {
     pub fn from_json(value: Value, origin: TextOrigin) -> Result<Self> {
         let exported = value["id"].as_str().is_some_and(|id| MemoryId::parse(id).is_some());
         if exported && value.get("owner").is_some() {
-            let mut memory: Memory = input::from_value(origin.admit(value))?;
+            let value = input::without_controls(origin.admit(value));
+            let mut memory: Memory = input::from_value(value)?;
             if !origin.may_lead() && memory.memory_type.leads_contexts() {
                 memory.distrust();
             }
@@ -298,7 +299,7 @@ impl ImportLine {
             }
             return Ok(Self::Record(Box::new(record)));
         }
-        let mut turn = plain::turn_of(value)?;
+        let mut turn = plain::turn_of(input::without_controls(value))?;
         turn.untrusted |=
             !origin.may_lead() && turn.memory_type.as_ref().is_some_and(MemoryType::leads_contexts);
         Ok(Self::Message(Box::new(turn)))

@@ -44,6 +44,7 @@ impl WebhookFilter {
     #[must_use]
     pub fn as_stream(&self) -> FollowEvents {
         let Self { events, topics, importance, exclude_self } = self.clone();
+        let importance = importance.into_iter().collect();
         FollowEvents { after: None, topics, importance, events, exclude_self }
     }
 }

@@ -14,7 +14,6 @@ use crate::base::id::{CheckpointId, MemoryId, SessionId};
 use crate::base::limits;
 use crate::base::page::Page;
 use crate::model::access::Sight;
-use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::checkpoint::{
     ArchiveCheckpoint, Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint,
@@ -23,14 +22,17 @@ use crate::model::checkpoint::{
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::fit_line;
-use crate::model::session::{Session, SessionFilter, SessionName};
-use crate::prompt::context::ContextOrigin;
+use crate::model::session::{Session, SessionFilter, SessionName, SessionStatus};
+use crate::prompt::context::{ContextFilter, ContextOrigin};
 use crate::prompt::resume::{ResumePackage, ResumeText, build_resume};
 use crate::store::Transaction;
 use material::resume_material;
 
 /// Checkpoints that one transaction of a sweep removes at most.
 const CHECKPOINT_SWEEP_MAX: u32 = 100;
+
+/// The newest contexts of an agent among which the texts of its resumed sessions are.
+const RECENT_RESUMES_MAX: u32 = 64;
 
 impl Commonbook {
     /// Creates a checkpoint of a session of the caller.
@@ -205,7 +207,8 @@ impl Commonbook {
                     Checkpoint { resumed: from.resumed + 1, resumed_at: Some(now), ..from.clone() };
                 tx.put_checkpoint(&again)?;
             }
-            let session = continue_session(tx, caller, &before, new, now)?;
+            let session =
+                continue_session(tx, caller, &sight, &before, NewSession { id: new, now })?;
             tx.append_event(&session_event(
                 EventKind::SessionResumed,
                 &before,
@@ -410,18 +413,31 @@ fn resolve_session(
     Ok((session, newest))
 }
 
+/// The id and the time of a session that begins.
+#[derive(Clone, Copy)]
+struct NewSession {
+    id: SessionId,
+    now: Timestamp,
+}
+
 /// The session that the caller works in from now on: this one if it is the caller's own, else one
-/// of its own on the same case.
+/// of its own on the same case, which the same call once more continues.
 fn continue_session(
     tx: &mut dyn Transaction,
     caller: &Caller,
+    sight: &Sight,
     before: &Session,
-    id: SessionId,
-    now: Timestamp,
+    start: NewSession,
 ) -> Result<Session> {
-    let own = |agent: &Agent| *agent == caller.agent;
-    if own(&before.agent) && before.user_id == caller.user {
-        let (session, _) = before.with_touch(now);
+    let NewSession { id, now } = start;
+    let is_own =
+        |session: &Session| session.agent == caller.agent && session.user_id == caller.user;
+    let own = match is_own(before) {
+        true => Some(before.clone()),
+        false => continued_session(tx, caller, sight, before)?.filter(is_own),
+    };
+    if let Some(own) = own {
+        let (session, _) = own.with_touch(now);
         let client = caller.client.clone().or(session.client);
         let session = Session { client, ..session };
         tx.replace_session(&session)?;
@@ -430,4 +446,25 @@ fn continue_session(
     let session = Session { case: before.case.clone(), ..Session::of(caller, id, now) };
     record_session(tx, &session, caller, now)?;
     Ok(session)
+}
+
+/// The session in which the caller goes on with this one of another agent, if it has resumed it before and
+/// that session is still active: the text that it received then names both.
+fn continued_session(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+    before: &Session,
+) -> Result<Option<Session>> {
+    let own = ContextFilter { agent: Some(caller.agent.clone()), ..ContextFilter::default() };
+    let task = before.id.to_string();
+    let contexts = tx.contexts(sight, &own, None, RECENT_RESUMES_MAX)?;
+    let resumed = contexts
+        .iter()
+        .map(|context| &context.receipt)
+        .find(|receipt| receipt.origin == ContextOrigin::Resume && receipt.query == task);
+    let id = resumed.and_then(|receipt| SessionId::parse(receipt.session.as_deref()?));
+    let Some(id) = id else { return Ok(None) };
+    let session = tx.session(sight, id)?;
+    Ok(session.filter(|session| session.status == SessionStatus::Active))
 }

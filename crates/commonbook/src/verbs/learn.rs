@@ -10,6 +10,7 @@ use super::memory::{find_earlier, keep_memory, replace};
 use super::standing::{self, StandingCause, StandingFile};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
+use crate::base::input::without_control_characters;
 use crate::base::limits;
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
@@ -55,7 +56,7 @@ impl Commonbook {
             ));
         }
         let LearningUpdate { replace, append, left_out } =
-            extract_learnings(&without_controls(&request.message));
+            extract_learnings(&without_control_characters(&request.message));
         let replaces = replace.is_some();
         let all: Vec<Learning> = replace.into_iter().flatten().chain(append).collect();
         let requests = all.iter().map(learning_request).collect::<Result<Vec<_>>>()?;
@@ -223,13 +224,6 @@ fn keep_new(
     Ok(result)
 }
 
-/// The text without control characters except tabs and line ends: terminal escapes are not part of
-/// what was said.
-fn without_controls(text: &str) -> String {
-    let keep = |c: &char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
-    text.chars().filter(keep).collect()
-}
-
 /// A learning as a request to save a memory.
 fn learning_request(learning: &Learning) -> Result<SaveMemory> {
     let sort = learning.kind.name();
@@ -244,7 +238,7 @@ fn learning_request(learning: &Learning) -> Result<SaveMemory> {
 
 /// The conversation without the contexts in it; `None` if nothing is left.
 fn conversation(request: &LearnRequest) -> Option<String> {
-    let bare = |text: &str| without_contexts(&without_controls(text)).trim().to_owned();
+    let bare = |text: &str| without_contexts(&without_control_characters(text)).trim().to_owned();
     let prompt = request.prompt.as_deref().map(bare).filter(|prompt| !prompt.is_empty());
     let message = bare(&request.message);
     let text = match prompt {

@@ -287,7 +287,7 @@ fn event_filters() -> Vec<EventFilter> {
         of(),
         EventFilter { kinds: vec![EventKind::MemoryPurged], ..of() },
         EventFilter { topics: vec!["herbs".to_owned(), "rivers".to_owned()], ..of() },
-        EventFilter { importance: Some(Importance::High), ..of() },
+        EventFilter { importances: vec![Importance::High], ..of() },
         EventFilter { except: Agent::with_any_name("ann").ok(), ..of() },
     ]
 }

@@ -174,6 +174,20 @@ fn a_session_is_resumed_by_its_agent_and_by_another() {
     let resumed =
         world.events("eve").into_iter().filter(|event| event.1 == EventKind::SessionResumed);
     assert_eq!(resumed.count(), 4);
+    // The same call once more continues the session that it began.
+    assert_eq!(at_checkpoint.session.id, others.session.id);
+    let active = |agent: &str| {
+        let wanted = request(json!({"status": "active", "owner": agent}));
+        world.book.list_sessions(&caller(agent), &wanted).unwrap().items.len()
+    };
+    assert_eq!((active("bob"), active("ann")), (1, 1));
+    world
+        .book
+        .end_session(&caller("bob"), &request(json!({"session": others.session.id})))
+        .unwrap();
+    let anew = world.resume("bob", json!({"session": session.id})).unwrap();
+    assert_ne!(anew.session.id, others.session.id, "that one has ended");
+    assert_eq!(active("bob"), 1);
 }
 
 #[test]

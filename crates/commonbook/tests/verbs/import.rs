@@ -86,7 +86,6 @@ fn an_exported_memory_must_keep_the_limits_too() {
         ("title", json!("a".repeat(limits::TITLE_CHARS + 1)), ErrorKind::TooLarge),
         ("topics", json!(many), ErrorKind::TooLarge),
         ("topics", json!(["a".repeat(limits::TOPIC_CHARS + 1)]), ErrorKind::TooLarge),
-        ("topics", json!(["a\u{1b}b"]), ErrorKind::Invalid),
         ("session", json!("s".repeat(limits::SESSION_CHARS + 1)), ErrorKind::TooLarge),
         ("user_id", json!("a\nb"), ErrorKind::Invalid),
     ];

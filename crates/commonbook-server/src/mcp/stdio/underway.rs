@@ -10,8 +10,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// The request that lasts as long as its client listens; it does not count as running.
-const LISTEN_METHOD: &str = "subscriptions/listen";
+use crate::rpc::LISTEN_METHOD;
 
 /// The notification of a client that cancels a request.
 const CANCELLED_METHOD: &str = "notifications/cancelled";
@@ -31,7 +30,7 @@ struct OpenRequest {
     number: u64,
 }
 
-/// The fields of a line that concern requests.
+/// The fields of an answer that concern requests.
 #[derive(Deserialize)]
 struct MessageEnvelope {
     #[serde(default)]
@@ -40,40 +39,26 @@ struct MessageEnvelope {
     method: Option<String>,
 }
 
-/// The part of a cancellation that names a request.
-#[derive(Deserialize)]
-struct CancelledEnvelope {
-    params: CancelledParams,
-}
-
-/// Its parameters.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CancelledParams {
-    request_id: Value,
-}
-
 impl PendingRequests {
-    /// Records a line of the client. While too many requests run, this waits, and no further line is
-    /// read from the client.
-    pub(super) async fn begin(&self, line: &[u8]) {
-        let Ok(MessageEnvelope { id, method: Some(method) }) = serde_json::from_slice(line) else {
-            return;
-        };
-        match (id, method.as_str()) {
-            (None | Some(Value::Null), CANCELLED_METHOD) => {
-                if let Ok(line) = serde_json::from_slice::<CancelledEnvelope>(line) {
-                    self.end(&line.params.request_id);
-                }
+    /// Records a message of the client, from a line of this length. While too many requests run, this
+    /// waits, and no further line is read from the client. Returns the id of a request that it cancels.
+    pub(super) async fn begin(&self, message: &Value, bytes: usize) -> Option<Value> {
+        let method = message["method"].as_str()?;
+        match (message.get("id"), method) {
+            (None, CANCELLED_METHOD) => {
+                let id = message.pointer("/params/requestId")?;
+                self.end(id);
+                return Some(id.clone());
             }
             (None, _) | (_, LISTEN_METHOD) => {}
             (Some(id), _) => {
-                self.wait_for_room(line.len()).await;
+                self.wait_for_room(bytes).await;
                 let mut requests = self.requests();
                 let number = requests.values().map(|open| open.number + 1).max().unwrap_or(0);
-                requests.insert(id.to_string(), OpenRequest { bytes: line.len(), number });
+                requests.insert(id.to_string(), OpenRequest { bytes, number });
             }
         }
+        None
     }
 
     /// Records a response.
@@ -127,7 +112,8 @@ mod tests {
 
     /// Whether a line passes at once.
     async fn passes(underway: &PendingRequests, line: &[u8]) -> bool {
-        timeout(Duration::from_millis(1), underway.begin(line)).await.is_ok()
+        let message = serde_json::from_slice(line).unwrap_or_default();
+        timeout(Duration::from_millis(1), underway.begin(&message, line.len())).await.is_ok()
     }
 
     async fn full() -> PendingRequests {
@@ -185,7 +171,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_without_a_response_does_not_block_a_client_for_ever() {
         let underway = full().await;
-        underway.begin(&request(1_000)).await;
+        let request: Value = serde_json::from_slice(&request(1_000)).unwrap_or_default();
+        underway.begin(&request, 1).await;
         assert!(!underway.requests().contains_key("0"), "the oldest one is dropped");
     }
 }

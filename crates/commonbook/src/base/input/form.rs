@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::other_names::{
     choice_of_word, fields_of_name, is_loose_name, is_nothing, names_caller, plain_name,
 };
-use super::{id_kind, list};
+use super::{id_kind, list, without_control_characters, without_controls};
 
 /// Characters of a text that is more than a line: in a longer one, `null` may be what its author means.
 const LINE_CHARS: u64 = 1_024;
@@ -82,7 +82,7 @@ impl RequestForm {
         Self(ObjectForm::of(schema))
     }
 
-    /// Reads a request: other names of fields, `null` and empty texts for what is absent, numbers, lists
+    /// Reads a request: texts without control characters, other names of fields, `null` and empty texts for what is absent, numbers, lists
     /// and objects as text, choices in any case. To read it again changes nothing.
     #[must_use]
     pub fn read(&self, request: Value, empty: EmptyText) -> Value {
@@ -160,7 +160,8 @@ impl ObjectForm {
         own.into_iter().chain(named).chain(the_id).chain(others)
     }
 
-    fn read(&self, mut fields: Map<String, Value>, empty: EmptyText) -> Map<String, Value> {
+    fn read(&self, fields: Map<String, Value>, empty: EmptyText) -> Map<String, Value> {
+        let mut fields = self.without_controls(fields);
         self.name_fields(&mut fields);
         self.move_lists(&mut fields);
         fields.retain(|name, value| match self.0.get(name) {
@@ -175,6 +176,17 @@ impl ObjectForm {
             }
         }
         fields
+    }
+
+    /// The fields without control characters. The lines of a file stay as they are: one of them may be
+    /// signed.
+    fn without_controls(&self, fields: Map<String, Value>) -> Map<String, Value> {
+        let is_file = |name: &String| self.0.get(name).is_some_and(|field| field.value.is_file());
+        let plain = |(name, value)| match is_file(&name) {
+            true => (name, value),
+            false => (without_control_characters(&name).into_owned(), without_controls(value)),
+        };
+        fields.into_iter().map(plain).collect()
     }
 
     /// Gives the fields with other names their own.
@@ -297,6 +309,12 @@ impl ValueForm {
             },
             Self::Other => value,
         }
+    }
+
+    /// Whether this is a list of objects of every form, as in a file.
+    fn is_file(&self) -> bool {
+        let Self::List(item) = self else { return false };
+        matches!(&**item, Self::Object(form) if form.0.is_empty())
     }
 
     /// Reads a list of this form.

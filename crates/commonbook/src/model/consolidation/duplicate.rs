@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use commonbook_text::dates;
+use commonbook_text::terms::composed;
 
 use crate::base::limits;
 use crate::model::access::StoredMemory;
@@ -55,7 +56,7 @@ pub fn are_duplicates(a: &Memory, b: &Memory) -> bool {
 }
 
 fn title_words(memory: &Memory) -> Option<String> {
-    memory.title.as_ref().map(|title| title.trim().to_lowercase())
+    memory.title.as_ref().map(|title| composed(title.trim()).to_lowercase())
 }
 
 /// Whether no key has two values.

@@ -87,7 +87,7 @@ fn statements(text: &str) -> Arc<Statements> {
 fn wording(text: &str) -> String {
     match text.len() <= WORDING_BYTES_MAX {
         true => carrying_words(text).collect::<Vec<_>>().join(" "),
-        false => text.to_owned(),
+        false => terms::composed(text).into_owned(),
     }
 }
 
@@ -95,7 +95,7 @@ fn wording(text: &str) -> String {
 fn is_same_text(a: &str, b: &str) -> bool {
     match a.len().max(b.len()) <= WORDING_BYTES_MAX {
         true => written_words(a).eq(written_words(b)),
-        false => a == b,
+        false => terms::composed(a) == terms::composed(b),
     }
 }
 

@@ -63,9 +63,9 @@ pub struct FollowEvents {
     /// Only events about one of these topics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
-    /// Only events about subjects of at least this importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub importance: Option<Importance>,
+    /// Only events about subjects of at least this importance; with several, of one of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub importance: Vec<Importance>,
     /// Only events of these kinds: `memory.saved`, or `memory.*` for all kinds with this beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
@@ -121,8 +121,8 @@ pub struct EventFilter {
     pub kinds: Vec<EventKind>,
     /// About one of these topics, in lower case; empty for any.
     pub topics: Vec<String>,
-    /// About subjects of at least this importance.
-    pub importance: Option<Importance>,
+    /// About subjects of one of these importances; empty for any.
+    pub importances: Vec<Importance>,
     /// Not by this agent.
     pub except: Option<Agent>,
     /// By this agent or one below it.
@@ -172,7 +172,7 @@ impl EventFilter {
         let topics = &mut event.topics.iter().map(|topic| topic.to_lowercase());
         (self.kinds.is_empty() || self.kinds.contains(&event.kind))
             && (self.topics.is_empty() || topics.any(|topic| self.topics.contains(&topic)))
-            && self.importance.is_none_or(|least| event.importance >= least)
+            && (self.importances.is_empty() || self.importances.contains(&event.importance))
             && self.except.as_ref() != Some(&event.actor)
             && self.actor.as_ref().is_none_or(|by| is_by(&event.actor, by))
             && self.subject.as_ref().is_none_or(|subject| subject.names(&event.subject))
@@ -184,17 +184,25 @@ impl EventFilter {
         caller: &Caller,
         topics: &[String],
         events: &[String],
-        importance: Option<Importance>,
+        importance: &[Importance],
         exclude_self: bool,
     ) -> Result<Self> {
         let topics = distinct_topics(topics)?;
         Ok(Self {
             kinds: kinds(events)?,
             topics: topics.into_iter().map(|topic| topic.to_lowercase()).collect(),
-            importance,
+            importances: wanted_importances(importance),
             except: exclude_self.then(|| caller.agent.clone()),
             ..Self::default()
         })
+    }
+}
+
+/// The importances that a request admits: one means it and all above it, several mean themselves.
+fn wanted_importances(named: &[Importance]) -> Vec<Importance> {
+    match named {
+        [least] => Importance::ALL.iter().copied().filter(|it| it >= least).collect(),
+        several => several.to_vec(),
     }
 }
 
@@ -214,7 +222,7 @@ impl ListEvents {
             caller,
             &self.topics,
             &self.events,
-            self.importance,
+            self.importance.as_slice(),
             self.exclude_self,
         )?;
         let actor = self.actor.as_deref().map(Agent::with_any_name).transpose();
@@ -246,7 +254,7 @@ impl FollowEvents {
     /// # Errors
     /// As [`ListEvents::filter`].
     pub fn filter(&self, caller: &Caller) -> Result<EventFilter> {
-        EventFilter::of(caller, &self.topics, &self.events, self.importance, self.exclude_self)
+        EventFilter::of(caller, &self.topics, &self.events, &self.importance, self.exclude_self)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The times of a query's operators: `2026-11-01`, `2026-11`, `yesterday`, `7d`.
 
-use commonbook_text::dates::period::parse_period;
+use std::ops::Range;
+
+use commonbook_text::dates::period::{parse_period, parse_period_in};
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use crate::base::error::{Error, Result};
@@ -20,6 +23,18 @@ pub(crate) enum PeriodBound {
     First,
     /// Its last nanosecond.
     Last,
+}
+
+impl PeriodBound {
+    /// This bound of a period.
+    fn of(self, period: &Range<Timestamp>) -> Timestamp {
+        match self {
+            Self::Last if period.start < period.end => {
+                period.end.checked_sub(1.nanosecond()).unwrap_or(period.end)
+            }
+            _ => period.start,
+        }
+    }
 }
 
 /// Parses the time in a field of a request.
@@ -62,13 +77,21 @@ pub(super) fn parse_query_time(
     bound: PeriodBound,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let period = parse_period(text, now)?;
-    match bound {
-        PeriodBound::Last if period.start < period.end => {
-            Some(period.end.checked_sub(1.nanosecond()).unwrap_or(period.end))
-        }
-        _ => Some(period.start),
-    }
+    parse_period(text, now).map(|period| bound.of(&period))
+}
+
+/// The time in a field of this name, or after an operator of this name, with the days of a zone: as the moment
+/// that every reader understands alike. `None` if the field has no time, or its text means the same everywhere.
+#[must_use]
+pub fn time_in_zone(field: &str, text: &str, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let bound = match field {
+        "since" => PeriodBound::First,
+        "until" | "at" => PeriodBound::Last,
+        _ => return None,
+    };
+    let period = parse_period_in(text, now, zone)?;
+    // An age, and a time with an offset, stay as they are written.
+    (parse_period(text, now)? != period).then(|| bound.of(&period).to_string())
 }
 
 #[cfg(test)]

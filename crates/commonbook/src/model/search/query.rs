@@ -26,6 +26,7 @@ use crate::base::limits;
 use crate::model::memory::Importance;
 use commonbook_text::terms;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use rustc_hash::FxHashSet;
 
 use super::period::{self, PeriodBound};
@@ -149,6 +150,29 @@ pub fn parse(query: &str, now: Timestamp) -> Result<SearchQuery> {
         .hint("Write a since that is before until.")),
         _ => Ok(found),
     }
+}
+
+/// A query whose days are those of a zone, as a query that is the same in every zone.
+#[must_use]
+pub fn query_in_zone(query: &str, now: Timestamp, zone: &TimeZone) -> String {
+    let (mut written, mut rest) = (String::new(), query);
+    while !rest.is_empty() {
+        let bare = rest.trim_start();
+        let blanks = &rest[..rest.len() - bare.len()];
+        written.push_str(blanks);
+        let begins_line = !written.trim().is_empty() && blanks.contains('\n');
+        let (part, after) = if bare.is_empty() { break } else { first_part(bare, begins_line) };
+        let time = match part {
+            QueryPart::Operator { name, value } => {
+                let time = period::time_in_zone(name, value, now, zone);
+                time.map(|time| format!("{name}:{time}"))
+            }
+            _ => None,
+        };
+        written.push_str(time.as_deref().unwrap_or(&bare[..bare.len() - after.len()]));
+        rest = after;
+    }
+    written
 }
 
 /// One part of a query.

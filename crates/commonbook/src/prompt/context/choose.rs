@@ -24,6 +24,7 @@ use crate::base::limits;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::{Fence, RULES_NOTE};
+use commonbook_text::terms::composed;
 use commonbook_text::tokens::{self, TokenBudget};
 use commonbook_text::{sanitize, string_enum};
 
@@ -472,6 +473,7 @@ fn id_key(id: &str) -> String {
 }
 
 fn text_key(text: &str) -> String {
+    let text = composed(text);
     format!("text {}", text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

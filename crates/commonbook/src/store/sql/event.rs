@@ -337,7 +337,8 @@ impl SqlTransaction<'_> {
 const STRETCH_CONDITION: &str = "\
     e.workspace = :workspace AND e.sequence > :after AND e.sequence <= :until \
     AND (:kinds IS NULL OR e.kind IN (SELECT value FROM json_each(:kinds))) \
-    AND (:importance IS NULL OR e.importance >= :importance) \
+    AND (:importances IS NULL OR e.importance IN \
+         (SELECT CAST(i.value AS BIGINT) FROM json_each(:importances) i)) \
     AND (:except IS NULL OR e.actor <> :except) \
     AND (:actor IS NULL OR e.actor = :actor \
          OR (e.actor > :actor || '/' AND e.actor < :actor || '0')) \
@@ -354,7 +355,7 @@ struct StretchParameters<'s> {
     after: i64,
     until: i64,
     kinds: Option<String>,
-    importance: Option<i64>,
+    importances: Option<String>,
     except: Option<&'s str>,
     topics: Option<String>,
     actor: Option<&'s str>,
@@ -367,7 +368,7 @@ struct StretchParameters<'s> {
 impl<'s> StretchParameters<'s> {
     fn of(stretch: &'s JournalRange) -> Result<Self> {
         let place = |place: u64| i64::try_from(place).unwrap_or(i64::MAX);
-        let EventFilter { kinds, topics, importance, except, actor, subject, since, until } =
+        let EventFilter { kinds, topics, importances, except, actor, subject, since, until } =
             &stretch.filter;
         // A time is stored to the millisecond.
         let last_millisecond = |until: &Timestamp| until.as_millisecond();
@@ -375,12 +376,13 @@ impl<'s> StretchParameters<'s> {
             stored if stored < *since => since.as_millisecond() + 1,
             _ => since.as_millisecond(),
         };
+        let numbers: Vec<i64> = importances.iter().map(|it| *it as i64).collect();
         Ok(Self {
             workspace: stretch.workspace.as_str(),
             after: place(stretch.after),
             until: place(stretch.until),
             kinds: (!kinds.is_empty()).then(|| encode_json(kinds)).transpose()?,
-            importance: importance.map(|importance| importance as i64),
+            importances: (!importances.is_empty()).then(|| encode_json(&numbers)).transpose()?,
             except: except.as_ref().map(Agent::as_str),
             topics: (!topics.is_empty()).then(|| encode_json(topics)).transpose()?,
             actor: actor.as_ref().map(Agent::as_str),
@@ -397,7 +399,7 @@ impl<'s> StretchParameters<'s> {
             (":after", &self.after),
             (":until", &self.until),
             (":kinds", &self.kinds),
-            (":importance", &self.importance),
+            (":importances", &self.importances),
             (":except", &self.except),
             (":topics", &self.topics),
             (":actor", &self.actor),

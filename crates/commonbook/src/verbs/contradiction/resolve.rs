@@ -184,7 +184,14 @@ impl ContradictionDecision<'_> {
         relation: RelationId,
         new: &Memory,
     ) -> Result<StoredMemory> {
-        access::may_replace(self.caller, old)?;
+        access::may_replace(self.caller, old).map_err(|error| {
+            let hint = error.hint.as_deref().map(|hint| format!(" {hint}")).unwrap_or_default();
+            let owner = &old.owner;
+            let other = format!(
+                "Resolve it with `keep_both` and the context in which each holds, or let {owner} decide.{hint}"
+            );
+            error.hint(other)
+        })?;
         let after = replace(tx, self.caller, old, new, self.now)
             .map_err(|error| error.with_field("resolution"))?;
         self.relate(tx, relation, new, "supersedes", old)?;

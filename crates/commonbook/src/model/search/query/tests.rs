@@ -204,3 +204,21 @@ fn long_queries_are_read_to_their_end() {
         assert!(parse(&query, now()).is_ok(), "{part:?}");
     }
 }
+
+#[test]
+fn the_days_of_a_query_are_those_of_a_zone() {
+    let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(-5));
+    let here = |query: &str| query_in_zone(query, now(), &zone);
+    let table = [
+        ("gates  since:2026-11-27", "gates  since:2026-11-27T05:00:00Z"),
+        ("until:2026-11-27 gates", "until:2026-11-28T04:59:59.999999999Z gates"),
+        ("at=2026-11\nowner:ann ", "at:2026-12-01T04:59:59.999999999Z\nowner:ann "),
+        ("\"since:2026-11-27\" -\"until:2026\"", "\"since:2026-11-27\" -\"until:2026\""),
+        ("since:7d since: 2026 x since:soonish", "since:7d since: 2026 x since:soonish"),
+        ("", ""),
+    ];
+    for (query, there) in table {
+        assert_eq!(here(query), there, "{query}");
+    }
+    assert_eq!(read(&here("since:2026-11-27 a")).text, "a");
+}

@@ -1,0 +1,18 @@
+//! Days on the command line: those of the zone in which its times are printed.
+
+use commonbook::base::clock::{Clock, SystemClock};
+use commonbook::model::search::{query_in_zone, time_in_zone};
+use jiff::tz::TimeZone;
+
+/// The field of a search with operators for times.
+const QUERY_FIELD: &str = "query";
+
+/// The text of a field in which a day of this machine's zone is the moment at which it begins or ends:
+/// other doors, and a server elsewhere, read days in UTC.
+pub(super) fn in_local_days(field: &str, text: String) -> String {
+    let (now, zone) = (SystemClock.now(), TimeZone::system());
+    match field {
+        QUERY_FIELD => query_in_zone(&text, now, &zone),
+        _ => time_in_zone(field, &text, now, &zone).unwrap_or(text),
+    }
+}
