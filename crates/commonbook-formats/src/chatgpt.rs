@@ -13,7 +13,9 @@ use crate::row::RowDraft;
 use crate::transcript::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession};
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 
-/// GeminiMessages of a conversation that are read; its tree cannot be a ring.
+/// Fields of a saved memory that have their own place.
+const SAVED_FIELDS: [&str; 5] = ["id", "content", "created_timestamp", "created_at", "updated_at"];
+/// Messages of a conversation that are read; its tree cannot be a ring.
 const MESSAGES_MAX: usize = 100_000;
 
 pub(crate) fn reads(file: &str) -> bool {
@@ -55,10 +57,12 @@ fn saved_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
     };
     let at = ["created_timestamp", "created_at", "updated_at"].map(|key| time(value.get(key)));
     let at = at.into_iter().find(|at| !at.is_null()).unwrap_or_default();
+    let no_fields = Map::new();
     RowDraft::new(content)
         .with("memory_type", "semantic")
         .with("created_at", at)
         .known_as(text(value, "id"))
+        .keeping(value.as_object().unwrap_or(&no_fields), &SAVED_FIELDS)
         .finish(SourceFormat::ChatGpt, file, line)
 }
 

@@ -63,7 +63,8 @@ fn memory_rows(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
             .with("summary", summary)
             .noting("kind", kind)
             .noting("description", note.text("description").filter(|_| summary.is_none()))
-            .keeping(&note.fields, &["name", "description", "type"])
+            .about(note.tags())
+            .keeping(&note.fields, &["name", "description", "type", "tags", "tag", "topics"])
     })
 }
 
@@ -72,7 +73,11 @@ fn item_rows(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
         LazyLock::new(|| Regex::new(r"^\[[^\]]*\]\([^)\s]+\.md\)").expect("the tests compile it"));
     let is_index = file.base_name() == "MEMORY.md";
     let mut found = block_rows(SourceFormat::ClaudeMemory, file, note, |draft, _| {
-        draft.with("owner", OWNER).with("memory_type", "learning")
+        draft
+            .with("owner", OWNER)
+            .with("memory_type", "learning")
+            .about(note.tags())
+            .keeping(&note.fields, &["tags", "tag", "topics"])
     });
     found.retain(|row| match row {
         RowOutcome::Row(row) => {

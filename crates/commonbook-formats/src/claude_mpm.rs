@@ -44,7 +44,12 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
         let owner = format!("claude-code/{}", agent_of(file));
         block_rows(SourceFormat::ClaudeMpm, file, note, |draft, block| {
             let section = block.headings.last().filter(|_| block.headings.len() > 1);
-            draft.with("owner", owner.as_str()).with("memory_type", "learning").about(section)
+            draft
+                .with("owner", owner.as_str())
+                .with("memory_type", "learning")
+                .about(section)
+                .about(note.tags())
+                .keeping(&note.fields, &["tags", "tag", "topics"])
         })
     })
 }

@@ -37,11 +37,12 @@ pub(crate) fn reads(file: &str) -> bool {
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
     note_rows(file, progress, |note| {
-        let read = ["description"];
+        let read = ["description", "tags", "tag", "topics"];
         block_rows(SourceFormat::Instructions, file, note, |draft, _| {
             draft
                 .with("memory_type", "procedural")
                 .noting("description", note.text("description"))
+                .about(note.tags())
                 .keeping(&note.fields, &read)
         })
     })

@@ -4,13 +4,17 @@
 //! `{"type":"entity","name","entityType","observations"}` or `{"type":"relation","from","to","relationType"}`.
 //! An observation becomes a memory that names its entity, a relation a sentence about both.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::basic_memory::{about_entity, concept};
 use crate::files::SourceFile;
 use crate::json_value::text;
 use crate::row::RowDraft;
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat, lines};
+
+/// Fields of an entity and of a relation that have their own place.
+const ENTITY_FIELDS: [&str; 5] = ["type", "name", "entityType", "observations", "id"];
+const RELATION_FIELDS: [&str; 4] = ["type", "from", "to", "relationType"];
 
 pub(crate) fn recognises(line: &Value) -> bool {
     match line.get("type").and_then(Value::as_str) {
@@ -43,6 +47,7 @@ fn entity_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOutcome>
             .with("memory_type", "semantic")
             .with("entities", json!([entity(kind, name)]))
             .noting("entity_type", kind)
+            .keeping(value.as_object().unwrap_or(&Map::new()), &ENTITY_FIELDS)
             .known_as(Some(name))
             .finish(SourceFormat::McpMemory, file, line)
     };
@@ -70,6 +75,7 @@ fn relation_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
         .with("memory_type", "semantic")
         .with("entities", json!([concept(from), concept(to)]))
         .noting("relation", json!({"from": from, "type": kind, "to": to}))
+        .keeping(value.as_object().unwrap_or(&Map::new()), &RELATION_FIELDS)
         .finish(SourceFormat::McpMemory, file, line)
 }
 

@@ -195,9 +195,9 @@ fn format_of_members(reader: impl BufRead) -> Option<SourceFormat> {
     for member in DocumentMembers::new(reader).take(MEMBERS_MAX) {
         let (key, value) = (member.key.as_deref(), member.value.ok()?);
         let tests: [(SourceFormat, bool); 5] = [
+            (SourceFormat::Mem0, mem0::recognises(key, &value)),
             (SourceFormat::ChatGpt, chatgpt::recognises(key, &value)),
             (SourceFormat::ClaudeAi, claude_ai::recognises(key, &value)),
-            (SourceFormat::Mem0, mem0::recognises(key, &value)),
             (SourceFormat::Zep, zep::recognises(key, &value)),
             (SourceFormat::Opencode, transcript::is_opencode(key, &value)),
         ];

@@ -41,6 +41,8 @@ pub struct Omission {
     pub file: String,
     /// What is left out, and why.
     pub reason: String,
+    /// How many rows it would have been.
+    pub rows: u64,
 }
 
 /// What a reader yields.
@@ -65,8 +67,22 @@ impl RowOutcome {
     }
 
     pub(crate) fn left_out(file: &SourceFile, reason: impl Into<String>) -> Self {
-        Self::LeftOut(Omission { file: file.name.clone(), reason: reason.into() })
+        Self::left_out_rows(file, 1, reason)
     }
+
+    pub(crate) fn left_out_rows(file: &SourceFile, rows: u64, reason: impl Into<String>) -> Self {
+        Self::LeftOut(Omission { file: file.name.clone(), reason: reason.into(), rows })
+    }
+}
+
+/// Numbers of a list from which on it is a vector of a model.
+const VECTOR_NUMBERS_MIN: usize = 16;
+
+/// Whether a value is a vector, which says nothing outside the model that made it.
+fn is_vector(value: &Value) -> bool {
+    value.as_array().is_some_and(|numbers| {
+        numbers.len() >= VECTOR_NUMBERS_MIN && numbers.iter().all(Value::is_number)
+    })
 }
 
 /// A row while it is built.
@@ -148,10 +164,10 @@ impl RowDraft {
         self
     }
 
-    /// The row with the fields of a frontmatter that nothing else has read, as metadata.
+    /// The row with the fields that nothing else has read, as metadata; vectors are no statement.
     pub(crate) fn keeping(mut self, fields: &Map<String, Value>, read: &[&str]) -> Self {
         for (key, value) in fields {
-            if !read.contains(&key.as_str()) && !value.is_null() {
+            if !read.contains(&key.as_str()) && !value.is_null() && !is_vector(value) {
                 self.metadata.entry(key.clone()).or_insert_with(|| value.clone());
             }
         }

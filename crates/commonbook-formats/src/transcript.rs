@@ -171,7 +171,7 @@ impl SentenceExtractor {
             let reason = format!(
                 "{left_out} more sentences; at most {SESSION_ROWS_MAX} of a session are imported"
             );
-            rows.push(RowOutcome::left_out(file, reason));
+            rows.push(RowOutcome::left_out_rows(file, left_out as u64, reason));
         }
         rows
     }

@@ -65,6 +65,8 @@ pub(super) struct ImportSource {
     progress: ProgressBar,
     /// What is left out on purpose, since it was last asked for.
     left_out: Vec<Omission>,
+    /// Lines that were found so far, those that are left out or refused included.
+    found: u64,
 }
 
 enum SourceReader {
@@ -117,7 +119,8 @@ impl ImportSource {
                 (reader, progress, manifest.is_some())
             }
         };
-        Ok(Self { format: program, is_archive, reader, progress, left_out: Vec::new() })
+        let left_out = Vec::new();
+        Ok(Self { format: program, is_archive, reader, progress, left_out, found: 0 })
     }
 
     /// The name of the format, if it is not that of lines.
@@ -134,6 +137,7 @@ impl ImportSource {
         let mut chunk = VecDeque::new();
         while chunk.len() < lines_max {
             let Some(line) = self.next_line()? else { break };
+            self.found += 1;
             chunk.push_back(line);
         }
         Ok(chunk)
@@ -142,6 +146,11 @@ impl ImportSource {
     /// What was left out on purpose since the last call.
     pub(super) fn take_left_out(&mut self) -> Vec<Omission> {
         std::mem::take(&mut self.left_out)
+    }
+
+    /// The lines that were found so far: each is imported, left out or refused.
+    pub(super) const fn found(&self) -> u64 {
+        self.found
     }
 
     pub(super) fn finish(&self) {
@@ -184,7 +193,10 @@ impl ImportSource {
                         let value = Err(Error::new(ErrorKind::Invalid, row.reason));
                         return Ok(Some(SourceLine { place, value }));
                     }
-                    RowOutcome::LeftOut(left_out) => self.left_out.push(left_out),
+                    RowOutcome::LeftOut(left_out) => {
+                        self.found += left_out.rows;
+                        self.left_out.push(left_out);
+                    }
                 }
             },
         }
