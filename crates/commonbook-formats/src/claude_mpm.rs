@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::files::{SourceFile, has_ending};
+use crate::files::{SourceFile, is_markdown};
 use crate::instructions::block_rows;
 use crate::note::note_rows;
 use crate::{Progress, RowIterator, SourceFormat};
@@ -24,7 +24,7 @@ pub(crate) fn reads(opened: &Path, file: &str) -> bool {
         folders => folders.ends_with(".claude-mpm/memories/"),
     };
     let is_other = name.eq_ignore_ascii_case("README.md") || name.contains("_backup_");
-    has_ending(name, &["md"]) && is_in_memories && !is_other
+    is_markdown(name) && is_in_memories && !is_other
 }
 
 pub(crate) fn has_own_name(file: &str) -> bool {

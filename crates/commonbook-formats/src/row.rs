@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::SourceFormat;
+use crate::data_uri::without_data_uris;
 use crate::files::SourceFile;
 
 /// Topics that a memory may have.
@@ -95,6 +96,7 @@ pub(crate) struct RowDraft {
 
 impl RowDraft {
     pub(crate) fn new(text: &str) -> Self {
+        let text = without_data_uris(text);
         let fields = Map::from_iter([("text".to_owned(), json!(text.trim()))]);
         Self { fields, metadata: Map::new(), topics: Vec::new(), id: None }
     }

@@ -5,6 +5,8 @@ mod count;
 mod format;
 mod preview;
 mod source;
+mod unread;
+mod zipped;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -275,6 +277,10 @@ impl ImportTally {
         if !left_out.is_empty() {
             answer["left_out"] = json!(left_out);
         }
+        answer["not_read"] = source.unread().report();
+        if let Some(count) = source.messages_read() {
+            answer["messages_read"] = json!(count);
+        }
         if !self.unknown_statuses.is_empty() {
             answer["unknown_statuses"] = json!(self.unknown_statuses);
         }
@@ -304,6 +310,7 @@ impl ImportTally {
         }
         print_left_out(&self.left_out, &self.gone);
         print_unknown_statuses(&self.unknown_statuses);
+        source.print_reading();
         print_bad(&self.bad);
         output::print_line(&format!(
             "{} imported, {} already present, {} not imported",

@@ -180,6 +180,8 @@ impl PreviewTally {
             "unasked": unasked.collect::<Vec<Value>>(),
             "left_out": left_out_json(&self.left_out, &self.gone),
             "unknown_statuses": self.unknown_statuses,
+            "not_read": source.unread().report(),
+            "messages_read": source.messages_read(),
             "counts": self.line_count(source).report(),
             "bad": bad_json(&self.bad),
         }));
@@ -188,6 +190,7 @@ impl PreviewTally {
     pub(super) fn print_in_words(&self, source: &ImportSource) {
         print_left_out(&self.left_out, &self.gone);
         print_unknown_statuses(&self.unknown_statuses);
+        source.print_reading();
         print_bad(&self.bad);
         for (place, line) in &self.shown {
             let text = line.text.split_whitespace().collect::<Vec<_>>().join(" ");

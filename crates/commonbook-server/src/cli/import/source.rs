@@ -15,6 +15,8 @@ use serde_json::{Map, Value, json};
 
 use super::archive::{LineInput, description, is_like_archive, open_lines, refuse_keys};
 use super::format::{ARCHIVE_NAME, ImportFormat, read_error};
+use super::unread::UnreadFiles;
+use super::zipped::{OpenedPath, ZipFolder};
 use crate::cli::archive::ArchiveKeyOptions;
 use crate::output;
 
@@ -67,6 +69,10 @@ pub(super) struct ImportSource {
     left_out: Vec<Omission>,
     /// Lines that were found so far, those that are left out or refused included.
     found: u64,
+    /// The files that are not read.
+    unread: UnreadFiles,
+    /// Where a zip file is unpacked; the folder goes with the source.
+    _zip: Option<ZipFolder>,
 }
 
 enum SourceReader {
@@ -85,6 +91,8 @@ impl ImportSource {
         keys: &ArchiveKeyOptions,
         is_quiet: bool,
     ) -> Result<Self> {
+        let OpenedPath { path: opened, mut zip } = OpenedPath::of(path)?;
+        let (shown, path) = (path, opened.as_path());
         let program = match format {
             ImportFormat::Jsonl | ImportFormat::Archive => None,
             ImportFormat::Program(_) if path == Path::new("-") => {
@@ -99,13 +107,16 @@ impl ImportSource {
                 return Err(Error::invalid("PATH", format!("{path} is a vault of Commonbook"))
                     .hint(format!("Run `commonbook rebuild --from-vault {path}`.")));
             }
-            ImportFormat::Auto => recognised(path, is_quiet)?,
+            ImportFormat::Auto => recognised(path, shown, is_quiet)?,
         };
+        let mut unread =
+            zip.as_mut().map(|zip| std::mem::take(&mut zip.unread)).unwrap_or_default();
         let (reader, progress, is_archive) = match program {
             Some(program) => {
                 refuse_keys(path, keys)?;
                 let rows = commonbook_formats::open(program, path)
                     .map_err(|error| read_error(path, error))?;
+                unread.extend(rows.unread().iter().cloned());
                 let progress = bar(rows.bytes_total());
                 (SourceReader::Rows(Box::new(rows)), progress, false)
             }
@@ -120,7 +131,8 @@ impl ImportSource {
             }
         };
         let left_out = Vec::new();
-        Ok(Self { format: program, is_archive, reader, progress, left_out, found: 0 })
+        let unread = UnreadFiles::new(unread);
+        Ok(Self { format: program, is_archive, reader, progress, left_out, found: 0, unread, _zip: zip })
     }
 
     /// The name of the format, if it is not that of lines.
@@ -151,6 +163,30 @@ impl ImportSource {
     /// The lines that were found so far: each is imported, left out or refused.
     pub(super) const fn found(&self) -> u64 {
         self.found
+    }
+
+    /// The files that are not read.
+    pub(super) const fn unread(&self) -> &UnreadFiles {
+        &self.unread
+    }
+
+    /// The messages of conversations that were read; `None` if the source has none.
+    pub(super) fn messages_read(&self) -> Option<u64> {
+        match &self.reader {
+            SourceReader::Rows(rows) => Some(rows.messages_read()).filter(|count| *count > 0),
+            SourceReader::Lines { .. } => None,
+        }
+    }
+
+    /// Says what was read, and what was not.
+    pub(super) fn print_reading(&self) {
+        self.unread.print();
+        if let Some(count) = self.messages_read() {
+            let messages = output::count_text(count, "message", "messages");
+            output::print_note(&format!(
+                "{messages} read; of a conversation what is to be remembered, decisions and corrections are lines"
+            ));
+        }
     }
 
     pub(super) fn finish(&self) {
@@ -212,13 +248,13 @@ fn long_line(path: &Path, number: usize) -> Error {
 }
 
 /// The format that a path looks like; `None` for lines.
-fn recognised(path: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
+fn recognised(path: &Path, shown: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
     let found = recognise(path).map_err(|error| read_error(path, error))?;
     let Some(found) = found else {
         if !path.is_dir() {
             return Ok(None);
         }
-        let message = format!("{} has no files of a known format", path.display());
+        let message = format!("{} has no files of a known format", shown.display());
         return Err(
             Error::invalid("PATH", message).hint("Name a file, or name the format with --format.")
         );
@@ -226,7 +262,7 @@ fn recognised(path: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
     if !is_quiet {
         let description = found.format.description();
         let files = output::count_text(found.files as u64, "file", "files");
-        output::print_note(&format!("{} looks like {description}: {files}", path.display()));
+        output::print_note(&format!("{} looks like {description}: {files}", shown.display()));
         for other in found.others {
             let (description, name) = (other.description(), other.name());
             output::print_note(&format!(
