@@ -37,6 +37,9 @@ use source::{ImportSource, LinePlace, SourceLine};
 /// Lines that share one transaction.
 const IMPORT_CHUNK_LINES: usize = 500;
 
+/// Different hints about bad lines that people get.
+const HINTS_MAX: usize = 3;
+
 /// Lines that are reported one by one to people.
 const REPORTED_LINES_MAX: usize = 20;
 
@@ -233,7 +236,7 @@ impl ImportTally {
         Ok(())
     }
 
-    /// What became of the lines that the source has found.
+    /// How many lines the source has found, and how many of them are imported, left out and refused.
     fn count(&self, source: &ImportSource) -> LineCount {
         let by_reader: u64 = self.left_out.iter().map(|omission| omission.rows).sum();
         LineCount {
@@ -386,6 +389,15 @@ fn print_bad(bad: &[(LinePlace, Error)]) {
             bad.len() - REPORTED_LINES_MAX
         ));
     }
+    let mut hints: Vec<String> = Vec::new();
+    for (_, error) in bad {
+        let hint = for_door(error, HintDoor::CommandLine("commonbook import")).hint.clone();
+        hints.extend(hint.filter(|hint| !hints.contains(hint)));
+        if hints.len() == HINTS_MAX {
+            break;
+        }
+    }
+    hints.iter().for_each(|hint| output::print_note(&format!("hint: {hint}")));
 }
 
 /// What is left out by its reader, and what does not stand in its source any more.

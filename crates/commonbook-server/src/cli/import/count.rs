@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::output;
 
-/// How many lines an import found, and what each became.
+/// How many lines an import found, and how many of them are imported, left out and refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LineCount {
     pub found: u64,

@@ -146,7 +146,7 @@ impl PreviewTally {
         }
     }
 
-    /// What would become of the lines that the source has found.
+    /// How many lines the source has found, and how many of them would be imported, left out and refused.
     fn line_count(&self, source: &ImportSource) -> LineCount {
         let by_reader: u64 = self.left_out.iter().map(|omission| omission.rows).sum();
         LineCount {

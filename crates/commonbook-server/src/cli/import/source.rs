@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::archive::{LineInput, description, is_like_archive, open_lines, refuse_keys};
 use super::format::{ARCHIVE_NAME, ImportFormat, read_error};
 use super::unread::UnreadFiles;
-use super::zipped::{OpenedPath, ZipFolder};
+use super::zipped::{SourcePath, ZipFolder};
 use crate::cli::archive::ArchiveKeyOptions;
 use crate::output;
 
@@ -91,7 +91,7 @@ impl ImportSource {
         keys: &ArchiveKeyOptions,
         is_quiet: bool,
     ) -> Result<Self> {
-        let OpenedPath { path: opened, mut zip } = OpenedPath::of(path)?;
+        let SourcePath { path: opened, mut zip } = SourcePath::of(path)?;
         let (shown, path) = (path, opened.as_path());
         let program = match format {
             ImportFormat::Jsonl | ImportFormat::Archive => None,
@@ -132,7 +132,16 @@ impl ImportSource {
         };
         let left_out = Vec::new();
         let unread = UnreadFiles::new(unread);
-        Ok(Self { format: program, is_archive, reader, progress, left_out, found: 0, unread, _zip: zip })
+        Ok(Self {
+            format: program,
+            is_archive,
+            reader,
+            progress,
+            left_out,
+            found: 0,
+            unread,
+            _zip: zip,
+        })
     }
 
     /// The name of the format, if it is not that of lines.

@@ -126,12 +126,12 @@ impl ZipFolder {
 }
 
 /// The path from which an import reads, and the zip file that it is unpacked of.
-pub(super) struct OpenedPath {
+pub(super) struct SourcePath {
     pub path: PathBuf,
     pub zip: Option<ZipFolder>,
 }
 
-impl OpenedPath {
+impl SourcePath {
     /// Opens a path; a zip file is unpacked.
     ///
     /// # Errors

@@ -268,6 +268,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    #[expect(clippy::needless_pass_by_value, reason = "a row is written where it is judged")]
     fn state(row: Value) -> SourceState {
         SourceState::of(row.as_object().expect("an object"), &[])
     }
