@@ -318,9 +318,11 @@ fn rows_come_in_as_they_stand_in_their_source() {
 #[test]
 fn an_import_can_make_all_of_it_private() {
     let world = World::new();
-    // So that no id is that of the exported memory.
-    world.save("bob", "the gate is shut");
-    let exported = exported(&World::new().save("ann", "the zephyr blows"));
+    // Both worlds count their ids: the exported memory has one that this world does not reach.
+    let old = World::new();
+    old.save("ann", "the gate is shut");
+    old.save("ann", "the gate is open");
+    let exported = exported(&old.save("ann", "the zephyr blows"));
     let lines = [json!({"text": "the zephyr rests", "owner": "ann"}), exported];
     let lines = lines.map(|line| line.as_object().unwrap().clone()).to_vec();
     let request = ImportMemories { lines, private: true, ..ImportMemories::default() };
