@@ -13,7 +13,11 @@ use crate::row::RowDraft;
 use crate::transcript::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession};
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 
-/// GeminiMessages of a conversation that are read; its tree cannot be a ring.
+/// Parts of a message that somebody wrote or said; others are pictures and sounds.
+const SPOKEN_PARTS: [&str; 2] = ["text", "audio_transcription"];
+/// Fields of a saved memory that have their own place.
+const SAVED_FIELDS: [&str; 5] = ["id", "content", "created_timestamp", "created_at", "updated_at"];
+/// Messages of a conversation that are read; its tree cannot be a ring.
 const MESSAGES_MAX: usize = 100_000;
 
 pub(crate) fn reads(file: &str) -> bool {
@@ -32,9 +36,10 @@ pub(crate) fn recognises(key: Option<&str>, value: &Value) -> bool {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    json_members::rows_of_members(file, progress, |file, key, line, value| match value {
+    let read = progress.clone();
+    json_members::rows_of_members(file, progress, move |file, key, line, value| match value {
         Value::Object(fields) if fields.contains_key("mapping") => {
-            conversation_rows(file, line, value)
+            conversation_rows(file, line, value, &read)
         }
         _ if matches!(key, None | Some("memories" | "results")) => {
             vec![saved_row(file, line, value)]
@@ -55,28 +60,37 @@ fn saved_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
     };
     let at = ["created_timestamp", "created_at", "updated_at"].map(|key| time(value.get(key)));
     let at = at.into_iter().find(|at| !at.is_null()).unwrap_or_default();
+    let no_fields = Map::new();
     RowDraft::new(content)
         .with("memory_type", "semantic")
         .with("created_at", at)
         .known_as(text(value, "id"))
+        .keeping(value.as_object().unwrap_or(&no_fields), &SAVED_FIELDS)
         .finish(SourceFormat::ChatGpt, file, line)
 }
 
-fn conversation_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOutcome> {
+fn conversation_rows(
+    file: &SourceFile,
+    line: usize,
+    value: &Value,
+    progress: &Progress,
+) -> Vec<RowOutcome> {
     let Some(nodes) = value["mapping"].as_object() else { return Vec::new() };
     let id = text(value, "conversation_id").or_else(|| text(value, "id"));
     let title = text(value, "title").map(str::to_owned);
     let session =
         TranscriptSession { id: id.map(str::to_owned), title, owner: None, project: None };
-    let mut extractor = SentenceExtractor::new(session);
+    let mut extractor = SentenceExtractor::new(session, progress);
     let mut found = Vec::new();
     for message in branch(nodes, text(value, "current_node")) {
         let role = message["author"]["role"].as_str().unwrap_or_default();
         let recipient = message["recipient"].as_str().unwrap_or("all");
         let content = &message["content"];
-        let is_text = content["content_type"].as_str().unwrap_or("text") == "text";
+        let is_text = content["content_type"]
+            .as_str()
+            .is_none_or(|kind| matches!(kind, "text" | "multimodal_text"));
         let is_hidden = message["metadata"]["is_visually_hidden_from_conversation"] == true;
-        let parts = message_text(&content["parts"], &["text"]);
+        let parts = message_text(&content["parts"], &SPOKEN_PARTS);
         let id = text(message, "id").map(str::to_owned);
         let at = time(message.get("create_time"));
         if role == "assistant" && recipient == "bio" && !parts.trim().is_empty() {

@@ -1,54 +1,121 @@
-//! Data of the Claude app: `memories.json` and `conversations.json` of its export.
+//! Data of the Claude app: `memories.json`, `projects.json` and `conversations.json` of its export.
 //!
 //! As other importers read them (basic-memory's `claude_conversations_importer.py` for conversations with
 //! `chat_messages`; several for `[{"conversations_memory","project_memories","account_uuid"}]`): a memory is
-//! Markdown, of which each item and paragraph is a row. Of a conversation only what [`crate::transcript`]
+//! Markdown, of which each item and paragraph is a row. A project has instructions (`prompt_template`), a
+//! description, and documents with their text (`docs`). Of a conversation only what [`crate::transcript`]
 //! extracts is read.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::data_uri::without_data_uris;
 use crate::files::SourceFile;
 use crate::json_value::{message_text, text, time};
-use crate::markdown::blocks;
+use crate::markdown::{blocks, parts};
+use crate::note::NOTE_BYTES_MAX;
 use crate::row::RowDraft;
 use crate::transcript::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession};
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 
+/// Fields of a project that have their own place.
+const PROJECT_FIELDS: [&str; 8] = [
+    "uuid",
+    "name",
+    "description",
+    "prompt_template",
+    "docs",
+    "created_at",
+    "updated_at",
+    "creator",
+];
+
 pub(crate) fn reads(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file).to_lowercase();
     let is_memory = file.starts_with("memories/") || file.contains("/memories/");
-    let is_known = ["conversations", "memories"].iter().any(|begin| name.starts_with(begin));
+    let is_known =
+        ["conversations", "memories", "projects"].iter().any(|begin| name.starts_with(begin));
     name.ends_with(".json") && (is_known || is_memory)
 }
 
 /// Whether an element is one of the Claude app's.
 pub(crate) fn recognises(key: Option<&str>, value: &Value) -> bool {
     let has = |field: &str| value.get(field).is_some();
-    has("chat_messages") || has("conversations_memory") || key == Some("conversations_memory")
+    let is_project = has("prompt_template") && has("docs");
+    has("chat_messages")
+        || has("conversations_memory")
+        || key == Some("conversations_memory")
+        || is_project
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    json_members::rows_of_members(file, progress, |file, key, line, value| match (key, value) {
-        (_, Value::Object(fields)) if fields.contains_key("chat_messages") => {
-            conversation_rows(file, line, value)
-        }
-        (Some("conversations_memory"), Value::String(memory)) => {
-            memory_rows(file, line, memory, None)
-        }
-        (Some("project_memories"), Value::Object(_)) => project_rows(file, line, value),
-        (None, Value::Object(_)) => {
-            let memory = value["conversations_memory"].as_str().unwrap_or_default();
-            let mut rows = memory_rows(file, line, memory, None);
-            rows.extend(project_rows(file, line, &value["project_memories"]));
-            if rows.is_empty() && value.get("conversations_memory").is_none() {
-                let reason = "expected `chat_messages` or `conversations_memory`";
-                rows.push(RowOutcome::refused(file, line, reason));
+    let read = progress.clone();
+    json_members::rows_of_members(file, progress, move |file, key, line, value| {
+        match (key, value) {
+            (_, Value::Object(fields)) if fields.contains_key("chat_messages") => {
+                conversation_rows(file, line, value, &read)
             }
-            rows
+            (None, Value::Object(fields)) if fields.contains_key("docs") => {
+                project_text_rows(file, line, value)
+            }
+            (Some("conversations_memory"), Value::String(memory)) => {
+                memory_rows(file, line, memory, None)
+            }
+            (Some("project_memories"), Value::Object(_)) => project_rows(file, line, value),
+            (None, Value::Object(_)) => {
+                let memory = value["conversations_memory"].as_str().unwrap_or_default();
+                let mut rows = memory_rows(file, line, memory, None);
+                rows.extend(project_rows(file, line, &value["project_memories"]));
+                if rows.is_empty() && value.get("conversations_memory").is_none() {
+                    let reason = "expected `chat_messages` or `conversations_memory`";
+                    rows.push(RowOutcome::refused(file, line, reason));
+                }
+                rows
+            }
+            (None, _) => vec![RowOutcome::refused(file, line, "expected an object")],
+            _ => Vec::new(),
         }
-        (None, _) => vec![RowOutcome::refused(file, line, "expected an object")],
-        _ => Vec::new(),
     })
+}
+
+/// The texts of a project: its instructions, its description, and its documents.
+fn project_text_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOutcome> {
+    let name = text(value, "name").unwrap_or("project");
+    let row = |content: &str, kind: &str, title: &str, source: &Value| {
+        RowDraft::new(content)
+            .titled(title)
+            .with("memory_type", if kind == "instructions" { "procedural" } else { "semantic" })
+            .with("created_at", time(source.get("created_at")))
+            .noting("project", name)
+            .noting("kind", kind)
+            .known_as(text(source, "uuid"))
+            .keeping(value.as_object().unwrap_or(&Map::new()), &PROJECT_FIELDS)
+            .finish(SourceFormat::ClaudeAi, file, line)
+    };
+    let mut found = Vec::new();
+    for (field, kind) in [("prompt_template", "instructions"), ("description", "description")] {
+        found.extend(text(value, field).map(|content| row(content, kind, name, value)));
+    }
+    for document in value["docs"].as_array().into_iter().flatten() {
+        let file_name = text(document, "filename").unwrap_or("document");
+        let Some(content) = text(document, "content") else {
+            let reason = format!("line {line}: the document {file_name:?} of {name:?} has no text");
+            found.push(RowOutcome::left_out(file, reason));
+            continue;
+        };
+        let content = without_data_uris(content);
+        let rows = parts(&content, NOTE_BYTES_MAX).into_iter().map(|part| {
+            let heading = part.heading.map(|heading| format!(" › {heading}")).unwrap_or_default();
+            row(part.text, "document", &format!("{name} › {file_name}{heading}"), document)
+        });
+        found.extend(rows);
+    }
+    if found.is_empty() {
+        found.push(RowOutcome::left_out(
+            file,
+            format!("line {line}: the project {name:?} has no text"),
+        ));
+    }
+    found
 }
 
 fn project_rows(file: &SourceFile, line: usize, projects: &Value) -> Vec<RowOutcome> {
@@ -90,14 +157,19 @@ fn memory_rows(
     found
 }
 
-fn conversation_rows(file: &SourceFile, line: usize, value: &Value) -> Vec<RowOutcome> {
+fn conversation_rows(
+    file: &SourceFile,
+    line: usize,
+    value: &Value,
+    progress: &Progress,
+) -> Vec<RowOutcome> {
     let session = TranscriptSession {
         id: text(value, "uuid").map(str::to_owned),
         title: text(value, "name").map(str::to_owned),
         owner: None,
         project: None,
     };
-    let mut extractor = SentenceExtractor::new(session);
+    let mut extractor = SentenceExtractor::new(session, progress);
     for message in value["chat_messages"].as_array().into_iter().flatten() {
         let role = match text(message, "sender") {
             Some("human" | "user") => MessageRole::User,

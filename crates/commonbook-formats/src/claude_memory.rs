@@ -3,15 +3,14 @@
 //! As Claude Code's documentation on memory describes it: `MEMORY.md` is loaded in each session and links to
 //! the other files, which may begin with frontmatter (`name`, `description`, `type`: user, feedback, project or
 //! reference). A file with such frontmatter is one memory; of other files, and of `MEMORY.md`, each item is one.
-//! A link of `MEMORY.md` to another file is no memory by itself. Claude writes values without quotation marks, also
-//! where YAML needs them (`description: Tests: how they run`); such frontmatter is read line by line.
+//! A link of `MEMORY.md` to another file is no memory by itself.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::files::{SourceFile, has_ending};
+use crate::files::{SourceFile, is_markdown};
 use crate::instructions::block_rows;
 use crate::note::MarkdownNote;
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
@@ -27,11 +26,11 @@ pub(crate) fn reads(opened: &Path, file: &str) -> bool {
         "" => opened.ends_with("memory") || opened.join("MEMORY.md").is_file(),
         folder => folder == "memory/" || folder.contains("/memory/"),
     };
-    has_ending(file, &["md"]) && is_in_memory
+    is_markdown(file) && is_in_memory
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    let rows = match MarkdownNote::read_leniently(file, progress) {
+    let rows = match MarkdownNote::read(file, progress) {
         Ok(note) if is_memory(&note) => memory_rows(file, &note),
         Ok(note) => item_rows(file, &note),
         Err(refused) => vec![refused],
@@ -63,7 +62,8 @@ fn memory_rows(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
             .with("summary", summary)
             .noting("kind", kind)
             .noting("description", note.text("description").filter(|_| summary.is_none()))
-            .keeping(&note.fields, &["name", "description", "type"])
+            .about(note.tags())
+            .keeping(&note.fields, &["name", "description", "type", "tags", "tag", "topics"])
     })
 }
 
@@ -72,13 +72,22 @@ fn item_rows(file: &SourceFile, note: &MarkdownNote) -> Vec<RowOutcome> {
         LazyLock::new(|| Regex::new(r"^\[[^\]]*\]\([^)\s]+\.md\)").expect("the tests compile it"));
     let is_index = file.base_name() == "MEMORY.md";
     let mut found = block_rows(SourceFormat::ClaudeMemory, file, note, |draft, _| {
-        draft.with("owner", OWNER).with("memory_type", "learning")
+        draft
+            .with("owner", OWNER)
+            .with("memory_type", "learning")
+            .about(note.tags())
+            .keeping(&note.fields, &["tags", "tag", "topics"])
     });
-    found.retain(|row| match row {
-        RowOutcome::Row(row) => {
-            !is_index || !row.value["text"].as_str().is_some_and(|text| LINK.is_match(text))
-        }
-        _ => true,
-    });
+    let is_link = |row: &RowOutcome| match row {
+        RowOutcome::Row(row) => row.value["text"].as_str().is_some_and(|text| LINK.is_match(text)),
+        _ => false,
+    };
+    let all = found.len();
+    found.retain(|row| !is_index || !is_link(row));
+    let links = all - found.len();
+    if links > 0 {
+        let reason = format!("{links} links to other files, which are read themselves");
+        found.push(RowOutcome::left_out_rows(file, links as u64, reason));
+    }
     found
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::files::{SourceFile, has_ending};
+use crate::files::{SourceFile, is_markdown};
 use crate::instructions::block_rows;
 use crate::note::note_rows;
 use crate::{Progress, RowIterator, SourceFormat};
@@ -24,7 +24,7 @@ pub(crate) fn reads(opened: &Path, file: &str) -> bool {
         folders => folders.ends_with(".claude-mpm/memories/"),
     };
     let is_other = name.eq_ignore_ascii_case("README.md") || name.contains("_backup_");
-    has_ending(name, &["md"]) && is_in_memories && !is_other
+    is_markdown(name) && is_in_memories && !is_other
 }
 
 pub(crate) fn has_own_name(file: &str) -> bool {
@@ -44,7 +44,12 @@ pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
         let owner = format!("claude-code/{}", agent_of(file));
         block_rows(SourceFormat::ClaudeMpm, file, note, |draft, block| {
             let section = block.headings.last().filter(|_| block.headings.len() > 1);
-            draft.with("owner", owner.as_str()).with("memory_type", "learning").about(section)
+            draft
+                .with("owner", owner.as_str())
+                .with("memory_type", "learning")
+                .about(section)
+                .about(note.tags())
+                .keeping(&note.fields, &["tags", "tag", "topics"])
         })
     })
 }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::files::{SourceFile, has_ending};
+use crate::files::{SourceFile, is_markdown};
 use crate::note::{MarkdownNote, note_rows};
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
@@ -16,7 +16,7 @@ const OTHER_FOLDERS: [&str; 4] = ["archive", "_archive", "templates", "index"];
 pub(crate) fn reads(file: &str) -> bool {
     let mut folders: Vec<&str> = file.split('/').collect();
     folders.pop();
-    has_ending(file, &["md"]) && !folders.iter().any(|folder| OTHER_FOLDERS.contains(folder))
+    is_markdown(file) && !folders.iter().any(|folder| OTHER_FOLDERS.contains(folder))
 }
 
 /// Whether frontmatter is that of a memory of Engram.

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use crate::utf8::Utf8Reader;
 use crate::{Progress, RowOutcome};
 
 /// Files that a folder may have.
@@ -12,6 +13,10 @@ pub const SOURCE_FILES_MAX: usize = 500_000;
 pub const MARKDOWN_BYTES_MAX: u64 = 8 << 20;
 /// Folders within folders.
 const DEPTH_MAX: usize = 32;
+
+/// The endings of Markdown files.
+const MARKDOWN_ENDINGS: [&str; 11] =
+    ["md", "markdown", "mdx", "mdown", "mkd", "mkdn", "mkdown", "mdwn", "mdtxt", "mdtext", "qmd"];
 
 /// Hidden folders that formats read; all others are skipped, `.git` and `.obsidian` among them.
 const HIDDEN_FOLDERS: [&str; 6] =
@@ -44,10 +49,11 @@ impl SourceFile {
 
     /// The text of a Markdown file, or the row that says why it cannot be read.
     pub(crate) fn read_text(&self, progress: &Progress) -> Result<String, RowOutcome> {
-        progress.set(progress.get() + self.bytes);
+        progress.add_bytes(self.bytes);
         let refused = |reason: String| RowOutcome::refused(self, None, reason);
         let mut bytes = Vec::new();
         File::open(&self.path)
+            .and_then(Utf8Reader::new)
             .and_then(|file| file.take(MARKDOWN_BYTES_MAX + 1).read_to_end(&mut bytes))
             .map_err(|error| refused(format!("the file cannot be read: {error}")))?;
         if bytes.len() as u64 > MARKDOWN_BYTES_MAX {
@@ -67,11 +73,13 @@ impl SourceFile {
     pub(crate) fn open(
         &self,
         progress: &Progress,
-    ) -> Result<BufReader<CountingReader>, RowOutcome> {
-        let file = File::open(&self.path).map_err(|error| {
+    ) -> Result<BufReader<Utf8Reader<CountingReader>>, RowOutcome> {
+        let file = File::open(&self.path)
+            .and_then(|file| Utf8Reader::new(CountingReader { file, progress: progress.clone() }));
+        let file = file.map_err(|error| {
             RowOutcome::refused(self, None, format!("the file cannot be read: {error}"))
         })?;
-        Ok(BufReader::new(CountingReader { file, progress: progress.clone() }))
+        Ok(BufReader::new(file))
     }
 }
 
@@ -84,7 +92,7 @@ pub(crate) struct CountingReader {
 impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
-        self.progress.set(self.progress.get() + count as u64);
+        self.progress.add_bytes(count as u64);
         Ok(count)
     }
 }
@@ -96,6 +104,21 @@ pub(crate) fn has_ending(name: &str, endings: &[&str]) -> bool {
     })
 }
 
+/// Whether a name is that of a Markdown file.
+pub(crate) fn is_markdown(name: &str) -> bool {
+    has_ending(name, &MARKDOWN_ENDINGS)
+}
+
+/// Whether a format may read a file of this name, so that it is worth unpacking.
+#[must_use]
+pub fn is_readable_file(name: &str) -> bool {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    is_markdown(name)
+        || has_ending(name, &["json", "jsonl", "ndjson", "mdc"])
+        || HIDDEN_FILES.contains(&base)
+        || base == "CHECKSUMS"
+}
+
 /// The folder from which names of files count.
 pub(crate) fn base_folder(path: &Path) -> PathBuf {
     match path.is_dir() {
@@ -104,20 +127,28 @@ pub(crate) fn base_folder(path: &Path) -> PathBuf {
     }
 }
 
+/// What a path has.
+#[derive(Debug, Default)]
+pub(crate) struct SourceFiles {
+    pub files: Vec<SourceFile>,
+    /// Links, hidden files and folders that no format reads; the name of a folder ends with `/`.
+    pub skipped: Vec<String>,
+}
+
 /// The files of a path in the order of their names. Links are not followed.
-pub(crate) fn source_files(path: &Path) -> io::Result<Vec<SourceFile>> {
+pub(crate) fn source_files(path: &Path) -> io::Result<SourceFiles> {
     let metadata = fs::metadata(path)?;
-    let mut found = Vec::new();
+    let mut found = SourceFiles::default();
     if metadata.is_dir() {
         walk(path, "", 0, &mut found)?;
     } else {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        found.push(SourceFile { path: path.to_owned(), name, bytes: metadata.len() });
+        found.files.push(SourceFile { path: path.to_owned(), name, bytes: metadata.len() });
     }
     Ok(found)
 }
 
-fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<SourceFile>) -> io::Result<()> {
+fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut SourceFiles) -> io::Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
@@ -126,18 +157,22 @@ fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<SourceFile>) 
         if kind.is_dir() {
             let is_skipped = SKIPPED_FOLDERS.contains(&name.as_str())
                 || (name.starts_with('.') && !HIDDEN_FOLDERS.contains(&name.as_str()));
-            if !is_skipped && depth < DEPTH_MAX {
+            if is_skipped || depth >= DEPTH_MAX {
+                found.skipped.push(format!("{relative}/"));
+            } else {
                 walk(&entry.path(), &format!("{relative}/"), depth + 1, found)?;
             }
-        } else if kind.is_file()
-            && (!name.starts_with('.') || HIDDEN_FILES.contains(&name.as_str()))
+        } else if !kind.is_file()
+            || (name.starts_with('.') && !HIDDEN_FILES.contains(&name.as_str()))
         {
-            if found.len() == SOURCE_FILES_MAX {
+            found.skipped.push(relative);
+        } else {
+            if found.files.len() == SOURCE_FILES_MAX {
                 let message = format!("the folder has more than {SOURCE_FILES_MAX} files");
                 return Err(io::Error::other(message));
             }
             let bytes = entry.metadata()?.len();
-            found.push(SourceFile { path: entry.path(), name: relative, bytes });
+            found.files.push(SourceFile { path: entry.path(), name: relative, bytes });
         }
     }
     Ok(())

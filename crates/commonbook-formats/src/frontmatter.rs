@@ -97,6 +97,129 @@ pub fn parse(yaml: &str) -> Result<Map<String, Value>, YamlError> {
     })
 }
 
+/// The fields of a block that need not be strict YAML.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LenientFields {
+    pub fields: Map<String, Value>,
+    /// The lines that say nothing as YAML, nor as `key: text`.
+    pub unread: Vec<String>,
+}
+
+/// Reads a block as YAML, or else field by field: a value that is no YAML is a text, a key that stands twice has
+/// both values, and a line that is no field is kept. `None` if the block is prose between two rules.
+pub(crate) fn parse_leniently(yaml: &str) -> Option<LenientFields> {
+    if let Ok(mut fields) = parse(yaml) {
+        read_commented_tags(yaml, &mut fields);
+        return Some(LenientFields { fields, unread: Vec::new() });
+    }
+    let mut found = LenientFields { fields: Map::new(), unread: Vec::new() };
+    let mut count = 0;
+    for field in field_texts(yaml) {
+        let first = field.lines().next().unwrap_or_default();
+        let Some((key, text)) = key_of(first) else {
+            if count == 0 && !first.trim_start().starts_with('#') {
+                return None;
+            }
+            found.unread.extend(field.lines().map(str::to_owned));
+            continue;
+        };
+        count += 1;
+        match parse(field).ok().and_then(|parsed| parsed.into_iter().next()) {
+            Some((key, value)) => add_value(&mut found.fields, &key, value),
+            None => {
+                let rest: Vec<&str> = field.lines().skip(1).map(str::trim).collect();
+                let text = std::iter::once(text).chain(rest).collect::<Vec<_>>().join(" ");
+                let text = text.trim().trim_matches(['"', '\'']).trim();
+                if !text.is_empty() {
+                    add_value(&mut found.fields, key, Value::String(text.to_owned()));
+                }
+            }
+        }
+    }
+    read_commented_tags(yaml, &mut found.fields);
+    (found.unread.len() <= count).then_some(found)
+}
+
+/// The fields of a block as texts: a line at its edge with the indented lines and the list items below it.
+fn field_texts(yaml: &str) -> Vec<&str> {
+    let mut starts = Vec::new();
+    let mut offset = 0;
+    for line in yaml.split_inclusive('\n') {
+        let is_continued = line.starts_with([' ', '\t', '-', ']', '}']) && key_of(line).is_none();
+        if !line.trim().is_empty() && (starts.is_empty() || !is_continued) {
+            starts.push(offset);
+        }
+        offset += line.len();
+    }
+    starts.push(yaml.len());
+    starts.windows(2).map(|ends| &yaml[ends[0]..ends[1]]).collect()
+}
+
+/// The key of a line `key: text`, also without the blank, and the text.
+fn key_of(line: &str) -> Option<(&str, &str)> {
+    const KEY_CHARS_MAX: usize = 64;
+    let (key, text) = line.split_once(':')?;
+    let key = key.trim_end().trim_matches(['"', '\'']);
+    let is_key = !key.is_empty()
+        && key.chars().count() <= KEY_CHARS_MAX
+        && !key.starts_with([' ', '\t', '-', '#'])
+        && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))
+        && key.split_whitespace().count() <= 3;
+    (is_key && !text.starts_with("//")).then_some((key, text.trim()))
+}
+
+/// Adds a value; a second one of the same key makes a list of both.
+fn add_value(fields: &mut Map<String, Value>, key: &str, value: Value) {
+    match fields.get_mut(key) {
+        None | Some(Value::Null) => {
+            fields.insert(key.to_owned(), value);
+        }
+        Some(Value::Array(values)) => match value {
+            Value::Array(more) => values.extend(more),
+            value => values.push(value),
+        },
+        Some(known) => *known = Value::Array(vec![known.take(), value]),
+    }
+}
+
+/// Reads `tags: #a #b`, of which YAML takes all but the key for a comment.
+fn read_commented_tags(yaml: &str, fields: &mut Map<String, Value>) {
+    for key in ["tags", "tag", "topics"] {
+        if !fields.get(key).is_some_and(Value::is_null) {
+            continue;
+        }
+        let line = yaml.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        if let Some(tags) = line.map(str::trim).filter(|tags| tags.starts_with('#')) {
+            fields.insert(key.to_owned(), Value::String(tags.to_owned()));
+        }
+    }
+}
+
+/// A block of TOML between two lines `+++` at the beginning of a text, with its fields as texts, lists and truths.
+pub(crate) fn split_toml(text: &str) -> Option<(LenientFields, &str, usize)> {
+    let text = without_byte_order_mark(text);
+    let mut lines = text.split_inclusive('\n');
+    let mut end = lines.next().filter(|line| line.trim_end() == "+++")?.len();
+    let mut found = LenientFields { fields: Map::new(), unread: Vec::new() };
+    for (index, line) in lines.enumerate() {
+        end += line.len();
+        if line.trim_end() == "+++" {
+            return Some((found, &text[end..], index + 3));
+        }
+        match line.split_once('=') {
+            Some((key, value)) => {
+                let value = value.trim();
+                let value = serde_json::from_str(value)
+                    .unwrap_or_else(|_| Value::String(value.trim_matches(['"', '\'']).to_owned()));
+                add_value(&mut found.fields, key.trim(), value);
+            }
+            None if line.trim().is_empty() => {}
+            None => found.unread.push(line.trim_end().to_owned()),
+        }
+    }
+    None
+}
+
 fn is_mark(line: &str) -> bool {
     line.trim_end() == LINE
 }
@@ -137,6 +260,49 @@ mod tests {
         for empty in ["", "\n", "# nothing\n", "~\n"] {
             assert_eq!(parse(empty), Ok(Map::new()), "{empty:?}");
         }
+    }
+
+    #[test]
+    fn what_editors_let_pass_is_read_field_by_field() {
+        let table = [
+            ("title: Foo: bar baz\n", json!({"title": "Foo: bar baz"}), 0),
+            (
+                "title: \"Half\nprivate:true\ntags:\n- a\n- b\n",
+                json!({"title": "Half", "private": "true", "tags": ["a", "b"]}),
+                0,
+            ),
+            ("a: 1\na: 2\n", json!({"a": [1, 2]}), 0),
+            ("name: @ann\nlist:\n\t- x\n", json!({"name": "@ann", "list": "- x"}), 0),
+            (
+                "title: [x\ndate: 2026-01-01\nloose words\n",
+                json!({"title": "[x", "date": "2026-01-01"}),
+                1,
+            ),
+            ("tags: #private #x\n", json!({"tags": "#private #x"}), 0),
+            (
+                "cover: {{file}}\nlink: http://a.b: c\n",
+                json!({"cover": "{{file}}", "link": "http://a.b: c"}),
+                0,
+            ),
+        ];
+        for (yaml, fields, unread) in table {
+            let found = parse_leniently(yaml).expect(yaml);
+            assert_eq!(
+                (Value::Object(found.fields), found.unread.len()),
+                (fields, unread),
+                "{yaml}"
+            );
+        }
+        for prose in ["\nA rule, then text\n\n", "Prose.\nNote: more\n", "- a\n- b\n"] {
+            assert_eq!(parse_leniently(prose), None, "{prose}");
+        }
+        let toml = "+++\ntitle = \"A = b\"\ndraft = true\ntags = [\"x\"]\n[extra]\n+++\nBody\n";
+        let (found, body, line) = split_toml(toml).expect("a block");
+        assert_eq!(
+            Value::Object(found.fields),
+            json!({"title": "A = b", "draft": true, "tags": ["x"]})
+        );
+        assert_eq!((found.unread, body, line), (vec!["[extra]".to_owned()], "Body\n", 7));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::files::{SourceFile, has_ending};
-use crate::markdown::{NoteBlock, blocks};
+use crate::files::{SourceFile, has_ending, is_markdown};
+use crate::markdown::{NoteBlock, blocks_and_comments};
 use crate::note::{MarkdownNote, NOTE_BYTES_MAX, note_rows};
 use crate::row::RowDraft;
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
@@ -26,22 +26,26 @@ const NAMES: [&str; 8] = [
     "agent.md",
 ];
 
+/// Comments of a file whose lines are named.
+const COMMENTS_NAMED_MAX: usize = 10;
+
 /// The first sentence that Claude Code writes into a new CLAUDE.md.
 const GREETING: &str = "This file provides guidance to Claude Code";
 
 pub(crate) fn reads(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file).to_lowercase();
-    let is_rule = file.contains(".claude/rules/") && has_ending(file, &["md"]);
+    let is_rule = file.contains(".claude/rules/") && is_markdown(file);
     NAMES.contains(&name.as_str()) || has_ending(file, &["mdc"]) || is_rule
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
     note_rows(file, progress, |note| {
-        let read = ["description"];
+        let read = ["description", "tags", "tag", "topics"];
         block_rows(SourceFormat::Instructions, file, note, |draft, _| {
             draft
                 .with("memory_type", "procedural")
                 .noting("description", note.text("description"))
+                .about(note.tags())
                 .keeping(&note.fields, &read)
         })
     })
@@ -57,7 +61,8 @@ pub(crate) fn block_rows(
     static IMPORT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^@[^\s@]+$").expect("the tests compile it"));
     let mut found = Vec::new();
-    for block in blocks(&note.body) {
+    let (blocks, comments) = blocks_and_comments(&note.body);
+    for block in blocks {
         let line = note.lines_before + block.line;
         if IMPORT.is_match(&block.text) {
             let reason = format!("line {line}: the import {} is not followed", block.text);
@@ -65,6 +70,9 @@ pub(crate) fn block_rows(
             continue;
         }
         if block.text.starts_with(GREETING) {
+            let reason =
+                format!("line {line}: the sentence that Claude Code writes into each file");
+            found.push(RowOutcome::left_out(file, reason));
             continue;
         }
         if block.text.len() > NOTE_BYTES_MAX {
@@ -74,6 +82,13 @@ pub(crate) fn block_rows(
         }
         let draft = RowDraft::new(&block.text).titled(&block.headings.join(" › "));
         found.push(finish(draft, &block).finish(format, file, line));
+    }
+    if !comments.is_empty() {
+        let shown = comments.iter().take(COMMENTS_NAMED_MAX);
+        let lines: Vec<String> = shown.map(|line| (note.lines_before + line).to_string()).collect();
+        let more = if comments.len() > COMMENTS_NAMED_MAX { " …" } else { "" };
+        let reason = format!("comments <!-- --> at line {}{more}", lines.join(", "));
+        found.push(RowOutcome::left_out_rows(file, comments.len() as u64, reason));
     }
     if found.is_empty() {
         found.push(empty_file(file));

@@ -56,7 +56,8 @@ pub(crate) fn message_text(content: &Value, part_types: &[&str]) -> String {
             let texts = parts.iter().filter_map(|part| match part {
                 Value::String(text) => Some(text.as_str()),
                 part => {
-                    let kind = part.get("type").and_then(Value::as_str);
+                    let kind = part.get("type").or_else(|| part.get("content_type"));
+                    let kind = kind.and_then(Value::as_str);
                     let counts = kind.is_none_or(|kind| part_types.contains(&kind));
                     part.get("text").and_then(Value::as_str).filter(|_| counts)
                 }

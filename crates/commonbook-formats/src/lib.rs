@@ -11,6 +11,7 @@ mod chatgpt;
 mod claude_ai;
 mod claude_memory;
 mod claude_mpm;
+mod data_uri;
 mod engram;
 mod files;
 pub mod frontmatter;
@@ -27,6 +28,7 @@ mod obsidian;
 mod recognise;
 mod row;
 mod transcript;
+mod utf8;
 mod zep;
 
 use std::cell::Cell;
@@ -34,8 +36,8 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use files::SourceFile;
-pub use files::{MARKDOWN_BYTES_MAX, SOURCE_FILES_MAX};
+pub use files::{MARKDOWN_BYTES_MAX, SOURCE_FILES_MAX, is_readable_file};
+use files::{SourceFile, SourceFiles};
 pub use json_members::MEMBER_BYTES_MAX;
 pub use lines::LINE_BYTES_MAX;
 pub use mem_bundle::{
@@ -44,6 +46,7 @@ pub use mem_bundle::{
 pub use recognise::{Recognition, recognise};
 pub use row::{Omission, RefusedRow, RowOutcome, SourceRow};
 pub use transcript::SESSION_ROWS_MAX;
+pub use utf8::Utf8Reader;
 
 /// A format of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -163,7 +166,7 @@ impl SourceFormat {
         match self {
             Self::MemBundle => mem_bundle::reads(file),
             Self::McpMemory => files::has_ending(file, &["jsonl", "json"]),
-            Self::BasicMemory | Self::Obsidian => files::has_ending(file, &["md"]),
+            Self::BasicMemory | Self::Obsidian => files::is_markdown(file),
             Self::Engram => engram::reads(file),
             Self::ClaudeMpm => claude_mpm::reads(folder, file),
             Self::Instructions => instructions::reads(file),
@@ -200,8 +203,26 @@ impl SourceFormat {
 
 type RowIterator = Box<dyn Iterator<Item = RowOutcome>>;
 
-/// Bytes that were read so far, shared with the readers.
-pub(crate) type Progress = Rc<Cell<u64>>;
+/// What was read so far, shared with the readers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress(Rc<ReadCounts>);
+
+#[derive(Debug, Default)]
+struct ReadCounts {
+    bytes: Cell<u64>,
+    messages: Cell<u64>,
+}
+
+impl Progress {
+    pub(crate) fn add_bytes(&self, count: u64) {
+        self.0.bytes.set(self.0.bytes.get() + count);
+    }
+
+    /// Counts a message of a conversation.
+    pub(crate) fn add_message(&self) {
+        self.0.messages.set(self.0.messages.get() + 1);
+    }
+}
 
 /// The rows of a path, in order: its files by name, and each from its beginning.
 pub struct SourceRows {
@@ -211,6 +232,7 @@ pub struct SourceRows {
     current: Option<RowIterator>,
     progress: Progress,
     bytes_total: u64,
+    unread: Vec<String>,
 }
 
 impl SourceRows {
@@ -223,7 +245,19 @@ impl SourceRows {
     /// The bytes that were read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.progress.get()
+        self.progress.0.bytes.get()
+    }
+
+    /// The messages of conversations that were read so far.
+    #[must_use]
+    pub fn messages_read(&self) -> u64 {
+        self.progress.0.messages.get()
+    }
+
+    /// The files of an opened folder that the format does not read; the name of a folder ends with `/`.
+    #[must_use]
+    pub fn unread(&self) -> &[String] {
+        &self.unread
     }
 }
 
@@ -246,10 +280,13 @@ impl Iterator for SourceRows {
 /// # Errors
 /// If the path cannot be read, or has more than [`SOURCE_FILES_MAX`] files.
 pub fn open(format: SourceFormat, path: &Path) -> io::Result<SourceRows> {
-    let mut files = files::source_files(path)?;
+    let SourceFiles { mut files, skipped: mut unread } = files::source_files(path)?;
     let folder = files::base_folder(path);
     if path.is_dir() {
-        files.retain(|file| format.reads(path, &file.name));
+        let others = files.extract_if(.., |file| !format.reads(path, &file.name));
+        unread.extend(others.map(|file| file.name));
+        unread.retain(|file| !transcript::reads_with_session(format, file));
+        unread.sort_unstable();
     }
     let mut bytes_total = files.iter().map(|file| file.bytes).sum();
     let (mut current, progress) = (None, Progress::default());
@@ -258,6 +295,9 @@ pub fn open(format: SourceFormat, path: &Path) -> io::Result<SourceRows> {
         bytes_total *= mem_bundle::READ_PASSES;
         current = Some(mem_bundle::rows(&folder, &progress));
         files.clear();
+        // The reader names what it does not read of the bundle.
+        unread.clear();
     }
-    Ok(SourceRows { format, folder, files: files.into_iter(), current, progress, bytes_total })
+    let files = files.into_iter();
+    Ok(SourceRows { format, folder, files, current, progress, bytes_total, unread })
 }

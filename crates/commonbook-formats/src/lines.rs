@@ -1,5 +1,6 @@
 //! Files of one JSON value a line, read line by line within a limit.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
 use serde_json::Value;
@@ -16,15 +17,17 @@ pub(crate) struct NumberedLine {
     pub value: Result<Value, String>,
 }
 
-/// The lines of a reader that are not empty, as JSON.
+/// The lines of a reader that are not empty, as JSON; a line may have several values.
 pub(crate) struct JsonLines<R> {
     reader: R,
     number: usize,
+    /// Further values of the line.
+    pending: VecDeque<Value>,
 }
 
 impl<R: BufRead> JsonLines<R> {
     pub(crate) const fn new(reader: R) -> Self {
-        Self { reader, number: 0 }
+        Self { reader, number: 0, pending: VecDeque::new() }
     }
 
     /// Reads to the end of the line; a longer line than allowed is read and not kept.
@@ -66,6 +69,9 @@ impl<R: BufRead> Iterator for JsonLines<R> {
     type Item = NumberedLine;
 
     fn next(&mut self) -> Option<NumberedLine> {
+        if let Some(value) = self.pending.pop_front() {
+            return Some(NumberedLine { number: self.number, value: Ok(value) });
+        }
         loop {
             let mut line = Vec::new();
             let read = self.read_line(&mut line);
@@ -81,13 +87,36 @@ impl<R: BufRead> Iterator for JsonLines<R> {
                     if line.trim_ascii().is_empty() {
                         continue;
                     }
-                    serde_json::from_slice(line).map_err(|_| "the line is not JSON".to_owned())
+                    values_of(line).map(|mut values| {
+                        let first = values.pop_front().unwrap_or_default();
+                        self.pending = values;
+                        first
+                    })
                 }
                 Err(error) => Err(format!("the file cannot be read: {error}")),
             };
             return Some(NumberedLine { number, value });
         }
     }
+}
+
+/// The values of a line: one, or several objects with blanks or commas between them.
+fn values_of(line: &[u8]) -> Result<VecDeque<Value>, String> {
+    let mut line = line.trim_ascii();
+    let mut found = VecDeque::new();
+    while !line.is_empty() {
+        let mut values = serde_json::Deserializer::from_slice(line).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(value)) if found.is_empty() || value.is_object() => found.push_back(value),
+            _ => return Err("the line is not JSON".to_owned()),
+        }
+        let rest = line[values.byte_offset()..].trim_ascii();
+        line = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii();
+        if !line.is_empty() && !found[0].is_object() {
+            return Err("the line is not JSON".to_owned());
+        }
+    }
+    Ok(found)
 }
 
 /// The rows of a file of JSON lines: those of each line.
@@ -114,10 +143,14 @@ mod tests {
     #[test]
     fn lines_are_counted_and_long_ones_are_refused() {
         let long = format!("\"{}\"", "x".repeat(LINE_BYTES_MAX));
-        let text = format!("\u{feff}1\n\n  \n{{broken\n{long}\n2");
+        let text = format!("\u{feff}1\n\n  \n{{broken\n{long}\n2\n{{}} {{}},\n1 2");
         let found: Vec<_> = JsonLines::new(text.as_bytes())
             .map(|line| (line.number, line.value.map_err(|reason| reason.contains("not JSON"))))
             .collect();
-        assert_eq!(found, [(1, Ok(1.into())), (4, Err(true)), (5, Err(false)), (6, Ok(2.into()))]);
+        let object = || Ok(serde_json::json!({}));
+        let values =
+            [(4, Err(true)), (5, Err(false)), (6, Ok(2.into())), (7, object()), (7, object())];
+        assert_eq!(found[..1], [(1, Ok(1.into()))]);
+        assert_eq!((&found[1..6], &found[6]), (&values[..], &(8, Err(true))));
     }
 }

@@ -34,6 +34,16 @@ static ITEM_MARK: LazyLock<Regex> = LazyLock::new(|| {
 /// The blocks of a text. Code belongs to the block before it, and a list item begins with the paragraph
 /// that announces the list, if that ends with a colon. Comments are left out.
 pub(crate) fn blocks(text: &str) -> Vec<NoteBlock> {
+    read_blocks(text).blocks
+}
+
+/// The blocks of a text, and the lines of its comments, which are left out.
+pub(crate) fn blocks_and_comments(text: &str) -> (Vec<NoteBlock>, Vec<usize>) {
+    let reader = read_blocks(text);
+    (reader.blocks, reader.comments)
+}
+
+fn read_blocks(text: &str) -> NoteBlockReader<'_> {
     let mut reader = NoteBlockReader { text, ..NoteBlockReader::default() };
     let mut depth = 0_usize;
     let options = Options::ENABLE_TABLES;
@@ -61,13 +71,15 @@ pub(crate) fn blocks(text: &str) -> Vec<NoteBlock> {
             _ => {}
         }
     }
-    reader.blocks
+    reader
 }
 
 #[derive(Default)]
 struct NoteBlockReader<'t> {
     text: &'t str,
     blocks: Vec<NoteBlock>,
+    /// The lines at which comments begin.
+    comments: Vec<usize>,
     headings: Vec<(u8, String)>,
     /// Set within a list.
     list_depth: Option<()>,
@@ -144,19 +156,20 @@ impl NoteBlockReader<'_> {
                 _ => self.push(start, source, false),
             },
             Tag::HtmlBlock => {
-                let text = without_comments(source);
-                self.push(start, &text, false);
+                let line = self.line_at(start);
+                for comment in COMMENT.find_iter(source) {
+                    let before = &source.as_bytes()[..comment.start()];
+                    self.comments.push(line + before.iter().filter(|byte| **byte == b'\n').count());
+                }
+                self.push(start, &COMMENT.replace_all(source, ""), false);
             }
             _ => self.push(start, source, false),
         }
     }
 }
 
-fn without_comments(text: &str) -> String {
-    static COMMENT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|$)").expect("the tests compile it"));
-    COMMENT.replace_all(text, "").into_owned()
-}
+static COMMENT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|$)").expect("the tests compile it"));
 
 /// The lines outside of code, with their numbers.
 pub(crate) fn plain_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {

@@ -1,8 +1,10 @@
-//! Exports of mem0: a list of memories, or an object with the list as `results` or `memories`.
+//! Exports of mem0 and of its `OpenMemory`: a list of memories, or an object with the list as `results`, `memories` or
+//! `items`.
 //!
 //! As `Memory.get_all` of the open-source package and the service's list answer: `id`, `memory`, `hash`,
 //! `metadata`, `categories`, `created_at`, `updated_at`, `user_id`, `agent_id`, `run_id`; with a graph also
-//! `relations` of `source`, `relationship`, `target`. A model wrote these texts out of conversations: every
+//! `relations` of `source`, `relationship`, `target`. `OpenMemory` has the text as `content`, and a `state` (active,
+//! paused, archived, deleted). A model wrote these texts out of conversations: every
 //! row is untrusted.
 
 use serde_json::{Value, json};
@@ -16,13 +18,20 @@ use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
 /// Whether an element is a memory of mem0.
 pub(crate) fn recognises(key: Option<&str>, value: &Value) -> bool {
     let has = |field: &str| value.get(field).is_some();
-    let is_list = matches!(key, None | Some("results" | "memories"));
-    is_list && has("memory") && (has("id") || has("hash") || has("user_id") || has("created_at"))
+    let is_known = has("id") || has("hash") || has("user_id") || has("created_at");
+    let is_open_memory =
+        has("content") && (has("state") || has("app_id") || has("app_name") || has("metadata_"));
+    is_list(key) && is_known && (has("memory") || is_open_memory)
+}
+
+/// Whether a list has this name, or the document is the list.
+fn is_list(key: Option<&str>) -> bool {
+    matches!(key, None | Some("results" | "memories" | "items"))
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
     json_members::rows_of_members(file, progress, |file, key, line, value| match (key, value) {
-        (None | Some("results" | "memories"), _) => vec![memory_row(file, line, value)],
+        _ if is_list(key) => vec![memory_row(file, line, value)],
         (Some("relations"), Value::Object(_)) => vec![relation_row(file, line, value)],
         // Counts and links of pages.
         _ => Vec::new(),
@@ -44,8 +53,10 @@ fn memory_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
         .with("trust", "untrusted")
         .about(words(fields.get("categories")))
         .known_as(text(value, "id"));
-    if let Some(metadata) = fields.get("metadata").and_then(Value::as_object) {
-        draft = draft.keeping(metadata, &[]);
+    for metadata in ["metadata", "metadata_"] {
+        if let Some(metadata) = fields.get(metadata).and_then(Value::as_object) {
+            draft = draft.keeping(metadata, &[]);
+        }
     }
     let read = [
         "memory",
@@ -59,6 +70,7 @@ fn memory_row(file: &SourceFile, line: usize, value: &Value) -> RowOutcome {
         "categories",
         "id",
         "metadata",
+        "metadata_",
         "score",
         "structured_attributes",
     ];

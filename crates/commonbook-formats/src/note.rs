@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::data_uri::without_data_uris;
 use crate::files::SourceFile;
-use crate::frontmatter::{self, YamlError, without_byte_order_mark};
+use crate::frontmatter::{self, LenientFields, without_byte_order_mark};
 use crate::json_value;
 use crate::markdown::parts;
 use crate::row::RowDraft;
@@ -11,6 +12,9 @@ use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// Bytes of a note that becomes one memory; a longer one is cut before its headings.
 pub(crate) const NOTE_BYTES_MAX: usize = 16 << 10;
+
+/// Characters of the lines of frontmatter that say nothing, which are kept.
+const UNREAD_CHARS_MAX: usize = 4_000;
 
 /// Frontmatter that says when a note was made.
 const TIME_KEYS: [&str; 6] =
@@ -38,34 +42,25 @@ pub(crate) fn note_rows(
 }
 
 impl MarkdownNote {
-    /// Reads the note of a file, or says why it cannot be read.
+    /// Reads the note of a file, or says why it cannot be read. Its frontmatter need not be strict YAML; lines of
+    /// it that say nothing stay in its metadata.
     pub(crate) fn read(file: &SourceFile, progress: &Progress) -> Result<Self, RowOutcome> {
-        Self::read_with(file, progress, frontmatter::parse)
-    }
-
-    /// Reads the note of a file whose frontmatter may be lines `key: text` that are not YAML.
-    pub(crate) fn read_leniently(
-        file: &SourceFile,
-        progress: &Progress,
-    ) -> Result<Self, RowOutcome> {
-        let parse =
-            |yaml: &str| frontmatter::parse(yaml).or_else(|error| plain_fields(yaml).ok_or(error));
-        Self::read_with(file, progress, parse)
-    }
-
-    fn read_with(
-        file: &SourceFile,
-        progress: &Progress,
-        parse: impl Fn(&str) -> Result<Map<String, Value>, YamlError>,
-    ) -> Result<Self, RowOutcome> {
         let text = file.read_text(progress)?;
-        let Some(block) = frontmatter::split(&text) else {
+        let text = without_data_uris(&text);
+        let yaml = frontmatter::split(&text).and_then(|block| {
+            let found = frontmatter::parse_leniently(block.yaml)?;
+            Some((found, block.body, block.body_line))
+        });
+        let Some((found, body, body_line)) = yaml.or_else(|| frontmatter::split_toml(&text)) else {
             let body = without_byte_order_mark(&text).to_owned();
             return Ok(Self { fields: Map::new(), body, lines_before: 0 });
         };
-        let fields = parse(block.yaml)
-            .map_err(|error| RowOutcome::refused(file, error.line, error.message))?;
-        Ok(Self { fields, body: block.body.to_owned(), lines_before: block.body_line - 1 })
+        let LenientFields { mut fields, unread } = found;
+        if !unread.is_empty() {
+            let unread: String = unread.join("\n").chars().take(UNREAD_CHARS_MAX).collect();
+            fields.insert("frontmatter_unread".to_owned(), json!(unread));
+        }
+        Ok(Self { fields, body: body.to_owned(), lines_before: body_line - 1 })
     }
 
     /// The text of a field.
@@ -113,20 +108,4 @@ impl MarkdownNote {
         });
         rows.collect()
     }
-}
-
-/// The fields of lines `key: text`; an indented one belongs to no list or map. `None` if a line is another.
-fn plain_fields(yaml: &str) -> Option<Map<String, Value>> {
-    let mut fields = Map::new();
-    for line in yaml.lines().filter(|line| !line.trim().is_empty()) {
-        let (key, text) = line.trim().split_once(':')?;
-        let is_key = key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
-        if !is_key || key.is_empty() || fields.contains_key(key) {
-            return None;
-        }
-        if !text.trim().is_empty() {
-            fields.insert(key.to_owned(), json!(text.trim()));
-        }
-    }
-    Some(fields)
 }

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::files::{SourceFile, has_ending, source_files};
+use crate::files::{SourceFile, has_ending, is_markdown, source_files};
 use crate::json_members::DocumentMembers;
+use crate::utf8::Utf8Reader;
 use crate::{
     SourceFormat, chatgpt, claude_ai, claude_memory, claude_mpm, engram, frontmatter, instructions,
     mcp_memory, mem_bundle, mem0, transcript, zep,
@@ -46,7 +47,7 @@ pub fn recognise(path: &Path) -> io::Result<Option<Recognition>> {
         // What was read of a pipe is gone.
         return Ok(None);
     }
-    let files = source_files(path)?;
+    let files = source_files(path)?.files;
     if !path.is_dir() {
         let format = files.first().and_then(|file| format_of_file(path, file));
         return Ok(format.map(|format| Recognition { format, files: 1, others: Vec::new() }));
@@ -71,7 +72,7 @@ fn format_of_file(path: &Path, file: &SourceFile) -> Option<SourceFormat> {
     if file.name == "manifest.json" && mem_bundle::is_manifest(&file.path) {
         return Some(SourceFormat::MemBundle);
     }
-    if has_ending(&file.name, &["md", "markdown"]) {
+    if is_markdown(&file.name) {
         if claude_mpm::has_own_name(&file.name) || (is_in(".claude-mpm") && is_in("memories")) {
             return Some(SourceFormat::ClaudeMpm);
         }
@@ -122,9 +123,8 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<SourceFormat> {
     if path.join(".obsidian").is_dir() {
         add(SourceFormat::Obsidian);
     }
-    let notes = files
-        .iter()
-        .filter(|file| has_ending(&file.name, &["md"]) && !instructions::reads(&file.name));
+    let notes =
+        files.iter().filter(|file| is_markdown(&file.name) && !instructions::reads(&file.name));
     let notes: Vec<&SourceFile> = notes.collect();
     let step = (notes.len() / NOTES_MAX).max(1);
     for note in notes.iter().step_by(step).take(NOTES_MAX) {
@@ -149,9 +149,11 @@ fn formats_of_folder(path: &Path, files: &[SourceFile]) -> Vec<SourceFormat> {
 /// The format that the frontmatter of a note tells.
 fn format_of_note(file: &SourceFile) -> Option<SourceFormat> {
     let mut bytes = Vec::new();
-    File::open(&file.path).ok()?.take(NOTE_BYTES).read_to_end(&mut bytes).ok()?;
+    let text = Utf8Reader::new(File::open(&file.path).ok()?).ok()?;
+    text.take(NOTE_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    let fields: Map<String, Value> = frontmatter::parse(frontmatter::split(&text)?.yaml).ok()?;
+    let block = frontmatter::split(&text)?;
+    let fields = frontmatter::parse_leniently(block.yaml)?.fields;
     if engram::recognises(&fields) {
         return Some(SourceFormat::Engram);
     }
@@ -160,7 +162,10 @@ fn format_of_note(file: &SourceFile) -> Option<SourceFormat> {
 
 /// The format of a file of JSON, by its first line or its first members.
 fn format_of_json(file: &SourceFile) -> Option<SourceFormat> {
-    let open = || File::open(&file.path).map(|file| BufReader::new(file.take(LOOK_BYTES_MAX)));
+    let open = || {
+        let text = File::open(&file.path).and_then(Utf8Reader::new);
+        text.map(|text| BufReader::new(text.take(LOOK_BYTES_MAX)))
+    };
     let mut first = Vec::new();
     let mut reader = open().ok()?;
     while first.trim_ascii().is_empty() {
@@ -170,7 +175,9 @@ fn format_of_json(file: &SourceFile) -> Option<SourceFormat> {
         }
     }
     let bare = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first);
-    let line: Option<Value> = serde_json::from_slice(bare).ok();
+    // A line may have several values.
+    let line: Option<Value> =
+        serde_json::Deserializer::from_slice(bare).into_iter().next().and_then(Result::ok);
     let is_of_line = |test: fn(&Value) -> bool| line.as_ref().is_some_and(test);
     if is_of_line(mcp_memory::recognises) {
         return Some(SourceFormat::McpMemory);
@@ -184,20 +191,21 @@ fn format_of_json(file: &SourceFile) -> Option<SourceFormat> {
     if is_of_line(transcript::is_claude_code) {
         return Some(SourceFormat::ClaudeCode);
     }
-    if has_ending(&file.name, &["jsonl"]) {
-        return None;
-    }
-    format_of_members(open().ok()?)
+    let format = format_of_members(open().ok()?);
+    format.filter(|format| {
+        *format == SourceFormat::McpMemory || !has_ending(&file.name, &["jsonl", "ndjson"])
+    })
 }
 
 fn format_of_members(reader: impl BufRead) -> Option<SourceFormat> {
     let mut keys: Vec<String> = Vec::new();
     for member in DocumentMembers::new(reader).take(MEMBERS_MAX) {
         let (key, value) = (member.key.as_deref(), member.value.ok()?);
-        let tests: [(SourceFormat, bool); 5] = [
+        let tests: [(SourceFormat, bool); 6] = [
+            (SourceFormat::McpMemory, mcp_memory::recognises_member(key, &value)),
+            (SourceFormat::Mem0, mem0::recognises(key, &value)),
             (SourceFormat::ChatGpt, chatgpt::recognises(key, &value)),
             (SourceFormat::ClaudeAi, claude_ai::recognises(key, &value)),
-            (SourceFormat::Mem0, mem0::recognises(key, &value)),
             (SourceFormat::Zep, zep::recognises(key, &value)),
             (SourceFormat::Opencode, transcript::is_opencode(key, &value)),
         ];
@@ -205,8 +213,13 @@ fn format_of_members(reader: impl BufRead) -> Option<SourceFormat> {
             return Some(format);
         }
         keys.extend(member.key);
-        if ["sessionId", "projectHash"].iter().all(|key| keys.iter().any(|known| known == key)) {
+        let has = |names: &[&str]| names.iter().all(|name| keys.iter().any(|key| key == name));
+        if has(&["sessionId", "projectHash"]) {
             return Some(SourceFormat::Gemini);
+        }
+        // The first of several objects, each over several lines.
+        if has(&["name", "entityType"]) || has(&["from", "relationType"]) {
+            return Some(SourceFormat::McpMemory);
         }
     }
     None

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::SourceFormat;
+use crate::data_uri::without_data_uris;
 use crate::files::SourceFile;
 
 /// Topics that a memory may have.
@@ -41,6 +42,8 @@ pub struct Omission {
     pub file: String,
     /// What is left out, and why.
     pub reason: String,
+    /// How many rows it would have been.
+    pub rows: u64,
 }
 
 /// What a reader yields.
@@ -65,8 +68,22 @@ impl RowOutcome {
     }
 
     pub(crate) fn left_out(file: &SourceFile, reason: impl Into<String>) -> Self {
-        Self::LeftOut(Omission { file: file.name.clone(), reason: reason.into() })
+        Self::left_out_rows(file, 1, reason)
     }
+
+    pub(crate) fn left_out_rows(file: &SourceFile, rows: u64, reason: impl Into<String>) -> Self {
+        Self::LeftOut(Omission { file: file.name.clone(), reason: reason.into(), rows })
+    }
+}
+
+/// Numbers of a list from which on it is a vector of a model.
+const VECTOR_NUMBERS_MIN: usize = 16;
+
+/// Whether a value is a vector, which says nothing outside the model that made it.
+fn is_vector(value: &Value) -> bool {
+    value.as_array().is_some_and(|numbers| {
+        numbers.len() >= VECTOR_NUMBERS_MIN && numbers.iter().all(Value::is_number)
+    })
 }
 
 /// A row while it is built.
@@ -79,6 +96,7 @@ pub(crate) struct RowDraft {
 
 impl RowDraft {
     pub(crate) fn new(text: &str) -> Self {
+        let text = without_data_uris(text);
         let fields = Map::from_iter([("text".to_owned(), json!(text.trim()))]);
         Self { fields, metadata: Map::new(), topics: Vec::new(), id: None }
     }
@@ -148,10 +166,10 @@ impl RowDraft {
         self
     }
 
-    /// The row with the fields of a frontmatter that nothing else has read, as metadata.
+    /// The row with the fields that nothing else has read, as metadata; vectors are no statement.
     pub(crate) fn keeping(mut self, fields: &Map<String, Value>, read: &[&str]) -> Self {
         for (key, value) in fields {
-            if !read.contains(&key.as_str()) && !value.is_null() {
+            if !read.contains(&key.as_str()) && !value.is_null() && !is_vector(value) {
                 self.metadata.entry(key.clone()).or_insert_with(|| value.clone());
             }
         }

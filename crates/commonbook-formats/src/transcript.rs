@@ -1,7 +1,7 @@
 //! Sessions of coding clients, and the extraction of what is worth keeping out of any conversation.
 //!
 //! Extraction invents nothing: a row is a sentence that a person or an agent wrote, and that is a decision, a
-//! correction by the person, or begins with `Remember:` or "please remember". Outputs of tools, code and
+//! correction by the person, or what the person says is to be remembered. Outputs of tools, code and
 //! quotations are never read, nor what Commonbook itself told an agent. Rows are private, and a session has at
 //! most [`SESSION_ROWS_MAX`].
 
@@ -34,6 +34,8 @@ pub const SESSION_ROWS_MAX: usize = 20;
 /// Characters of a row.
 const ROW_CHARS_MAX: usize = 600;
 const ROW_CHARS_MIN: usize = 12;
+/// The same where a letter is a word or a syllable.
+const ROW_CHARS_MIN_OF_SYLLABLES: usize = 4;
 /// Characters below which a correction needs the sentence after it: `No.`
 const SHORT_CHARS_MAX: usize = 20;
 /// Bytes of a message that are read.
@@ -78,6 +80,7 @@ struct SentenceExtract {
 
 /// Collects what is worth keeping of a session, message by message.
 pub(crate) struct SentenceExtractor {
+    progress: Progress,
     pub session: TranscriptSession,
     extracts: Vec<SentenceExtract>,
     seen: HashSet<String>,
@@ -85,12 +88,14 @@ pub(crate) struct SentenceExtractor {
 }
 
 impl SentenceExtractor {
-    pub(crate) fn new(session: TranscriptSession) -> Self {
-        Self { session, extracts: Vec::new(), seen: HashSet::new(), left_out: 0 }
+    pub(crate) fn new(session: TranscriptSession, progress: &Progress) -> Self {
+        let progress = progress.clone();
+        Self { progress, session, extracts: Vec::new(), seen: HashSet::new(), left_out: 0 }
     }
 
     /// Reads a message.
     pub(crate) fn read(&mut self, message: &TranscriptMessage) {
+        self.progress.add_message();
         if message.text.len() > MESSAGE_BYTES_MAX || sentence::is_injected(&message.text) {
             return;
         }
@@ -119,9 +124,11 @@ impl SentenceExtractor {
     fn keep(&mut self, kind: SentenceKind, sentence: &str, message: &TranscriptMessage) {
         let text = kind.content(sentence);
         let chars = text.chars().count();
-        if !(ROW_CHARS_MIN..=ROW_CHARS_MAX).contains(&chars)
-            || !self.seen.insert(text.to_lowercase())
-        {
+        let chars_min = match text.chars().any(|letter| letter >= '\u{3040}') {
+            true => ROW_CHARS_MIN_OF_SYLLABLES,
+            false => ROW_CHARS_MIN,
+        };
+        if !(chars_min..=ROW_CHARS_MAX).contains(&chars) || !self.seen.insert(text.to_lowercase()) {
             return;
         }
         self.extracts.push(SentenceExtract {
@@ -171,7 +178,7 @@ impl SentenceExtractor {
             let reason = format!(
                 "{left_out} more sentences; at most {SESSION_ROWS_MAX} of a session are imported"
             );
-            rows.push(RowOutcome::left_out(file, reason));
+            rows.push(RowOutcome::left_out_rows(file, left_out as u64, reason));
         }
         rows
     }
@@ -190,6 +197,11 @@ pub(crate) fn reads(format: SourceFormat, file: &str) -> bool {
         }
         _ => opencode::reads(file),
     }
+}
+
+/// Whether a format of sessions reads this file together with another one.
+pub(crate) fn reads_with_session(format: SourceFormat, file: &str) -> bool {
+    format == SourceFormat::Opencode && opencode::reads_with_session(file)
 }
 
 pub(crate) fn rows(
@@ -218,10 +230,11 @@ fn session_rows(
         Ok(reader) => reader,
         Err(refused) => return Box::new(std::iter::once(refused)),
     };
-    let file = file.clone();
+    let (file, progress) = (file.clone(), progress.clone());
     let all = std::iter::once_with(move || {
         let session = TranscriptSession { owner: Some(owner), ..TranscriptSession::default() };
-        let (mut extractor, mut refused) = (SentenceExtractor::new(session), Vec::new());
+        let mut extractor = SentenceExtractor::new(session, &progress);
+        let mut refused = Vec::new();
         for line in crate::lines::JsonLines::new(reader) {
             match line.value {
                 Ok(value) => read(&mut extractor, line.number, &value),

@@ -6,13 +6,29 @@
 //! such objects is read, or an object with lists under those names. A model wrote the facts: every row is
 //! untrusted.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::basic_memory::concept;
 use crate::files::SourceFile;
 use crate::json_value::{text, time};
 use crate::row::RowDraft;
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat, json_members};
+
+/// Fields of a fact, a node and a message that have their own place.
+const FACT_FIELDS: [&str; 7] =
+    ["fact", "name", "uuid", "created_at", "valid_at", "invalid_at", "expired_at"];
+const NODE_FIELDS: [&str; 4] = ["name", "summary", "uuid", "created_at"];
+const MESSAGE_FIELDS: [&str; 9] = [
+    "content",
+    "name",
+    "role",
+    "role_type",
+    "uuid",
+    "created_at",
+    "session_id",
+    "thread_id",
+    "source_description",
+];
 
 /// Whether an element is one of Zep's.
 pub(crate) fn recognises(key: Option<&str>, value: &Value) -> bool {
@@ -77,7 +93,7 @@ fn fact_row(file: &SourceFile, line: usize, value: &Value, fact: &str) -> RowOut
         .with("valid_until", ended.into_iter().find(|time| !time.is_null()).unwrap_or_default())
         .with("trust", "untrusted")
         .noting("relation", text(value, "name"))
-        .noting("rating", value.get("rating").cloned().unwrap_or_default())
+        .keeping(value.as_object().unwrap_or(&Map::new()), &FACT_FIELDS)
         .known_as(text(value, "uuid"))
         .finish(SourceFormat::Zep, file, line)
 }
@@ -94,7 +110,7 @@ fn node_row(file: &SourceFile, line: usize, value: &Value, name: &str) -> RowOut
         .with("created_at", time(value.get("created_at")))
         .with("entities", json!([concept(name)]))
         .with("trust", "untrusted")
-        .noting("labels", value.get("labels").cloned().unwrap_or_default())
+        .keeping(value.as_object().unwrap_or(&Map::new()), &NODE_FIELDS)
         .known_as(text(value, "uuid"))
         .finish(SourceFormat::Zep, file, line)
 }
@@ -117,6 +133,7 @@ fn message_row(
         .with("trust", "untrusted")
         .noting("role_type", text(value, "role_type"))
         .noting("source", text(value, "source_description"))
+        .keeping(value.as_object().unwrap_or(&Map::new()), &MESSAGE_FIELDS)
         .known_as(text(value, "uuid"))
         .finish(SourceFormat::Zep, file, line)
 }

@@ -444,7 +444,8 @@ fn run_import(
         let caller = cli::resolve_preview_caller(own, config)?;
         let key = HomeKey::read(config.home()?)?;
         let into = names_workspace.then_some(&caller.workspace);
-        return import.preview(&caller, into, key.as_ref(), as_json);
+        let sharing = config.policy()?.sharing;
+        return import.preview(&caller, into, key.as_ref(), sharing, as_json);
     }
     let caller = cli::resolve_cli_caller(own, config)?;
     let into = names_workspace.then_some(&caller.workspace);

@@ -23,7 +23,7 @@ pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
         Ok(reader) => reader,
         Err(refused) => return Box::new(std::iter::once(refused)),
     };
-    let file = file.clone();
+    let (file, progress) = (file.clone(), progress.clone());
     let all = std::iter::once_with(move || {
         let mut messages = GeminiMessages::default();
         if has_ending(&file.name, &["jsonl"]) {
@@ -49,7 +49,7 @@ pub(super) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
                 }
             }
         }
-        messages.rows(&file)
+        messages.rows(&file, &progress)
     });
     Box::new(all.flatten())
 }
@@ -95,13 +95,17 @@ impl GeminiMessages {
         });
     }
 
-    fn rows(self, file: &SourceFile) -> impl Iterator<Item = RowOutcome> + use<> {
+    fn rows(
+        self,
+        file: &SourceFile,
+        progress: &Progress,
+    ) -> impl Iterator<Item = RowOutcome> + use<> {
         let session = TranscriptSession {
             id: self.session,
             owner: Some("gemini-cli"),
             ..TranscriptSession::default()
         };
-        let mut extractor = SentenceExtractor::new(session);
+        let mut extractor = SentenceExtractor::new(session, progress);
         for message in &self.messages {
             extractor.read(message);
         }

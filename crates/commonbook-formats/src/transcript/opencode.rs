@@ -30,12 +30,18 @@ pub(super) fn reads(file: &str) -> bool {
     has_ending(file, &["json"]) && (is_session || (name == file && !name.starts_with("ses_")))
 }
 
+/// Whether a session reads this file of its storage.
+pub(super) fn reads_with_session(file: &str) -> bool {
+    let is_in = |folder: &str| file.starts_with(folder) || file.contains(&format!("/{folder}"));
+    has_ending(file, &["json"]) && (is_in("message/") || is_in("part/"))
+}
+
 pub(super) fn rows(file: &SourceFile, _folder: &Path, progress: &Progress) -> RowIterator {
     let (file, progress) = (file.clone(), progress.clone());
     let all = std::iter::once_with(move || {
         let is_stored = file.path.components().any(|part| part.as_os_str() == "session");
         match storage_of(&file.path).filter(|_| is_stored) {
-            Some(storage) => stored_rows(&file, &storage),
+            Some(storage) => stored_rows(&file, &storage, &progress),
             None => exported_rows(&file, &progress),
         }
     });
@@ -48,7 +54,7 @@ fn storage_of(session: &Path) -> Option<PathBuf> {
     session_folder.parent().map(Path::to_owned)
 }
 
-fn stored_rows(file: &SourceFile, storage: &Path) -> Vec<RowOutcome> {
+fn stored_rows(file: &SourceFile, storage: &Path, progress: &Progress) -> Vec<RowOutcome> {
     let info = match read_json(&file.path) {
         Ok(info) => info,
         Err(reason) => return vec![RowOutcome::refused(file, 1, reason)],
@@ -57,7 +63,7 @@ fn stored_rows(file: &SourceFile, storage: &Path) -> Vec<RowOutcome> {
         return vec![RowOutcome::refused(file, 1, "expected a session with its `id`")];
     };
     let mut refused = Vec::new();
-    let mut extractor = SentenceExtractor::new(session_of(&info));
+    let mut extractor = SentenceExtractor::new(session_of(&info), progress);
     for message in json_files(&storage.join("message").join(id)) {
         let info = match read_json(&message) {
             Ok(info) => info,
@@ -82,10 +88,8 @@ fn exported_rows(file: &SourceFile, progress: &Progress) -> Vec<RowOutcome> {
         Err(refused) => return vec![refused],
     };
     let mut refused = Vec::new();
-    let mut extractor = SentenceExtractor::new(TranscriptSession {
-        owner: Some(OWNER),
-        ..TranscriptSession::default()
-    });
+    let session = TranscriptSession { owner: Some(OWNER), ..TranscriptSession::default() };
+    let mut extractor = SentenceExtractor::new(session, progress);
     for member in DocumentMembers::new(reader) {
         match (member.key.as_deref(), member.value) {
             (Some("info"), Ok(info)) => extractor.session = session_of(&info),

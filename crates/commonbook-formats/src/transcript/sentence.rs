@@ -1,4 +1,5 @@
-//! Which sentences of a conversation are kept; English alone.
+//! Which sentences of a conversation are kept: decisions and corrections in English, what is to be remembered in many
+//! languages.
 
 use std::sync::LazyLock;
 
@@ -25,6 +26,48 @@ macro_rules! pattern {
 }
 
 pattern!(REMEMBER, r"(?i)^(?:remember\s*:|please,? remember(?:\s*:|\s+that\b|,)?)\s*");
+// What a person asks to keep, without a colon or in another language; after it comes what is kept.
+pattern!(
+    KEEP,
+    r"(?ix)^(?:
+        (?:(?:please|also|and|ok(?:ay)?|so|hey|just|now),?\ )*
+        (?: remember(?:\ this)?(?:\ that\b|,|\s[-–—]|\s*:)
+          | (?:don't|don’t|do\ not|never)\ forget(?:\ that\b|:|,)
+          | (?:keep|bear)\ in\ mind(?:\ that\b|:|,)
+          | (?:make|take)\ (?:a\ )?note(?:\ that\b|:|,|\ of\ this:)
+          | (?:note|memorize|memorise)(?:\ that\b|\ this:|:)
+          | for\ (?:future\ reference|the\ record|next\ time)[,:]
+          | (?:save|add|store)\ (?:this\ |that\ |it\ )?(?:to|in)\ (?:your\ )?memory\s*(?::|,|that\b)
+        )
+      | (?:bitte\ )?(?:merke?\ dir|merken\ sie\ sich|denke?\ daran|vergiss\ nicht|behalte(?:\ im\ kopf)?|beachte)(?:\ bitte)?(?:,?\ dass\b|\s*:|,)
+      | (?:bitte\ )?(?:merken|zur\ erinnerung|nicht\ vergessen)\s*:
+      | (?:s'il\ te\ pla[iî]t,?\ )?(?:souviens-toi|souvenez-vous|rappelle-toi|rappelez-vous|retiens|retenez|note|notez|m[eé]morise|n'oublie\ pas|n'oubliez\ pas|garde\ en\ t[eê]te)(?:\ bien)?(?:\ qu(?:e\b|'|’)|\s*:|,)
+      | (?:por\ favor,?\ )?(?:recuerd[ae]|acu[eé]rdate(?:\ de)?|no\ olvides|ten(?:ga)?\ en\ cuenta|anota|memoriza)(?:\ que\b|\s*:|,)
+      | (?:per\ favore,?\ )?(?:ricorda(?:ti)?|ricordate|non\ dimenticare|tieni\ (?:a\ mente|presente)|annota|memorizza)(?:\ che\b|\s*:|,)
+      | (?:por\ favor,?\ )?(?:lembr[ae](?:-se)?(?:\ de)?|n[aã]o\ (?:se\ )?esque[cç]a(?:\ de)?|tenha\ em\ mente|anote|memorize)(?:\ que\b|\s*:|,)
+      | (?:alsjeblieft\ )?(?:onthoud|vergeet\ niet|denk\ eraan|noteer)(?:\ alsjeblieft)?(?:\ dat\b|\s*:|,)
+      | (?:kom\ ih[aå]g|gl[oö]m\ inte|husk|glem\ ikke|notera)(?:\ att\b|\ at\b|\s*:|,)
+      | (?:muista|[aä]l[aä]\ unohda)(?:,?\ ett[aä]\b|\s*:|,)
+      | (?:prosz[eę]\ )?(?:pami[eę]taj|zapami[eę]taj|nie\ zapomnij|zanotuj)(?:,?\ [zż]e\b|\s*:|,)
+      | (?:pros[ií]m\ )?(?:pamatuj(?:\ si)?|zapamatuj\ si|nezapome[nň])(?:,?\ [zž]e\b|\s*:|,)
+      | (?:пожалуйста,?\ )?(?:запомни(?:те)?|помни(?:те)?|не\ забудь(?:те)?|имей(?:те)?\ в\ виду|учти(?:те)?)(?:,?\ что\b|\s*:|,)
+      | (?:будь\ ласка,?\ )?(?:запам['’ʼ]ятай(?:те)?|пам['’ʼ]ятай(?:те)?|не\ забудь(?:те)?)(?:,?\ що\b|\s*:|,)
+      | (?:l[uü]tfen\ )?(?:unutma|hat[ıi]rla|akl[ıi]nda\ tut|not\ et)(?:\ ki\b|\s*:|,)
+      | (?:请|請|麻烦|麻煩)?(?:你)?(?:记住|記住|记得|記得|记下|記下|别忘了|別忘了|不要忘记|不要忘記)(?:一下)?[,，::]?
+      | (?:覚えて(?:おいて)?(?:ください|下さい|ね)?|記憶して(?:おいて)?(?:ください)?|メモして(?:ください)?)\s*[、,::]
+      | (?:기억해(?:\s?(?:줘|주세요|두세요|둬))?|잊지\s?마(?:세요)?)\s*[,::]
+    )\s*"
+);
+// The same behind what is kept.
+pattern!(
+    KEPT,
+    r"^(.+?)(?:(?:という?)?(?:こと|の)?[をは]?(?:覚えて(?:おいて)?|記憶して(?:おいて)?|忘れないで)(?:ください|下さい|ね)?[。!！]?|(?:는|은|다는|라는|란)\s?(?:것|걸|거|점)[을를]?\s?(?:기억해|잊지\s?마)(?:\s?(?:줘|주세요|두세요|둬|세요))?[.!]?)$"
+);
+// What a person asks to keep of itself, or to do: it is kept with its verb.
+pattern!(
+    KEEP_WHOLE,
+    r"(?i)^(?:please,? )?(?:remember|don't forget|don’t forget|do not forget) (to|my|our|i|i'm|i’m|we|we're|the user|it's|there) "
+);
 pattern!(
     CORRECTION,
     r"(?ix)^(?:
@@ -88,7 +131,9 @@ impl SentenceKind {
         if sentence.ends_with(['?', ':']) {
             return None;
         }
-        if REMEMBER.is_match(sentence) {
+        let is_asked =
+            || KEEP.is_match(sentence) || KEEP_WHOLE.is_match(sentence) || KEPT.is_match(sentence);
+        if REMEMBER.is_match(sentence) || (role == MessageRole::User && is_asked()) {
             return Some(Self::Remember);
         }
         if role == MessageRole::User && CORRECTION.is_match(sentence) {
@@ -102,7 +147,21 @@ impl SentenceKind {
     /// What is kept of the sentence.
     pub(super) fn content(self, sentence: &str) -> String {
         match self {
-            Self::Remember => REMEMBER.replace(sentence, "").trim().to_owned(),
+            Self::Remember if REMEMBER.is_match(sentence) => {
+                REMEMBER.replace(sentence, "").trim().to_owned()
+            }
+            Self::Remember if KEEP.is_match(sentence) => {
+                KEEP.replace(sentence, "").trim().to_owned()
+            }
+            Self::Remember => match (KEPT.captures(sentence), KEEP_WHOLE.captures(sentence)) {
+                (Some(kept), _) => kept[1].trim_end_matches([',', '、']).trim().to_owned(),
+                // Of "remember my name is Ann" the name, of "remember to lock up" all.
+                (None, Some(kept)) if !kept[1].eq_ignore_ascii_case("to") => {
+                    let begin = kept.get(1).map_or(0, |word| word.start());
+                    sentence[begin..].trim().to_owned()
+                }
+                _ => sentence.trim().to_owned(),
+            },
             Self::Correction | Self::Decision => sentence.trim().to_owned(),
         }
     }
@@ -153,6 +212,43 @@ mod tests {
         for (sentence, by_user, by_agent) in table {
             assert_eq!(SentenceKind::of(sentence, MessageRole::User), by_user, "{sentence}");
             assert_eq!(SentenceKind::of(sentence, MessageRole::Agent), by_agent, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_asks_to_remember_is_kept_in_many_languages() {
+        let table = [
+            ("Remember that the depot opens at six.", "the depot opens at six."),
+            ("And please remember this: the depot opens at six.", "the depot opens at six."),
+            ("Don't forget that the depot opens at six.", "the depot opens at six."),
+            ("Keep in mind that the depot opens at six.", "the depot opens at six."),
+            ("For future reference, the depot opens at six.", "the depot opens at six."),
+            ("Save this to memory: the depot opens at six.", "the depot opens at six."),
+            ("Remember my sister is called Ann.", "my sister is called Ann."),
+            ("Remember to lock the depot at six.", "Remember to lock the depot at six."),
+            ("Merk dir bitte, dass das Lager um sechs öffnet.", "das Lager um sechs öffnet."),
+            ("Bitte merken: das Lager öffnet um sechs.", "das Lager öffnet um sechs."),
+            ("Souviens-toi que le dépôt ouvre à six heures.", "le dépôt ouvre à six heures."),
+            ("N'oublie pas qu'il ouvre à six heures.", "il ouvre à six heures."),
+            ("Recuerda que el almacén abre a las seis.", "el almacén abre a las seis."),
+            ("Ricordati che il deposito apre alle sei.", "il deposito apre alle sei."),
+            ("Lembre-se de que o depósito abre às seis.", "o depósito abre às seis."),
+            ("Onthoud dat het depot om zes uur opent.", "het depot om zes uur opent."),
+            ("Kom ihåg att depån öppnar klockan sex.", "depån öppnar klockan sex."),
+            ("Zapamiętaj, że magazyn otwiera się o szóstej.", "magazyn otwiera się o szóstej."),
+            ("Запомни, что склад открывается в шесть.", "склад открывается в шесть."),
+            ("Lütfen unutma: depo altıda açılır.", "depo altıda açılır."),
+            ("请记住仓库六点开门。", "仓库六点开门。"),
+            ("倉庫は六時に開くことを覚えておいてください。", "倉庫は六時に開く"),
+            ("창고가 여섯 시에 연다는 것을 기억해 줘.", "창고가 여섯 시에 연"),
+        ];
+        for (sentence, kept) in table {
+            let kind = SentenceKind::of(sentence, MessageRole::User);
+            assert_eq!(kind, Some(SentenceKind::Remember), "{sentence}");
+            assert_eq!(SentenceKind::Remember.content(sentence), kept);
+        }
+        for sentence in ["I remember that test", "Remember when we met", "Do you remember that?"] {
+            assert_eq!(SentenceKind::of(sentence, MessageRole::User), None, "{sentence}");
         }
     }
 }

@@ -1,10 +1,14 @@
 //! `import`: lines of JSON, or the files of another program, each saved once; reports bad lines by their place.
 
 mod archive;
+mod count;
 mod format;
 mod preview;
 mod source;
+mod unread;
+mod zipped;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use commonbook::Commonbook;
@@ -14,7 +18,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::export::{EXPORT_FORMAT, ExportRecord};
 use commonbook::model::import::{ImportLine, ImportLineResult, legacy_owner};
-use commonbook::model::memory::{QuarantineNotice, SaveOutcome};
+use commonbook::model::memory::{QuarantineNotice, SaveOutcome, Sharing};
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::{Omission, SourceFormat};
 use jiff::Timestamp;
@@ -25,12 +29,16 @@ use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
 use crate::remote::RestClient;
 use crate::{follow, output};
+use count::LineCount;
 use format::ImportFormat;
-use preview::PreviewTally;
+use preview::{LinePreview, PreviewTally};
 use source::{ImportSource, LinePlace, SourceLine};
 
 /// Lines that share one transaction.
 const IMPORT_CHUNK_LINES: usize = 500;
+
+/// Different hints about bad lines that people get.
+const HINTS_MAX: usize = 3;
 
 /// Lines that are reported one by one to people.
 const REPORTED_LINES_MAX: usize = 20;
@@ -52,6 +60,9 @@ pub(crate) struct ImportCommand {
     /// Owner of lines without one [default: you; for an Engram vault legacy]
     #[arg(long, value_name = "OWNER")]
     legacy: Option<String>,
+    /// Make every memory private to its owner
+    #[arg(long)]
+    private: bool,
     #[command(flatten)]
     keys: ArchiveKeyOptions,
     /// File or folder to read; - reads standard input
@@ -71,6 +82,12 @@ struct ImportTally {
     forgotten: Vec<(LinePlace, Timestamp)>,
     /// What a reader leaves out on purpose.
     left_out: Vec<Omission>,
+    /// Lines that do not stand in their source any more, each with the reason.
+    gone: Vec<(LinePlace, String)>,
+    /// Statuses of sources of which it is not known whether they hold, with how many lines have them.
+    unknown_statuses: BTreeMap<String, u64>,
+    /// First lines of exports, which are no lines of their own.
+    headers: u64,
     bad: Vec<(LinePlace, Error)>,
 }
 
@@ -89,6 +106,8 @@ struct Import<'i> {
     into: Option<&'i Workspace>,
     /// The owner of lines without one.
     legacy: Option<Agent>,
+    /// Whether every memory is private.
+    is_private: bool,
 }
 
 impl ImportCommand {
@@ -105,7 +124,8 @@ impl ImportCommand {
     ) -> Result<()> {
         let mut source = ImportSource::open(&self.path, self.format, &self.keys, as_json)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
-        let import = Import { target, caller, into, legacy: self.owner(&source)? };
+        let import =
+            Import { target, caller, into, legacy: self.owner(&source)?, is_private: self.private };
         let mut tally = ImportTally::default();
         let key = import.home_key();
         loop {
@@ -138,17 +158,21 @@ impl ImportCommand {
         caller: &Caller,
         into: Option<&Workspace>,
         key: Option<&HomeKey>,
+        default_sharing: Sharing,
         as_json: bool,
     ) -> Result<()> {
         let mut source = ImportSource::open(&self.path, self.format, &self.keys, as_json)?;
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
         let owner = self.owner(&source)?;
+        let (owner, is_private) = (owner.as_ref(), self.private);
+        let preview =
+            LinePreview { caller: &caller, into, owner, key, default_sharing, is_private };
         let mut tally = PreviewTally::default();
-        tally.read(&mut source, &caller, into, owner.as_ref(), key)?;
+        tally.read(&mut source, &preview)?;
         source.finish();
         match as_json {
             true => tally.print_as_json(&source),
-            false => tally.print_in_words(),
+            false => tally.print_in_words(&source),
         }
         let others = match tally.lines() {
             0 => "nothing can be imported",
@@ -176,10 +200,11 @@ impl ImportTally {
             let parsed =
                 value.and_then(|value| Ok((ImportLine::of_file(value.clone(), key)?, value)));
             match parsed {
-                Ok((ImportLine::Record(record), _)) if is_header(&record)? => {}
+                Ok((ImportLine::Record(record), _)) if is_header(&record)? => self.headers += 1,
                 Ok((line, value)) => {
+                    let line = line.or_owner(import.legacy.as_ref());
                     places.push(place);
-                    lines.push((line.or_owner(import.legacy.as_ref()), value));
+                    lines.push((if import.is_private { line.into_private() } else { line }, value));
                 }
                 Err(error) => self.bad.push((place, error)),
             }
@@ -189,7 +214,14 @@ impl ImportTally {
                 Ok(ImportLineResult { forgotten_at: Some(at), .. }) => {
                     self.forgotten.push((place, at));
                 }
-                Ok(ImportLineResult { outcome, is_record, quarantined: notice, .. }) => {
+                Ok(ImportLineResult { left_out: Some(reason), .. }) => {
+                    self.gone.push((place, reason));
+                }
+                Ok(result) => {
+                    let ImportLineResult { outcome, is_record, quarantined: notice, .. } = result;
+                    if let Some(status) = result.unknown_status {
+                        *self.unknown_statuses.entry(status).or_default() += 1;
+                    }
                     match (outcome, is_record) {
                         (SaveOutcome::Created, false) => self.created += 1,
                         (SaveOutcome::Repeated, false) => self.repeated += 1,
@@ -204,24 +236,36 @@ impl ImportTally {
         Ok(())
     }
 
+    /// How many lines the source has found, and how many of them are imported, left out and refused.
+    fn count(&self, source: &ImportSource) -> LineCount {
+        let by_reader: u64 = self.left_out.iter().map(|omission| omission.rows).sum();
+        LineCount {
+            found: source.found() - self.headers,
+            imported: self.created + self.repeated + self.restored + self.present,
+            left_out: by_reader + (self.gone.len() + self.forgotten.len()) as u64,
+            refused: self.bad.len() as u64,
+        }
+    }
+
     fn report(mut self, source: &ImportSource, as_json: bool) -> Result<()> {
         if source.format.is_none() {
             self.bad.sort_by(|(one, _), (other, _)| one.cmp(other));
         }
         match as_json {
-            true => self.print_as_json(source.format_name()),
-            false => self.print_in_words(),
+            true => self.print_as_json(source),
+            false => self.print_in_words(source),
         }
-        let is_nothing = self.created + self.repeated + self.restored + self.present == 0;
+        let is_nothing = self.count(source).imported == 0;
         let others =
             if is_nothing { "nothing was imported" } else { "all other lines were imported" };
         bad_lines_error(self.bad.len(), others)
     }
 
-    fn print_as_json(&self, format: Option<&str>) {
+    fn print_as_json(&self, source: &ImportSource) {
         let bad = bad_json(&self.bad);
         let mut answer = json!({"created": self.created, "repeated": self.repeated, "bad": bad});
-        if let Some(format) = format {
+        answer["counts"] = self.count(source).report();
+        if let Some(format) = source.format_name() {
             answer["format"] = json!(format);
         }
         if self.restored + self.present > 0 {
@@ -232,11 +276,16 @@ impl ImportTally {
             let lines = lines.map(|(place, at)| place.report(json!({"forgotten_at": at})));
             answer["forgotten"] = lines.collect();
         }
-        if !self.left_out.is_empty() {
-            let left_out = self.left_out.iter();
-            let left_out =
-                left_out.map(|omission| json!({"file": omission.file, "reason": omission.reason}));
-            answer["left_out"] = left_out.collect();
+        let left_out = left_out_json(&self.left_out, &self.gone);
+        if !left_out.is_empty() {
+            answer["left_out"] = json!(left_out);
+        }
+        answer["not_read"] = source.unread().report();
+        if let Some(count) = source.messages_read() {
+            answer["messages_read"] = json!(count);
+        }
+        if !self.unknown_statuses.is_empty() {
+            answer["unknown_statuses"] = json!(self.unknown_statuses);
         }
         if !self.quarantined.is_empty() {
             let notices = self.quarantined.iter();
@@ -248,7 +297,7 @@ impl ImportTally {
         output::print_json(&answer);
     }
 
-    fn print_in_words(&self) {
+    fn print_in_words(&self, source: &ImportSource) {
         for (place, QuarantineNotice { owner, hint, .. }) in
             self.quarantined.iter().take(REPORTED_LINES_MAX)
         {
@@ -262,14 +311,12 @@ impl ImportTally {
             let day = at.strftime("%Y-%m-%d");
             output::print_note(&format!("{place}: left out: forgotten on {day}"));
         }
-        print_left_out(&self.left_out);
+        print_left_out(&self.left_out, &self.gone);
+        print_unknown_statuses(&self.unknown_statuses);
+        source.print_reading();
         print_bad(&self.bad);
-        let left_out = match self.forgotten.len() {
-            0 => String::new(),
-            count => format!(", {count} left out"),
-        };
         output::print_line(&format!(
-            "{} imported, {} already present, {} not imported{left_out}",
+            "{} imported, {} already present, {} not imported",
             self.created,
             self.repeated,
             self.bad.len()
@@ -278,6 +325,7 @@ impl ImportTally {
             let records = count_text(self.restored, "other record", "other records");
             output::print_line(&format!("{records} restored, {} already present", self.present));
         }
+        self.count(source).print("imported or already present");
     }
 }
 
@@ -303,6 +351,9 @@ impl Import<'_> {
         fields.insert("by_line".to_owned(), json!(self.into.is_none()));
         if let Some(legacy) = &self.legacy {
             fields.insert("legacy".to_owned(), json!(legacy));
+        }
+        if self.is_private {
+            fields.insert("private".to_owned(), json!(true));
         }
         let lines = lines.into_iter().map(|(_, value)| value);
         let records = server.import_lines(&self.caller, &fields, lines)?;
@@ -338,15 +389,49 @@ fn print_bad(bad: &[(LinePlace, Error)]) {
             bad.len() - REPORTED_LINES_MAX
         ));
     }
+    let mut hints: Vec<String> = Vec::new();
+    for (_, error) in bad {
+        let hint = for_door(error, HintDoor::CommandLine("commonbook import")).hint.clone();
+        hints.extend(hint.filter(|hint| !hints.contains(hint)));
+        if hints.len() == HINTS_MAX {
+            break;
+        }
+    }
+    hints.iter().for_each(|hint| output::print_note(&format!("hint: {hint}")));
 }
 
-fn print_left_out(left_out: &[Omission]) {
-    for Omission { file, reason } in left_out.iter().take(REPORTED_LINES_MAX) {
-        output::print_note(&format!("{file}: left out: {reason}"));
+/// What is left out by its reader, and what does not stand in its source any more.
+fn left_out_json(left_out: &[Omission], gone: &[(LinePlace, String)]) -> Vec<Value> {
+    let by_reader = left_out.iter().map(|Omission { file, reason, rows }| {
+        let mut report = json!({"file": file, "reason": reason});
+        if *rows != 1 {
+            report["rows"] = json!(rows);
+        }
+        report
+    });
+    by_reader
+        .chain(gone.iter().map(|(place, reason)| place.report(json!({"reason": reason}))))
+        .collect()
+}
+
+fn print_left_out(left_out: &[Omission], gone: &[(LinePlace, String)]) {
+    let by_reader = left_out.iter().map(|Omission { file, reason, .. }| (file.clone(), reason));
+    let all = by_reader.chain(gone.iter().map(|(place, reason)| (place.to_string(), reason)));
+    for (place, reason) in all.take(REPORTED_LINES_MAX) {
+        output::print_note(&format!("{place}: left out: {reason}"));
     }
-    if left_out.len() > REPORTED_LINES_MAX {
-        let more = left_out.len() - REPORTED_LINES_MAX;
+    let more = (left_out.len() + gone.len()).saturating_sub(REPORTED_LINES_MAX);
+    if more > 0 {
         output::print_note(&format!("… and {more} more left out; --json lists all"));
+    }
+}
+
+fn print_unknown_statuses(statuses: &BTreeMap<String, u64>) {
+    for (status, count) in statuses.iter().take(REPORTED_LINES_MAX) {
+        let lines = count_text(*count, "line", "lines");
+        output::print_note(&format!(
+            "{lines} with the status {status:?}, which is not known: current, with the status as metadata"
+        ));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Output;
 
+use commonbook_formats::SourceFormat;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -57,7 +58,10 @@ fn a_folder_is_recognised_and_a_second_run_adds_nothing() {
     );
     assert!(stdout.starts_with("2 imported, 0 already present, 0 not imported"), "{stdout}");
     let again = answer(&home, &["import", path, "--agent", "ann"]);
-    let expected = json!({"created": 0, "repeated": 2, "bad": [], "format": "basic-memory"});
+    let counts = json!({"found": 2, "imported": 2, "left_out": 0, "refused": 0});
+    let not_read = json!({"by_ending": {}, "files": []});
+    let expected = json!({"created": 0, "repeated": 2, "bad": [], "counts": counts,
+        "format": "basic-memory", "not_read": not_read});
     assert_eq!(again, expected);
     // Under another path, too: no row knows where the folder is.
     let other = folder(&[NOTE]);
@@ -84,7 +88,8 @@ fn a_folder_is_recognised_and_a_second_run_adds_nothing() {
 #[test]
 fn a_dry_run_shows_what_would_be_imported_and_writes_nothing() {
     let home = Home::new();
-    let vault = folder(&[NOTE, ("broken.md", "---\npermalink: a\npermalink: b\n---\nx\n")]);
+    let vault = folder(&[NOTE, ("picture.png", "x")]);
+    fs::write(vault.path().join("latin.md"), b"one\nt\xe9te\n").unwrap();
     let path = vault.path().to_str().unwrap();
     // In a repository, too, whose workspace any other command notes.
     fs::create_dir(home.path().join(".git")).unwrap();
@@ -98,13 +103,18 @@ fn a_dry_run_shows_what_would_be_imported_and_writes_nothing() {
     );
     assert!(stdout.contains("by kind:  1 decision, 1 semantic"), "{stdout}");
     assert!(stdout.contains("by owner: 2 ann"), "{stdout}");
-    assert!(stdout.contains("2 lines would be imported (0 private, 0 untrusted, 0 quarantined), 1 not; nothing was written"), "{stdout}");
-    assert!(stderr.contains("broken.md, line 3: the frontmatter is not valid YAML"), "{stderr}");
+    assert!(stdout.contains("2 lines would be imported (2 shared, 0 private, 0 not current, 0 untrusted, 0 quarantined), 1 not; nothing was written"), "{stdout}");
+    assert!(
+        stdout.ends_with("3 lines found: 2 would be imported, 0 left out, 1 refused\n"),
+        "{stdout}"
+    );
+    assert!(stderr.contains("latin.md, line 2: the file is not UTF-8"), "{stderr}");
+    assert!(stderr.contains("not read: 1 .png\nnot read: picture.png"), "{stderr}");
     let preview = answer(&home, &["import", path, "--dry-run"]);
     assert_eq!((&preview["lines"], &preview["by_owner"]), (&json!(2), &json!({"anonymous": 2})));
     assert_eq!(
         (&preview["bad"][0]["file"], &preview["bad"][0]["line"]),
-        (&json!("broken.md"), &json!(3))
+        (&json!("latin.md"), &json!(2))
     );
     let after: Vec<_> = fs::read_dir(home.path()).unwrap().collect();
     assert_eq!(after.len(), before.len(), "no store was opened");
@@ -172,8 +182,8 @@ fn an_engram_vault_is_legacy_untrusted_and_judged() {
     ]);
     let path = vault.path().to_str().unwrap();
     let imported = answer(&home, &["import", path, "--agent", "ann"]);
-    assert_eq!((&imported["created"], &imported["format"]), (&json!(4), &json!("engram")));
-    assert_eq!(imported["bad"][0]["file"], "entities/bomb.md");
+    assert_eq!((&imported["created"], &imported["format"]), (&json!(5), &json!("engram")));
+    assert_eq!(imported["bad"], json!([]), "hostile frontmatter is text");
     assert_eq!(imported["quarantined"][0]["file"], "entities/order.md");
     let list = answer(&home, &["list", "--agent", "ann"]);
     let found: Vec<[&Value; 3]> = list["items"]
@@ -198,7 +208,7 @@ fn an_engram_vault_is_legacy_untrusted_and_judged() {
     assert!(!list.to_string().contains("Ignore all previous"), "{found:?}");
     let other = Home::new();
     let named = answer(&other, &["import", path, "--legacy", "old-vault", "--dry-run"]);
-    assert_eq!(named["by_owner"], json!({"old-vault": 3, "rook": 1}));
+    assert_eq!(named["by_owner"], json!({"old-vault": 4, "rook": 1}));
 }
 
 #[test]
@@ -352,4 +362,222 @@ fn told_as_said(has_key: bool, expected: &[(&str, &str)]) {
         assert!(told.contains(said), "{has_key} {said}: {told}");
     }
     assert_eq!(told.contains("short answers"), has_key, "{told}");
+}
+
+#[test]
+fn a_note_that_says_that_it_is_private_reaches_nobody_else() {
+    let home = Home::new();
+    let notes = folder(&[
+        ("diary.md", "---\nprivate: true\n---\nA note about my health.\n"),
+        ("Privat/plan.md", "A plan in a private folder.\n"),
+        ("tagged.md", "Talked to the doctor. #private\n"),
+        ("open.md", "The gate is blue.\n"),
+    ]);
+    let path = notes.path().to_str().unwrap();
+    let preview = answer(&home, &["import", path, "--dry-run", "--agent", "ann"]);
+    assert_eq!((&preview["shared"], &preview["private"]), (&json!(1), &json!(3)), "{preview}");
+    let nameless = answer(&home, &["import", path]);
+    assert_eq!(nameless["counts"], json!({"found": 4, "imported": 1, "left_out": 0, "refused": 3}));
+    assert_eq!(answer(&home, &["import", path, "--agent", "ann"])["created"], 3);
+    assert_eq!(texts(&answer(&home, &["list", "--agent", "bob"])), ["The gate is blue."]);
+    let other = Home::new();
+    let all = answer(&other, &["import", path, "--agent", "ann", "--private"]);
+    assert_eq!(all["created"], 4);
+    assert_eq!(texts(&answer(&other, &["list", "--agent", "bob"])), [""; 0]);
+}
+
+/// A source of a format: its files, and how many lines an import finds, imports, leaves out and refuses.
+struct CountedSource {
+    format: &'static str,
+    files: Vec<(&'static str, String)>,
+    counts: [u64; 4],
+}
+
+#[expect(clippy::too_many_lines, reason = "a table, a source for each format")]
+fn counted_sources() -> Vec<CountedSource> {
+    let source = |format, files: &[(&'static str, &str)], counts| {
+        let files = files.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+        CountedSource { format, files, counts }
+    };
+    let decisions = |line: &dyn Fn(usize) -> String| {
+        let lines: Vec<String> = (0..22).map(line).collect();
+        format!("{}\n{{broken\n", lines.join("\n"))
+    };
+    let claude = decisions(&|n| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{n}\",\"sessionId\":\"s\",\"message\":{{\"content\":\"We decided to use part {n}.\"}}}}"
+        )
+    });
+    let codex = decisions(&|n| {
+        format!(
+            "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":\"We decided to use part {n}.\"}}]}}}}"
+        )
+    });
+    let engram = "---\nmemory_type: semantic\ntopics: [x]\n";
+    // Files of this name are no UTF-8.
+    let latin = |folder: &'static str| (folder, "latin");
+    vec![
+        source(
+            "jsonl",
+            &[(
+                "lines.jsonl",
+                "{\"text\":\"It holds.\"}\n{\"text\":\"gone\",\"deleted\":true}\nnot json\n",
+            )],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "mcp-memory",
+            &[(
+                "memory.jsonl",
+                "{\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"x\",\"observations\":[\"one\",\"two\"]}\n{\"type\":\"entity\",\"name\":\"B\",\"entityType\":\"x\",\"observations\":[\"gone\"],\"deleted\":true}\n{\"type\":\"ent\n",
+            )],
+            [4, 2, 1, 1],
+        ),
+        source(
+            "basic-memory",
+            &[NOTE, ("gone.md", "---\npermalink: g\nstatus: deleted\n---\nOld.\n"), latin("x.md")],
+            [4, 2, 1, 1],
+        ),
+        source(
+            "obsidian",
+            &[("a.md", "One."), ("gone.md", "---\ndeleted: true\n---\nOld.\n"), latin("x.md")],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "claude-mpm",
+            &[
+                (".claude-mpm/memories/qa_memories.md", "<!-- x -->\n\n- Use make\n"),
+                latin(".claude-mpm/memories/x_memories.md"),
+            ],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "instructions",
+            &[("CLAUDE.md", "- Use tabs\n\n@docs/x.md\n"), latin("AGENTS.md")],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "claude-memory",
+            &[("memory/MEMORY.md", "- [T](t.md) — x\n- At night\n"), latin("memory/x.md")],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "mem0",
+            &[(
+                "export.json",
+                "[{\"id\":\"a\",\"memory\":\"It holds.\"},{\"id\":\"b\",\"memory\":\"gone\",\"state\":\"deleted\"},{\"id\":7}]",
+            )],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "zep",
+            &[(
+                "zep.json",
+                "{\"facts\":[\"Ann is tall\",{\"fact\":\"gone\",\"deleted\":true}],\"episodes\":[{\"uuid\":\"p\",\"x\":1}]}",
+            )],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "chatgpt",
+            &[(
+                "memories.json",
+                "{\"memories\":[{\"id\":\"m\",\"content\":\"Likes tea\"},{\"id\":\"n\",\"content\":\"gone\",\"status\":\"deleted\"},7]}",
+            )],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "claude-ai",
+            &[
+                ("memories.json", "[{\"conversations_memory\":\"Ann builds boats.\"},7]"),
+                ("projects.json", "[{\"name\":\"L\",\"docs\":[]}]"),
+            ],
+            [3, 1, 1, 1],
+        ),
+        source(
+            "engram",
+            &[
+                ("entities/a.md", &format!("{engram}---\nIt holds.\n")),
+                ("entities/b.md", &format!("{engram}state: deleted\n---\nOld.\n")),
+                latin("entities/x.md"),
+            ],
+            [3, 1, 1, 1],
+        ),
+        source("claude-code", &[("s.jsonl", &claude)], [23, 20, 2, 1]),
+        source("codex", &[("rollout-s.jsonl", &codex)], [23, 20, 2, 1]),
+        source(
+            "gemini",
+            &[(
+                "session-s.jsonl",
+                "{\"sessionId\":\"g\",\"projectHash\":\"h\"}\n{\"id\":\"1\",\"type\":\"user\",\"content\":\"We decided to moor here.\"}\n{broken\n",
+            )],
+            [2, 1, 0, 1],
+        ),
+        source(
+            "opencode",
+            &[
+                ("session/p/ses_1.json", "{\"id\":\"ses_1\"}"),
+                ("message/ses_1/a.json", "{\"id\":\"a\",\"role\":\"user\"}"),
+                ("part/a/b.json", "{\"type\":\"text\",\"text\":\"We decided to moor here.\"}"),
+                ("message/ses_1/b.json", "{broken"),
+            ],
+            [2, 1, 0, 1],
+        ),
+    ]
+}
+
+#[test]
+fn what_an_import_finds_is_imported_left_out_or_refused_in_every_format() {
+    let counts = |[found, imported, left_out, refused]: [u64; 4]| {
+        assert_eq!(found, imported + left_out + refused);
+        json!({"found": found, "imported": imported, "left_out": left_out, "refused": refused})
+    };
+    let mut proven = Vec::new();
+    for CountedSource { format, files, counts: expected } in counted_sources() {
+        let home = Home::new();
+        let named: Vec<(&str, &str)> =
+            files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let folder = folder(&named);
+        for (name, _) in files.iter().filter(|(_, text)| text == "latin") {
+            fs::write(folder.path().join(name), b"one\nt\xe9te\n").unwrap();
+        }
+        let path = match format {
+            "jsonl" => folder.path().join("lines.jsonl"),
+            _ => folder.path().to_owned(),
+        };
+        let import = ["import", path.to_str().unwrap(), "--format", format, "--agent", "ann"];
+        let preview = answer(&home, &[&import[..], &["--dry-run"]].concat());
+        let imported = answer(&home, &import);
+        let again = answer(&home, &import);
+        let expected = counts(expected);
+        for found in [&preview, &imported, &again] {
+            assert_eq!(found["counts"], expected, "{format}: {found}");
+        }
+        let last = text(&home.run(&import)).0;
+        let law = format!(
+            "{} lines found: {} imported or already present, {} left out, {} refused\n",
+            expected["found"], expected["imported"], expected["left_out"], expected["refused"]
+        );
+        assert!(last.ends_with(&law), "{format}: {last}");
+        proven.push(format);
+    }
+    // What Commonbook itself writes.
+    for (format, file) in [("mem", "bundle.mem"), ("archive", "all.commonbook.tar.gz")] {
+        let (old, new, files) = (Home::new(), Home::new(), folder(&[]));
+        assert!(old.run(&["save", "It holds.", "--agent", "ann"]).status.success());
+        let path = files.path().join(file);
+        let path = path.to_str().unwrap();
+        let written = old.run(&["export", "--format", format, path]);
+        assert!(written.status.success(), "{}", text(&written).1);
+        let found = answer(&new, &["import", path])["counts"].clone();
+        let [all, imported, left_out, refused] =
+            ["found", "imported", "left_out", "refused"].map(|part| found[part].as_u64().unwrap());
+        assert_eq!(all, imported + left_out + refused, "{format}: {found}");
+        assert!(imported > 0 && refused == 0, "{format}: {found}");
+        proven.push(format);
+    }
+    let help = text(&Home::new().run(&["import", "--help"])).0;
+    for format in ["jsonl", "archive"].into_iter().chain(SourceFormat::ALL.map(SourceFormat::name))
+    {
+        assert!(proven.contains(&format) && help.contains(format), "{format}");
+    }
 }

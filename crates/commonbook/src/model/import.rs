@@ -1,6 +1,7 @@
 //! Import lines: JSON from an export, from a conversation, or from another program.
 
 mod plain;
+mod source_state;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -25,6 +26,8 @@ use crate::model::origin::TextOrigin;
 use crate::model::standing::StandingDocument;
 use crate::model::workspace::Workspace;
 use commonbook_text::secrets;
+
+pub use source_state::{SourceFate, SourceState};
 
 /// One parsed line.
 #[derive(Debug, Clone)]
@@ -119,6 +122,25 @@ pub struct ImportLineResult {
     pub quarantined: Option<QuarantineNotice>,
     /// When the text was forgotten because of which the line was left out.
     pub forgotten_at: Option<Timestamp>,
+    /// Why the line was left out, if it does not stand in its source any more.
+    pub left_out: Option<String>,
+    /// The status that the line has in its source, if it is not known whether that holds.
+    pub unknown_status: Option<String>,
+}
+
+impl ImportLineResult {
+    /// The result of a line of a memory.
+    #[must_use]
+    pub const fn of_memory(outcome: SaveOutcome) -> Self {
+        Self {
+            outcome,
+            is_record: false,
+            quarantined: None,
+            forgotten_at: None,
+            left_out: None,
+            unknown_status: None,
+        }
+    }
 }
 
 /// Imports lines of `commonbook export`, of conversations or of other programs, each once and under the name
@@ -136,6 +158,9 @@ pub struct ImportMemories {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub legacy: Option<String>,
+    /// Makes every memory of the lines private to its owner.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
 }
 
 impl ImportMemories {
@@ -151,7 +176,8 @@ impl ImportMemories {
         let lines = self.lines.iter().cloned().map(Value::Object);
         let parsed = lines.map(|line| {
             let origin = TextOrigin::of_line(&line, key);
-            Ok(ImportLine::from_json(line, origin)?.or_owner(legacy.as_ref()))
+            let line = ImportLine::from_json(line, origin)?.or_owner(legacy.as_ref());
+            Ok(if self.private { line.into_private() } else { line })
         });
         Ok(parsed.collect())
     }
@@ -179,6 +205,12 @@ pub struct ImportRecord {
     /// When its text was forgotten: the line is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgotten_at: Option<Timestamp>,
+    /// Why the line is left out: it is deleted in its source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
+    /// The status that the line has in its source, if it is not a known one: the memory is current.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_status: Option<String>,
     /// Why the line was not imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorDetail>,
@@ -187,15 +219,29 @@ pub struct ImportRecord {
 impl From<Result<ImportLineResult>> for ImportRecord {
     fn from(result: Result<ImportLineResult>) -> Self {
         match result {
-            Ok(ImportLineResult { outcome, is_record, quarantined, forgotten_at }) => {
-                let outcome = Some(outcome);
-                Self { outcome, is_record, quarantined, forgotten_at, error: None }
-            }
+            Ok(ImportLineResult {
+                outcome,
+                is_record,
+                quarantined,
+                forgotten_at,
+                left_out,
+                unknown_status,
+            }) => Self {
+                outcome: Some(outcome),
+                is_record,
+                quarantined,
+                forgotten_at,
+                left_out,
+                unknown_status,
+                error: None,
+            },
             Err(error) => Self {
                 outcome: None,
                 is_record: false,
                 quarantined: None,
                 forgotten_at: None,
+                left_out: None,
+                unknown_status: None,
                 error: Some(error.body(None).error),
             },
         }
@@ -207,8 +253,22 @@ impl From<ImportRecord> for Result<ImportLineResult> {
         match (line.outcome, line.error) {
             (_, Some(error)) => Err(error.into()),
             (Some(outcome), None) => {
-                let ImportRecord { is_record, quarantined, forgotten_at, .. } = line;
-                Ok(ImportLineResult { outcome, is_record, quarantined, forgotten_at })
+                let ImportRecord {
+                    is_record,
+                    quarantined,
+                    forgotten_at,
+                    left_out,
+                    unknown_status,
+                    ..
+                } = line;
+                Ok(ImportLineResult {
+                    outcome,
+                    is_record,
+                    quarantined,
+                    forgotten_at,
+                    left_out,
+                    unknown_status,
+                })
             }
             (None, None) => Err(Error::new(ErrorKind::Internal, "the line has no result")),
         }
@@ -256,6 +316,10 @@ pub struct ConversationTurn {
     pub untrusted: bool,
     /// The metadata of the line, and every other field of it.
     pub rest: Map<String, Value>,
+    /// The id that it has in its source.
+    pub source_id: Option<String>,
+    /// How it stands in its source.
+    pub state: SourceState,
     /// The hash of the line, by which a repeated import recognises it.
     pub sha256: String,
 }
@@ -335,6 +399,31 @@ impl ImportLine {
         }
     }
 
+    /// The line as a memory that its owner alone reads; another record stays as it is.
+    #[must_use]
+    pub fn into_private(self) -> Self {
+        match self {
+            Self::Message(turn) => {
+                let state = SourceState { is_private: true, ..turn.state };
+                Self::Message(Box::new(ConversationTurn { state, ..*turn }))
+            }
+            Self::Exported(mut memory) => {
+                memory.sharing = Sharing::Private;
+                Self::Exported(memory)
+            }
+            record @ Self::Record(_) => record,
+        }
+    }
+
+    /// How the line stands in its source, if another program wrote it.
+    #[must_use]
+    pub fn source_state(&self) -> Option<&SourceState> {
+        match self {
+            Self::Message(turn) => Some(&turn.state),
+            _ => None,
+        }
+    }
+
     /// What the line would become in this workspace.
     ///
     /// # Errors
@@ -343,6 +432,7 @@ impl ImportLine {
         self,
         requested: Option<&Workspace>,
         caller: &Caller,
+        default_sharing: Sharing,
         id: MemoryId,
         now: Timestamp,
     ) -> Result<ImportPreview> {
@@ -357,7 +447,7 @@ impl ImportLine {
                 return Ok(ImportPreview { kind, owner, sharing, trust, text, unasked });
             }
             Self::Exported(memory) => restored_memory(*memory, &workspace)?,
-            Self::Message(turn) => turn.memory(&workspace, caller, Sharing::Shared, id, now)?,
+            Self::Message(turn) => turn.memory(&workspace, caller, default_sharing, id, now)?,
         };
         access::may_keep(&memory.owner, memory.sharing)?;
         let unasked = UnaskedText::of_memory(&memory);
@@ -452,15 +542,25 @@ impl ConversationTurn {
         let speaker = Caller::new(Some(name), workspace.clone(), EntryPoint::Import)
             .for_user(user_id.as_deref().or(caller.user.as_deref()))?
             .in_session(self.session.as_deref().and_then(nearest_session_id).as_deref())?;
+        // What ended before it was written there held until then.
+        let begins = self.valid_from.or(self.at);
+        let begins = match (begins, self.state.ends_at) {
+            (Some(begins), Some(end)) if self.valid_until.is_none() => Some(begins.min(end)),
+            _ => begins,
+        };
+        let sharing = match self.state.is_private {
+            true => Some(Sharing::Private),
+            false => self.sharing,
+        };
         let request = SaveMemory {
             text: self.text,
             memory_type: Some(self.memory_type.unwrap_or_else(MemoryType::episodic)),
             topics: self.topics,
             importance: self.importance,
             metadata: self.rest,
-            valid_from: self.valid_from.or(self.at),
-            valid_until: self.valid_until,
-            sharing: self.sharing,
+            valid_from: begins,
+            valid_until: self.valid_until.or(self.state.ends_at),
+            sharing,
             about: self.about.or_else(|| user_id.as_ref().map(|_| MemorySubject::User)),
             user_id,
             title: self.title,
@@ -470,6 +570,12 @@ impl ConversationTurn {
         };
         let mut memory = request.memory(&speaker, default_sharing, id, now)?;
         memory.source.sha256 = self.sha256;
+        memory.archived_at = match self.state.fate {
+            SourceFate::Current | SourceFate::Deleted(_) => None,
+            SourceFate::Archived(at) => Some(at.unwrap_or(now)),
+            // Until the row that replaced it is found.
+            SourceFate::Superseded(_) => Some(now),
+        };
         // A line can lower its own trust, and never raise it.
         if self.untrusted {
             memory.distrust();

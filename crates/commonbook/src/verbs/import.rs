@@ -4,6 +4,7 @@ mod edit;
 mod restore;
 
 use jiff::Timestamp;
+use rustc_hash::FxHashMap;
 
 use super::Commonbook;
 use super::case::{file_in_case, restore_in_case};
@@ -17,8 +18,8 @@ use crate::model::agent::AgentName;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
 use crate::model::export::{ExportRecord, MemoryEdit};
 use crate::model::import::{
-    ImportLine, ImportLineResult, ImportMemories, ImportMemoriesResult, ImportRecord,
-    restored_memory,
+    ImportLine, ImportLineResult, ImportMemories, ImportMemoriesResult, ImportRecord, SourceFate,
+    SourceState, restored_memory,
 };
 use crate::model::memory::{Memory, QuarantineNotice, SaveOutcome};
 use crate::model::token::TokenScope;
@@ -48,6 +49,25 @@ enum PreparedLine {
     Edit(Box<MemoryEdit>),
     /// A line that is written already: a file.
     Written(SaveOutcome),
+    /// A line that is left out, for this reason.
+    LeftOut(String),
+}
+
+/// What a line says of itself and of other lines of its source.
+struct SourceLink {
+    id: Option<String>,
+    state: SourceState,
+}
+
+impl SourceLink {
+    fn of(line: &Result<ImportLine>) -> Self {
+        match line {
+            Ok(ImportLine::Message(turn)) => {
+                Self { id: turn.source_id.clone(), state: turn.state.clone() }
+            }
+            _ => Self { id: None, state: SourceState::default() },
+        }
+    }
 }
 
 impl Commonbook {
@@ -94,13 +114,19 @@ impl Commonbook {
         self.policy.may_write(caller)?;
         let now = self.clock.now();
         let prepare = |line: Result<ImportLine>| self.prepare(caller, into, line?, authority, now);
-        let lines: Vec<Result<PreparedLine>> = lines.into_iter().map(prepare).collect();
+        let links: Vec<SourceLink> = lines.iter().map(SourceLink::of).collect();
+        let mut lines: Vec<Result<PreparedLine>> = lines.into_iter().map(prepare).collect();
+        relate_heirs(&mut lines, &links);
         let origin = Caller { door: EntryPoint::Import, ..caller.clone() };
         let caller = caller.clone();
         self.store.write_as(&origin, move |tx| {
-            let results = lines.iter().map(|line| match line {
+            let results = lines.iter().zip(&links).map(|(line, link)| match line {
                 Err(error) => Ok(Err(error.clone())),
-                Ok(line) => write_line(tx, &caller, line, now),
+                Ok(line) => {
+                    let unknown_status = link.state.unknown_status.clone();
+                    let result = write_line(tx, &caller, line, now)?;
+                    Ok(result.map(|result| ImportLineResult { unknown_status, ..result }))
+                }
             });
             results.collect()
         })
@@ -117,6 +143,9 @@ impl Commonbook {
     ) -> Result<PreparedLine> {
         let workspace = line.workspace(into, caller)?;
         access::may_write_in(caller, &workspace)?;
+        if let Some(reason) = line.source_state().and_then(SourceState::left_out) {
+            return Ok(PreparedLine::LeftOut(reason));
+        }
         let is_exported = matches!(line, ImportLine::Exported(_));
         let mut memory = match line {
             ImportLine::Record(record) => {
@@ -153,6 +182,29 @@ impl Commonbook {
     }
 }
 
+/// Names the successor of each memory that another one of these lines replaced in their source.
+fn relate_heirs(lines: &mut [Result<PreparedLine>], links: &[SourceLink]) {
+    let mut ids: FxHashMap<(&Workspace, &str), MemoryId> = FxHashMap::default();
+    for (line, link) in lines.iter().zip(links) {
+        if let (Ok(PreparedLine::Memory(memory)), Some(id)) = (line, &link.id) {
+            ids.entry((&memory.workspace, id)).or_insert(memory.id);
+        }
+    }
+    let heir_of = |line: &Result<PreparedLine>, link: &SourceLink| match (line, &link.state.fate) {
+        (Ok(PreparedLine::Memory(memory)), SourceFate::Superseded(Some(heir))) => {
+            ids.get(&(&memory.workspace, heir.as_str())).copied().filter(|id| *id != memory.id)
+        }
+        _ => None,
+    };
+    let heirs: Vec<Option<MemoryId>> =
+        lines.iter().zip(links).map(|(line, link)| heir_of(line, link)).collect();
+    for (line, heir) in lines.iter_mut().zip(heirs) {
+        if let (Ok(PreparedLine::Memory(memory)), Some(heir)) = (line, heir) {
+            (memory.superseded_by, memory.archived_at) = (Some(heir), None);
+        }
+    }
+}
+
 /// Writes a line. An error of the line itself is found before anything of it is written; any other
 /// error ends the transaction.
 fn write_line(
@@ -170,14 +222,16 @@ fn write_line(
         },
         PreparedLine::Edit(edit) => write_edit(tx, caller, edit, now),
         PreparedLine::Written(outcome) => Ok(*outcome),
+        PreparedLine::LeftOut(reason) => {
+            let left_out = Some(reason.clone());
+            let result = ImportLineResult::of_memory(SaveOutcome::Repeated);
+            return Ok(Ok(ImportLineResult { left_out, ..result }));
+        }
     };
     match result {
-        Ok(outcome) => Ok(Ok(ImportLineResult {
-            outcome,
-            is_record: true,
-            quarantined: None,
-            forgotten_at: None,
-        })),
+        Ok(outcome) => {
+            Ok(Ok(ImportLineResult { is_record: true, ..ImportLineResult::of_memory(outcome) }))
+        }
         Err(error) if is_of_line(line, &error) => Ok(Err(error)),
         Err(error) => Err(error),
     }
@@ -201,7 +255,8 @@ fn write_memory(
     now: Timestamp,
 ) -> Result<Result<ImportLineResult>> {
     let result = |outcome, quarantined, forgotten_at| {
-        Ok(Ok(ImportLineResult { outcome, is_record: false, quarantined, forgotten_at }))
+        let result = ImportLineResult::of_memory(outcome);
+        Ok(Ok(ImportLineResult { quarantined, forgotten_at, ..result }))
     };
     if tx.was_imported(memory)? {
         return result(SaveOutcome::Repeated, None, None);

@@ -264,3 +264,68 @@ fn a_plain_line_is_as_private_as_it_says() {
     let closed = read(&caller("bob"), "office").unwrap();
     assert!(closed.valid_from.is_some() && closed.valid_until.is_some());
 }
+
+#[test]
+fn rows_come_in_as_they_stand_in_their_source() {
+    let world = World::new();
+    let row = |text: &str, more: Value| {
+        let mut row = json!({"memory": format!("zephyr {text}"), "agent_id": "ann"});
+        row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line(&row)
+    };
+    let lines = vec![
+        row("one holds", json!({"id": "a", "state": "active"})),
+        row("two is deleted", json!({"deleted_at": "2025-01-01"})),
+        row("three is archived", json!({"metadata": {"status": "archived"}})),
+        row("four is replaced", json!({"id": "d", "superseded_by": "a"})),
+        row("five ended", json!({"expiration_date": "2024-01-01", "created_at": "2024-06-01"})),
+        row("six is private", json!({"visibility": "private", "sharing": "shared"})),
+        row("seven is unknown", json!({"status": "wombat"})),
+        line(&json!({"id": "x", "is_deleted": true, "memory": null})),
+    ];
+    let results = world.book.import_lines(&caller("carrier"), None, lines).unwrap();
+    let results: Vec<_> = results.into_iter().map(Result::unwrap).collect();
+    let left_out = |index: usize| results[index].left_out.as_deref().unwrap_or_default();
+    assert!(
+        left_out(1).contains("deleted_at: 2025-01-01") && left_out(7).contains("is_deleted: true")
+    );
+    assert_eq!(results.iter().filter(|line| line.left_out.is_some()).count(), 2);
+    assert_eq!(results[6].unknown_status.as_deref(), Some("wombat"));
+    let texts = |agent: &str, query: &str| {
+        let hits = world.search(agent, query).hits;
+        let mut texts: Vec<String> = hits.into_iter().map(|hit| hit.memory.text).collect();
+        texts.sort_unstable();
+        texts
+    };
+    let current = ["zephyr five ended", "zephyr one holds", "zephyr seven is unknown"];
+    assert_eq!(texts("bob", "zephyr"), current);
+    assert!(texts("ann", "zephyr").contains(&"zephyr six is private".to_owned()));
+    let all = world.search("bob", "zephyr include:archived,superseded").hits;
+    let found = |word: &str| all.iter().find(|hit| hit.memory.text.contains(word)).unwrap();
+    let (heir, old) = (&found("one").memory, &found("four").memory);
+    assert_eq!((old.superseded_by, old.archived_at), (Some(heir.id), None));
+    assert!(found("three").memory.archived_at.is_some());
+    let ended = &found("five").memory;
+    let ends_at = ended.valid_until.map(|at| at.to_string());
+    assert_eq!(
+        (ends_at.as_deref(), ended.valid_from),
+        (Some("2024-01-01T00:00:00Z"), ended.valid_until)
+    );
+    assert_eq!(all.len(), 5, "nothing deleted came in");
+}
+
+#[test]
+fn an_import_can_make_all_of_it_private() {
+    let world = World::new();
+    // Both worlds count their ids: the exported memory has one that this world does not reach.
+    let old = World::new();
+    old.save("ann", "the gate is shut");
+    old.save("ann", "the gate is open");
+    let exported = exported(&old.save("ann", "the zephyr blows"));
+    let lines = [json!({"text": "the zephyr rests", "owner": "ann"}), exported];
+    let lines = lines.map(|line| line.as_object().unwrap().clone()).to_vec();
+    let request = ImportMemories { lines, private: true, ..ImportMemories::default() };
+    let results = world.book.import_memories(&caller("ann"), &request).unwrap().results;
+    assert!(results.iter().all(|line| line.error.is_none()), "{results:?}");
+    assert_eq!((world.search("ann", "zephyr").total, world.search("bob", "zephyr").total), (2, 0));
+}

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use commonbook::base::error::{Error, Result};
 use commonbook_archive::{Archive, Manifest, begins_like_archive, spool};
+use commonbook_formats::Utf8Reader;
 
 use super::format::{ImportFormat, read_error};
 use crate::cli::archive::{ArchiveKeyOptions, archive_error};
@@ -60,7 +61,8 @@ pub(super) fn open_lines(
     }
     refuse_keys(path, keys)?;
     let bytes = file.metadata().map(|file| file.len()).ok();
-    Ok(LineInput { lines: Box::new(BufReader::new(file)), bytes, manifest: None })
+    let lines = Utf8Reader::new(file).map_err(unreadable)?;
+    Ok(LineInput { lines: Box::new(BufReader::new(lines)), bytes, manifest: None })
 }
 
 /// Opens what can be read only once. What may be an archive is copied into a temporary file.

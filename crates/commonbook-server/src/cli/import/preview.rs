@@ -8,17 +8,18 @@ use commonbook::base::home_key::HomeKey;
 use commonbook::base::id::{MemoryId, RandomIds};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
-use commonbook::model::export::ExportRecord;
-use commonbook::model::import::{ImportLine, ImportPreview, UnaskedText};
+use commonbook::model::import::{ImportLine, ImportPreview, SourceFate, UnaskedText};
 use commonbook::model::memory::{Sharing, Trust};
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::Omission;
 use commonbook_text::sanitize::quote_lines;
 use serde_json::{Value, json};
 
+use super::count::LineCount;
 use super::source::{ImportSource, LinePlace, SourceLine};
 use super::{
-    IMPORT_CHUNK_LINES, REPORTED_LINES_MAX, bad_json, is_header, print_bad, print_left_out,
+    IMPORT_CHUNK_LINES, REPORTED_LINES_MAX, bad_json, is_header, left_out_json, print_bad,
+    print_left_out, print_unknown_statuses,
 };
 use crate::output;
 
@@ -33,15 +34,49 @@ pub(super) struct PreviewTally {
     lines: u64,
     by_kind: BTreeMap<String, u64>,
     by_owner: BTreeMap<String, u64>,
+    shared: u64,
     private: u64,
+    /// Memories that come in archived or superseded.
+    not_current: u64,
     untrusted: u64,
     quarantined: u64,
     shown: Vec<(LinePlace, ImportPreview)>,
     /// Every text that agents would be told without asking.
     unasked: Vec<(LinePlace, UnaskedText)>,
     left_out: Vec<Omission>,
+    /// Lines that do not stand in their source any more, each with the reason.
+    gone: Vec<(LinePlace, String)>,
+    unknown_statuses: BTreeMap<String, u64>,
+    headers: u64,
     bad: Vec<(LinePlace, Error)>,
     ids: RandomIds,
+}
+
+/// How each line is previewed.
+pub(super) struct LinePreview<'p> {
+    pub caller: &'p Caller,
+    pub into: Option<&'p Workspace>,
+    /// The owner of lines without one.
+    pub owner: Option<&'p Agent>,
+    /// The key of this home.
+    pub key: Option<&'p HomeKey>,
+    /// Who may read a memory that does not say it.
+    pub default_sharing: Sharing,
+    /// Whether every memory is private.
+    pub is_private: bool,
+}
+
+impl LinePreview<'_> {
+    fn line(&self, value: Value) -> Result<ImportLine> {
+        let line = ImportLine::of_file(value, self.key)?.or_owner(self.owner);
+        Ok(if self.is_private { line.into_private() } else { line })
+    }
+
+    fn memory(&self, line: ImportLine, ids: &RandomIds) -> Result<ImportPreview> {
+        let now = SystemClock.now();
+        let id = MemoryId::new(ids, now);
+        line.preview(self.into, self.caller, self.default_sharing, id, now)
+    }
 }
 
 impl PreviewTally {
@@ -49,14 +84,7 @@ impl PreviewTally {
     ///
     /// # Errors
     /// `invalid` if the source cannot be read.
-    pub(super) fn read(
-        &mut self,
-        source: &mut ImportSource,
-        caller: &Caller,
-        into: Option<&Workspace>,
-        owner: Option<&Agent>,
-        key: Option<&HomeKey>,
-    ) -> Result<()> {
+    pub(super) fn read(&mut self, source: &mut ImportSource, preview: &LinePreview) -> Result<()> {
         loop {
             let chunk = source.next_chunk(IMPORT_CHUNK_LINES)?;
             self.left_out.extend(source.take_left_out());
@@ -64,13 +92,42 @@ impl PreviewTally {
                 return Ok(());
             }
             for SourceLine { place, value } in chunk {
-                match value.and_then(|value| preview(value, caller, into, owner, key, &self.ids)) {
-                    Ok(Some(line)) => self.count(place, line),
-                    Ok(None) => {}
+                match value.and_then(|value| preview.line(value)) {
+                    Ok(line) => self.read_line(place, line, preview)?,
                     Err(error) => self.bad.push((place, error)),
                 }
             }
         }
+    }
+
+    fn read_line(
+        &mut self,
+        place: LinePlace,
+        line: ImportLine,
+        preview: &LinePreview,
+    ) -> Result<()> {
+        if let ImportLine::Record(record) = &line
+            && is_header(record)?
+        {
+            self.headers += 1;
+            return Ok(());
+        }
+        let state = line.source_state().cloned().unwrap_or_default();
+        if let Some(reason) = state.left_out() {
+            self.gone.push((place, reason));
+            return Ok(());
+        }
+        match preview.memory(line, &self.ids) {
+            Ok(line) => {
+                self.not_current += u64::from(state.fate != SourceFate::Current);
+                if let Some(status) = state.unknown_status {
+                    *self.unknown_statuses.entry(status).or_default() += 1;
+                }
+                self.count(place, line);
+            }
+            Err(error) => self.bad.push((place, error)),
+        }
+        Ok(())
     }
 
     fn count(&mut self, place: LinePlace, line: ImportPreview) {
@@ -79,12 +136,24 @@ impl PreviewTally {
         if let Some(owner) = &line.owner {
             *self.by_owner.entry(owner.to_string()).or_default() += 1;
         }
+        self.shared += u64::from(line.sharing == Some(Sharing::Shared));
         self.private += u64::from(line.sharing == Some(Sharing::Private));
         self.untrusted += u64::from(line.trust == Some(Trust::Untrusted));
         self.quarantined += u64::from(line.trust == Some(Trust::Quarantined));
         self.unasked.extend(line.unasked.iter().map(|told| (place.clone(), told.clone())));
         if self.shown.len() < SHOWN_LINES_MAX {
             self.shown.push((place, line));
+        }
+    }
+
+    /// How many lines the source has found, and how many of them would be imported, left out and refused.
+    fn line_count(&self, source: &ImportSource) -> LineCount {
+        let by_reader: u64 = self.left_out.iter().map(|omission| omission.rows).sum();
+        LineCount {
+            found: source.found() - self.headers,
+            imported: self.lines,
+            left_out: by_reader + self.gone.len() as u64,
+            refused: self.bad.len() as u64,
         }
     }
 
@@ -96,28 +165,32 @@ impl PreviewTally {
             .unasked
             .iter()
             .map(|(place, told)| place.report(json!({"text": told.text, "reason": told.reason})));
-        let left_out = self
-            .left_out
-            .iter()
-            .map(|omission| json!({"file": omission.file, "reason": omission.reason}));
         output::print_json(&json!({
             "dry_run": true,
             "format": source.format_name().unwrap_or("jsonl"),
             "lines": self.lines,
             "by_kind": self.by_kind,
             "by_owner": self.by_owner,
+            "shared": self.shared,
             "private": self.private,
+            "not_current": self.not_current,
             "untrusted": self.untrusted,
             "quarantined": self.quarantined,
             "first": first.collect::<Vec<Value>>(),
             "unasked": unasked.collect::<Vec<Value>>(),
-            "left_out": left_out.collect::<Vec<Value>>(),
+            "left_out": left_out_json(&self.left_out, &self.gone),
+            "unknown_statuses": self.unknown_statuses,
+            "not_read": source.unread().report(),
+            "messages_read": source.messages_read(),
+            "counts": self.line_count(source).report(),
             "bad": bad_json(&self.bad),
         }));
     }
 
-    pub(super) fn print_in_words(&self) {
-        print_left_out(&self.left_out);
+    pub(super) fn print_in_words(&self, source: &ImportSource) {
+        print_left_out(&self.left_out, &self.gone);
+        print_unknown_statuses(&self.unknown_statuses);
+        source.print_reading();
         print_bad(&self.bad);
         for (place, line) in &self.shown {
             let text = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -147,12 +220,15 @@ impl PreviewTally {
         }
         let lines = output::count_text(self.lines, "line", "lines");
         output::print_line(&format!(
-            "{lines} would be imported ({} private, {} untrusted, {} quarantined), {} not; nothing was written",
+            "{lines} would be imported ({} shared, {} private, {} not current, {} untrusted, {} quarantined), {} not; nothing was written",
+            self.shared,
             self.private,
+            self.not_current,
             self.untrusted,
             self.quarantined,
             self.bad.len()
         ));
+        self.line_count(source).print("would be imported");
     }
 
     /// The lines that would be imported.
@@ -164,25 +240,4 @@ impl PreviewTally {
     pub(super) const fn bad(&self) -> usize {
         self.bad.len()
     }
-}
-
-/// What a line would become; `None` for the first line of an export.
-fn preview(
-    value: Value,
-    caller: &Caller,
-    into: Option<&Workspace>,
-    owner: Option<&Agent>,
-    key: Option<&HomeKey>,
-    ids: &RandomIds,
-) -> Result<Option<ImportPreview>> {
-    let line = ImportLine::of_file(value, key)?;
-    if let ImportLine::Record(record) = &line
-        && is_header(record)?
-        && matches!(**record, ExportRecord::Export(_))
-    {
-        return Ok(None);
-    }
-    let now = SystemClock.now();
-    let id = MemoryId::new(ids, now);
-    line.or_owner(owner).preview(into, caller, id, now).map(Some)
 }

@@ -15,6 +15,8 @@ use serde_json::{Map, Value, json};
 
 use super::archive::{LineInput, description, is_like_archive, open_lines, refuse_keys};
 use super::format::{ARCHIVE_NAME, ImportFormat, read_error};
+use super::unread::UnreadFiles;
+use super::zipped::{SourcePath, ZipFolder};
 use crate::cli::archive::ArchiveKeyOptions;
 use crate::output;
 
@@ -65,6 +67,12 @@ pub(super) struct ImportSource {
     progress: ProgressBar,
     /// What is left out on purpose, since it was last asked for.
     left_out: Vec<Omission>,
+    /// Lines that were found so far, those that are left out or refused included.
+    found: u64,
+    /// The files that are not read.
+    unread: UnreadFiles,
+    /// Where a zip file is unpacked; the folder goes with the source.
+    _zip: Option<ZipFolder>,
 }
 
 enum SourceReader {
@@ -83,6 +91,8 @@ impl ImportSource {
         keys: &ArchiveKeyOptions,
         is_quiet: bool,
     ) -> Result<Self> {
+        let SourcePath { path: opened, mut zip } = SourcePath::of(path)?;
+        let (shown, path) = (path, opened.as_path());
         let program = match format {
             ImportFormat::Jsonl | ImportFormat::Archive => None,
             ImportFormat::Program(_) if path == Path::new("-") => {
@@ -97,13 +107,16 @@ impl ImportSource {
                 return Err(Error::invalid("PATH", format!("{path} is a vault of Commonbook"))
                     .hint(format!("Run `commonbook rebuild --from-vault {path}`.")));
             }
-            ImportFormat::Auto => recognised(path, is_quiet)?,
+            ImportFormat::Auto => recognised(path, shown, is_quiet)?,
         };
+        let mut unread =
+            zip.as_mut().map(|zip| std::mem::take(&mut zip.unread)).unwrap_or_default();
         let (reader, progress, is_archive) = match program {
             Some(program) => {
                 refuse_keys(path, keys)?;
                 let rows = commonbook_formats::open(program, path)
                     .map_err(|error| read_error(path, error))?;
+                unread.extend(rows.unread().iter().cloned());
                 let progress = bar(rows.bytes_total());
                 (SourceReader::Rows(Box::new(rows)), progress, false)
             }
@@ -117,7 +130,18 @@ impl ImportSource {
                 (reader, progress, manifest.is_some())
             }
         };
-        Ok(Self { format: program, is_archive, reader, progress, left_out: Vec::new() })
+        let left_out = Vec::new();
+        let unread = UnreadFiles::new(unread);
+        Ok(Self {
+            format: program,
+            is_archive,
+            reader,
+            progress,
+            left_out,
+            found: 0,
+            unread,
+            _zip: zip,
+        })
     }
 
     /// The name of the format, if it is not that of lines.
@@ -134,6 +158,7 @@ impl ImportSource {
         let mut chunk = VecDeque::new();
         while chunk.len() < lines_max {
             let Some(line) = self.next_line()? else { break };
+            self.found += 1;
             chunk.push_back(line);
         }
         Ok(chunk)
@@ -142,6 +167,35 @@ impl ImportSource {
     /// What was left out on purpose since the last call.
     pub(super) fn take_left_out(&mut self) -> Vec<Omission> {
         std::mem::take(&mut self.left_out)
+    }
+
+    /// The lines that were found so far: each is imported, left out or refused.
+    pub(super) const fn found(&self) -> u64 {
+        self.found
+    }
+
+    /// The files that are not read.
+    pub(super) const fn unread(&self) -> &UnreadFiles {
+        &self.unread
+    }
+
+    /// The messages of conversations that were read; `None` if the source has none.
+    pub(super) fn messages_read(&self) -> Option<u64> {
+        match &self.reader {
+            SourceReader::Rows(rows) => Some(rows.messages_read()).filter(|count| *count > 0),
+            SourceReader::Lines { .. } => None,
+        }
+    }
+
+    /// Says what was read, and what was not.
+    pub(super) fn print_reading(&self) {
+        self.unread.print();
+        if let Some(count) = self.messages_read() {
+            let messages = output::count_text(count, "message", "messages");
+            output::print_note(&format!(
+                "{messages} read; of a conversation what is to be remembered, decisions and corrections are lines"
+            ));
+        }
     }
 
     pub(super) fn finish(&self) {
@@ -184,7 +238,10 @@ impl ImportSource {
                         let value = Err(Error::new(ErrorKind::Invalid, row.reason));
                         return Ok(Some(SourceLine { place, value }));
                     }
-                    RowOutcome::LeftOut(left_out) => self.left_out.push(left_out),
+                    RowOutcome::LeftOut(left_out) => {
+                        self.found += left_out.rows;
+                        self.left_out.push(left_out);
+                    }
                 }
             },
         }
@@ -200,13 +257,13 @@ fn long_line(path: &Path, number: usize) -> Error {
 }
 
 /// The format that a path looks like; `None` for lines.
-fn recognised(path: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
+fn recognised(path: &Path, shown: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
     let found = recognise(path).map_err(|error| read_error(path, error))?;
     let Some(found) = found else {
         if !path.is_dir() {
             return Ok(None);
         }
-        let message = format!("{} has no files of a known format", path.display());
+        let message = format!("{} has no files of a known format", shown.display());
         return Err(
             Error::invalid("PATH", message).hint("Name a file, or name the format with --format.")
         );
@@ -214,7 +271,7 @@ fn recognised(path: &Path, is_quiet: bool) -> Result<Option<SourceFormat>> {
     if !is_quiet {
         let description = found.format.description();
         let files = output::count_text(found.files as u64, "file", "files");
-        output::print_note(&format!("{} looks like {description}: {files}", path.display()));
+        output::print_note(&format!("{} looks like {description}: {files}", shown.display()));
         for other in found.others {
             let (description, name) = (other.description(), other.name());
             output::print_note(&format!(

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use super::ConversationTurn;
+use super::source_state::{SourceFate, SourceState};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::input;
@@ -43,6 +44,13 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
             "the line is no object; expected a JSON object",
         ));
     };
+    let source_id = source_id_of(&rest);
+    let topics = TOPIC_FIELDS.into_iter().find_map(|field| topics_of(rest.get(field)?));
+    let state = SourceState::of(&rest, topics.as_deref().unwrap_or_default());
+    if matches!(state.fate, SourceFate::Deleted(_)) {
+        // Whatever else is wrong with it, it is left out.
+        return Ok(ConversationTurn { state, ..ConversationTurn::default() });
+    }
     let text = take(&mut rest, &TEXT_FIELDS, text_of).ok_or_else(|| {
         Error::invalid("text", "missing field `text`")
             .hint("Give the text as `text`, `content` or `memory`.")
@@ -81,8 +89,20 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         entities: take(&mut rest, &["entities"], entities).unwrap_or_default(),
         untrusted: take(&mut rest, &["trust"], trust_of) == Some(Trust::Untrusted),
         rest: metadata.unwrap_or_default().into_iter().chain(rest).collect(),
+        source_id,
+        state,
         sha256: sha256(&canonical),
     })
+}
+
+/// The id that a row has in its source, by which other rows of it name this one.
+fn source_id_of(row: &Map<String, Value>) -> Option<String> {
+    let origin = row.get("metadata").and_then(|metadata| metadata.get("imported_from"));
+    match origin.and_then(|origin| origin.get("id")).or_else(|| row.get("id"))? {
+        Value::String(id) => Some(id.clone()),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    }
 }
 
 /// Takes the value of the first of these fields that can be read; `null` counts as absent.
@@ -191,7 +211,7 @@ fn take_time(rest: &mut Map<String, Value>, fields: &[&str]) -> Result<Option<Ti
 
 /// Parses a time with its zone, a time without one (taken as UTC), a date (its beginning in UTC), or
 /// seconds or milliseconds since 1970.
-fn parse_line_time(field: &str, value: &Value) -> Result<Timestamp> {
+pub(super) fn parse_line_time(field: &str, value: &Value) -> Result<Timestamp> {
     let wrong = |error: jiff::Error| {
         Error::new(ErrorKind::Invalid, format!("{field}: {value} is not a time: {error}"))
             .with_field(field)
