@@ -245,7 +245,7 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
 /// Restricts a server to its files, after it has found its workspace: the files of its project are not
 /// among them.
 fn enter_sandbox(config: &mut Config) -> Result<SandboxState> {
-    config.workspace = config.nearest_workspace()?.map(String::from);
+    config.workspace = config.nearest_workspace()?.map(|near| near.name.into());
     sandbox::enter(config)
 }
 
@@ -329,6 +329,9 @@ fn check_command(name: &str, config: &Config) -> Result<()> {
 /// Speaks MCP with the client: from the home, through a server, or without tools if the project is
 /// switched off. The client would report a server that does not start.
 fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result<()> {
+    // A client starts its server in the folder that it opened.
+    let folder = config.folder.clone();
+    let config = config.in_opened_folder(folder);
     if let Err(off) = project::check_switch(&config) {
         return run_off_mcp(off);
     }

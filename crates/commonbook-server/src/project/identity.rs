@@ -11,25 +11,23 @@ use commonbook::base::hash::sha256;
 use commonbook::base::home_key::{HomeKey, hex};
 use commonbook::model::workspace::Workspace;
 
+use super::folder::{ProjectFolder, ProjectKind};
+use super::git::{GitConfig, git_data};
+
 /// Repositories on this machine that are followed from remote to remote.
 const LOCAL_REMOTES_MAX: usize = 3;
 
 /// Characters of the readable part of a workspace's name.
 const LABEL_CHARS_MAX: usize = 64;
 
-/// The root of the git repository around a folder.
-pub(crate) fn git_root(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|folder| folder.join(".git").exists())
-}
-
-/// A git repository.
+/// A project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Repository {
-    /// The folder of the main worktree, without links in its path; of a bare repository, its folder.
-    pub(crate) root: PathBuf,
-    /// The remote, or the path of a repository without one.
+pub(crate) struct Project {
+    /// Its folder.
+    pub(crate) folder: ProjectFolder,
+    /// Its remote, or the path of a folder without one.
     pub(crate) identity: ProjectIdentity,
-    /// The creation time of the repository's data, in milliseconds, if the disk knows it: another
+    /// The creation time of the version control's data, in milliseconds, if the disk knows it: another
     /// repository in the same place has another one.
     pub(crate) created: Option<u64>,
 }
@@ -41,32 +39,33 @@ pub(crate) enum ProjectIdentity {
     Remote(String),
     /// A folder on this machine.
     Folder(PathBuf),
+    /// What this home recorded of a folder that is gone.
+    Recorded(String),
 }
 
-impl Repository {
-    /// The repository around a folder, if there is one.
-    pub(crate) fn around(folder: &Path) -> Option<Self> {
-        let root = git_root(folder)?;
-        let data = git_data(root);
-        let root = match &data {
-            // A linked worktree belongs to the main one.
-            data if data.ends_with(".git") => data.parent().unwrap_or(root).to_owned(),
-            data if is_bare(data) => data.clone(),
-            _ => root.to_owned(),
+impl Project {
+    /// The project in a folder.
+    pub(crate) fn of(folder: ProjectFolder) -> Self {
+        let identity = match (&folder.recorded, folder.kind) {
+            (Some(recorded), _) => ProjectIdentity::Recorded(recorded.clone()),
+            (None, ProjectKind::Git) => identity(&folder.root, &folder.data, LOCAL_REMOTES_MAX),
+            (None, _) => ProjectIdentity::Folder(folder.root.clone()),
         };
-        let root = fs::canonicalize(&root).unwrap_or(root);
-        let identity = identity(&root, &data, LOCAL_REMOTES_MAX);
-        let created = fs::metadata(&data).and_then(|data| data.created()).ok();
-        let created = created.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let created = created.and_then(|time| u64::try_from(time.as_millis()).ok());
-        Some(Self { root, identity, created })
+        let created = creation_time(&folder.data);
+        Self { folder, identity, created }
     }
 
     /// The name of the folder, as the workspace that versions before projects had identities used.
     pub(crate) fn folder_workspace(&self) -> Option<Workspace> {
-        let name = self.root.file_name()?.to_string_lossy();
+        let name = self.folder.root.file_name()?.to_string_lossy();
         Workspace::nearest_workspace_name(name.strip_suffix(".git").unwrap_or(&name))
     }
+}
+
+/// The creation time of a folder, in milliseconds, if the disk knows it.
+pub(super) fn creation_time(folder: &Path) -> Option<u64> {
+    let created = fs::metadata(folder).and_then(|data| data.created()).ok()?;
+    u64::try_from(created.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 impl ProjectIdentity {
@@ -88,82 +87,27 @@ impl ProjectIdentity {
 impl std::fmt::Display for ProjectIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Remote(remote) => f.write_str(remote),
+            Self::Remote(identity) | Self::Recorded(identity) => f.write_str(identity),
             Self::Folder(folder) => folder.display().fmt(f),
         }
     }
 }
 
-/// The folder of a repository's data, which its worktrees share (gitrepository-layout).
-fn git_data(root: &Path) -> PathBuf {
-    let git = root.join(".git");
-    let Ok(text) = fs::read_to_string(&git) else { return git };
-    let Some(linked) = text.strip_prefix("gitdir:") else { return git };
-    let linked = root.join(linked.trim());
-    match fs::read_to_string(linked.join("commondir")) {
-        Ok(shared) => {
-            let shared = linked.join(shared.trim());
-            fs::canonicalize(&shared).unwrap_or(shared)
-        }
-        // A submodule, or a repository that keeps its data elsewhere.
-        Err(_) => linked,
-    }
-}
-
-fn is_bare(data: &Path) -> bool {
-    let config = fs::read_to_string(data.join("config")).unwrap_or_default();
-    values(&config, "core", "bare").any(|value| value == "true")
-}
-
 fn identity(root: &Path, data: &Path, remotes_max: usize) -> ProjectIdentity {
     let folder = || ProjectIdentity::Folder(root.to_owned());
-    let config = fs::read_to_string(data.join("config")).unwrap_or_default();
-    let Some(url) = remote_url(&config) else { return folder() };
-    if let Some(remote) = canonical_remote(&url) {
+    let config = GitConfig::read(data);
+    let Some(url) = config.remote_url() else { return folder() };
+    if let Some(remote) = canonical_remote(url) {
         return ProjectIdentity::Remote(remote);
     }
     // The remote is another repository on this machine: both are one project.
-    let path = url.strip_prefix("file://").unwrap_or(&url);
+    let path = url.strip_prefix("file://").unwrap_or(url);
     let Ok(remote) = fs::canonicalize(root.join(path)) else { return folder() };
-    let data = Some(remote.join(".git")).filter(|git| git.exists());
-    let data = data.map_or_else(|| remote.clone(), |_| git_data(&remote));
+    let data = git_data(&remote);
     match remotes_max {
         0 => ProjectIdentity::Folder(remote),
         left => identity(&remote, &data, left - 1),
     }
-}
-
-/// The URL of `origin`, else of the only remote.
-fn remote_url(config: &str) -> Option<String> {
-    if let Some(origin) = values(config, "remote \"origin\"", "url").next() {
-        return Some(origin);
-    }
-    let names: Vec<&str> = sections(config).filter(|name| name.starts_with("remote ")).collect();
-    let only = names.first().filter(|first| names.iter().all(|name| name == *first))?;
-    values(config, only, "url").next()
-}
-
-/// The names of the sections of a git configuration.
-fn sections(config: &str) -> impl Iterator<Item = &str> {
-    config.lines().filter_map(section_name)
-}
-
-fn section_name(line: &str) -> Option<&str> {
-    Some(line.trim().strip_prefix('[')?.split_once(']')?.0.trim())
-}
-
-/// The values of a key in one section of a git configuration, in order.
-fn values<'c>(config: &'c str, section: &'c str, key: &'c str) -> impl Iterator<Item = String> {
-    let mut is_inside = false;
-    config.lines().filter_map(move |line| {
-        if let Some(name) = section_name(line) {
-            is_inside = name == section;
-            return None;
-        }
-        let (name, value) = line.split_once('=').filter(|_| is_inside)?;
-        let value = value.trim().trim_matches('"');
-        (name.trim().eq_ignore_ascii_case(key) && !value.is_empty()).then(|| value.to_owned())
-    })
 }
 
 /// A remote without what differs between its forms: `github.com/acme/api` for `git@github.com:acme/api`

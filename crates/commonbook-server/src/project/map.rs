@@ -12,11 +12,15 @@ use commonbook::base::home_key::HomeKey;
 use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
-use super::identity::{ProjectIdentity, Repository};
+use super::folder::{ProjectFolder, ProjectKind};
+use super::identity::{Project, ProjectIdentity, creation_time};
 use crate::atomic::{self, StagedFile};
 
 /// Letters of a hash in the name of a workspace; more if another project has the name.
 const HASH_CHARS: [usize; 3] = [6, 12, 24];
+
+/// Linked working copies of a project that are known after they are gone, the newest ones.
+const WORKTREES_MAX: usize = 100;
 
 /// The projects of a home.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,12 +39,43 @@ pub(crate) struct KnownProject {
     pub(crate) identity: String,
     /// Its workspace.
     pub(crate) workspace: Workspace,
-    /// The creation time of the repository, if known.
+    /// The creation time of the repository, or of a folder without one, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) created: Option<u64>,
+    /// What keeps its files.
+    #[serde(default, skip_serializing_if = "is_git")]
+    pub(crate) kind: ProjectKind,
+    /// Its linked working copies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) worktrees: Vec<PathBuf>,
     /// Whether a person was shown the workspace that versions before projects had identities used.
     #[serde(default)]
     pub(crate) older_shown: bool,
+}
+
+/// The workspace in which a process works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NearWorkspace {
+    /// Its name.
+    pub(crate) name: Workspace,
+    /// The workspaces that the project used before: searches read them too.
+    pub(crate) earlier: Vec<Workspace>,
+}
+
+impl NearWorkspace {
+    /// That of a project. Folders that git does not know shared the fallback before each had its own.
+    fn of(project: &Project, name: Workspace) -> Self {
+        let shared =
+            Some(Workspace::fallback()).filter(|_| project.folder.kind != ProjectKind::Git);
+        let earlier = shared.into_iter().filter(|earlier| *earlier != name).collect();
+        Self { name, earlier }
+    }
+}
+
+impl From<Workspace> for NearWorkspace {
+    fn from(name: Workspace) -> Self {
+        Self { name, earlier: Vec::new() }
+    }
 }
 
 impl ProjectMap {
@@ -75,44 +110,85 @@ impl ProjectMap {
         Ok(done)
     }
 
-    /// The project that a repository without a remote probably was before it was moved: its folder is
+    /// The project of a folder that is gone: its root, its working copy or a folder above them was known.
+    pub(super) fn gone_around(&self, folder: &Path) -> Option<ProjectFolder> {
+        let gone = folder.ancestors().take_while(|folder| !folder.exists());
+        let (root, known) = gone.into_iter().find_map(|gone| {
+            let is_there = |(root, known): &(&PathBuf, &KnownProject)| {
+                **root == gone || known.worktrees.iter().any(|worktree| worktree == gone)
+            };
+            self.projects.iter().find(is_there)
+        })?;
+        Some(ProjectFolder {
+            root: root.clone(),
+            worktree: None,
+            kind: known.kind,
+            data: root.clone(),
+            recorded: Some(known.identity.clone()),
+        })
+    }
+
+    /// The nearest folder around this one that is a project without a version control.
+    pub(super) fn opened_around(&self, folder: &Path) -> Option<PathBuf> {
+        let is_plain = |folder: &&Path| {
+            self.projects.get(*folder).is_some_and(|known| known.kind == ProjectKind::Plain)
+        };
+        folder.ancestors().find(is_plain).map(Path::to_owned)
+    }
+
+    /// The project that a folder without a remote probably was before it was moved: its folder is
     /// gone, and it had the same data or name.
-    pub(crate) fn moved_from(&self, repository: &Repository) -> Option<(&Path, &Workspace)> {
-        let is_local = matches!(repository.identity, ProjectIdentity::Folder(_));
-        let is_chosen = self.aliases.contains_key(&repository.identity.to_string());
+    pub(crate) fn moved_from(&self, project: &Project) -> Option<(&Path, &Workspace)> {
+        let is_local = matches!(project.identity, ProjectIdentity::Folder(_));
+        let is_chosen = self.aliases.contains_key(&project.identity.to_string());
+        let here = &project.folder.root;
         let was_it = |(root, known): &(&PathBuf, &KnownProject)| {
-            let is_same_data = known.created.is_some() && known.created == repository.created;
-            let is_same_name = root.file_name() == repository.root.file_name();
-            **root != repository.root && (is_same_data || is_same_name) && !root.exists()
+            let is_same_data = known.created.is_some() && known.created == project.created;
+            let is_same_name = root.file_name() == here.file_name();
+            *root != here && (is_same_data || is_same_name) && !root.exists()
         };
         let (root, known) = self.projects.iter().filter(|_| is_local && !is_chosen).find(was_it)?;
         Some((root, self.aliases.get(&known.identity).unwrap_or(&known.workspace)))
     }
 
     /// The workspace of a project. Enters the project, and its new remote if that has changed.
-    fn enter(&mut self, repository: &Repository, key: Option<&HomeKey>) -> Workspace {
-        let Repository { root, identity, created } = repository;
+    fn enter(&mut self, project: &Project, key: Option<&HomeKey>) -> Workspace {
+        let Project { folder: ProjectFolder { root, kind, .. }, identity, created } = project;
         let text = identity.to_string();
         let known = self.projects.get(root);
-        // A remote that changes leaves the repository as it is; another repository in its place does not.
-        let same = known.filter(|known| {
-            known.identity == text || known.created.zip(*created).is_none_or(|(a, b)| a == b)
-        });
+        if let (ProjectIdentity::Recorded(_), Some(known)) = (identity, known) {
+            return self.aliases.get(&text).unwrap_or(&known.workspace).clone();
+        }
+        // A remote that changes leaves the repository as it is, and so does the first version control of a
+        // folder; another repository in its place does not.
+        let is_same = |known: &&KnownProject| {
+            let times = match known.kind {
+                ProjectKind::Plain => known.created.zip(creation_time(root)),
+                _ => known.created.zip(*created),
+            };
+            known.identity == text || times.is_none_or(|(before, now)| before == now)
+        };
+        let same = known.filter(is_same);
         let sibling = self.projects.values().find(|known| known.identity == text);
         let workspace = match (same, sibling) {
             (Some(known), _) | (None, Some(known)) => known.workspace.clone(),
             (None, None) => self.new_workspace(identity, &text, key),
         };
-        let older_shown = same.is_some_and(|known| known.older_shown);
+        let mut entry = KnownProject {
+            identity: text.clone(),
+            workspace: workspace.clone(),
+            created: *created,
+            older_shown: same.is_some_and(|known| known.older_shown),
+            kind: *kind,
+            worktrees: same.map(|known| known.worktrees.clone()).unwrap_or_default(),
+        };
+        entry.add_worktree(project.folder.worktree.as_deref());
         if same.is_some_and(|known| known.identity != text) && sibling.is_none() {
             // Clones with the new remote meet this project.
             self.aliases.entry(text.clone()).or_insert_with(|| workspace.clone());
         }
-        let workspace_of_own = workspace.clone();
-        let entry =
-            KnownProject { identity: text.clone(), workspace, created: *created, older_shown };
         self.projects.insert(root.clone(), entry);
-        self.aliases.get(&text).cloned().unwrap_or(workspace_of_own)
+        self.aliases.get(&text).cloned().unwrap_or(workspace)
     }
 
     /// A workspace that no other project has.
@@ -133,25 +209,49 @@ impl ProjectMap {
     }
 }
 
+impl KnownProject {
+    /// Remembers a linked working copy.
+    fn add_worktree(&mut self, worktree: Option<&Path>) {
+        let Some(worktree) =
+            worktree.filter(|own| !self.worktrees.iter().any(|known| known == own))
+        else {
+            return;
+        };
+        self.worktrees.push(worktree.to_owned());
+        let surplus = self.worktrees.len().saturating_sub(WORKTREES_MAX);
+        self.worktrees.drain(..surplus);
+    }
+}
+
+/// For serde, which passes a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_git(kind: &ProjectKind) -> bool {
+    *kind == ProjectKind::Git
+}
+
 /// The workspace of a project in this home. In a home that cannot be written, a new project has the one
 /// that its identity alone gives.
 ///
 /// # Errors
 /// As [`ProjectMap::read`] and [`HomeKey::read`]: in another workspace the project would seem to have no
 /// memories, and what it saves would be lost for it.
-pub(crate) fn workspace_of(home: Option<&Path>, repository: &Repository) -> Result<Workspace> {
-    let derived = || repository.identity.workspace(None, HASH_CHARS[0]);
+pub(crate) fn workspace_of(home: Option<&Path>, project: &Project) -> Result<NearWorkspace> {
+    entered_workspace(home, project).map(|name| NearWorkspace::of(project, name))
+}
+
+fn entered_workspace(home: Option<&Path>, project: &Project) -> Result<Workspace> {
+    let derived = || project.identity.workspace(None, HASH_CHARS[0]);
     let Some(home) = home else { return Ok(derived()) };
     let map = ProjectMap::read(home)?;
     let mut after = map.clone();
-    let known = after.enter(repository, None);
+    let known = after.enter(project, None);
     if after == map {
         return Ok(known);
     }
     HomeKey::read(home)?;
     let entered = atomic::create_folders(home)
         .and_then(|_| HomeKey::open(home))
-        .and_then(|key| ProjectMap::change(home, |map| map.enter(repository, Some(&key))));
+        .and_then(|key| ProjectMap::change(home, |map| map.enter(project, Some(&key))));
     Ok(entered.unwrap_or_else(|error| {
         tracing::warn!(%error, "the project cannot be written into the map of projects");
         derived()
@@ -162,11 +262,11 @@ pub(crate) fn workspace_of(home: Option<&Path>, repository: &Repository) -> Resu
 ///
 /// # Errors
 /// As [`workspace_of`].
-pub(crate) fn planned_workspace(home: Option<&Path>, repository: &Repository) -> Result<Workspace> {
+pub(crate) fn planned_workspace(home: Option<&Path>, project: &Project) -> Result<Workspace> {
     let mut map = home.map(ProjectMap::read).transpose()?.unwrap_or_default();
     // The name depends on the key, so a home without one gets it now.
     let key = home.and_then(|home| HomeKey::open(home).ok());
-    Ok(map.enter(repository, key.as_ref()))
+    Ok(map.enter(project, key.as_ref()))
 }
 
 /// Waits until no other process changes the map.
@@ -186,12 +286,19 @@ fn map_path(home: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn repository(root: &str, remote: &str, created: u64) -> Repository {
+    fn repository(root: &str, remote: &str, created: u64) -> Project {
         let identity = match remote {
             "" => ProjectIdentity::Folder(root.into()),
             remote => ProjectIdentity::Remote(remote.to_owned()),
         };
-        Repository { root: root.into(), identity, created: Some(created) }
+        let folder = ProjectFolder {
+            root: root.into(),
+            worktree: None,
+            kind: ProjectKind::Git,
+            data: root.into(),
+            recorded: None,
+        };
+        Project { folder, identity, created: Some(created) }
     }
 
     #[test]
@@ -199,7 +306,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let find = |root: &str, remote: &str, created: u64| {
             let repository = repository(root, remote, created);
-            workspace_of(Some(home.path()), &repository).unwrap().to_string()
+            workspace_of(Some(home.path()), &repository).unwrap().name.to_string()
         };
         let local = find("/work/api", "", 1);
         assert!(local.starts_with("api-"), "{local}");
@@ -216,15 +323,15 @@ mod tests {
         // Another machine finds the same name for a remote.
         let elsewhere = tempfile::tempdir().unwrap();
         let there = repository("/x/api", "github.com/other/api", 7);
-        assert_eq!(workspace_of(Some(elsewhere.path()), &there).unwrap().to_string(), other);
-        assert_eq!(workspace_of(None, &there).unwrap().to_string(), other);
+        assert_eq!(workspace_of(Some(elsewhere.path()), &there).unwrap().name.to_string(), other);
+        assert_eq!(workspace_of(None, &there).unwrap().name.to_string(), other);
     }
 
     #[test]
     fn a_repository_without_a_remote_is_known_again_where_it_was_moved_to() {
         let (home, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let still = there.path().display().to_string();
-        let before = workspace_of(Some(home.path()), &repository("/work/api", "", 1)).unwrap();
+        let before = workspace_of(Some(home.path()), &repository("/work/api", "", 1)).unwrap().name;
         workspace_of(Some(home.path()), &repository(&still, "", 5)).unwrap();
         let map = ProjectMap::read(home.path()).unwrap();
         let table = [
@@ -278,7 +385,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let (old, new) =
             (repository("/work/api", "github.com/acme/api", 1), repository("/work/new", "", 2));
-        let workspace = workspace_of(Some(home.path()), &old).unwrap();
+        let workspace = workspace_of(Some(home.path()), &old).unwrap().name;
         let (map, key) = (map_path(home.path()), home.path().join("hook.key"));
         let intact = std::fs::read(&map).unwrap();
         for damage in ["{", "", "no JSON", "\0"] {
@@ -290,11 +397,11 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&map).unwrap(), damage, "nothing is overwritten");
             std::fs::write(&map, &intact).unwrap();
             std::fs::write(&key, damage).unwrap();
-            assert_eq!(workspace_of(Some(home.path()), &old).unwrap(), workspace);
+            assert_eq!(workspace_of(Some(home.path()), &old).unwrap().name, workspace);
             let error = workspace_of(Some(home.path()), &new).unwrap_err();
             assert!(error.message.contains("hook.key"), "{error}");
             std::fs::remove_file(&key).unwrap();
         }
-        assert!(workspace_of(Some(home.path()), &new).unwrap().as_str().starts_with("new-"));
+        assert!(workspace_of(Some(home.path()), &new).unwrap().name.as_str().starts_with("new-"));
     }
 }

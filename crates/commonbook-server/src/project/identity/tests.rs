@@ -1,6 +1,7 @@
 //! The identities of repositories in their various forms.
 
 use super::*;
+use crate::project::folder::FolderSearch;
 
 #[test]
 fn the_forms_of_a_remote_are_one() {
@@ -46,7 +47,7 @@ fn origin_comes_first_and_else_the_only_remote() {
         ("[remote \"x\"]\n\tfetch = f\n", None),
     ];
     for (config, url) in table {
-        assert_eq!(remote_url(config).as_deref(), url, "{config}");
+        assert_eq!(GitConfig::parse(config).remote_url(), url, "{config}");
     }
 }
 
@@ -56,8 +57,12 @@ fn make_repository(root: &Path, config: &str) {
     fs::write(root.join(".git/config"), config).unwrap();
 }
 
+fn around(folder: &Path) -> Project {
+    Project::of(ProjectFolder::around(folder, FolderSearch::default()).unwrap())
+}
+
 fn identity_around(folder: &Path) -> String {
-    Repository::around(folder).unwrap().identity.to_string()
+    around(folder).identity.to_string()
 }
 
 #[test]
@@ -73,9 +78,10 @@ fn worktrees_and_clones_are_one_project() {
     fs::create_dir_all(&tree).unwrap();
     fs::write(tree.join(".git"), format!("gitdir: {}\n", linked.display())).unwrap();
     make_repository(&clone, "[remote \"origin\"]\n\turl = ../My Project\n");
-    let whole = Repository::around(&main).unwrap();
-    assert_eq!(whole.root, main);
-    assert_eq!(Repository::around(&tree).unwrap(), whole);
+    let whole = around(&main).folder;
+    assert_eq!((&whole.root, &whole.worktree), (&main, &None));
+    let linked = around(&tree).folder;
+    assert_eq!((linked.root, linked.worktree), (main.clone(), Some(tree.clone())));
     for inside in [main.join("src/deep"), clone.clone()] {
         assert_eq!(identity_around(&inside), main.display().to_string());
     }
@@ -84,7 +90,7 @@ fn worktrees_and_clones_are_one_project() {
     for inside in [main, tree, clone] {
         assert_eq!(identity_around(&inside), "github.com/acme/api");
     }
-    assert!(Repository::around(&home).is_none());
+    assert_eq!(around(&home).folder.kind, ProjectKind::Plain);
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn a_worktree_of_a_bare_repository_belongs_to_it() {
     let link = format!("gitdir: {}\n", bare.join("worktrees/tree").display());
     fs::write(tree.join(".git"), link).unwrap();
     assert_eq!(identity_around(&tree), bare.display().to_string());
-    let name = Repository::around(&tree).unwrap().folder_workspace();
+    let name = around(&tree).folder_workspace();
     assert_eq!(name.unwrap().as_str(), "api");
 }
 
