@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 use crate::backups::{BackupSchedule, BackupSettings};
 use crate::database::{Database, DatabaseSettings};
 use crate::output;
-use crate::project::map::{NearWorkspace, workspace_of};
-use crate::project::{FolderSearch, Project, ProjectFolder};
+use crate::project::map::{NearWorkspace, identified_project, workspace_of};
+use crate::project::{FolderSearch, Project, ProjectFolder, RemoteSettings};
 use crate::secret_string::SecretString;
 use crate::verb::Verb;
 
@@ -129,6 +129,8 @@ pub struct Config {
     pub log: Option<String>,
     /// The working folder at the start of the program.
     pub folder: Option<PathBuf>,
+    /// The files of git with settings for all repositories.
+    pub git_files: Vec<PathBuf>,
     /// Whether a client opened this very folder, as that of its project.
     pub folder_is_opened: bool,
     /// The folders of projects that clients name to their hooks, by the variable.
@@ -158,7 +160,6 @@ impl Config {
         let config = Self {
             client_folders: client_folders.flatten().collect(),
             home: default_home(user_home.as_deref()),
-            user_home,
             switch: text("COMMONBOOK"),
             agent: text("COMMONBOOK_AGENT_ID"),
             url: text("COMMONBOOK_URL"),
@@ -180,10 +181,12 @@ impl Config {
             log: text("COMMONBOOK_LOG"),
             // A shell knows the name of a folder that is gone.
             folder: std::env::current_dir().ok().or_else(|| folder("PWD").map(PathBuf::from)),
+            git_files: git_files(&folder, user_home.as_deref()),
             folder_is_opened: false,
             opened_folders: (OPENED_FOLDERS.iter())
                 .filter_map(|name| Some((*name, PathBuf::from(folder(name)?))))
                 .collect(),
+            user_home,
             home_error: None,
             settings_error: None,
         };
@@ -290,7 +293,14 @@ impl Config {
 
     /// The project around the working folder, if that is in one.
     pub(crate) fn found_project(&self) -> Option<Project> {
-        self.project_folder().map(Project::of)
+        let folder = self.project_folder()?;
+        let project = Project::of(folder, &self.remote_settings());
+        Some(identified_project(self.home.as_deref(), project))
+    }
+
+    /// What the user's own settings of git and ssh say of remotes.
+    pub(crate) fn remote_settings(&self) -> RemoteSettings {
+        RemoteSettings::new(self.user_home.as_deref(), &self.git_files)
     }
 
     fn project_folder(&self) -> Option<ProjectFolder> {
@@ -601,7 +611,8 @@ impl Config {
             return name.parse().map(|name: Workspace| Some(name.into()));
         }
         let home = self.home.as_deref();
-        self.found_project().map(|project| workspace_of(home, &project)).transpose()
+        let near = |project| workspace_of(home, &project, &self.remote_settings());
+        self.found_project().map(near).transpose()
     }
 }
 
@@ -638,6 +649,26 @@ fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBu
         (Some(_), None) => refused("the folder of the user is unknown, since HOME is not set"),
         (None, _) => refused("expected `~/` at its beginning, or a path without `~`"),
     }
+}
+
+/// The files in which git has settings for all repositories (git-config, "Files").
+fn git_files(
+    variable: &impl Fn(&str) -> Option<OsString>,
+    user_home: Option<&Path>,
+) -> Vec<PathBuf> {
+    let own = match variable("GIT_CONFIG_GLOBAL") {
+        Some(file) => vec![PathBuf::from(file)],
+        None => {
+            let folder = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+            let folder = folder.or_else(|| Some(user_home?.join(".config")));
+            let files = [
+                folder.map(|folder| folder.join("git/config")),
+                user_home.map(|home| home.join(".gitconfig")),
+            ];
+            files.into_iter().flatten().collect()
+        }
+    };
+    [vec![PathBuf::from("/etc/gitconfig")], own].concat()
 }
 
 fn default_home(user: Option<&Path>) -> Option<PathBuf> {

@@ -4,13 +4,17 @@
 //! Everything else that belongs to it is in the home, so that a cloned repository cannot send memories
 //! elsewhere.
 
+mod first_commit;
 mod folder;
 mod git;
 mod identity;
 pub(crate) mod map;
+mod remote;
+mod remote_settings;
 mod switch;
 mod version_control;
 
 pub(crate) use folder::{FolderSearch, ProjectFolder};
 pub(crate) use identity::Project;
+pub(crate) use remote_settings::RemoteSettings;
 pub(crate) use switch::check_switch;

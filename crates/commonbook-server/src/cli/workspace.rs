@@ -62,7 +62,7 @@ fn list(config: &Config, open: impl FnOnce() -> Result<Commonbook>, as_json: boo
         false => Vec::new(),
     };
     let here = config.found_project().map(|here| -> Result<_> {
-        let workspace = planned_workspace(Some(home), &here)?;
+        let workspace = planned_workspace(Some(home), &here, &config.remote_settings())?;
         let project = here.identity.to_string();
         Ok(json!({"root": here.folder.root, "project": project, "workspace": workspace}))
     });
@@ -112,9 +112,14 @@ fn choose(config: &Config, chosen: Option<Workspace>, as_json: bool) -> Result<(
             .hint("Go to the folder of the project, or name a workspace with --workspace."));
     };
     let (home, project) = (config.home()?, here.identity.to_string());
-    let before = workspace_of(Some(home), &here)?.name;
+    let settings = config.remote_settings();
+    let before = workspace_of(Some(home), &here, &settings)?.name;
     let is_known = ProjectMap::change(home, |map| match chosen {
         Some(name) => {
+            // What was saved so far stays to be found.
+            let earlier = map.earlier.entry(project.clone()).or_default();
+            earlier.insert(before.clone());
+            earlier.remove(&name);
             map.aliases.insert(project.clone(), name);
             true
         }
@@ -124,7 +129,7 @@ fn choose(config: &Config, chosen: Option<Workspace>, as_json: bool) -> Result<(
         return Err(Error::not_found(format!("{project} uses its own workspace {before} already"))
             .hint("Run `commonbook workspace list`."));
     }
-    let workspace = workspace_of(Some(home), &here)?.name;
+    let workspace = workspace_of(Some(home), &here, &settings)?.name;
     if as_json {
         let response = json!({"project": project, "workspace": workspace, "before": before});
         output::print_json(&response);

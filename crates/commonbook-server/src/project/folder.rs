@@ -9,6 +9,13 @@ use super::git::git_data;
 use super::map::ProjectMap;
 use super::version_control::{VersionRoot, holds_repositories, main_root, version_root};
 
+/// Files of which one is in every home of Commonbook.
+const HOME_FILES: [&str; 2] = ["commonbook.db", "hook.key"];
+
+/// Folders of programs, in which clients with a window start their servers.
+const SYSTEM_FOLDERS: [&str; 6] =
+    ["/Applications", "/System", "/usr/bin", "/usr/lib", "/usr/share", "/proc"];
+
 /// What keeps the files of a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,7 +44,7 @@ pub(crate) struct ProjectFolder {
     pub(super) recorded: Option<String>,
 }
 
-/// Where a folder is looked at.
+/// The surroundings of a folder.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FolderSearch<'c> {
     /// The home folder of Commonbook.
@@ -50,7 +57,7 @@ pub(crate) struct FolderSearch<'c> {
 
 impl ProjectFolder {
     /// The project around a folder; `None` if there is no folder of a project: the root of a disk, the user's
-    /// home, a folder above it, and the home of Commonbook are none.
+    /// home, a folder above it, a home of Commonbook, and folders of the system are none.
     ///
     /// A folder that is gone is in the project that it was in. A folder without a version control belongs to
     /// the folder above it that a client opened, unless a client opened itself, or unless that one holds
@@ -117,15 +124,23 @@ impl FolderSearch<'_> {
     /// Whether a folder is no project's.
     fn is_nowhere(self, folder: &Path) -> bool {
         let whole = |path: Option<&Path>| path.map(whole_path);
-        let is_of_system = || {
-            let parts: Vec<_> = folder.components().map(|part| part.as_os_str()).collect();
-            cfg!(windows) && parts.get(2).is_some_and(|part| part.eq_ignore_ascii_case("windows"))
-        };
         folder.parent().is_none()
             || whole(self.user_home).is_some_and(|user| user.starts_with(folder))
             || whole(self.home).is_some_and(|home| folder.starts_with(home))
-            || is_of_system()
+            || HOME_FILES.iter().any(|file| folder.join(file).exists())
+            || is_of_system(folder)
     }
+}
+
+/// Whether a folder is one of the system or of a program.
+fn is_of_system(folder: &Path) -> bool {
+    if !cfg!(windows) {
+        return SYSTEM_FOLDERS.iter().any(|system| folder.starts_with(system));
+    }
+    // After the drive and its root.
+    let name =
+        folder.components().nth(2).map(|name| name.as_os_str().to_string_lossy().to_lowercase());
+    name.is_some_and(|name| name == "windows" || name.starts_with("program files"))
 }
 
 /// A path without links, as far as it exists.

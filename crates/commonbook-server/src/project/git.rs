@@ -93,6 +93,13 @@ impl GitConfig {
         self.entries.iter().filter(is_meant).map(|entry| entry.value.as_str())
     }
 
+    /// The rewritten beginnings of URLs: the new one, and the one that a URL has (`url.BASE.insteadOf`).
+    pub(super) fn rewrites(&self) -> impl Iterator<Item = (&str, &str)> {
+        let entries =
+            self.entries.iter().filter(|entry| entry.section == "url" && entry.name == "insteadof");
+        entries.filter_map(|entry| Some((entry.subsection.as_deref()?, entry.value.as_str())))
+    }
+
     /// The URL of `origin`, else of the only remote.
     pub(super) fn remote_url(&self) -> Option<&str> {
         let url = |remote| self.values("remote", Some(remote), "url").next();

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::git::GitConfig;
+
 /// What a version control leaves in the root of a working copy, besides git.
 const ROOT_MARKS: [&str; 19] = [
     ".jj",
@@ -76,6 +78,20 @@ pub(super) fn main_root(root: &Path) -> Option<PathBuf> {
         let shared = fs::canonicalize(link.parent()?.join(shared.trim())).ok()?;
         shared.ancestors().find(|path| path.ends_with(data))?.parent().map(Path::to_owned)
     })
+}
+
+/// The URL of the remote that another version control than git records.
+pub(super) fn remote_elsewhere(root: &Path) -> Option<String> {
+    let in_paths = |file: &&str| {
+        let config = GitConfig::parse(&fs::read_to_string(root.join(file)).ok()?);
+        config.values("paths", None, "default").next().map(str::to_owned)
+    };
+    let of_jujutsu = || {
+        let store = root.join(".jj/repo/store");
+        let target = fs::read_to_string(store.join("git_target")).ok()?;
+        GitConfig::read(&store.join(target.trim())).remote_url().map(str::to_owned)
+    };
+    [".hg/hgrc", ".sl/config"].iter().find_map(in_paths).or_else(of_jujutsu)
 }
 
 /// Whether a folder is a bare repository of git.

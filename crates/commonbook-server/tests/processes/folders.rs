@@ -65,13 +65,13 @@ fn no_prompt_hears_of_another_folder_and_every_door_finds_its_own() {
         (person.plain("notes"), person.plain("hg/.hg/.."), person.folder.path().to_owned());
     person.claude("SessionStart", &notes, &[], &json!({"source": "startup"}));
     person.save_by_tool(&notes, "The crane is green");
-    person.answer(&person.plain("hg/src"), &["save", "The crane is red"]);
+    person.answer(&person.plain("hg/src"), &["save", "The crane is crimson"]);
     person.answer(&user, &["save", "The crane is blue"]);
     let sub = person.plain("notes/sub");
-    for (folder, own) in [(&notes, "green"), (&sub, "green"), (&hg, "red"), (&user, "blue")] {
+    for (folder, own) in [(&notes, "green"), (&sub, "green"), (&hg, "crimson"), (&user, "blue")] {
         assert_eq!(person.texts(folder), [format!("The crane is {own}")], "{}", folder.display());
         let heard = person.prompt(folder);
-        for colour in ["green", "red", "blue"] {
+        for colour in ["green", "crimson", "blue"] {
             assert_eq!(heard.contains(colour), colour == own, "{}: {heard}", folder.display());
         }
     }
@@ -125,5 +125,5 @@ fn what_folders_shared_before_is_found_and_not_told() {
     assert_eq!(person.answer(&api, &["search", "crane"])["total"], 0);
     person.answer(&notes, &["workspace", "alias", "default"]);
     assert_eq!(person.texts(&notes), ["The crane is green"]);
-    assert!(!start().contains("workspace alias"));
+    assert!(!start().contains("workspace alias default"));
 }

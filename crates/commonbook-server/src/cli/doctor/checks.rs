@@ -68,10 +68,12 @@ fn check_project(config: &Config) -> HealthCheck {
             (None, None) => {
                 format!("no folder of a project here: workspace {}", Workspace::fallback())
             }
-            (None, Some(here)) => match planned_workspace(config.home.as_deref(), &here) {
-                Ok(workspace) => format!("{} uses workspace {workspace}", here.identity),
-                Err(error) => return HealthCheck::from_error("project", error),
-            },
+            (None, Some(here)) => {
+                match planned_workspace(config.home.as_deref(), &here, &config.remote_settings()) {
+                    Ok(workspace) => format!("{} uses workspace {workspace}", here.identity),
+                    Err(error) => return HealthCheck::from_error("project", error),
+                }
+            }
         },
     )
 }

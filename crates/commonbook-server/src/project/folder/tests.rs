@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::project::identity::Project;
-use crate::project::map::workspace_of;
+use crate::project::map::{identified_project, workspace_of};
+use crate::project::remote_settings::RemoteSettings;
 
 /// A user's home with folders below it, and the home of Commonbook.
 struct Disk {
@@ -34,7 +35,9 @@ impl Disk {
         let disk = self.path("");
         let root = found.root.strip_prefix(&disk).unwrap().display().to_string();
         let home = self.path("ann/.commonbook");
-        let near = workspace_of(Some(&home), &Project::of(found)).unwrap();
+        let settings = RemoteSettings::default();
+        let project = identified_project(Some(&home), Project::of(found, &settings));
+        let near = workspace_of(Some(&home), &project, &settings).unwrap();
         Some([root, near.name.to_string()])
     }
 
@@ -86,7 +89,13 @@ fn a_plain_folder_is_a_project_with_the_folders_below_it() {
     for nowhere in ["", "ann", "ann/.commonbook", "ann/.commonbook/x"] {
         assert_eq!(disk.use_folder(nowhere, true), None, "{nowhere:?}");
     }
-    assert!(ProjectFolder::around(Path::new("/"), FolderSearch::default()).is_none());
+    for nowhere in ["/", "/usr/share/code", "/Applications/Client.app/Contents"] {
+        let found = ProjectFolder::around(Path::new(nowhere), FolderSearch::default());
+        assert!(found.is_none() || !cfg!(unix), "{nowhere}");
+    }
+    disk.make(&["ann/other-home"]);
+    fs::write(disk.path("ann/other-home/hook.key"), "").unwrap();
+    assert_eq!(disk.use_folder("ann/other-home", true), None);
     let notes = disk.use_folder("ann/notes", true).unwrap();
     assert_eq!(disk.use_folder("ann/notes/sub/deep", false).unwrap(), notes);
     // A client that opens a folder below it has a project of its own, for all that comes from there.
@@ -133,4 +142,58 @@ fn a_folder_that_is_gone_keeps_its_workspace() {
     // A folder that nobody knew is a project by its path.
     let unknown = disk.use_folder("ann/unknown", false).unwrap();
     assert_eq!(unknown[0], "ann/unknown");
+}
+
+#[test]
+fn copies_on_two_machines_meet_by_their_first_commit() {
+    let disks = [Disk::new(), Disk::new()];
+    let begin = |disk: &Disk, path: &str, digit: &str| {
+        disk.make(&[&format!("{path}/.git/logs")]);
+        let [nothing, first] = ["0", digit].map(|digit| digit.repeat(40));
+        let log = format!("{nothing} {first} A <a@b> 0 +0000\tcommit (initial): one\n");
+        fs::write(disk.path(path).join(".git/logs/HEAD"), log).unwrap();
+    };
+    let find = |disk: &Disk, path: &str| disk.use_folder(path, false).unwrap()[1].clone();
+    disks.iter().for_each(|disk| begin(disk, "ann/api", "a"));
+    let api = find(&disks[0], "ann/api");
+    assert!(api.starts_with("api-"), "{api}");
+    assert_eq!(find(&disks[1], "ann/api"), api);
+    // Another folder of this home with the same key is a project of its own, and stays one.
+    begin(&disks[0], "ann/copy/api", "a");
+    begin(&disks[0], "ann/other", "b");
+    let copy = find(&disks[0], "ann/copy/api");
+    assert!(copy.starts_with("api-") && copy != api, "{copy}");
+    assert!(find(&disks[0], "ann/other").starts_with("other-"));
+    // A clone by its path belongs to it.
+    disks[0].make(&["ann/clone/.git"]);
+    fs::write(disks[0].path("ann/clone/.git/config"), "[remote \"origin\"]\nurl = ../api\n")
+        .unwrap();
+    assert_eq!(find(&disks[0], "ann/clone"), api);
+    assert_eq!(find(&disks[0], "ann/api"), api);
+    // Where it was moved to, it is known again.
+    disks[0].make(&["ann/new"]);
+    fs::rename(disks[0].path("ann/api"), disks[0].path("ann/new/api")).unwrap();
+    assert_eq!(find(&disks[0], "ann/new/api"), api);
+    assert_eq!(find(&disks[0], "ann/copy/api"), copy);
+    // What was known by its folder, before its first commit too, keeps its workspace.
+    disks[1].make(&["ann/young/.git"]);
+    let young = find(&disks[1], "ann/young");
+    begin(&disks[1], "ann/young", "c");
+    assert_eq!(find(&disks[1], "ann/young"), young);
+}
+
+#[test]
+fn what_other_version_controls_record_is_a_remote_too() {
+    let disk = Disk::new();
+    disk.make(&["ann/hg/.hg", "ann/hg2/.hg", "ann/j/.jj/repo/store/git", "ann/none/.hg"]);
+    let hgrc = "%include ../x\n[paths]\ndefault = ssh://hg@h.example/a/api\ndefault-push = x\n";
+    fs::write(disk.path("ann/hg/.hg/hgrc"), hgrc).unwrap();
+    fs::write(disk.path("ann/hg2/.hg/hgrc"), "[paths]\ndefault = https://h.example/a/api\n")
+        .unwrap();
+    fs::write(disk.path("ann/j/.jj/repo/store/git_target"), "git").unwrap();
+    let config = "[remote \"origin\"]\nurl = git@h.example:a/api.git\n";
+    fs::write(disk.path("ann/j/.jj/repo/store/git/config"), config).unwrap();
+    let names = ["hg", "hg2", "j", "none"]
+        .map(|name| disk.use_folder(&format!("ann/{name}"), false).unwrap()[1].clone());
+    assert!(names[..3].iter().all(|name| *name == names[0]) && names[3] != names[0], "{names:?}");
 }

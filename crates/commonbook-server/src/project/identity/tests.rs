@@ -4,40 +4,6 @@ use super::*;
 use crate::project::folder::FolderSearch;
 
 #[test]
-fn the_forms_of_a_remote_are_one() {
-    for url in [
-        "https://github.com/acme/api",
-        "https://GitHub.com/acme/api.git",
-        "https://user:secret@github.com:443/acme/api.git/",
-        "http://github.com/acme//api",
-        "ssh://git@github.com:22/acme/api.git",
-        "git://github.com./acme/api",
-        "git@github.com:acme/api.git",
-        "git@GITHUB.com:/acme/api",
-        "github.com:acme/api",
-    ] {
-        assert_eq!(canonical_remote(url).as_deref(), Some("github.com/acme/api"), "{url}");
-    }
-    let table = [
-        ("https://github.com/Acme/api", Some("github.com/Acme/api")),
-        ("https://git.example/a/b/c.git", Some("git.example/a/b/c")),
-        ("ssh://git@[2001:DB8::1]:22/api", Some("2001:db8::1/api")),
-        ("/srv/git/api.git", None),
-        ("../api", None),
-        ("./a:b", None),
-        (r"C:\git\api", None),
-        ("file:///srv/git/api.git", None),
-        ("https://github.com/", None),
-        ("https://github.com", None),
-        ("https:///api", None),
-        ("", None),
-    ];
-    for (url, remote) in table {
-        assert_eq!(canonical_remote(url).as_deref(), remote, "{url:?}");
-    }
-}
-
-#[test]
 fn origin_comes_first_and_else_the_only_remote() {
     let table = [
         ("[core]\n\turl = x\n", None),
@@ -45,6 +11,12 @@ fn origin_comes_first_and_else_the_only_remote() {
         ("[remote \"x\"]\n\tfetch = f\n\tURL = \"c\"\n[branch \"main\"]\n\turl = d\n", Some("c")),
         ("[remote \"x\"]\n\turl = c\n[remote \"y\"]\n\turl = d\n", None),
         ("[remote \"x\"]\n\tfetch = f\n", None),
+        ("[Remote \"origin\"] url = a ; short\n", Some("a")),
+        ("[remote.origin]\nurl = \"a b\"\\\n#c\n", Some("a b")),
+        (
+            "\u{feff}[url \"x]\"]\r\nurl = d\r\n[remote \"origin\"]\r\n# url = b\r\nurl = a\r\n",
+            Some("a"),
+        ),
     ];
     for (config, url) in table {
         assert_eq!(GitConfig::parse(config).remote_url(), url, "{config}");
@@ -58,7 +30,8 @@ fn make_repository(root: &Path, config: &str) {
 }
 
 fn around(folder: &Path) -> Project {
-    Project::of(ProjectFolder::around(folder, FolderSearch::default()).unwrap())
+    let folder = ProjectFolder::around(folder, FolderSearch::default()).unwrap();
+    Project::of(folder, &RemoteSettings::default())
 }
 
 fn identity_around(folder: &Path) -> String {
