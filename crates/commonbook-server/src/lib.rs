@@ -382,9 +382,8 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
         ProgramCommand::Vault(vault) => {
-            let (folder, caller) = (vault.folder(&config), cli::resolve_cli_caller(own, &config)?);
-            let place = cli::VaultPlace::open(folder.as_deref(), caller, &config, open)?;
-            vault.run(&place, as_json)
+            let caller = cli::resolve_cli_caller(own, &config)?;
+            vault.run(caller, &config, open, as_json)
         }
         ProgramCommand::Rebuild(rebuild) => {
             let caller = cli::resolve_cli_caller(own, &config)?;
