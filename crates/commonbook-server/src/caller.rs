@@ -3,6 +3,7 @@
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use commonbook::base::error::{Error, Result};
+use commonbook::base::limits;
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::token::Token;
@@ -10,6 +11,7 @@ use commonbook::model::workspace::Workspace;
 use commonbook_text::sanitize::{is_hidden, shown_name};
 
 use crate::config::Config;
+use crate::project::map::NearWorkspace;
 
 /// The claims about a caller, by their source.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +24,8 @@ pub(crate) struct CallerClaims {
     pub(crate) client: Option<(String, String)>,
     /// The header `X-Commonbook-Workspace`, the query parameter `workspace`, or the flag.
     pub(crate) workspace: Option<String>,
+    /// The header `X-Commonbook-Earlier`: the workspaces that its project used before, with commas.
+    pub(crate) earlier: Option<String>,
     /// The header `X-Commonbook-User`, or the flag `--user`.
     pub(crate) user: Option<String>,
     /// The header `X-Commonbook-Session`, or the flag `--session`.
@@ -41,9 +45,10 @@ pub(crate) struct CallerClaims {
 pub(crate) fn resolve_caller(
     claims: &CallerClaims,
     config: &Config,
-    near: Option<Workspace>,
+    near: Option<NearWorkspace>,
     door: EntryPoint,
 ) -> Result<Caller> {
+    let (near, earlier) = near.map_or((None, Vec::new()), |near| (Some(near.name), near.earlier));
     let named = claims.workspace.as_deref().map(str::parse::<Workspace>).transpose()?;
     let claimed = claims.agent.as_ref().or(claims.agent_id.as_ref());
     let caller = match &claims.token {
@@ -64,6 +69,11 @@ pub(crate) fn resolve_caller(
     let mut caller = caller
         .for_user(claims.user.as_deref().or(config.user.as_deref()))?
         .in_session(claims.session.as_deref())?;
+    caller.earlier = match &claims.earlier {
+        Some(earlier) => earlier_workspaces(earlier)?,
+        None if claims.workspace.is_none() => earlier,
+        None => Vec::new(),
+    };
     match claims.reader.as_deref() {
         None => {}
         Some("command") => caller.by_command = true,
@@ -74,6 +84,22 @@ pub(crate) fn resolve_caller(
     }
     caller.client = claims.client.as_ref().map(|(name, version)| client_words(name, version));
     Ok(caller)
+}
+
+/// The workspaces of the header `X-Commonbook-Earlier`.
+fn earlier_workspaces(header: &str) -> Result<Vec<Workspace>> {
+    let names = header.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names = names.take(limits::EARLIER_WORKSPACES + 1).map(str::parse);
+    let names = names.collect::<Result<Vec<Workspace>>>().map_err(|error| {
+        Error::invalid("x-commonbook-earlier", error.message)
+            .hint("Send names of workspaces, with commas, or leave the header out.")
+    })?;
+    if names.len() > limits::EARLIER_WORKSPACES {
+        let most = limits::EARLIER_WORKSPACES;
+        return Err(Error::invalid("x-commonbook-earlier", format!("more than {most} workspaces"))
+            .hint("Leave the oldest ones out."));
+    }
+    Ok(names)
 }
 
 /// Characters of a client's name, and of its version, that people and agents read.
@@ -127,6 +153,7 @@ pub(crate) fn resolve_http_caller(
         agent: header_text(headers, "x-commonbook-agent")?,
         client: http.client,
         workspace: header_text(headers, "x-commonbook-workspace")?,
+        earlier: header_text(headers, "x-commonbook-earlier")?,
         user: header_text(headers, "x-commonbook-user")?,
         session: header_text(headers, "x-commonbook-session")?,
         reader: header_text(headers, "x-commonbook-reader")?,
@@ -144,7 +171,8 @@ pub(crate) fn resolve_http_caller(
             _ => rest.push((name.into_owned(), value.into_owned())),
         }
     }
-    let near = config.workspace.as_deref().map(str::parse).transpose()?;
+    let near = config.workspace.as_deref().map(str::parse::<Workspace>).transpose()?;
+    let near = near.map(NearWorkspace::from);
     Ok((resolve_caller(&claims, config, near, http.door)?, rest))
 }
 

@@ -162,12 +162,32 @@ pub(crate) fn add_global_flags(command: Command) -> Command {
             .help(help)
     };
     command
-        .arg(global("home", "FOLDER", "Folder of all data [env: COMMONBOOK_HOME] [default: ~/.commonbook]"))
-        .arg(global("agent", "NAME", "Name of the agent you act as [env: COMMONBOOK_AGENT_ID] [default: anonymous]"))
-        .arg(global("workspace", "NAME", "Workspace to use [env: COMMONBOOK_WORKSPACE] [default: the git repository, else `default`]"))
+        .arg(global(
+            "home",
+            "FOLDER",
+            "Folder of all data [env: COMMONBOOK_HOME] [default: ~/.commonbook]",
+        ))
+        .arg(global(
+            "agent",
+            "NAME",
+            "Name of the agent you act as [env: COMMONBOOK_AGENT_ID] [default: anonymous]",
+        ))
+        .arg(global(
+            "workspace",
+            "NAME",
+            "Workspace to use [env: COMMONBOOK_WORKSPACE] [default: the project, else `default`]",
+        ))
         .arg(global("user", "ID", "User you work for [env: COMMONBOOK_USER_ID]"))
-        .arg(global("json", "", "Print the response as JSON, exactly as REST returns it").action(ArgAction::SetTrue).num_args(0))
-        .arg(global("log-json", "", "Write the log as JSON lines").action(ArgAction::SetTrue).num_args(0))
+        .arg(
+            global("json", "", "Print the response as JSON, exactly as REST returns it")
+                .action(ArgAction::SetTrue)
+                .num_args(0),
+        )
+        .arg(
+            global("log-json", "", "Write the log as JSON lines")
+                .action(ArgAction::SetTrue)
+                .num_args(0),
+        )
 }
 
 /// Adds the commands of all verbs, and the flags of every command.

@@ -19,7 +19,8 @@ use serde_json::{Map, Value};
 use crate::backups::{BackupSchedule, BackupSettings};
 use crate::database::{Database, DatabaseSettings};
 use crate::output;
-use crate::project::{self, Repository, git_root};
+use crate::project::map::{NearWorkspace, identified_project, workspace_of};
+use crate::project::{FolderSearch, Project, ProjectFolder, RemoteSettings};
 use crate::secret_string::SecretString;
 use crate::verb::Verb;
 
@@ -130,6 +131,12 @@ pub struct Config {
     pub log: Option<String>,
     /// The working folder at the start of the program.
     pub folder: Option<PathBuf>,
+    /// The files of git with settings for all repositories.
+    pub git_files: Vec<PathBuf>,
+    /// Whether a client opened this very folder, as that of its project.
+    pub folder_is_opened: bool,
+    /// The folders of projects that clients name to their hooks, by the variable.
+    pub opened_folders: Vec<(&'static str, PathBuf)>,
     /// `HOME`: the user's home folder, which contains the files of clients.
     pub user_home: Option<PathBuf>,
     /// Other folders of client files, by the prefixes of their paths.
@@ -155,7 +162,6 @@ impl Config {
         let config = Self {
             client_folders: client_folders.flatten().collect(),
             home: default_home(user_home.as_deref()),
-            user_home,
             switch: text("COMMONBOOK"),
             agent: text("COMMONBOOK_AGENT_ID"),
             url: text("COMMONBOOK_URL"),
@@ -175,7 +181,14 @@ impl Config {
             sandbox: text("COMMONBOOK_SANDBOX"),
             hosts: text("COMMONBOOK_HOSTS"),
             log: text("COMMONBOOK_LOG"),
-            folder: std::env::current_dir().ok(),
+            // A shell knows the name of a folder that is gone.
+            folder: std::env::current_dir().ok().or_else(|| folder("PWD").map(PathBuf::from)),
+            git_files: git_files(&folder, user_home.as_deref()),
+            folder_is_opened: false,
+            opened_folders: (OPENED_FOLDERS.iter())
+                .filter_map(|name| Some((*name, PathBuf::from(folder(name)?))))
+                .collect(),
+            user_home,
             home_error: None,
             settings_error: None,
         };
@@ -266,17 +279,50 @@ impl Config {
         self.home.as_deref().filter(|home| default.as_deref() != Some(home))
     }
 
-    /// The folder of the project: the root of the git repository, else the working folder.
+    /// The folder of the project: the root of the working copy here, else the folder that a client opened,
+    /// else the working folder.
     pub(crate) fn project(&self) -> Option<PathBuf> {
         let folder = self.folder.as_deref()?;
-        Some(git_root(folder).unwrap_or(folder).to_owned())
+        Some(self.project_folder().map_or_else(|| folder.to_owned(), ProjectFolder::working_copy))
     }
 
     /// The root of the project without links in its path, the same for all worktrees of a repository.
     pub(crate) fn project_root(&self) -> Option<PathBuf> {
         let folder = self.folder.as_deref()?;
         let root = || std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        Some(Repository::around(folder).map_or_else(root, |repository| repository.root))
+        Some(self.project_folder().map_or_else(root, |project| project.root))
+    }
+
+    /// The project around the working folder, if that is in one.
+    pub(crate) fn found_project(&self) -> Option<Project> {
+        let folder = self.project_folder()?;
+        let project = Project::of(folder, &self.remote_settings());
+        Some(identified_project(self.home.as_deref(), project))
+    }
+
+    /// What the user's own settings of git and ssh say of remotes.
+    pub(crate) fn remote_settings(&self) -> RemoteSettings {
+        RemoteSettings::new(self.user_home.as_deref(), &self.git_files)
+    }
+
+    fn project_folder(&self) -> Option<ProjectFolder> {
+        let search = FolderSearch {
+            home: self.home.as_deref(),
+            user_home: self.user_home.as_deref(),
+            is_opened: self.folder_is_opened,
+        };
+        ProjectFolder::around(self.folder.as_deref()?, search)
+    }
+
+    /// The folder that a client opened, as this variable names it.
+    pub(crate) fn opened_folder(&self, variable: &str) -> Option<&PathBuf> {
+        self.opened_folders.iter().find(|(name, _)| *name == variable).map(|(_, folder)| folder)
+    }
+
+    /// The same in the folder that a client opened: it is a project of its own if no version control knows it.
+    #[must_use]
+    pub(crate) fn in_opened_folder(self, folder: Option<PathBuf>) -> Self {
+        Self { folder, folder_is_opened: true, ..self }
     }
 
     /// The path of a client's file, if an environment variable moves it out of the home.
@@ -562,13 +608,13 @@ impl Config {
     /// # Errors
     /// `invalid` if `COMMONBOOK_WORKSPACE` is not the name of a workspace; `conflict` or `unavailable` if
     /// the map of projects or the key of the home is damaged.
-    pub(crate) fn nearest_workspace(&self) -> Result<Option<Workspace>> {
+    pub(crate) fn nearest_workspace(&self) -> Result<Option<NearWorkspace>> {
         if let Some(name) = &self.workspace {
-            return name.parse().map(Some);
+            return name.parse().map(|name: Workspace| Some(name.into()));
         }
-        let repository = self.folder.as_deref().and_then(Repository::around);
         let home = self.home.as_deref();
-        repository.map(|repository| project::map::workspace_of(home, &repository)).transpose()
+        let near = |project| workspace_of(home, &project, &self.remote_settings());
+        self.found_project().map(near).transpose()
     }
 }
 
@@ -584,6 +630,9 @@ const CLIENT_FOLDERS: [(&str, &str, &[&str]); 5] = [
     ("COPILOT_HOME", "", &[".copilot/"]),
     ("XDG_CONFIG_HOME", "opencode", &[".config/opencode/"]),
 ];
+
+/// The variables in which clients name the folder of the project to their hooks.
+const OPENED_FOLDERS: [&str; 2] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
 
 /// The folder that this text names: `~/` is the user's folder.
 fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBuf> {
@@ -602,6 +651,26 @@ fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBu
         (Some(_), None) => refused("the folder of the user is unknown, since HOME is not set"),
         (None, _) => refused("expected `~/` at its beginning, or a path without `~`"),
     }
+}
+
+/// The files in which git has settings for all repositories (git-config, "Files").
+fn git_files(
+    variable: &impl Fn(&str) -> Option<OsString>,
+    user_home: Option<&Path>,
+) -> Vec<PathBuf> {
+    let own = match variable("GIT_CONFIG_GLOBAL") {
+        Some(file) => vec![PathBuf::from(file)],
+        None => {
+            let folder = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+            let folder = folder.or_else(|| Some(user_home?.join(".config")));
+            let files = [
+                folder.map(|folder| folder.join("git/config")),
+                user_home.map(|home| home.join(".gitconfig")),
+            ];
+            files.into_iter().flatten().collect()
+        }
+    };
+    [vec![PathBuf::from("/etc/gitconfig")], own].concat()
 }
 
 fn default_home(user: Option<&Path>) -> Option<PathBuf> {

@@ -70,6 +70,15 @@ impl HookClient {
             Self::Opencode => "opencode",
         }
     }
+
+    /// The variable in which the client names the folder that it opened.
+    const fn folder_variable(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
+            Self::Gemini => Some("GEMINI_PROJECT_DIR"),
+            Self::Codex | Self::Copilot | Self::Opencode => None,
+        }
+    }
 }
 
 impl std::fmt::Display for HookClient {

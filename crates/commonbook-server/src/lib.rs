@@ -248,7 +248,7 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
 /// Restricts a server to its files, after it has found its workspace: the files of its project are not
 /// among them.
 fn enter_sandbox(config: &mut Config) -> Result<SandboxState> {
-    config.workspace = config.nearest_workspace()?.map(String::from);
+    config.workspace = config.nearest_workspace()?.map(|near| near.name.into());
     sandbox::enter(config)
 }
 
@@ -332,6 +332,9 @@ fn check_command(name: &str, config: &Config) -> Result<()> {
 /// Speaks MCP with the client: from the home, through a server, or without tools if the project is
 /// switched off. The client would report a server that does not start.
 fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result<()> {
+    // A client starts its server in the folder that it opened.
+    let folder = config.folder.clone();
+    let config = config.in_opened_folder(folder);
     if let Err(off) = project::check_switch(&config) {
         return run_off_mcp(off);
     }
@@ -382,9 +385,8 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Import(import) => run_import(&import, own, &config, open),
         ProgramCommand::Export(export) => run_export(&export, own, &config, open),
         ProgramCommand::Vault(vault) => {
-            let (folder, caller) = (vault.folder(&config), cli::resolve_cli_caller(own, &config)?);
-            let place = cli::VaultPlace::open(folder.as_deref(), caller, &config, open)?;
-            vault.run(&place, as_json)
+            let caller = cli::resolve_cli_caller(own, &config)?;
+            vault.run(caller, &config, open, as_json)
         }
         ProgramCommand::Rebuild(rebuild) => {
             let caller = cli::resolve_cli_caller(own, &config)?;

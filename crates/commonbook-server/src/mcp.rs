@@ -27,7 +27,6 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::connection::ConnectionSessions;
 use commonbook::model::caller::{Caller, EntryPoint};
-use commonbook::model::workspace::Workspace;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -44,6 +43,7 @@ use serde_json::{Map, Value};
 use crate::call::run_cancellable;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
+use crate::project::map::NearWorkspace;
 use crate::rate::AgentRateLimits;
 use crate::ticket;
 use crate::traces::RequestTrace;
@@ -99,7 +99,7 @@ pub(crate) struct McpDoor {
     /// The caller as the command line describes it, before the client sends anything.
     known: CallerClaims,
     /// The workspace around the folder that the client started the server in.
-    near: Option<Workspace>,
+    near: Option<NearWorkspace>,
     watch: JournalWatch,
     subscribed: ConnectionSubscriptions,
     sessions: ConnectionSessions,
@@ -155,7 +155,7 @@ impl McpDoor {
     }
 
     /// Sets the claims of the command line and the nearest workspace.
-    pub(crate) fn for_client(self, known: CallerClaims, near: Option<Workspace>) -> Self {
+    pub(crate) fn for_client(self, known: CallerClaims, near: Option<NearWorkspace>) -> Self {
         Self { known, near, ..self }
     }
 

@@ -26,15 +26,29 @@ pub(crate) fn run(
     output_bytes_max: u64,
     deadline: Instant,
 ) -> Result<Vec<u8>> {
-    let failed = |reason: String| {
-        Error::new(ErrorKind::Unavailable, format!("the command {command:?} {reason}"))
-    };
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut process = Command::new(shell);
     process.args([flag, &with_user_umask(command)]).stderr(Stdio::null());
     if let Some(folder) = folder {
         process.current_dir(folder);
     }
+    run_process(process, command, input, output_bytes_max, deadline)
+}
+
+/// Runs a program as [`run`] does; `name` is its name in errors.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_process(
+    mut process: Command,
+    name: &str,
+    input: String,
+    output_bytes_max: u64,
+    deadline: Instant,
+) -> Result<Vec<u8>> {
+    let failed = |reason: String| {
+        Error::new(ErrorKind::Unavailable, format!("the command {name:?} {reason}"))
+    };
     of_its_own_group(&mut process);
     let piped = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = piped.map_err(|error| failed(format!("cannot be run: {error}")))?;

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use super::offer;
 use crate::config::Config;
 use crate::output::{count_text, print_line, print_note};
-use crate::project::Repository;
 use crate::project::map::ProjectMap;
 use crate::remote::ServerAddress;
 use crate::remote::address::ServerMap;
@@ -84,10 +83,9 @@ impl ViewLookup<'_> {
     /// Notes the workspace of the project here before it was moved.
     fn note_moved_project(&self) {
         let Some(config) = self.config.filter(|config| config.workspace.is_none()) else { return };
-        let repository = config.folder.as_deref().and_then(Repository::around);
         let map = config.home.as_deref().and_then(|home| ProjectMap::read(home).ok());
-        let (Some(repository), Some(map)) = (repository, map) else { return };
-        if let Some((root, workspace)) = map.moved_from(&repository) {
+        let (Some(here), Some(map)) = (config.found_project(), map) else { return };
+        if let Some((root, workspace)) = map.moved_from(&here) {
             let root = root.display();
             print_note(&format!(
                 "if this project was {root}: `commonbook workspace alias {workspace}` gives it those \

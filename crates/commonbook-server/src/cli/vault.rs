@@ -75,7 +75,8 @@ struct InitVault {
 
 #[derive(Debug, Args)]
 struct SyncVault {
-    /// Folder [default: this folder if it is a vault, else that of the project]
+    /// Folder [default: this folder if it is a vault, else that of the project, else the only one of the
+    /// workspace]
     dir: Option<PathBuf>,
     /// Delete the memories whose files you removed; they can be restored for 30 days
     #[arg(long)]
@@ -93,7 +94,8 @@ struct SyncVault {
 
 #[derive(Debug, Args)]
 struct WatchVault {
-    /// Folder [default: this folder if it is a vault, else that of the project]
+    /// Folder [default: this folder if it is a vault, else that of the project, else the only one of the
+    /// workspace]
     dir: Option<PathBuf>,
 }
 
@@ -110,7 +112,15 @@ impl VaultCommand {
     /// # Errors
     /// `not_found` if the folder is no vault; `conflict` if it is the vault of another workspace, or if very
     /// much changed at once; `unavailable` if the store or the disk fails.
-    pub(crate) fn run(&self, place: &VaultPlace<'_>, as_json: bool) -> Result<()> {
+    pub(crate) fn run(
+        &self,
+        caller: Caller,
+        config: &Config,
+        open: impl FnOnce() -> Result<Commonbook>,
+        as_json: bool,
+    ) -> Result<()> {
+        let folder = self.folder(config, &caller.workspace);
+        let place = &VaultPlace::open(folder.as_deref(), caller, config, open)?;
         match &self.action {
             VaultAction::Init(init) => place.init(init, as_json),
             VaultAction::Accept(accept) => accept.run(place, as_json),
@@ -134,12 +144,12 @@ impl VaultCommand {
         }
     }
 
-    /// The folder of the vault, by which its workspace is known.
-    pub(crate) fn folder(&self, config: &Config) -> Option<PathBuf> {
+    /// The folder of the vault, by which its workspace is known, for a command in this workspace.
+    fn folder(&self, config: &Config, workspace: &Workspace) -> Option<PathBuf> {
         match &self.action {
             VaultAction::Init(_) | VaultAction::Accept(_) => None,
             VaultAction::Sync(SyncVault { dir, .. }) | VaultAction::Watch(WatchVault { dir }) => {
-                find_folder(config, dir.as_deref()).ok()
+                find_folder(config, dir.as_deref(), workspace).ok()
             }
         }
     }
@@ -225,7 +235,7 @@ impl<'p> VaultPlace<'p> {
 
     /// The folder of a vault that exists.
     fn find(&self, dir: Option<&Path>) -> Result<PathBuf> {
-        find_folder(self.config, dir)
+        find_folder(self.config, dir, &self.caller.workspace)
     }
 
     /// One pass.
@@ -318,22 +328,44 @@ fn note_offer(home: &Path, folder: &Path, workspace: &Workspace) {
     }
 }
 
-/// The folder of a vault that exists: the named one, this one, or that of the project.
+/// The folder of a vault that exists: the named one, this one, that of the project, or the only one of this
+/// workspace that this home made or accepted.
 ///
 /// # Errors
-/// `not_found` with the command that makes one.
-fn find_folder(config: &Config, dir: Option<&Path>) -> Result<PathBuf> {
+/// `not_found` with the command that makes one; `conflict` if the workspace has several.
+fn find_folder(config: &Config, dir: Option<&Path>, workspace: &Workspace) -> Result<PathBuf> {
     let named = match dir {
         Some(dir) => dir.to_owned(),
         None => match config.folder.as_deref().filter(|folder| is_vault(folder)) {
             Some(folder) => folder.to_owned(),
-            None => project_vault(config)?,
+            None => vault_of(config, workspace)?,
         },
     };
     match is_vault(&named) {
         true => Ok(std::fs::canonicalize(&named).unwrap_or(named)),
         false => Err(Error::not_found(format!("{} is no vault", named.display()))
             .hint(format!("Make one: `commonbook vault init {}`.", named.display()))),
+    }
+}
+
+/// The vault of the project, if this home uses it; else the only vault of the workspace that it uses, wherever
+/// that lies; else that of the project, with or without a vault.
+fn vault_of(config: &Config, workspace: &Workspace) -> Result<PathBuf> {
+    let own = project_vault(config);
+    let registry = config.home().and_then(VaultRegistry::read)?;
+    let is_used = |own: &PathBuf| {
+        let whole = std::fs::canonicalize(own);
+        whole.is_ok_and(|whole| registry.find(&whole).is_some() && is_vault(&whole))
+    };
+    if let Some(own) = own.as_ref().ok().filter(|own| is_used(own)) {
+        return Ok(own.clone());
+    }
+    let vaults = registry.vaults_of(workspace).map(|(folder, _)| folder);
+    match vaults.filter(|folder| is_vault(folder)).collect::<Vec<_>>()[..] {
+        [] => own,
+        [only] => Ok(only.to_owned()),
+        [first, ..] => Err(Error::conflict(format!("workspace {workspace} has several vaults"))
+            .hint(format!("Name the folder of one: `commonbook vault sync {}`.", first.display()))),
     }
 }
 

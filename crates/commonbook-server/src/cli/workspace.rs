@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::config::Config;
 use crate::output;
-use crate::project::Repository;
 use crate::project::map::{ProjectMap, planned_workspace, workspace_of};
 
 /// Shows which workspace each project uses, and chooses another one.
@@ -37,7 +36,7 @@ impl WorkspaceCommand {
     /// Runs the action and prints its response.
     ///
     /// # Errors
-    /// `invalid` outside of a git repository and for a name that is no workspace's; `not_found` if there
+    /// `invalid` outside of a project and for a name that is no workspace's; `not_found` if there
     /// is no choice to undo; `unavailable` if the map cannot be written.
     pub(crate) fn run(
         &self,
@@ -62,11 +61,10 @@ fn list(config: &Config, open: impl FnOnce() -> Result<Commonbook>, as_json: boo
         true => open()?.store().read(|tx| tx.workspaces())?,
         false => Vec::new(),
     };
-    let here = config.folder.as_deref().and_then(Repository::around);
-    let here = here.map(|repository| -> Result<_> {
-        let workspace = planned_workspace(Some(home), &repository)?;
-        let project = repository.identity.to_string();
-        Ok(json!({"root": repository.root, "project": project, "workspace": workspace}))
+    let here = config.found_project().map(|here| -> Result<_> {
+        let workspace = planned_workspace(Some(home), &here, &config.remote_settings())?;
+        let project = here.identity.to_string();
+        Ok(json!({"root": here.folder.root, "project": project, "workspace": workspace}))
     });
     let here = here.transpose()?;
     let projects: Vec<_> = map
@@ -109,14 +107,19 @@ fn text(value: &serde_json::Value) -> &str {
 
 /// Chooses the workspace of the project here; `None` is its own one.
 fn choose(config: &Config, chosen: Option<Workspace>, as_json: bool) -> Result<()> {
-    let Some(repository) = config.folder.as_deref().and_then(Repository::around) else {
-        return Err(Error::invalid("folder", "this folder is not in a git repository")
+    let Some(here) = config.found_project() else {
+        return Err(Error::invalid("folder", "this folder is no project's")
             .hint("Go to the folder of the project, or name a workspace with --workspace."));
     };
-    let (home, project) = (config.home()?, repository.identity.to_string());
-    let before = workspace_of(Some(home), &repository)?;
+    let (home, project) = (config.home()?, here.identity.to_string());
+    let settings = config.remote_settings();
+    let before = workspace_of(Some(home), &here, &settings)?.name;
     let is_known = ProjectMap::change(home, |map| match chosen {
         Some(name) => {
+            // What was saved so far stays to be found.
+            let earlier = map.earlier.entry(project.clone()).or_default();
+            earlier.insert(before.clone());
+            earlier.remove(&name);
             map.aliases.insert(project.clone(), name);
             true
         }
@@ -126,7 +129,7 @@ fn choose(config: &Config, chosen: Option<Workspace>, as_json: bool) -> Result<(
         return Err(Error::not_found(format!("{project} uses its own workspace {before} already"))
             .hint("Run `commonbook workspace list`."));
     }
-    let workspace = workspace_of(Some(home), &repository)?;
+    let workspace = workspace_of(Some(home), &here, &settings)?.name;
     if as_json {
         let response = json!({"project": project, "workspace": workspace, "before": before});
         output::print_json(&response);
@@ -146,16 +149,14 @@ pub(super) fn note_older_workspace(config: &Config, open: impl FnOnce() -> Resul
 }
 
 fn show_older_workspace(config: &Config, open: impl FnOnce() -> Result<Commonbook>) -> Result<()> {
-    let Some(repository) = config.folder.as_deref().and_then(Repository::around) else {
-        return Ok(());
-    };
-    let home = config.home()?;
+    let Some(here) = config.found_project() else { return Ok(()) };
+    let (home, root) = (config.home()?, &here.folder.root);
     let map = ProjectMap::read(home)?;
-    let Some(known) = map.projects.get(&repository.root).filter(|known| !known.older_shown) else {
+    let Some(known) = map.projects.get(root).filter(|known| !known.older_shown) else {
         return Ok(());
     };
     let is_chosen = map.aliases.contains_key(&known.identity);
-    if let Some(older) = repository.folder_workspace().filter(|_| !is_chosen)
+    if let Some(older) = here.folder_workspace().filter(|_| !is_chosen)
         && config.has_store()?
         && !open()?.store().read(|tx| tx.journals_of(std::slice::from_ref(&older)))?.is_empty()
     {
@@ -167,7 +168,7 @@ fn show_older_workspace(config: &Config, open: impl FnOnce() -> Result<Commonboo
         ));
     }
     ProjectMap::change(home, |map| {
-        if let Some(known) = map.projects.get_mut(&repository.root) {
+        if let Some(known) = map.projects.get_mut(root) {
             known.older_shown = true;
         }
     })

@@ -1,5 +1,6 @@
 //! Runs the steps of a hook event: calls verbs, and collects text for the agent.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{ErrorKind, Result};
@@ -68,8 +69,7 @@ impl<'c> HookInvocation<'c> {
         if input.moment == HookEvent::Other || input.moment == HookEvent::SubagentStart {
             return Ok((HookResponse::Nothing.render(&input), None));
         }
-        let folder = input.cwd.as_ref().map(Into::into).or_else(|| config.folder.clone());
-        let local_config = Config { folder, ..config.clone() };
+        let local_config = config_around(&input, config);
         match check_switch(&local_config) {
             // Commonbook is off: the hook touches nothing.
             Err(off) if off.kind == ErrorKind::Forbidden => {
@@ -314,5 +314,20 @@ impl<'c> HookInvocation<'c> {
         let call = ToolCall { workspace: &self.client.workspace, tool, arguments };
         self.ticket = Some(CallTicket::new(agent, session, call).to_signed_text(&key));
         Ok(())
+    }
+}
+
+/// The configuration in the folder of a hook: the one that its client opened, if that is around it.
+fn config_around(input: &HookInput, config: &Config) -> Config {
+    let folder = input.cwd.as_ref().map(PathBuf::from).or_else(|| config.folder.clone());
+    let is_inside = |opened: &&PathBuf| {
+        folder.as_ref().is_none_or(|folder| folder.starts_with(opened) || !folder.exists())
+    };
+    let opened = input.client.folder_variable().and_then(|name| config.opened_folder(name));
+    match opened.filter(is_inside) {
+        Some(opened) => config.clone().in_opened_folder(Some(opened.clone())),
+        // A session starts in the folder of its project; later events come from folders below it.
+        None if input.moment == HookEvent::SessionStart => config.clone().in_opened_folder(folder),
+        None => Config { folder, ..config.clone() },
     }
 }

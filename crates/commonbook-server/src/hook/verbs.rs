@@ -61,7 +61,7 @@ impl<'c> VerbClient<'c> {
     pub(super) fn workspace_around(&self, folder: &Path) -> Result<Workspace> {
         let config =
             Config { folder: Some(folder.to_owned()), workspace: None, ..self.config.clone() };
-        Ok(config.nearest_workspace()?.unwrap_or_else(Workspace::fallback))
+        Ok(config.nearest_workspace()?.map_or_else(Workspace::fallback, |near| near.name))
     }
 
     /// Calls a verb by its name in the registry: through the server that runs, else on the store.

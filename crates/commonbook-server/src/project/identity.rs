@@ -1,4 +1,4 @@
-//! The identity of a project: its git remote, else its path.
+//! The identity of a project: its remote, else its first commit, else its path.
 //!
 //! Worktrees and clones of one repository have one identity, on every machine. Two repositories have
 //! two, even if their folders have the same name.
@@ -11,27 +11,32 @@ use commonbook::base::hash::sha256;
 use commonbook::base::home_key::{HomeKey, hex};
 use commonbook::model::workspace::Workspace;
 
+use super::folder::{ProjectFolder, ProjectKind};
+use super::git::{GitConfig, git_data};
+use super::remote::{canonical_remote, older_spelling};
+use super::remote_settings::RemoteSettings;
+use super::version_control::remote_elsewhere;
+
 /// Repositories on this machine that are followed from remote to remote.
 const LOCAL_REMOTES_MAX: usize = 3;
 
 /// Characters of the readable part of a workspace's name.
 const LABEL_CHARS_MAX: usize = 64;
 
-/// The root of the git repository around a folder.
-pub(crate) fn git_root(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|folder| folder.join(".git").exists())
-}
-
-/// A git repository.
+/// A project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Repository {
-    /// The folder of the main worktree, without links in its path; of a bare repository, its folder.
-    pub(crate) root: PathBuf,
-    /// The remote, or the path of a repository without one.
+pub(crate) struct Project {
+    /// Its folder.
+    pub(crate) folder: ProjectFolder,
+    /// Its remote, its first commit, or its path.
     pub(crate) identity: ProjectIdentity,
-    /// The creation time of the repository's data, in milliseconds, if the disk knows it: another
+    /// Its remote as earlier versions spelled it, if that is another text.
+    pub(crate) older_remote: Option<String>,
+    /// The creation time of the version control's data, in milliseconds, if the disk knows it: another
     /// repository in the same place has another one.
     pub(crate) created: Option<u64>,
+    /// The first commit of its own repository, if that has been looked for; empty if git does not say it.
+    pub(crate) first_commit: Option<String>,
 }
 
 /// The identity of a project.
@@ -39,46 +44,69 @@ pub(crate) struct Repository {
 pub(crate) enum ProjectIdentity {
     /// A canonical remote: `github.com/acme/api`.
     Remote(String),
+    /// The name of a repository without a remote, and its first commit.
+    Commit { name: String, commit: String },
     /// A folder on this machine.
     Folder(PathBuf),
+    /// What this home recorded of a folder that is gone.
+    Recorded(String),
 }
 
-impl Repository {
-    /// The repository around a folder, if there is one.
-    pub(crate) fn around(folder: &Path) -> Option<Self> {
-        let root = git_root(folder)?;
-        let data = git_data(root);
-        let root = match &data {
-            // A linked worktree belongs to the main one.
-            data if data.ends_with(".git") => data.parent().unwrap_or(root).to_owned(),
-            data if is_bare(data) => data.clone(),
-            _ => root.to_owned(),
+impl Project {
+    /// The project in a folder. One without a remote has its path as identity so far.
+    pub(crate) fn of(folder: ProjectFolder, settings: &RemoteSettings) -> Self {
+        let own = || ProjectIdentity::Folder(folder.root.clone());
+        let (identity, url) = match (&folder.recorded, folder.kind) {
+            (Some(recorded), _) => (ProjectIdentity::Recorded(recorded.clone()), None),
+            (None, ProjectKind::Git) => {
+                git_identity(&folder.root, &folder.data, settings, LOCAL_REMOTES_MAX)
+            }
+            (None, ProjectKind::Versioned) => {
+                let url = remote_elsewhere(&folder.root);
+                let remote = url.as_deref().and_then(|url| canonical_remote(url, settings));
+                (remote.map_or_else(own, ProjectIdentity::Remote), None)
+            }
+            (None, ProjectKind::Plain) => (own(), None),
         };
-        let root = fs::canonicalize(&root).unwrap_or(root);
-        let identity = identity(&root, &data, LOCAL_REMOTES_MAX);
-        let created = fs::metadata(&data).and_then(|data| data.created()).ok();
-        let created = created.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let created = created.and_then(|time| u64::try_from(time.as_millis()).ok());
-        Some(Self { root, identity, created })
+        let older_remote = url.as_deref().and_then(older_spelling);
+        let older_remote = older_remote.filter(|older| *older != identity.to_string());
+        let created = creation_time(&folder.data);
+        Self { folder, identity, older_remote, created, first_commit: None }
+    }
+
+    /// The name of the folder.
+    pub(crate) fn name(&self) -> Option<String> {
+        let name = self.folder.root.file_name()?.to_string_lossy().into_owned();
+        Some(name.strip_suffix(".git").unwrap_or(&name).to_owned())
     }
 
     /// The name of the folder, as the workspace that versions before projects had identities used.
     pub(crate) fn folder_workspace(&self) -> Option<Workspace> {
-        let name = self.root.file_name()?.to_string_lossy();
-        Workspace::nearest_workspace_name(name.strip_suffix(".git").unwrap_or(&name))
+        Workspace::nearest_workspace_name(&self.name()?)
     }
+}
+
+/// The creation time of a folder, in milliseconds, if the disk knows it.
+pub(super) fn creation_time(folder: &Path) -> Option<u64> {
+    let created = fs::metadata(folder).and_then(|data| data.created()).ok()?;
+    u64::try_from(created.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 impl ProjectIdentity {
     /// The workspace of this project: the last part of its identity, and `chars` letters of a hash.
-    /// Every machine finds the same one for a remote; that of a folder belongs to the home with this key.
+    /// Every machine finds the same one for a remote or a commit; that of a folder belongs to the home with
+    /// this key.
     pub(crate) fn workspace(&self, key: Option<&HomeKey>, chars: usize) -> Workspace {
         let text = self.to_string();
         let hash = match (self, key) {
             (Self::Folder(_), Some(key)) => hex(&key.sign(&format!("project {text}"))),
             _ => sha256(&text),
         };
-        let label = text.rsplit(['/', '\\']).next().and_then(Workspace::nearest_workspace_name);
+        let label = match self {
+            Self::Commit { name, .. } => name,
+            _ => text.rsplit(['/', '\\']).next().unwrap_or(&text),
+        };
+        let label = Workspace::nearest_workspace_name(label);
         let label = label.map_or_else(|| "project".to_owned(), String::from);
         let label: String = label.chars().take(LABEL_CHARS_MAX).collect();
         format!("{label}-{}", &hash[..chars]).parse().unwrap_or_else(|_| Workspace::fallback())
@@ -88,105 +116,39 @@ impl ProjectIdentity {
 impl std::fmt::Display for ProjectIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Remote(remote) => f.write_str(remote),
+            Self::Remote(identity) | Self::Recorded(identity) => f.write_str(identity),
+            Self::Commit { name, commit } => write!(f, "{name}@{commit}"),
             Self::Folder(folder) => folder.display().fmt(f),
         }
     }
 }
 
-/// The folder of a repository's data, which its worktrees share (gitrepository-layout).
-fn git_data(root: &Path) -> PathBuf {
-    let git = root.join(".git");
-    let Ok(text) = fs::read_to_string(&git) else { return git };
-    let Some(linked) = text.strip_prefix("gitdir:") else { return git };
-    let linked = root.join(linked.trim());
-    match fs::read_to_string(linked.join("commondir")) {
-        Ok(shared) => {
-            let shared = linked.join(shared.trim());
-            fs::canonicalize(&shared).unwrap_or(shared)
-        }
-        // A submodule, or a repository that keeps its data elsewhere.
-        Err(_) => linked,
-    }
-}
-
-fn is_bare(data: &Path) -> bool {
-    let config = fs::read_to_string(data.join("config")).unwrap_or_default();
-    values(&config, "core", "bare").any(|value| value == "true")
-}
-
-fn identity(root: &Path, data: &Path, remotes_max: usize) -> ProjectIdentity {
-    let folder = || ProjectIdentity::Folder(root.to_owned());
-    let config = fs::read_to_string(data.join("config")).unwrap_or_default();
-    let Some(url) = remote_url(&config) else { return folder() };
-    if let Some(remote) = canonical_remote(&url) {
-        return ProjectIdentity::Remote(remote);
+/// The identity of a git repository, and the URL of its remote.
+fn git_identity(
+    root: &Path,
+    data: &Path,
+    settings: &RemoteSettings,
+    remotes_max: usize,
+) -> (ProjectIdentity, Option<String>) {
+    let config = GitConfig::read(data);
+    let Some(own) = config.remote_url() else {
+        return (ProjectIdentity::Folder(root.to_owned()), None);
+    };
+    let rewritten = settings.rewritten_in(&config, own);
+    let urls = || rewritten.iter().map(String::as_str).chain([own]);
+    if let Some(remote) = urls().find_map(|url| canonical_remote(url, settings)) {
+        return (ProjectIdentity::Remote(remote), Some(own.to_owned()));
     }
     // The remote is another repository on this machine: both are one project.
-    let path = url.strip_prefix("file://").unwrap_or(&url);
-    let Ok(remote) = fs::canonicalize(root.join(path)) else { return folder() };
-    let data = Some(remote.join(".git")).filter(|git| git.exists());
-    let data = data.map_or_else(|| remote.clone(), |_| git_data(&remote));
-    match remotes_max {
-        0 => ProjectIdentity::Folder(remote),
-        left => identity(&remote, &data, left - 1),
+    let on_disk = urls().find_map(|url| {
+        let path = url.strip_prefix("file://localhost").or_else(|| url.strip_prefix("file://"));
+        fs::canonicalize(root.join(path.unwrap_or(url))).ok()
+    });
+    match (on_disk, remotes_max) {
+        (None, _) => (ProjectIdentity::Folder(root.to_owned()), None),
+        (Some(remote), 0) => (ProjectIdentity::Folder(remote), None),
+        (Some(remote), left) => git_identity(&remote, &git_data(&remote), settings, left - 1),
     }
-}
-
-/// The URL of `origin`, else of the only remote.
-fn remote_url(config: &str) -> Option<String> {
-    if let Some(origin) = values(config, "remote \"origin\"", "url").next() {
-        return Some(origin);
-    }
-    let names: Vec<&str> = sections(config).filter(|name| name.starts_with("remote ")).collect();
-    let only = names.first().filter(|first| names.iter().all(|name| name == *first))?;
-    values(config, only, "url").next()
-}
-
-/// The names of the sections of a git configuration.
-fn sections(config: &str) -> impl Iterator<Item = &str> {
-    config.lines().filter_map(section_name)
-}
-
-fn section_name(line: &str) -> Option<&str> {
-    Some(line.trim().strip_prefix('[')?.split_once(']')?.0.trim())
-}
-
-/// The values of a key in one section of a git configuration, in order.
-fn values<'c>(config: &'c str, section: &'c str, key: &'c str) -> impl Iterator<Item = String> {
-    let mut is_inside = false;
-    config.lines().filter_map(move |line| {
-        if let Some(name) = section_name(line) {
-            is_inside = name == section;
-            return None;
-        }
-        let (name, value) = line.split_once('=').filter(|_| is_inside)?;
-        let value = value.trim().trim_matches('"');
-        (name.trim().eq_ignore_ascii_case(key) && !value.is_empty()).then(|| value.to_owned())
-    })
-}
-
-/// A remote without what differs between its forms: `github.com/acme/api` for `git@github.com:acme/api`
-/// and `https://user@GitHub.com:443/acme/api.git/`. Returns `None` for a path on this machine.
-fn canonical_remote(url: &str) -> Option<String> {
-    let (host, path) = match url.split_once("://") {
-        Some(("file", _)) => return None,
-        Some((_, rest)) => rest.split_once('/')?,
-        // A colon after a slash, or after the letter of a drive, is part of a path.
-        None => url.split_once(':').filter(|(host, _)| host.len() > 1 && !host.contains('/'))?,
-    };
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let host = match host.strip_prefix('[') {
-        Some(address) => address.split_once(']')?.0,
-        None => host.split_once(':').map_or(host, |(host, _)| host),
-    };
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let path = parts.join("/");
-    let path = path.strip_suffix(".git").unwrap_or(&path).trim_end_matches('/');
-    if host.is_empty() || path.is_empty() {
-        return None;
-    }
-    Some(format!("{}/{path}", host.trim_end_matches('.').to_lowercase()))
 }
 
 #[cfg(test)]

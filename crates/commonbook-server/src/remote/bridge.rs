@@ -12,7 +12,6 @@ use std::thread::JoinHandle;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::{Caller, EntryPoint};
-use commonbook::model::workspace::Workspace;
 use serde_json::{Map, Value, json};
 use ureq::Body;
 use ureq::http::{HeaderValue, Response, StatusCode};
@@ -24,6 +23,7 @@ use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hint::{HintDoor, for_door};
 use crate::mcp::TOOLS_HEADER;
+use crate::project::map::NearWorkspace;
 use crate::rpc::{self, ClientMessages, LISTEN_METHOD};
 use crate::ticket;
 use crate::verb::ToolSelection;
@@ -46,7 +46,7 @@ pub(crate) struct McpBridge {
     streams: HttpClient,
     config: Config,
     claims: CallerClaims,
-    near: Option<Workspace>,
+    near: Option<NearWorkspace>,
     /// The tools that the server offers to this client, if not the server's own selection.
     tools: Option<ToolSelection>,
     connection: Mutex<BridgeConnection>,
@@ -71,7 +71,7 @@ impl McpBridge {
         address: ServerAddress,
         config: Config,
         claims: CallerClaims,
-        near: Option<Workspace>,
+        near: Option<NearWorkspace>,
     ) -> Self {
         let config = Config { agent: config.agent.or_else(|| address.agent.clone()), ..config };
         Self {

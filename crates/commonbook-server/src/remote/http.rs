@@ -42,9 +42,12 @@ impl HttpClient {
         let mut request = Request::builder().method(method).uri(url);
         let device = |device: &String| format!("{}@{device}", caller.agent);
         let name = caller.device.as_ref().map_or_else(|| caller.agent.to_string(), device);
+        let earlier: Vec<String> = caller.earlier.iter().map(ToString::to_string).collect();
+        let earlier = earlier.join(",");
         let own = [
             ("x-commonbook-agent", Some(name).filter(|_| !caller.agent.is_anonymous())),
             ("x-commonbook-workspace", Some(caller.workspace.to_string())),
+            ("x-commonbook-earlier", Some(earlier).filter(|names| !names.is_empty())),
             ("x-commonbook-user", caller.user.clone()),
             ("x-commonbook-session", caller.session.clone()),
             ("x-commonbook-reader", caller.by_command.then(|| "command".to_owned())),

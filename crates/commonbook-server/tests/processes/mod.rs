@@ -8,6 +8,7 @@ mod consent;
 mod consolidation;
 #[cfg(unix)]
 mod files;
+mod folders;
 mod forgetting;
 mod hook;
 #[cfg(unix)]

@@ -240,3 +240,46 @@ fn a_wrong_settings_file_stops_writing_alone() {
     assert!(person.hook(folder, "UserPromptSubmit", &[]).starts_with('{'));
     assert_eq!(person.run(folder, &["serve", "--port", "0"]).status.code(), Some(2));
 }
+
+#[test]
+fn every_spelling_of_a_remote_is_one_project_on_every_machine() {
+    let machines = [Person::new(), Person::new()];
+    let spell = |person: &Person, path: &str, remote: &str| {
+        let root = person.repository(path, remote);
+        person.answer(&root, &["save", "The crane is green"])["memory"]["workspace"].clone()
+    };
+    fs::create_dir(machines[0].folder.path().join(".ssh")).unwrap();
+    let settings = machines[0].folder.path();
+    fs::write(settings.join(".ssh/config"), "Host gh-work\n  HostName ssh.github.com\n").unwrap();
+    fs::write(settings.join(".gitconfig"), "[url \"gh-work:\"]\n\tinsteadOf = gh:\n").unwrap();
+    for (n, remote) in
+        ["gh:Acme/API.git", "git@gh-work:acme/api", "ssh://git@ssh.github.com:443/acme/api/"]
+            .into_iter()
+            .enumerate()
+    {
+        assert_eq!(spell(&machines[0], &format!("{n}"), remote), "api-e1dcaa", "{remote}");
+    }
+    let there = "https://ann@www.github.com/ACME/api.git";
+    assert_eq!(spell(&machines[1], "api", there), "api-e1dcaa");
+}
+
+#[test]
+fn an_upgrade_loses_no_memories_of_a_spelling() {
+    let person = Person::new();
+    let roots = [("a", "git@github.com:Acme/API.git"), ("b", "https://github.com/acme/api")]
+        .map(|(path, remote)| fs::canonicalize(person.repository(path, remote)).unwrap());
+    let older = json!({"projects": {
+        (roots[0].to_str().unwrap()): {"identity": "github.com/Acme/API", "workspace": "api-111111"},
+        (roots[1].to_str().unwrap()): {"identity": "github.com/acme/api", "workspace": "api-e1dcaa"},
+    }, "aliases": {}});
+    fs::write(person.home.path().join("projects.json"), older.to_string()).unwrap();
+    person.answer(&roots[1], &["save", "The crane is green", "--workspace", "api-111111"]);
+    person.answer(&roots[1], &["save", "The quay has five lamps"]);
+    for root in &roots {
+        assert_eq!(person.texts(root), ["The quay has five lamps"]);
+        let found = person.answer(root, &["search", "Which colour has the crane?"]);
+        assert_eq!(found["hits"][0]["memory"]["workspace"], "api-111111", "{found}");
+        let begun = person.hook(root, "SessionStart", &[]);
+        assert!(begun.contains("workspace alias api-111111"), "{begun}");
+    }
+}

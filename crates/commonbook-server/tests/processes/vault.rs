@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::doors::dashboard::{Browser, between, signed_in, signed_in_with};
 use crate::doors::export::unsigned;
 use crate::doors::tokens::token;
+use crate::processes::projects::{Person, errors};
 use crate::world::{Door as _, Home, Server, WORKSPACE};
 
 fn printed(output: &Output) -> String {
@@ -442,4 +443,44 @@ fn a_vault_is_kept_at_a_server_too() {
     let said = printed(&run(&["vault", "sync", vault]));
     assert!(said.contains("changed: "), "{said}");
     assert!(printed(&run(&["list", "--workspace", WORKSPACE])).contains("Deploys run on Monday"));
+}
+
+#[test]
+fn a_pass_without_a_folder_takes_the_one_vault_of_the_workspace() {
+    let person = Person::new();
+    let (api, web) =
+        (person.repository("api", "h.example:a/api"), person.repository("web", "h.example:a/web"));
+    let pass = |folder: &Path, more: &[&str]| {
+        let own = ["vault", "sync", "--json"];
+        person.run(folder, &[&own[..], more].concat())
+    };
+    let folder_of = |output: &Output| {
+        let answer: Value = serde_json::from_str(&printed(output)).unwrap();
+        PathBuf::from(answer["folder"].as_str().unwrap())
+    };
+    let vaults = ["x/notes", "y/notes", "z/notes"].map(|path| person.folder.path().join(path));
+    let [first, of_web, second] = vaults.each_ref().map(|path| path.to_str().unwrap());
+    person.answer(&api, &["save", "The crane is green"]);
+    assert!(errors(&pass(&api, &[])).contains("vault init"));
+    printed(&person.run(&api, &["vault", "init", first]));
+    printed(&person.run(&web, &["vault", "init", of_web]));
+    let real = |path: &str| fs::canonicalize(path).unwrap();
+    for (folder, vault) in [(&api, first), (&web, of_web)] {
+        assert_eq!(folder_of(&pass(folder, &[])), real(vault));
+    }
+    let workspace = person.answer(&web, &["workspace", "list"])["here"]["workspace"].clone();
+    let named = pass(&api, &["--workspace", workspace.as_str().unwrap()]);
+    assert_eq!(folder_of(&named), real(of_web));
+    printed(&person.run(&api, &["vault", "init", second]));
+    let several = pass(&api, &[]);
+    assert_eq!(several.status.code(), Some(6), "{}", errors(&several));
+    assert!(errors(&several).contains("several vaults"), "{}", errors(&several));
+    fs::remove_dir_all(second).unwrap();
+    assert_eq!(folder_of(&pass(&api, &[])), real(first));
+    // The project's own comes first; one that a stranger brings is used by nothing.
+    fs::create_dir_all(web.join(".commonbook")).unwrap();
+    assert!(shell(&web, &format!("cp -r {first} .commonbook/vault")).status.success());
+    assert_eq!(folder_of(&pass(&web, &[])), real(of_web));
+    printed(&person.run(&api, &["vault", "init"]));
+    assert_eq!(folder_of(&pass(&api, &[])), real(api.join(".commonbook/vault").to_str().unwrap()));
 }

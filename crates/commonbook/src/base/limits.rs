@@ -251,6 +251,8 @@ pub const BATCH: usize = 100;
 pub const AGENT_CHARS: usize = 128;
 /// Length of a workspace's name, in characters.
 pub const WORKSPACE_CHARS: usize = 128;
+/// Workspaces that a project used before and that a search of it reads.
+pub const EARLIER_WORKSPACES: usize = 8;
 /// Length of a memory type, in characters.
 pub const MEMORY_TYPE_CHARS: usize = 64;
 /// Length of a user's id, in characters.

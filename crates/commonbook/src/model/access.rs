@@ -145,6 +145,17 @@ impl Sight {
         }
     }
 
+    /// The same sight, and what lies in the workspaces that the caller's project used before.
+    #[must_use]
+    pub fn with_earlier(mut self, caller: &Caller) -> Self {
+        if may_roam(caller).is_ok() {
+            let earlier = caller.earlier.iter().filter(|name| !self.workspaces.contains(name));
+            let earlier: Vec<Workspace> = earlier.cloned().collect();
+            self.workspaces.extend(earlier);
+        }
+        self
+    }
+
     /// The sight of this caller in its own workspace only.
     #[must_use]
     pub fn at_home(caller: &Caller) -> Self {

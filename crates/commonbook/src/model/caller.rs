@@ -113,6 +113,9 @@ pub struct Caller {
     pub session: Option<String>,
     /// The workspace it works in.
     pub workspace: Workspace,
+    /// The workspaces in which the memories of its project lay before: a search reads them too.
+    #[serde(default)]
+    pub earlier: Vec<Workspace>,
     /// The user it works for. The caller then sees only memories about that user or about no user.
     pub user: Option<String>,
     /// The folder of its project, if on this machine.
@@ -157,6 +160,7 @@ impl Caller {
             client: None,
             session: None,
             workspace,
+            earlier: Vec::new(),
             user: None,
             project: None,
             by_command: door == EntryPoint::Cli,

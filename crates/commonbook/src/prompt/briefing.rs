@@ -196,6 +196,35 @@ impl MemoryCensus {
     }
 }
 
+/// What lies in a workspace that a project used before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierCensus {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// Its memories that the agent may read, at most [`limits::BRIEFING_COUNTED`] and one.
+    pub memories: u64,
+}
+
+impl EarlierCensus {
+    /// The line at the end of the beginning of a session.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let Self { workspace, memories } = self;
+        let count = match *memories {
+            1 => "1 memory".to_owned(),
+            many if many > limits::BRIEFING_COUNTED => {
+                format!("more than {} memories", limits::BRIEFING_COUNTED)
+            }
+            many => format!("{many} memories"),
+        };
+        format!(
+            "Workspace {workspace}, which this project used before, has {count}: search_memory finds them \
+             too, marked with its name. If all belong to this project, the user can run `commonbook \
+             workspace alias {workspace}`."
+        )
+    }
+}
+
 /// Where an item of a briefing belongs: at the beginning of a session, or to a prompt.
 #[must_use]
 pub const fn belongs_to_beginning(source: ContextSource) -> bool {

@@ -124,7 +124,7 @@ impl Commonbook {
     /// # Errors
     /// `not_found` if no such memory is in sight, or if there was none at that time.
     pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
-        let sight = Sight::reading(caller)?;
+        let sight = Sight::reading(caller)?.with_earlier(caller);
         let found = self.store.read(|tx| match request.at {
             None => {
                 let mut memory = show(tx, &sight, live_memory(tx, &sight, request.id)?)?;
@@ -331,7 +331,7 @@ impl Commonbook {
         caller: &Caller,
         request: &MemoryHistory,
     ) -> Result<RevisionHistory> {
-        let sight = Sight::reading(caller)?;
+        let sight = Sight::reading(caller)?.with_earlier(caller);
         let all = self.store.read(|tx| {
             let all = revisions(tx, &sight, request.id)?;
             show_all(tx, &sight, all)

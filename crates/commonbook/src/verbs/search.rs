@@ -63,6 +63,7 @@ impl Commonbook {
         // is a next page.
         let most = (returned.len() + limit as usize + 1).min(limits::SEARCH_DEPTH);
         let question = IndexQuery { most, ..question };
+        let sight = sight.with_earlier(&caller);
         let settle = || self.settle_question(&caller, &sight, request.scope, &question);
         let (sight, question) = self.index.open_during(settle)?;
         let (found, work) = self.search_index(&caller, &sight, &question)?;
@@ -110,7 +111,7 @@ impl Commonbook {
     /// `unavailable` if the store cannot be read.
     pub fn search_text(&self, caller: &Caller, found: SearchResponse) -> Result<String> {
         let ids: Vec<String> = found.hits.iter().map(|hit| hit.memory.id.to_string()).collect();
-        let sight = Sight::reading(caller)?;
+        let sight = Sight::reading(caller)?.with_earlier(caller);
         let longer = self.store.read(|tx| longer_handles(tx, &sight, &ids))?;
         let now = self.clock.now();
         let fence = self.fence(caller)?;

@@ -2,10 +2,12 @@
 
 use commonbook::base::error::ErrorKind;
 use commonbook::model::agent::{AgentRecord, GetAgent};
-use commonbook::model::caller::Caller;
+use commonbook::model::caller::{Caller, CallerProof};
 use commonbook::model::event::ListEvents;
 use commonbook::model::memory::{GetMemory, Importance, ListMemories, ListOrder, SaveMemory};
 use commonbook::model::search::{SearchMemory, SearchScope};
+use commonbook::model::token::TokenScope;
+use commonbook::prompt::briefing::GetBriefing;
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
@@ -138,6 +140,43 @@ fn a_search_reads_the_workspaces_of_its_scope() {
     ];
     for (workspace, scope, total) in table {
         assert_eq!(found(workspace, scope), total, "{workspace} {scope:?}");
+    }
+}
+
+#[test]
+fn what_a_project_used_before_is_found_and_not_told() {
+    let world = World::new();
+    let save = |workspace: &str| {
+        let request: SaveMemory = request(
+            json!({"text": format!("tea in {workspace} is green"), "importance": "critical"}),
+        );
+        world.book.save_memory(&elsewhere("ann", workspace), &request).unwrap().memory
+    };
+    let (_, before) = (save("x"), save("before"));
+    let earlier = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
+    let bob = Caller { earlier: earlier(&["before", "empty", "x"]), ..elsewhere("bob", "x") };
+    let proof = CallerProof::Token {
+        id: "tok_01m7y9c4dpeqkspxh7a865d434".parse().unwrap(),
+        scopes: vec![TokenScope::Read, TokenScope::Write],
+        bound: true,
+        asserted: false,
+    };
+    let bound = Caller { proof, ..bob.clone() };
+    let search = SearchMemory { query: "tea".into(), ..Default::default() };
+    let get = GetMemory { id: before.id, at: None };
+    for (caller, total) in [(&bob, 2), (&bound, 1), (&elsewhere("bob", "x"), 1)] {
+        assert_eq!(world.book.search_memory(caller, &search).unwrap().total, total);
+        assert_eq!(world.book.get_memory(caller, &get).is_ok(), total == 2);
+        let begun = world.book.get_briefing(caller, &GetBriefing::default()).unwrap().text;
+        let ask = json!({"prompt": "Is the tea green?"});
+        let told = world.book.get_briefing(caller, &request(ask)).unwrap().text;
+        let context = world.book.get_context(caller, &request(json!({"task": "Drink green tea"})));
+        for text in [&begun, &told, &context.unwrap().text] {
+            assert!(!text.contains("tea in before"), "{text}");
+        }
+        let line = "Workspace before, which this project used before, has 1 memory";
+        assert_eq!(begun.contains(line), total == 2, "{begun}");
+        assert!(!begun.contains("Workspace empty") && !told.contains("Workspace before"));
     }
 }
 

@@ -17,8 +17,8 @@ use crate::health::{self, HealthCheck};
 use crate::local::RpcClient;
 use crate::modes::OpenPath;
 use crate::output::count_text;
+use crate::project;
 use crate::project::map::planned_workspace;
-use crate::project::{self, Repository};
 use crate::remote::{RestClient, ServerAddress};
 use crate::serve::DEFAULT_ADDRESS;
 use crate::setup::clients::SetupClient;
@@ -61,17 +61,16 @@ fn check_project(config: &Config) -> HealthCheck {
         Err(error) => return HealthCheck::from_error("project", error),
         Ok(()) => {}
     }
-    let repository = config.folder.as_deref().and_then(Repository::around);
     HealthCheck::healthy(
         "project",
-        match (&config.workspace, repository) {
+        match (&config.workspace, config.found_project()) {
             (Some(name), _) => format!("COMMONBOOK_WORKSPACE names workspace {name}"),
             (None, None) => {
-                format!("no git repository here: workspace {}", Workspace::fallback())
+                format!("no folder of a project here: workspace {}", Workspace::fallback())
             }
-            (None, Some(repository)) => {
-                match planned_workspace(config.home.as_deref(), &repository) {
-                    Ok(workspace) => format!("{} uses workspace {workspace}", repository.identity),
+            (None, Some(here)) => {
+                match planned_workspace(config.home.as_deref(), &here, &config.remote_settings()) {
+                    Ok(workspace) => format!("{} uses workspace {workspace}", here.identity),
                     Err(error) => return HealthCheck::from_error("project", error),
                 }
             }
@@ -219,7 +218,7 @@ fn check_codex_trust(root: &Path, config: &Config) -> Option<HealthCheck> {
 fn check_project_standing(config: &Config) -> Vec<HealthCheck> {
     let Ok(home) = config.home() else { return Vec::new() };
     let Ok(workspace) = config.nearest_workspace() else { return Vec::new() };
-    let workspace = workspace.unwrap_or_else(Workspace::fallback);
+    let workspace = workspace.map_or_else(Workspace::fallback, |near| near.name);
     let caller = Caller::new(None, workspace, EntryPoint::Cli).in_project(config.project());
     match project_notices(&caller, home) {
         Ok(notices) => {
@@ -269,7 +268,7 @@ fn check_destinations(home: &Path, config: &Config) -> Vec<HealthCheck> {
 pub(in crate::cli) fn reach(address: ServerAddress, config: &Config) -> Result<()> {
     let name = address.agent.as_ref().or(config.agent.as_ref());
     let name = name.map(|name| name.parse()).transpose()?;
-    let workspace = config.nearest_workspace()?.unwrap_or_else(Workspace::fallback);
+    let workspace = config.nearest_workspace()?.map_or_else(Workspace::fallback, |near| near.name);
     let caller = Caller::new(name, workspace, EntryPoint::Cli);
     let server = RestClient::new(address, REACH_TIMEOUT);
     match verb::find("get_memory_stats") {

@@ -1,40 +1,7 @@
 //! The identities of repositories in their various forms.
 
 use super::*;
-
-#[test]
-fn the_forms_of_a_remote_are_one() {
-    for url in [
-        "https://github.com/acme/api",
-        "https://GitHub.com/acme/api.git",
-        "https://user:secret@github.com:443/acme/api.git/",
-        "http://github.com/acme//api",
-        "ssh://git@github.com:22/acme/api.git",
-        "git://github.com./acme/api",
-        "git@github.com:acme/api.git",
-        "git@GITHUB.com:/acme/api",
-        "github.com:acme/api",
-    ] {
-        assert_eq!(canonical_remote(url).as_deref(), Some("github.com/acme/api"), "{url}");
-    }
-    let table = [
-        ("https://github.com/Acme/api", Some("github.com/Acme/api")),
-        ("https://git.example/a/b/c.git", Some("git.example/a/b/c")),
-        ("ssh://git@[2001:DB8::1]:22/api", Some("2001:db8::1/api")),
-        ("/srv/git/api.git", None),
-        ("../api", None),
-        ("./a:b", None),
-        (r"C:\git\api", None),
-        ("file:///srv/git/api.git", None),
-        ("https://github.com/", None),
-        ("https://github.com", None),
-        ("https:///api", None),
-        ("", None),
-    ];
-    for (url, remote) in table {
-        assert_eq!(canonical_remote(url).as_deref(), remote, "{url:?}");
-    }
-}
+use crate::project::folder::FolderSearch;
 
 #[test]
 fn origin_comes_first_and_else_the_only_remote() {
@@ -44,9 +11,15 @@ fn origin_comes_first_and_else_the_only_remote() {
         ("[remote \"x\"]\n\tfetch = f\n\tURL = \"c\"\n[branch \"main\"]\n\turl = d\n", Some("c")),
         ("[remote \"x\"]\n\turl = c\n[remote \"y\"]\n\turl = d\n", None),
         ("[remote \"x\"]\n\tfetch = f\n", None),
+        ("[Remote \"origin\"] url = a ; short\n", Some("a")),
+        ("[remote.origin]\nurl = \"a b\"\\\n#c\n", Some("a b")),
+        (
+            "\u{feff}[url \"x]\"]\r\nurl = d\r\n[remote \"origin\"]\r\n# url = b\r\nurl = a\r\n",
+            Some("a"),
+        ),
     ];
     for (config, url) in table {
-        assert_eq!(remote_url(config).as_deref(), url, "{config}");
+        assert_eq!(GitConfig::parse(config).remote_url(), url, "{config}");
     }
 }
 
@@ -56,8 +29,13 @@ fn make_repository(root: &Path, config: &str) {
     fs::write(root.join(".git/config"), config).unwrap();
 }
 
+fn around(folder: &Path) -> Project {
+    let folder = ProjectFolder::around(folder, FolderSearch::default()).unwrap();
+    Project::of(folder, &RemoteSettings::default())
+}
+
 fn identity_around(folder: &Path) -> String {
-    Repository::around(folder).unwrap().identity.to_string()
+    around(folder).identity.to_string()
 }
 
 #[test]
@@ -73,9 +51,10 @@ fn worktrees_and_clones_are_one_project() {
     fs::create_dir_all(&tree).unwrap();
     fs::write(tree.join(".git"), format!("gitdir: {}\n", linked.display())).unwrap();
     make_repository(&clone, "[remote \"origin\"]\n\turl = ../My Project\n");
-    let whole = Repository::around(&main).unwrap();
-    assert_eq!(whole.root, main);
-    assert_eq!(Repository::around(&tree).unwrap(), whole);
+    let whole = around(&main).folder;
+    assert_eq!((&whole.root, &whole.worktree), (&main, &None));
+    let linked = around(&tree).folder;
+    assert_eq!((linked.root, linked.worktree), (main.clone(), Some(tree.clone())));
     for inside in [main.join("src/deep"), clone.clone()] {
         assert_eq!(identity_around(&inside), main.display().to_string());
     }
@@ -84,7 +63,7 @@ fn worktrees_and_clones_are_one_project() {
     for inside in [main, tree, clone] {
         assert_eq!(identity_around(&inside), "github.com/acme/api");
     }
-    assert!(Repository::around(&home).is_none());
+    assert_eq!(around(&home).folder.kind, ProjectKind::Plain);
 }
 
 #[test]
@@ -99,7 +78,7 @@ fn a_worktree_of_a_bare_repository_belongs_to_it() {
     let link = format!("gitdir: {}\n", bare.join("worktrees/tree").display());
     fs::write(tree.join(".git"), link).unwrap();
     assert_eq!(identity_around(&tree), bare.display().to_string());
-    let name = Repository::around(&tree).unwrap().folder_workspace();
+    let name = around(&tree).folder_workspace();
     assert_eq!(name.unwrap().as_str(), "api");
 }
 

@@ -21,7 +21,7 @@ use crate::model::lineage::{ReadSetKey, day_session};
 use crate::model::memory::{Memory, QuarantineNotice};
 use crate::model::search::{MemoryRef, SearchFilter};
 use crate::prompt::briefing::{
-    Briefing, BriefingItem, BriefingKey, BriefingRecord, GetBriefing, MemoryCensus,
+    Briefing, BriefingItem, BriefingKey, BriefingRecord, EarlierCensus, GetBriefing, MemoryCensus,
     belongs_to_beginning, belongs_to_prompt, quarantine_notices,
 };
 use crate::prompt::context::choose::{
@@ -57,6 +57,23 @@ struct BriefingOptions {
     restart: bool,
 }
 
+/// What the agent may read in each workspace that its project used before, the empty ones left out.
+fn earlier_census(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    sight: &Sight,
+) -> Result<Vec<EarlierCensus>> {
+    let all = sight.clone().with_earlier(caller).workspaces;
+    let earlier = all.into_iter().filter(|workspace| !sight.workspaces.contains(workspace));
+    let census = earlier.map(|workspace| {
+        let there = Sight { workspaces: vec![workspace.clone()], ..sight.clone() };
+        let census = tx.memory_census(&there, limits::BRIEFING_COUNTED)?;
+        Ok(EarlierCensus { workspace, memories: census.memories })
+    });
+    let census = census.collect::<Result<Vec<_>>>()?;
+    Ok(census.into_iter().filter(|earlier| earlier.memories > 0).collect())
+}
+
 /// What a briefing can be made of, as it stood at one position of the journal.
 struct BriefingMaterial {
     /// The session; `None` for anonymous callers, who all share one name.
@@ -69,6 +86,8 @@ struct BriefingMaterial {
     position: u64,
     material: ContextMaterial,
     census: Option<MemoryCensus>,
+    /// What lies in the workspaces that the project used before.
+    earlier_places: Vec<EarlierCensus>,
     quarantined: Vec<QuarantineNotice>,
     notices: ReviewNotices,
 }
@@ -171,8 +190,11 @@ impl Commonbook {
             }
             material.contradictions = tx.contradicting_pairs(sight, &material.memory_refs())?;
             let census = begins.then(|| tx.memory_census(sight, limits::BRIEFING_COUNTED));
+            let earlier_places =
+                if begins { earlier_census(tx, caller, sight)? } else { Vec::new() };
             let own_session = key.as_ref().map(|key| own_session(tx, caller, key)).transpose()?;
             Ok(BriefingMaterial {
+                earlier_places,
                 own_session: own_session.flatten(),
                 key,
                 earlier,
@@ -208,6 +230,7 @@ impl Commonbook {
             let beginning = ContextOptions { task, settings: options.settings };
             writer.add_block(&beginning, belongs_to_beginning)?;
             writer.draft.parts.extend(found.census.map(MemoryCensus::line));
+            writer.draft.parts.extend(found.earlier_places.iter().map(EarlierCensus::line));
         }
         if let Some(prompt) = &options.prompt {
             let notices = [quarantine_notices(&found.quarantined), found.notices.text()];

@@ -51,7 +51,8 @@ impl Commonbook {
         if handles.is_empty() {
             return Ok(());
         }
-        let sight = Sight::reading(caller).or_else(|_| Sight::consulting(caller))?;
+        let sight =
+            Sight::reading(caller).or_else(|_| Sight::consulting(caller))?.with_earlier(caller);
         let ids = self.store.read(|tx| {
             let ids = handles.iter().map(|handle| resolve(tx, caller, &sight, handle));
             ids.collect::<Result<Vec<String>>>()
