@@ -101,11 +101,8 @@ fn a_client_that_accepts_json_alone_gets_json() {
     assert_eq!((status, &gone["id"]), (404, &json!(10)), "{gone}");
 }
 
-#[test]
-fn no_answer_has_more_tokens_than_its_budget() {
-    let home = Home::new();
-    let server = Server::start(&home);
-    let mcp = Mcp::over_http(&home, &server).offering("full");
+/// Thirty long memories and a case with thirty long entries; returns the ids of the memories.
+fn long_texts(server: &Server) -> Vec<String> {
     let text = |number: usize| -> String {
         let words = (0..2_000).map(|word| format!("note{number} word{word}. "));
         words.collect::<String>()
@@ -125,6 +122,15 @@ fn no_answer_has_more_tokens_than_its_budget() {
         server.call("ann", "append_entries", &entry).unwrap();
     }
     server.call("ann", "update_memory", &json!({"id": ids[0], "text": text(77)})).unwrap();
+    ids
+}
+
+#[test]
+fn no_answer_has_more_tokens_than_its_budget() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let mcp = Mcp::over_http(&home, &server).offering("full");
+    let ids = long_texts(&server);
     mcp.with("ann", async |client| {
         let call = async |tool: &'static str, fields: Value| {
             let mut request = CallToolRequestParams::new(tool);
