@@ -11,6 +11,7 @@ use commonbook_text::tokens;
 use serde_json::{Map, Value, json};
 
 use super::answer::TEXT_VERBS;
+use super::contract;
 use crate::verb::{Verb, VerbEffect};
 
 /// Lengths to which the texts of an answer are shortened, in characters: the first with which it fits.
@@ -60,7 +61,7 @@ pub(super) enum FitAnswer {
 impl AnswerBudget {
     /// The budget of an answer of this verb.
     pub(super) fn of(verb: &Verb, offset: usize) -> Self {
-        let is_record = !verb.name.starts_with("list_") && !verb.name.starts_with("search_");
+        let is_record = !contract::has_pages(verb);
         let is_present = verb.name != "memory_history";
         Self { tokens: limits::ANSWER_TOKENS, offset, is_record, is_present }
     }

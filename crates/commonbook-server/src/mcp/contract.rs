@@ -69,7 +69,7 @@ pub(super) fn input_schema(verb: &Verb) -> JsonObject {
     for field in undeclared.flat_map(|(_, fields)| *fields) {
         fields.as_object_mut().map(|fields| fields.shift_remove(*field));
     }
-    if verb.name.starts_with("search_") || verb.name.starts_with("list_") {
+    if has_pages(verb) {
         fields[VERBOSE_ARGUMENT] = json!({"type": "boolean", "description": "All fields"});
     }
     if verb.name == OFFSET_TOOL {
@@ -116,7 +116,8 @@ pub(super) fn take_verbose(arguments: &mut JsonObject) -> Result<bool> {
     }
 }
 
-/// Takes the argument `offset` off the arguments of a tool that reads; 0 if there is none.
+/// Takes the argument `offset` off the arguments of a tool that reads; 0 if there is none. Of a list, which
+/// has pages, models mean an item by it: that is refused with the way to the next page.
 ///
 /// # Errors
 /// `invalid` unless it is a whole number.
@@ -131,10 +132,19 @@ pub(super) fn take_offset(verb: &Verb, arguments: &mut JsonObject) -> Result<usi
         Some(Value::String(text)) => text.trim().parse().ok(),
         Some(number) => number.as_u64(),
     };
+    if has_pages(verb) && offset != Some(0) {
+        return Err(Error::invalid(OFFSET_ARGUMENT, "unknown field; pages have a `cursor`")
+            .hint("Send the `next` of the last page as `cursor`."));
+    }
     offset.and_then(|offset| usize::try_from(offset).ok()).ok_or_else(|| {
         Error::invalid(OFFSET_ARGUMENT, "expected the number of a character")
             .hint("Send the offset that the shortened text names.")
     })
+}
+
+/// Whether a verb returns a list by pages.
+pub(super) fn has_pages(verb: &Verb) -> bool {
+    verb.name.starts_with("list_") || verb.name.starts_with("search_")
 }
 
 /// The description of a tool, in one line.
