@@ -1,8 +1,10 @@
 //! Terms: the parts of texts that a search compares.
 //!
 //! A term is a run of letters and digits, in lower case, without diacritics, reduced to its English
-//! stem (Snowball). A character of a script without blanks, and an emoji, is a term by itself. The
-//! parts of a name in code follow the whole name: `InvoiceBuilder` is also "invoice" and "builder".
+//! stem (Snowball). A letter without a decomposition is written as its language writes it without that
+//! letter: "ß" is "ss", "ø" is "o". A character of a script without blanks, and an emoji, is a term by
+//! itself. The parts of a name in code follow the whole name: `InvoiceBuilder` is also "invoice" and
+//! "builder"; so do the pairs of syllables of a Korean word, whose endings join the word.
 //! Questions and memories have the same rules.
 
 use std::borrow::Cow;
@@ -58,7 +60,7 @@ impl StemCache {
     pub fn each_term(&mut self, text: &str, mut found: impl FnMut(&str)) {
         let stemmer = Stemmer::new(Algorithm::English);
         each_word_and_part(text, |word| {
-            let word = fold_word(word);
+            let word = fold_term(word);
             if word.is_empty() {
                 return;
             }
@@ -84,7 +86,7 @@ pub fn query_terms(query: &str) -> Vec<String> {
     let (mut content, mut all) = (Vec::new(), Vec::new());
     let mut first = true;
     each_word_and_part(query, |word| {
-        let word = fold_word(word);
+        let word = fold_term(word);
         let is_remnant = is_remnant(&word, std::mem::take(&mut first));
         if is_remnant || word.is_empty() || all.len() > 2 * QUERY_WORDS_MAX {
             return;
@@ -110,7 +112,7 @@ pub fn content_words(text: &str) -> Vec<(Range<usize>, String)> {
     let mut words = Vec::new();
     let mut first = true;
     each_word_range(text, |range| {
-        let word = fold_word(&text[range.clone()]);
+        let word = fold_term(&text[range.clone()]);
         let is_remnant = is_remnant(&word, std::mem::take(&mut first));
         if !is_remnant && !word.is_empty() && !is_function_word(&word) {
             words.push((range, stemmer.stem(&word).into_owned()));
@@ -178,7 +180,22 @@ fn each_word_and_part(text: &str, mut found: impl FnMut(&str)) {
     each_word(text, |word| {
         found(word);
         each_part(word, &mut found);
+        each_syllable_pair(word, &mut found);
     });
+}
+
+/// Calls `found` with each pair of neighbouring syllables of a Korean word, if it has more than two.
+fn each_syllable_pair(word: &str, mut found: impl FnMut(&str)) {
+    let is_syllable = |c: char| ('\u{ac00}'..='\u{d7a3}').contains(&c);
+    let mut before: Option<usize> = None;
+    for (index, letter) in word.char_indices() {
+        let end = index + letter.len_utf8();
+        let pair = before.filter(|_| is_syllable(letter)).map(|start| start..end);
+        if let Some(pair) = pair.filter(|pair| pair.len() < word.len()) {
+            found(&word[pair]);
+        }
+        before = is_syllable(letter).then_some(index);
+    }
 }
 
 /// Calls `found` with each part of a name in code, if it has several: "Invoice" and "Builder", "HTTP"
@@ -240,9 +257,64 @@ fn fold_word(word: &str) -> Cow<'_, str> {
     Cow::Owned(folded)
 }
 
+/// Letters that no decomposition takes apart, and how their languages write them without them.
+const LETTER_FORMS: [(char, &str); 12] = [
+    ('ß', "ss"),
+    ('ø', "o"),
+    ('ł', "l"),
+    ('đ', "d"),
+    ('ð', "d"),
+    ('þ', "th"),
+    ('æ', "ae"),
+    ('œ', "oe"),
+    ('ı', "i"),
+    ('ħ', "h"),
+    ('ŧ', "t"),
+    ('ŋ', "ng"),
+];
+
+/// Returns a word as a term has it: folded, and without letters that keyboards and systems lack.
+fn fold_term(word: &str) -> Cow<'_, str> {
+    let folded = fold_word(word);
+    if folded.is_ascii() {
+        return folded;
+    }
+    let mut plain = String::with_capacity(folded.len());
+    for letter in folded.chars() {
+        match LETTER_FORMS.iter().find(|(known, _)| *known == letter) {
+            Some((_, form)) => plain.push_str(form),
+            None => plain.push(letter),
+        }
+    }
+    Cow::Owned(plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_without_a_decomposition_and_korean_endings_are_found() {
+        let table = [
+            ("Die Straße zum Hafen", "strasse"),
+            ("GROẞE Pläne", "grosse"),
+            ("Sørens båd", "soren bad"),
+            ("w Łodzi", "lodzi"),
+            ("Ægir's œuvre", "aegir oeuvre"),
+            ("서버는 새 데이터베이스에서 시작한다", "서버 데이터베이스"),
+            ("결제서비스의 재시도", "서비스"),
+        ];
+        for (text, question) in table {
+            let found = terms(text);
+            let missed: Vec<String> =
+                query_terms(question).into_iter().filter(|term| !found.contains(term)).collect();
+            // A whole Korean word is a term besides its pairs, and need not be in the text.
+            let whole = question.split(' ').count();
+            let pairs = query_terms(question).len() - missed.len();
+            assert!(missed.is_empty() || missed.len() <= whole && pairs >= 1, "{text}: {missed:?}");
+        }
+        assert_eq!(terms("서버"), terms("서버는")[1..2]);
+    }
 
     #[test]
     fn questions_are_searched_by_the_stems_of_their_content_words() {
