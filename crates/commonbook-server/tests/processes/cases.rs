@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::world::{Home, WORKSPACE};
 
 const PROCESSES: usize = 16;
-const EACH: usize = 125;
+const EACH: usize = 40;
 
 fn answer(home: &Home, arguments: &[&str]) -> Value {
     let own = ["--json", "--workspace", WORKSPACE];

@@ -83,7 +83,7 @@ fn eight_processes_that_save_at_once_lose_nothing() {
         for process in 0..8 {
             let home = &home;
             scope.spawn(move || {
-                for number in 0..250 {
+                for number in 0..60 {
                     let text = format!("memory {number} of process {process}");
                     let agent = format!("agent-{process}");
                     let output = home.run(&[
@@ -100,7 +100,7 @@ fn eight_processes_that_save_at_once_lose_nothing() {
             });
         }
     });
-    nothing_is_lost_or_doubled(&Server::start(&home), 2_000);
+    nothing_is_lost_or_doubled(&Server::start(&home), 480);
 }
 
 #[test]
@@ -111,14 +111,14 @@ fn sixty_four_clients_that_save_over_rest_lose_nothing() {
         for client in 0..64 {
             let server = &server;
             scope.spawn(move || {
-                for number in 0..100 {
+                for number in 0..40 {
                     let text = format!("memory {number} of client {client}");
                     server.call("writer", "save_memory", &json!({"text": text})).unwrap();
                 }
             });
         }
     });
-    nothing_is_lost_or_doubled(&server, 6_400);
+    nothing_is_lost_or_doubled(&server, 2_560);
 }
 
 /// Saves by eight clients until the server is gone; notes each save that was acknowledged, and

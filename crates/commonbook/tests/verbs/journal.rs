@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use commonbook::base::error::ErrorKind;
 use commonbook::base::limits;
-use commonbook::model::event::{Event, EventFilter, EventKind, ListEvents};
+use commonbook::model::event::{Event, EventFilter, EventKind, ListEvents, NewEvent};
 use commonbook::model::memory::{
     DeleteMemory, PurgeMemory, RestoreMemory, SaveMemory, SaveResult, UpdateMemory,
 };
+use commonbook::store::Transaction;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
@@ -173,11 +174,12 @@ fn an_unknown_event_kind_is_refused_with_the_known_ones() {
 fn a_page_of_events_advances_even_if_few_match() {
     let world = World::new();
     let (ann, looked_at) = (caller("ann"), limits::EVENTS_LOOKED_AT);
-    for batch in 0..looked_at / 100 + 1 {
-        let memory = |number: u64| json!({"text": format!("{batch} {number}")});
-        let memories: Vec<Value> = (0..100).map(memory).collect();
-        world.book.save_memories(&ann, &request(json!({"memories": memories}))).unwrap();
-    }
+    let memory = save(&world, "ann", json!({"text": "the first"})).memory;
+    let read = NewEvent::of(EventKind::MemoryUpdated, &memory, &ann.agent, memory.recorded_at);
+    let fill = move |tx: &mut dyn Transaction| {
+        (0..looked_at + 99).try_for_each(|_| tx.append_event(&read).map(drop))
+    };
+    world.book.store().write(fill).unwrap();
     save(&world, "bob", json!({"text": "the last", "topics": ["rare"]}));
     let end = looked_at + 101;
     let rare = |after: u64| asked(&world, "ann", json!({"topics": ["rare"], "after": after}));
