@@ -12,6 +12,7 @@ mod entities;
 mod events;
 mod extraction;
 mod forgetting;
+mod going_on;
 mod hook;
 mod likeness;
 mod machine;
@@ -98,6 +99,8 @@ enum BenchCommand {
     /// How many contradictions the rules find and how many they invent, and the time that a large
     /// store takes
     Contradictions(contradictions::ContradictionBench),
+    /// Whether a message goes on with earlier work, by phrases and by a reader
+    GoingOn(going_on::GoingOnBench),
     /// The time that a client waits for its hooks, in a large store, with a server and without
     Hook(hook::HookBench),
     /// The entities found in your own texts, with samples
@@ -137,6 +140,7 @@ impl BenchCommand {
             Self::Dashboard(dashboard) => dashboard.run(),
             Self::Forgetting(forgetting) => forgetting.run(),
             Self::Contradictions(contradictions) => contradictions.run(),
+            Self::GoingOn(going_on) => going_on.run(),
             Self::Hook(hook) => hook.run(as_json),
             Self::Extraction(extraction) => extraction.run(),
             Self::Personalization(personalization) => personalization.run(config, as_json),

@@ -71,7 +71,7 @@ pub(crate) use doctor::{DoctorCommand, HookState};
 pub(crate) use export::ExportCommand;
 pub(crate) use help::with_sections;
 pub(crate) use import::{ImportCommand, ImportTarget};
-use local_days::in_local_days;
+use local_days::{in_local_days, local_moment};
 use lookup::ViewLookup;
 pub(crate) use migrate::{MigrateCommand, StoreOpeners};
 pub(crate) use monitor::{MonitorCommand, MonitorTarget};
@@ -486,6 +486,7 @@ pub(crate) fn rpc_handler(book: Commonbook, config: &Config) -> Arc<RpcHandler> 
         if let Err(error) = config.admit(verb) {
             return Some(Err(error));
         }
+        let book = book.clone().with_stricter_policy(request.policy);
         Some(verb.call.run(&book, &request.caller, request.request.into()))
     })
 }
@@ -493,7 +494,8 @@ pub(crate) fn rpc_handler(book: Commonbook, config: &Config) -> Arc<RpcHandler> 
 /// The response of a running server; `None` if there is none, or if the verb fails.
 fn call_server(config: &Config, caller: &Caller, verb: &str, request: Value) -> Option<Value> {
     let Value::Object(request) = request else { return None };
-    let request = RpcRequest { verb: verb.to_owned(), caller: caller.clone(), request };
+    let policy = config.policy().ok()?;
+    let request = RpcRequest { verb: verb.to_owned(), caller: caller.clone(), request, policy };
     match RpcClient::connect_to_home(config)?.send_rpc_request(&request) {
         RpcOutcome::Answer(response) => response.ok(),
         RpcOutcome::Declined | RpcOutcome::Lost => None,
@@ -545,7 +547,8 @@ impl VerbCommand {
         if self.verb.is_on_files && address.is_none() {
             caller = standing::as_person(caller);
         }
-        let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request };
+        let policy = config.policy()?;
+        let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request, policy };
         let page = PageNumber::of(matches, self.has_field(CURSOR_FIELD));
         if self.verb.name == GET_STATS && watch_stats::is_on(matches) {
             return watch_stats::run(config, address, request, matches.get_flag("json"), &open);
@@ -736,7 +739,11 @@ impl VerbCommand {
                     pairs.push((field.to_owned(), stdin::read_standard_input()?));
                 }
                 _ => {
-                    let text = in_local_days(field, stdin::join_words(&values));
+                    let text = stdin::join_words(&values);
+                    let text = match schema["format"] == "date-time" {
+                        true => local_moment(field, text),
+                        false => in_local_days(field, text),
+                    };
                     pairs.push((field.to_owned(), text));
                 }
             }

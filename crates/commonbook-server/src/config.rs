@@ -641,6 +641,10 @@ fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBu
         Err(Error::new(ErrorKind::Invalid, message)
             .hint("Write the whole path of the folder, or one that begins with `~/`."))
     };
+    if text.is_empty() {
+        return Err(Error::new(ErrorKind::Invalid, format!("{source} must not be empty"))
+            .hint("Name the folder, or leave it out for `~/.commonbook`."));
+    }
     let Some(readable) = text.to_str() else { return Ok(text.into()) };
     if readable.contains('$') || readable.split('%').count() > 2 {
         return refused("no shell has replaced the variable in it");
@@ -728,6 +732,7 @@ mod tests {
             assert_eq!(found, Path::new(folder), "{text}");
         }
         for (text, reason) in [
+            ("", "--home must not be empty"),
             ("$HOME/book", "--home is $HOME/book: no shell has replaced the variable in it"),
             ("${HOME}/book", "no shell has replaced"),
             ("/srv/$USER", "no shell has replaced"),

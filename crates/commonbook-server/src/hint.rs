@@ -93,7 +93,7 @@ pub(crate) fn message_in_flags(error: &Error, command: &str) -> String {
     }
     match reason.strip_suffix(" needs this field") {
         Some(needing) => format!("{needing} needs --{flag} \"…\""),
-        None if reason.ends_with("expected a map") => {
+        None if reason.ends_with("expected an object") => {
             format!("--{flag} takes JSON: '{{\"version\": \"17\"}}'")
         }
         None => format!("--{flag}: {reason}"),
@@ -171,19 +171,18 @@ fn verb_address(name: &str, door: HintDoor<'_>) -> Option<String> {
     own.or_else(|| Some(format!("commonbook {}", command_line(verb)?)))
 }
 
-/// How a client with these tools calls a verb: by its tool, by another tool without arguments, or by an action.
+/// How a client with these tools calls a verb: by its tool, by an action, or by another tool without arguments.
 fn tool_call(name: &str, tools: &ToolSelection) -> Option<String> {
     if tools.offers(name) {
         return Some(name.to_owned());
     }
+    if let Some((tool, action)) =
+        JoinedTool::of_verb(name).filter(|(tool, _)| tools.offers(tool.name))
+    {
+        return Some(format!("{} {{\"{ACTION}\": \"{}\"}}", tool.name, action.name));
+    }
     let calls_it = |verb: &&&Verb| verb.tool_without_arguments == Some(name);
-    let verbs = tools.verbs();
-    let without = verbs.iter().find(calls_it).map(|verb| format!("{} {{}}", verb.name));
-    without.or_else(|| {
-        let (tool, action) =
-            JoinedTool::of_verb(name).filter(|(tool, _)| tools.offers(tool.name))?;
-        Some(format!("{} {{\"{ACTION}\": \"{}\"}}", tool.name, action.name))
-    })
+    tools.verbs().iter().find(calls_it).map(|verb| format!("{} {{}}", verb.name))
 }
 
 /// The command of a verb.
@@ -270,7 +269,7 @@ mod tests {
         let table = [
             ("Call `withdraw_handoff`.", "Call `handoffs {\"action\": \"withdraw\"}`."),
             ("read_case tells it.", "`cases {\"action\": \"read\"}` tells it."),
-            ("`list_handoffs` lists them.", "`accept_handoff {}` lists them."),
+            ("`list_handoffs` lists them.", "`handoffs {\"action\": \"list\"}` lists them."),
         ];
         for (text, expected) in table {
             assert_eq!(hint(text, HintDoor::Mcp(&core)), expected);
@@ -289,7 +288,10 @@ mod tests {
             ),
             (
                 "save",
-                Error::invalid("metadata", "invalid type: string \"version=17\", expected a map"),
+                Error::invalid(
+                    "metadata",
+                    "invalid type: string \"version=17\", expected an object",
+                ),
                 "--metadata takes JSON: '{\"version\": \"17\"}'",
             ),
             (
@@ -311,7 +313,8 @@ mod tests {
     fn a_hint_names_no_tool_that_the_client_lacks() {
         let core = ToolSelection::default();
         let text = "list_handoffs, accept_handoff and list_memories exist.";
-        let expected = "`accept_handoff {}`, `accept_handoff` and `commonbook list` exist.";
+        let expected =
+            "`handoffs {\"action\": \"list\"}`, `accept_handoff` and `commonbook list` exist.";
         assert_eq!(hint(text, HintDoor::Mcp(&core)), expected);
     }
 

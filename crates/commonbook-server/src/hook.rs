@@ -277,8 +277,9 @@ impl HookInput {
     }
 }
 
-/// The child of an agent with this role.
+/// The child of an agent with this role. The engineer of a plugin, `plugin:engineer`, is the engineer.
 fn child_agent(parent: &Agent, role: &str) -> Option<Agent> {
+    let role = role.rsplit(':').find(|part| !part.trim().is_empty()).unwrap_or(role);
     let role = AgentName::nearest_agent_name(role, "role").ok()?.agent;
     // A reserved role stays a word of its own: `claude-code/role-human`.
     format!("{parent}/{}", role.as_str().replace('/', "-")).parse().ok()

@@ -9,6 +9,7 @@ use std::time::Duration;
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::Result;
 use commonbook::base::id::{Id, RandomIds, RequestKind};
+use commonbook::model::access::AccessPolicy;
 use commonbook::model::caller::Caller;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -43,6 +44,8 @@ pub(crate) struct RpcRequest {
     pub(crate) caller: Caller,
     /// The fields of the request.
     pub(crate) request: Map<String, Value>,
+    /// The access policy of the requesting process.
+    pub(crate) policy: AccessPolicy,
 }
 
 /// A hook of a client has ended: a server records how long it took, and answers nothing.

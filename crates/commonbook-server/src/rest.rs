@@ -138,7 +138,19 @@ async fn docs_script() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/javascript")], script)
 }
 
-async fn unknown_path(id: RequestId, uri: axum::http::Uri) -> axum::response::Response {
+/// What a browser shows where no page is.
+const NO_PAGE: &str = "<!doctype html><html lang=\"en\"><title>Commonbook</title><p>There is no page here.</p>\
+     <ul><li><a href=\"/dashboard\">The dashboard</a></li><li><a href=\"/docs\">The REST API</a></li></ul></html>";
+
+async fn unknown_path(
+    id: RequestId,
+    headers: axum::http::HeaderMap,
+    uri: axum::http::Uri,
+) -> axum::response::Response {
+    let accepted = headers.get(header::ACCEPT).and_then(|types| types.to_str().ok());
+    if accepted.is_some_and(|types| types.contains("text/html")) {
+        return (StatusCode::NOT_FOUND, Html(NO_PAGE)).into_response();
+    }
     let error =
         commonbook::base::error::Error::not_found(format!("no route has the path {}", uri.path()))
             .hint("`GET /openapi.json` describes every route.");

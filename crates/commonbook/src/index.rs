@@ -204,6 +204,9 @@ impl Index {
         let indexes = self.indexes_of(&sight.workspaces);
         let (embedding, notice) = self.embedding_of(question, &indexes);
         let states = current_states(store, &indexes)?;
+        // Where nothing is, nothing waits for its vector.
+        let notice =
+            notice.filter(|_| states.iter().any(|state| state.catalog.live().next().is_some()));
         if let JournalIndexes::Node(pool) = &self.indexes {
             pool.note_memories(&indexes, &states);
         }

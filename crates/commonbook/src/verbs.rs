@@ -182,6 +182,12 @@ impl Commonbook {
         Self { policy, ..self }
     }
 
+    /// The same Commonbook, under its own policy and this one.
+    #[must_use]
+    pub fn with_stricter_policy(self, policy: AccessPolicy) -> Self {
+        Self { policy: self.policy.stricter(policy), ..self }
+    }
+
     /// The same Commonbook, with these settings for handoffs.
     #[must_use]
     pub fn with_collaboration(self, collaboration: CollaborationSettings) -> Self {

@@ -60,6 +60,7 @@ impl AuditCommand {
         let look_up =
             |caller: &Caller, verb: &str, request: Value| call(caller, verb, request).ok();
         let mut request = self.request().with_fixed_times(now)?;
+        let mut is_empty = true;
         loop {
             let asked = serde_json::to_value(&request).map_err(unreadable_page)?;
             let page = call(caller, "list_events", asked)?;
@@ -70,11 +71,18 @@ impl AuditCommand {
                 false => output::json_line(event),
             };
             let lines: Vec<String> = items.iter().map(line).collect();
+            is_empty &= lines.is_empty();
             if !output::print_lines(&lines)? {
                 return Ok(());
             }
-            let Some(next) = next else { return Ok(()) };
-            request.after = next;
+            match next {
+                Some(next) => request.after = next,
+                None if is_empty => {
+                    output::print_note(&format!("no event in {} fits", caller.workspace));
+                    return Ok(());
+                }
+                None => return Ok(()),
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use super::layout::{
 };
 use super::lookup::ViewLookup;
 use super::show::{print_quarantine_hint, print_superseded};
+use crate::hint::{HintDoor, translate};
 use crate::output::{count_text, print_line, print_note};
 
 pub(super) fn context(response: &Value) {
@@ -21,7 +22,8 @@ pub(super) fn context(response: &Value) {
             false => print_line(&context.text),
         }
         for warning in &context.warnings {
-            print_note(&format!("warning: {warning}"));
+            let warning = translate(warning, HintDoor::CommandLine("commonbook context"));
+            print_note(&format!("note: {warning}"));
         }
         let figures = &context.diagnostics;
         print_note(&format!(

@@ -1,7 +1,7 @@
 //! Days on the command line: those of the zone in which its times are printed.
 
 use commonbook::base::clock::{Clock, SystemClock};
-use commonbook::model::search::{query_in_zone, time_in_zone};
+use commonbook::model::search::{moment_in_zone, query_in_zone, time_in_zone};
 use jiff::tz::TimeZone;
 
 /// The field of a search with operators for times.
@@ -15,4 +15,9 @@ pub(super) fn in_local_days(field: &str, text: String) -> String {
         QUERY_FIELD => query_in_zone(&text, now, &zone),
         _ => time_in_zone(field, &text, now, &zone).unwrap_or(text),
     }
+}
+
+/// The text of a field that takes moments alone, where a person writes a day or an age.
+pub(super) fn local_moment(field: &str, text: String) -> String {
+    moment_in_zone(field, &text, SystemClock.now(), &TimeZone::system()).unwrap_or(text)
 }

@@ -111,7 +111,7 @@ impl<O: Fn() -> Result<Commonbook>> StatsSource<'_, O> {
     /// The statistics now: of the server at a URL, else of a running server of the home, else of the
     /// store.
     fn read(&mut self) -> Result<Value> {
-        let RpcRequest { verb, caller, request } = &self.request;
+        let RpcRequest { verb, caller, request, .. } = &self.request;
         if let Some(server) = &self.server {
             return server.call_named(verb, caller, Value::Object(request.clone()));
         }

@@ -41,12 +41,16 @@ pub(super) fn tile(number: &impl std::fmt::Display, name: &str, path: &str) -> M
     html! { a class="tile" href=(path) { strong { (number) } span { (name) } } }
 }
 
-/// A memory as a row of a list, which leads to its page.
+/// A memory as a row of a list, which leads to its page. What is quarantined has none.
 pub(super) fn memory_row(request: &PageRequest, memory: &Memory, beside: &Markup) -> Markup {
     let path = request.item_path("memories", &memory.id.to_string());
     html! {
         li class="row" id=(memory.id) {
-            a class="row-main" href=(path) { (memory_glance(memory)) }
+            @if memory.is_quarantined() {
+                div class="row-main" { (memory_glance(memory)) }
+            } @else {
+                a class="row-main" href=(path) { (memory_glance(memory)) }
+            }
             div class="row-facts" {
                 code { (handle(&memory.id)) }
                 (agent(request, &memory.owner))

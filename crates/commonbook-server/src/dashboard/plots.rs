@@ -58,7 +58,7 @@ pub(super) fn bars(title: &str, series: &[Series], first: &Markup, last: &Markup
             }
             figcaption {
                 span { (first) }
-                span { (title) ": " (total) ", at most " (most)
+                span { (title) ", " (total) " in all, at most " (most) " in one step"
                     @for series in series {
                         " " span class={ "key series-" (series.colour) } { (series.name) }
                     }

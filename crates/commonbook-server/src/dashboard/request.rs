@@ -170,6 +170,11 @@ impl PageRequest {
         Ok(&self.caller()?.workspace)
     }
 
+    /// Whether a call over HTTP needs a token.
+    pub(super) fn needs_token(&self) -> bool {
+        self.book.admit(None, self.config.hosts.is_some()).is_err()
+    }
+
     /// Calls a verb of the registry as the person who looks.
     ///
     /// # Errors

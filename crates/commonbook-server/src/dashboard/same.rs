@@ -42,7 +42,9 @@ impl SameCall {
         }
         line += &format!(" {}", quoted(&url));
         line += &format!(" \\\n  -H 'X-Commonbook-Workspace: {workspace}'");
-        line += " -H \"Authorization: Bearer $COMMONBOOK_TOKEN\"";
+        if request.needs_token() {
+            line += " -H \"Authorization: Bearer $COMMONBOOK_TOKEN\"";
+        }
         if takes_body {
             let body = Value::Object(rest).to_string();
             line += &format!(" \\\n  -H 'Content-Type: application/json' -d {}", quoted(&body));

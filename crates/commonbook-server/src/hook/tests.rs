@@ -314,7 +314,8 @@ fn a_role_becomes_a_child_and_an_invalid_name_is_ignored() {
     let table = [
         ("engineer", Some("claude-code/engineer")),
         ("Engineer Agent", Some("claude-code/engineer")),
-        ("plugin:code-reviewer", Some("claude-code/plugin-code-reviewer")),
+        ("plugin:code-reviewer", Some("claude-code/code-reviewer")),
+        ("a:b: ", Some("claude-code/b")),
         ("../../etc/passwd", Some("claude-code/etc-passwd")),
         ("a/b", Some("claude-code/a-b")),
         ("Human", Some("claude-code/role-human")),

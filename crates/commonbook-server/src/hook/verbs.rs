@@ -111,6 +111,7 @@ impl<'c> VerbClient<'c> {
                 verb: verb.to_owned(),
                 caller: caller.clone(),
                 request: request.clone(),
+                policy: self.config.policy()?,
             };
             if let Some(server) = RpcClient::connect_to_home(self.config)
                 && let Some(answer) = call_server(server, &request)?

@@ -227,10 +227,10 @@ fn content(
         }
         "get_context" if text_is_empty(response) => {
             let stats = book.get_memory_stats(caller, &GetStats::default())?;
-            AnswerContent::Block(text_of(response, &nothing_fits(stats.memories, tools)))
+            AnswerContent::Block(text_of(response, &nothing_fits(stats.memories, tools), tools))
         }
         name if TEXT_VERBS.contains(&name) => {
-            AnswerContent::Block(text_of(response, NOTHING_KNOWN))
+            AnswerContent::Block(text_of(response, NOTHING_KNOWN, tools))
         }
         // Several memories come with what a list shows of each.
         "get_memory" if response.get("further").or(response.get("left")).is_some() => {
@@ -314,10 +314,13 @@ fn text_is_empty(response: &Value) -> bool {
 }
 
 /// The text of an answer, or what stands for it, and what the answer warns of.
-fn text_of(response: &Value, otherwise: &str) -> String {
+fn text_of(response: &Value, otherwise: &str, tools: &ToolSelection) -> String {
     let text = response[BLOCK_FIELD].as_str().filter(|text| !text.is_empty());
     let warnings = response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let warnings = warnings.map(|warning| sanitize::one_line(&sanitize::readable(warning)));
+    let warnings = warnings.map(|warning| {
+        let warning = sanitize::one_line(&sanitize::readable(warning));
+        translate(&warning, HintDoor::Mcp(tools))
+    });
     let parts = [text.unwrap_or(otherwise).to_owned()].into_iter().chain(warnings);
     parts.collect::<Vec<_>>().join("\n")
 }

@@ -95,7 +95,9 @@ fn unknown_tool(name: &str) -> Error {
         likeness(one).total_cmp(&likeness(other))
     });
     let nearest = nearest.unwrap_or_default();
+    let sets = ToolTier::ALL.map(ToolTier::name).join(", ");
     Error::invalid("tools", format!("no tool is called {name:?}; the nearest name is {nearest}"))
+        .hint(format!("Expected a set ({sets}) or names of tools, separated by commas."))
 }
 
 #[cfg(test)]

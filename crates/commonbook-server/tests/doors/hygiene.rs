@@ -36,7 +36,12 @@ fn an_order_is_reviewed_and_released_at_the_command_line_and_then_read_by_all() 
     assert!(listed.contains(&format!("eve appeals: {reason}")), "{listed}");
     assert!(listed.contains(&id[id.len() - 8..]) && listed.contains("eve"), "{listed}");
     assert!(listed.contains("It tells its reader to ignore earlier instructions."), "{listed}");
-    run(&["release", id]);
+    // The handle that the list shows stands for the id, for a reviewer alone.
+    let handle = &id[id.len() - 8..];
+    let refused =
+        home.run(&["release", handle, "--agent", "bob", "--workspace", crate::world::WORKSPACE]);
+    assert!(!refused.status.success());
+    run(&["release", handle]);
     assert!(run(&["review"]).contains("Nothing waits for review"));
     assert_eq!(found("bob"), 1);
 }

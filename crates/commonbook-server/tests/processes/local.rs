@@ -249,6 +249,24 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
 }
 
 #[test]
+fn a_command_keeps_to_its_own_policy_at_a_server_too() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let save = |text: &str, variable: (&str, &str)| {
+        let mut command = home.program(&["save", text, "--json"]);
+        command.env(variable.0, variable.1).output().unwrap()
+    };
+    let private = save("Herons nest late", ("COMMONBOOK_SHARING", "private"));
+    let private: Value = serde_json::from_slice(&private.stdout).unwrap();
+    assert_eq!(private["memory"]["sharing"], "private");
+    let refused = save("Herons nest early", ("COMMONBOOK_PRODUCTION", "1"));
+    let refused: Value = serde_json::from_slice(&refused.stderr).unwrap();
+    assert_eq!(refused["error"]["kind"], "unauthenticated", "{refused}");
+    assert_eq!(kept(&home).0, 0, "for another agent");
+    stop(server);
+}
+
+#[test]
 fn the_socket_is_its_users_alone() {
     let home = Home::new();
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();

@@ -147,7 +147,10 @@ impl Error {
     pub fn too_large(field: &str, found: usize, limit: usize, unit: &str) -> Self {
         Self::new(ErrorKind::TooLarge, format!("{field}: {found} {unit}; the maximum is {limit}"))
             .with_field(field)
-            .hint("Shorten it, or split it into several memories.")
+            .hint(match field {
+                "text" => "Shorten it, or split it into several memories.",
+                _ => "Shorten it.",
+            })
     }
 
     /// An error about something that does not exist, or that the caller may not see.

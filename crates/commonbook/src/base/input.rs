@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use commonbook_text::sanitize::is_hidden;
 use schemars::JsonSchema;
 use schemars::generate::Contract;
 use schemars::transform::RestrictFormats;
@@ -23,7 +24,7 @@ use crate::base::limits;
 
 use wrong_part::{Refusal, WrongPart};
 
-pub use form::{EmptyText, RequestForm};
+pub use form::{EmptyText, RequestForm, means_end};
 
 /// Parses a request from JSON bytes.
 ///
@@ -99,12 +100,34 @@ fn wrong_request(value: &Value, error: &serde_json::Error, refusal: Refusal) -> 
         _ => reason.strip_prefix(&format!("{path}: ")).unwrap_or(&reason),
     };
     let near = form::with_near_field(plain);
-    let plain = near.as_deref().unwrap_or(plain);
-    let wrong = match path.is_empty() {
-        true => Error::new(ErrorKind::Invalid, plain),
-        false => Error::invalid(&path, plain),
+    let plain = in_plain_types(near.as_deref().unwrap_or(plain));
+    let missing = plain.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let wrong = match (path.as_str(), missing) {
+        ("", Some(field)) => Error::new(ErrorKind::Invalid, plain.as_str()).with_field(field),
+        ("", None) => Error::new(ErrorKind::Invalid, plain),
+        (path, _) => Error::invalid(path, plain),
     };
     wrong.hint(REQUEST_SHAPE_HINT)
+}
+
+/// The words of JSON for the types that serde names in the words of Rust.
+const PLAIN_TYPES: [(&str, &str); 10] = [
+    ("expected u8", "expected a whole number from 0 to 255"),
+    ("expected u32", "expected a whole number from 0"),
+    ("expected u64", "expected a whole number from 0"),
+    ("expected usize", "expected a whole number from 0"),
+    ("expected i64", "expected a whole number"),
+    ("expected f64", "expected a number"),
+    ("expected a map", "expected an object"),
+    ("expected a sequence", "expected a list"),
+    ("invalid type: map,", "invalid type: an object,"),
+    ("invalid type: sequence,", "invalid type: a list,"),
+];
+
+/// A reason of serde with the types as JSON names them.
+fn in_plain_types(reason: &str) -> String {
+    let known = PLAIN_TYPES.iter().filter(|(rust, _)| reason.contains(rust));
+    known.fold(reason.to_owned(), |reason, (rust, json)| reason.replace(rust, json))
 }
 
 /// The error of a text that is no time. Its parser would name a part of its grammar.
@@ -375,6 +398,12 @@ pub fn refuse_control_characters(field: &str, text: &str) -> Result<()> {
     }
 }
 
+/// Whether a text has nothing that a reader sees.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_hidden(c))
+}
+
 /// A trimmed line of at most `limit` characters.
 ///
 /// # Errors
@@ -382,7 +411,7 @@ pub fn refuse_control_characters(field: &str, text: &str) -> Result<()> {
 /// longer one.
 pub fn line(field: &str, text: &str, limit: usize) -> Result<String> {
     let text = text.trim();
-    if text.is_empty() {
+    if is_blank(text) {
         return Err(Error::invalid(field, "must not be empty"));
     }
     refuse_control_characters(field, text)?;

@@ -228,7 +228,7 @@ impl Memory {
     /// # Errors
     /// `invalid` or `too_large`, with the field.
     pub fn check(&self) -> Result<()> {
-        if self.text.trim().is_empty() {
+        if input::is_blank(&self.text) {
             return Err(Error::invalid("text", "must not be empty")
                 .hint("Put what is to be remembered into `text`."));
         }

@@ -8,7 +8,7 @@ pub mod talk;
 pub mod update;
 
 pub use commonbook_text::dates::{QuestionTimes, TimeSpan, parse_times, tells_time};
-pub use period::time_in_zone;
+pub use period::{moment_in_zone, time_in_zone};
 pub use query::{SearchQuery, parse, query_in_zone};
 pub use rank::ScoreParts;
 

@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::context::ItemSummary;
 use super::context::choose::{CandidateReceipt, ContextCandidate, ContextSelection, ContextSource};
 use super::item::PromptItem;
+use crate::base::clock::Timestamp;
 use crate::base::hash::sha256;
 use crate::base::id::ContextId;
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::memory::QuarantineNotice;
 use crate::model::workspace::Workspace;
+use commonbook_text::sanitize;
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// Tokens of the notices about quarantined memories in one briefing.
@@ -221,6 +223,32 @@ impl EarlierCensus {
             "Workspace {workspace}, which this project used before, has {count}: search_memory finds them \
              too, marked with its name. If all belong to this project, the user can run `commonbook \
              workspace alias {workspace}`."
+        )
+    }
+}
+
+/// The last session in which something was saved. The reader decides whether a prompt goes on with it: no word tells,
+/// since people say so in words of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastSession {
+    /// Its agent; `None` if it is the reader.
+    pub other: Option<Agent>,
+    /// Its beginning.
+    pub begun: Timestamp,
+}
+
+impl LastSession {
+    /// The line at the beginning of a session. `resume` is how the reader resumes a session.
+    #[must_use]
+    pub fn line(&self, resume: &str) -> String {
+        let whose = match &self.other {
+            None => "yours".to_owned(),
+            Some(agent) => format!("that of {}", sanitize::shown_name(&agent.to_string())),
+        };
+        let begun = self.begun.strftime("%Y-%m-%d %H:%M");
+        format!(
+            "The last session here was {whose}, begun {begun}Z. If the user goes on with earlier work, {resume} tells \
+             what was done, decided and left."
         )
     }
 }

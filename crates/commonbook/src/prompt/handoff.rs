@@ -560,11 +560,12 @@ fn handoff_frame(handoff: &Handoff) -> PromptBlock {
         shown_name(from.as_str()),
         about.join(", ")
     );
-    PromptBlock {
-        lead,
-        next_step: "Call complete_handoff when the task is done.".to_owned(),
-        ..PromptBlock::default()
-    }
+    let end = "Call complete_handoff when the task is done.";
+    let next_step = match &handoff.cycle {
+        Some(cycle) => format!("Note: {}. {end}", cycle.cycle_text()),
+        None => end.to_owned(),
+    };
+    PromptBlock { lead, next_step, ..PromptBlock::default() }
 }
 
 /// The memories that a source received in full by its earlier handoffs and passes on with the next one,

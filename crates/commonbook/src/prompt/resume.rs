@@ -161,9 +161,9 @@ pub fn build_resume(
     // The longest line that can stand below: it takes its room before the choice.
     block.next_step = next_step(wanted, count, cut);
     let mut room = block.budget(wanted.budget, fence, now);
-    let names =
-        [Some(handle(session)), checkpoint.and_then(|checkpoint| checkpoint.title.as_deref())];
-    let names: Vec<&str> = names.into_iter().flatten().collect();
+    let name = format!("session {}", handle(session));
+    let title = checkpoint.and_then(|checkpoint| checkpoint.title.as_deref());
+    let names: Vec<&str> = [Some(name.as_str()), title].into_iter().flatten().collect();
     let names = take_quote(&mut TokenBudget::new(SHORT_TEXT_TOKENS_MAX), "", &names.join("\n"));
     room.take(SHORT_TEXT_TOKENS_MAX);
     block.sections = resume_sections(&material, &mut room, wanted.budget, now);

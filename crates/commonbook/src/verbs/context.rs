@@ -32,7 +32,7 @@ use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::model::search::{IndexQuery, IndexResponse, MemoryRef, SearchFilter};
 use crate::model::session::Session;
-use crate::prompt::briefing::BriefingItem;
+use crate::prompt::briefing::{BriefingItem, LastSession};
 use crate::prompt::context::choose::{
     ContextCandidate, ContextQuery, ContextSelection, ContextSettings, ContextSource,
 };
@@ -48,7 +48,7 @@ use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
 use commonbook_text::boilerplate::without_boilerplate;
 use commonbook_text::fence::Fence;
-use going_on::{EarlierWork, earlier_work, unfinished_handoffs};
+use going_on::{EarlierWork, earlier_work, session_to_resume, unfinished_handoffs};
 use past::PastTime;
 use standing_parts::ContextFrame;
 pub use standing_parts::project_context;
@@ -108,6 +108,7 @@ impl Commonbook {
         shown.extend(material.notices.items);
         self.keep_context(&caller, &sight, &kept, shown)?;
         let mut warnings = material.notices.lines;
+        warnings.extend(material.last.map(|last| last.line("`resume_session`")));
         // An earlier text of the file says nothing of the file of today.
         let files = if at.is_none() { standing } else { Vec::new() };
         warnings.extend(self.standing_notices(&caller, &files));
@@ -207,6 +208,10 @@ impl Commonbook {
             let present = present.map(|session| session.id);
             material.unfinished = unfinished_handoffs(tx, caller, sight, present, &heard)?;
             material.earlier = earlier_work(tx, caller, present, &options.task)?;
+            let is_in_session = caller.session.is_some() || caller.connection.is_some();
+            if is_in_session && heard.is_empty() && material.earlier.memories.is_empty() {
+                material.last = session_to_resume(tx, caller, present)?;
+            }
             // One's own notes of a task are found by the task; they lead no other.
             material.task_context.retain(|memory| memory.owner != caller.agent);
             // A context repeats what its task needs, but results are news.
@@ -454,6 +459,8 @@ struct ContextMaterial {
     news: Vec<Memory>,
     /// The work that the task goes on with.
     earlier: EarlierWork,
+    /// The session that the task may go on with, where the session has heard nothing yet.
+    last: Option<LastSession>,
     /// The pairs of these memories that are in an open contradiction.
     contradictions: Vec<(MemoryId, MemoryId)>,
     /// The marks of these memories.

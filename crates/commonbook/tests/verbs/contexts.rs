@@ -362,7 +362,7 @@ fn well_formed(context: &AgentContext, budget: u32) {
     assert_eq!(lines.last().copied(), Some(format!("</{name}").as_str()));
     let within = &lines[1..lines.len() - 1];
     let ours = |line: &&&str| {
-        ["#", "> ", "-- Rules of the", "-- Headlines of", "Recorded data"]
+        ["#", "> ", "-- Rules of the", "-- Headlines:", "Recorded data"]
             .iter()
             .any(|mark| line.starts_with(mark))
             || (line.starts_with("-- ") && line.contains(" of engineer.md left out: raise"))
@@ -429,13 +429,18 @@ fn a_context_names_by_headlines_what_does_not_stand_out() {
     assert!(context.text.contains("> the river gate jams when"), "{}", context.text);
     assert!(context.text.contains("> Why the gate leaked\n"), "{}", context.text);
     assert!(context.text.contains(" private > my own gate"), "{}", context.text);
-    assert!(context.text.contains("-- Headlines of 33 memories: open"), "{}", context.text);
+    assert!(
+        context.text.contains("-- Headlines: open")
+            && context.text.contains("(33 memories are here)"),
+        "{}",
+        context.text
+    );
     assert!(context.tokens <= 250, "{} tokens", context.tokens);
     assert!(world.explained("ann", &context, true).replay.unwrap().same);
     // A reader that can open nothing gets the first five in full.
     let unopened = world.context(&caller("ann"), json!({"task": task, "open": false}));
     assert_eq!((unopened.items.len(), unopened.headlines.len()), (5, 10));
-    assert!(unopened.text.contains("memories; `commonbook show A B C` opens them:"));
+    assert!(unopened.text.contains("are here); `commonbook show A B C` opens them:"));
     assert!(world.explained("ann", &unopened, true).replay.unwrap().same);
     // The command line has no tools.
     let typed = Caller { by_command: true, ..caller("ann") };

@@ -76,10 +76,40 @@ fn a_task_without_a_matter_goes_on_with_the_last_session() {
     }
     let now = world.new_session("ann");
     let text = world.asked(&within("ann", &now), "Paint the shed");
-    assert!(!text.contains("The last session"), "{text}");
+    assert!(!text.contains("Earlier work"), "{text}");
     // Who has no past here goes on with that of the workspace.
     let text = world.asked(&caller("cleo"), "Pick up where they left off");
-    assert!(text.contains("The last session") && text.contains("Redis was moved"), "{text}");
+    assert!(text.contains("Earlier work") && text.contains("Redis was moved"), "{text}");
+}
+
+#[test]
+fn a_session_that_begins_is_offered_the_last_one_whatever_the_words() {
+    let world = world_with_a_past();
+    let now = world.new_session("ann");
+    let offered = |agent: &str, session: &Session| {
+        let task = request::<GetContext>(json!({"task": "gpu box came back, press on"}));
+        let answer = world.book.get_context(&within(agent, session), &task).unwrap();
+        answer.warnings.join("\n")
+    };
+    let text = offered("ann", &now);
+    assert!(
+        text.contains("The last session here was yours") && text.contains("`resume_session`"),
+        "{text}"
+    );
+    let first = world.new_session("cleo");
+    assert!(offered("cleo", &first).contains("that of bob"));
+    // A client with hooks reads it at its beginning, once.
+    let begin = |session: &str| {
+        let fields = request::<GetBriefing>(json!({"client_session": session}));
+        world.book.get_briefing(&caller("ann"), &fields).unwrap().text
+    };
+    assert!(begin("tab").contains("The last session here was yours"));
+    assert!(!begin("tab").contains("The last session"));
+    // Where nothing was saved there is nothing to go on with.
+    let empty = World::new();
+    let session = empty.new_session("ann");
+    let task = request::<GetContext>(json!({"task": "go"}));
+    assert!(empty.book.get_context(&within("ann", &session), &task).unwrap().warnings.is_empty());
 }
 
 #[test]

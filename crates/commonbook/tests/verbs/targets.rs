@@ -317,6 +317,19 @@ fn handing_over_can_be_switched_off() {
 }
 
 #[test]
+fn the_target_reads_that_its_work_comes_round_again() {
+    let world = World::new();
+    world.open_login();
+    let there = world.pass("dev", "qa").unwrap().handoff.id;
+    let text = |agent: &str, id| world.accept(agent, id).unwrap().text;
+    assert!(!text("qa", there).contains("cycle"));
+    world.save("qa", "The login fails without a password");
+    let back = world.pass("qa", "dev").unwrap().handoff.id;
+    let read = text("dev", back);
+    assert!(read.contains("this handoff closes a cycle of 2: qa → dev → qa"), "{read}");
+}
+
+#[test]
 fn a_round_with_work_is_warned_of_and_an_idle_one_is_refused() {
     let world = World::new();
     world.open_login();

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 
 use commonbook_text::nearest::nearest_name;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::other_names::{
@@ -57,8 +59,10 @@ enum TextForm {
     Id,
     /// A name.
     Word,
-    /// A line: a title, a time.
+    /// A line: a title.
     Line,
+    /// A moment.
+    Time,
     /// What its author wants to say.
     Free,
 }
@@ -173,6 +177,9 @@ impl ObjectForm {
                 let is_query = name == "query";
                 let read = std::mem::take(value);
                 *value = field.value.read(if is_query { joined(read) } else { read }, empty);
+                if matches!(field.value, ValueForm::Text(TextForm::Time)) {
+                    *value = moment_of_day(name, std::mem::take(value));
+                }
             }
         }
         fields
@@ -344,6 +351,7 @@ impl TextForm {
         let length = schema["maxLength"].as_u64();
         match length {
             _ if id_kind(schema).is_some() => Self::Id,
+            _ if schema["format"] == "date-time" => Self::Time,
             Some(length) if length <= WORD_CHARS => Self::Word,
             Some(length) if length > LINE_CHARS => Self::Free,
             // The label of an entity has a pattern instead of a length.
@@ -369,7 +377,7 @@ impl TextForm {
             (Self::Choice(choices), Value::String(text)) => {
                 Value::String(choice_in(choices, &text).unwrap_or(text))
             }
-            (Self::Choice(_) | Self::Word | Self::Line, Value::Number(number))
+            (Self::Choice(_) | Self::Word | Self::Line | Self::Time, Value::Number(number))
                 if number.is_u64() =>
             {
                 Value::String(number.to_string())
@@ -377,6 +385,28 @@ impl TextForm {
             (_, value) => value,
         }
     }
+}
+
+/// Whether a time in a field of this name, or behind an operator of this name, means the end of a day, a month
+/// or a year.
+#[must_use]
+pub fn means_end(field: &str) -> bool {
+    matches!(field, "until" | "at" | "valid_until")
+}
+
+/// The first or the last moment of a day, in UTC, where a moment belongs; else the value as it is.
+fn moment_of_day(field: &str, value: Value) -> Value {
+    let day = value
+        .as_str()
+        .and_then(|text| text.trim().parse::<Date>().ok().filter(|_| text.trim().len() == 10));
+    let moment = day.and_then(|day| {
+        let moment = match means_end(field) {
+            true => day.to_datetime(Time::MAX),
+            false => day.to_datetime(Time::MIN),
+        };
+        Some(moment.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    });
+    moment.map_or(value, |moment| moment.to_string().into())
 }
 
 /// A whole id without the `#` of handles.

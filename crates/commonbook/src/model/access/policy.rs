@@ -1,5 +1,7 @@
 //! The access policy of a home: settings for all agents.
 
+use serde::{Deserialize, Serialize};
+
 use super::require_scope;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::model::caller::Caller;
@@ -7,7 +9,7 @@ use crate::model::memory::Sharing;
 use crate::model::token::TokenScope;
 
 /// Settings of access for all agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessPolicy {
     /// Whether callers without a name may write.
     pub anonymous_writes: bool,
@@ -22,6 +24,16 @@ impl Default for AccessPolicy {
 }
 
 impl AccessPolicy {
+    /// The policy that keeps to both: a server's, and that of the process which asks it.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let is_private = [self.sharing, other.sharing].contains(&Sharing::Private);
+        Self {
+            anonymous_writes: self.anonymous_writes && other.anonymous_writes,
+            sharing: if is_private { Sharing::Private } else { self.sharing },
+        }
+    }
+
     /// Checks that this caller may write.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Case, CaseEntry, CaseKey, CaseStatus, EntryFilter, EntryKind, EntryMark, fit_title};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
+use crate::base::input;
 use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
@@ -284,7 +285,7 @@ impl NewEntry {
         now: Timestamp,
     ) -> Result<Memory> {
         let summary = self.summary.trim();
-        if summary.is_empty() {
+        if input::is_blank(summary) {
             return Err(Error::invalid("summary", "must not be empty")
                 .hint("Say in one or two sentences what the other agents have to know."));
         }

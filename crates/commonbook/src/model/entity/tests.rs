@@ -17,7 +17,7 @@ fn bad_input_is_refused_with_its_field() {
     let many: Map<String, Value> = (0..33).map(|n| (format!("a{n}"), json!(n))).collect();
     let table = [
         (json!({"type": "a gadget", "value": "x"}), "type", ErrorKind::Invalid),
-        (json!({"value": "x"}), "", ErrorKind::Invalid),
+        (json!({"value": "x"}), "type", ErrorKind::Invalid),
         (json!({"type": "tool", "value": ""}), "value", ErrorKind::Invalid),
         (json!({"type": "tool", "value": " \t "}), "value", ErrorKind::Invalid),
         (json!({"type": "tool", "value": "..."}), "value", ErrorKind::Invalid),

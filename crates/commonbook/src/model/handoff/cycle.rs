@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use commonbook_text::sanitize::shown_name;
+
 use crate::model::agent::Agent;
 
 /// A cycle that a handoff closes.
@@ -30,7 +32,7 @@ impl HandoffCycle {
     #[must_use]
     pub fn cycle_text(&self) -> String {
         const PATH_ENDS_SHOWN: usize = 6;
-        let names: Vec<&str> = self.path.iter().map(Agent::as_str).collect();
+        let names: Vec<String> = self.path.iter().map(|agent| shown_name(agent.as_str())).collect();
         let path = match names.len() {
             0..=12 => names.join(" → "),
             count => {

@@ -197,15 +197,18 @@ impl Handoff {
             return self.check_role_holder(step);
         }
         let (doer, hint) = match step.step_actor() {
-            StepActor::Target if self.from == *by => {
+            StepActor::Target if self.from == *by && self.status == HandoffStatus::Pending => {
                 (&self.to, "Withdraw it with `withdraw_handoff` if the work is not to be done.")
+            }
+            StepActor::Target if self.from == *by => {
+                (&self.to, "`list_handoffs` with the side `sent` tells how it ended.")
             }
             StepActor::Target => (&self.to, "Find the handoffs for you with `list_handoffs`."),
             StepActor::Source if self.to == *by => {
                 (&self.from, "Reject it with `reject_handoff` if you will not do the work.")
             }
             StepActor::Source => {
-                (&self.from, "Find the handoffs that you created with `list_handoffs`.")
+                (&self.from, "`list_handoffs` with the side `sent` lists those that you created.")
             }
             StepActor::Layer => return Ok(()),
         };
@@ -250,7 +253,7 @@ const fn note_field(step: HandoffStep) -> &'static str {
 fn checked_note(step: HandoffStep, text: &str) -> Result<String> {
     let field = note_field(step);
     let text = text.trim();
-    if text.is_empty() {
+    if input::is_blank(text) {
         return Err(Error::invalid(field, "must not be empty"));
     }
     input::refuse_control_characters(field, text)?;

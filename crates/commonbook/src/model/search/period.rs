@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use crate::base::error::{Error, Result};
+use crate::base::input::means_end;
 
 /// The forms that [`parse_query_time`] accepts, for a message.
 pub(super) const ACCEPTED_TIMES: &str = "a time such as 2026-11-01T09:30:00Z, a date, a month \
@@ -80,18 +81,30 @@ pub(super) fn parse_query_time(
     parse_period(text, now).map(|period| bound.of(&period))
 }
 
+/// The end of a period that a field, or an operator, of this name means; `None` if it has no time.
+fn bound_of(field: &str) -> Option<PeriodBound> {
+    match field {
+        "since" | "valid_from" => Some(PeriodBound::First),
+        _ => means_end(field).then_some(PeriodBound::Last),
+    }
+}
+
 /// The time in a field of this name, or after an operator of this name, with the days of a zone: as the moment
 /// that every reader understands alike. `None` if the field has no time, or its text means the same everywhere.
 #[must_use]
 pub fn time_in_zone(field: &str, text: &str, now: Timestamp, zone: &TimeZone) -> Option<String> {
-    let bound = match field {
-        "since" => PeriodBound::First,
-        "until" | "at" => PeriodBound::Last,
-        _ => return None,
-    };
+    let bound = bound_of(field)?;
     let period = parse_period_in(text, now, zone)?;
     // An age, and a time with an offset, stay as they are written.
     (parse_period(text, now)? != period).then(|| bound.of(&period).to_string())
+}
+
+/// The moment that a day, a month, a year or an age means in a field that takes moments alone. `None` if the
+/// text is no such time, or the field has none.
+#[must_use]
+pub fn moment_in_zone(field: &str, text: &str, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let period = parse_period_in(text, now, zone)?;
+    Some(bound_of(field)?.of(&period).to_string())
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ const IMPORTANT_TOKENS_MAX: usize = 100;
 const RESULT_TOKENS_MAX: usize = 120;
 
 /// The heading above the memories of the session that a task goes on with.
-const LAST_SESSION: &str = "The last session, the oldest first";
+const LAST_SESSION: &str = "Earlier work, the oldest first";
 
 /// The place of a source in a text.
 fn text_place(source: ContextSource) -> usize {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::going_on::{earlier_work, news_since, unfinished_handoffs};
+use super::going_on::{earlier_work, news_since, session_to_resume, unfinished_handoffs};
 use super::{
     ContextChoice, ContextMaterial, TaskHits, ended_handoffs, note_results_told, present_session,
 };
@@ -21,8 +21,8 @@ use crate::model::lineage::{ReadSetKey, day_session};
 use crate::model::memory::{Memory, QuarantineNotice};
 use crate::model::search::{MemoryRef, SearchFilter};
 use crate::prompt::briefing::{
-    Briefing, BriefingItem, BriefingKey, BriefingRecord, EarlierCensus, GetBriefing, MemoryCensus,
-    belongs_to_beginning, belongs_to_prompt, quarantine_notices,
+    Briefing, BriefingItem, BriefingKey, BriefingRecord, EarlierCensus, GetBriefing, LastSession,
+    MemoryCensus, belongs_to_beginning, belongs_to_prompt, quarantine_notices,
 };
 use crate::prompt::context::choose::{
     ContextCandidate, ContextSettings, ContextSource, HeadlineSettings,
@@ -47,6 +47,10 @@ const CONTRADICTIONS_MAX: u32 = 3;
 
 /// Sessions that one transaction of a sweep forgets at most.
 const BRIEFING_SWEEP_MAX: u32 = 100;
+
+/// How a reader resumes a session: with the tools that every client has, and with commands alone.
+const RESUME_TOOL: &str = "the tool sessions, with the action resume,";
+const RESUME_COMMAND: &str = "`commonbook resume`";
 
 /// A checked request for a briefing.
 struct BriefingOptions {
@@ -88,6 +92,8 @@ struct BriefingMaterial {
     census: Option<MemoryCensus>,
     /// What lies in the workspaces that the project used before.
     earlier_places: Vec<EarlierCensus>,
+    /// The session that this one may go on with, when it begins.
+    last: Option<LastSession>,
     quarantined: Vec<QuarantineNotice>,
     notices: ReviewNotices,
 }
@@ -192,9 +198,11 @@ impl Commonbook {
             let census = begins.then(|| tx.memory_census(sight, limits::BRIEFING_COUNTED));
             let earlier_places =
                 if begins { earlier_census(tx, caller, sight)? } else { Vec::new() };
+            let last = begins.then(|| session_to_resume(tx, caller, present)).transpose()?;
             let own_session = key.as_ref().map(|key| own_session(tx, caller, key)).transpose()?;
             Ok(BriefingMaterial {
                 earlier_places,
+                last: last.flatten(),
                 own_session: own_session.flatten(),
                 key,
                 earlier,
@@ -231,6 +239,8 @@ impl Commonbook {
             writer.add_block(&beginning, belongs_to_beginning)?;
             writer.draft.parts.extend(found.census.map(MemoryCensus::line));
             writer.draft.parts.extend(found.earlier_places.iter().map(EarlierCensus::line));
+            let resume = if caller.by_command { RESUME_COMMAND } else { RESUME_TOOL };
+            writer.draft.parts.extend(found.last.iter().map(|last| last.line(resume)));
         }
         if let Some(prompt) = &options.prompt {
             let notices = [quarantine_notices(&found.quarantined), found.notices.text()];

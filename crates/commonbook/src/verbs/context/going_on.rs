@@ -10,6 +10,7 @@ use crate::model::handoff::{Handoff, HandoffFilter, HandoffSide, HandoffStatus};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::session::{Session, SessionFilter};
+use crate::prompt::briefing::LastSession;
 use crate::prompt::news::{NEWEST_MEMORIES_MAX, news_of};
 use crate::store::Transaction;
 use crate::verbs::ops::heirs::show_all;
@@ -48,15 +49,11 @@ pub(super) fn earlier_work(
         return Ok(EarlierWork::default());
     }
     let home = Sight::reading_at_home(caller)?;
-    let is_present = |session: &Session| Some(session.id) == present;
     let own = last_written_sessions(tx, &home, Some(caller))?;
-    let last = match own.iter().find(|session| !is_present(session)) {
-        Some(last) => Some(last.clone()),
-        None => last_written_sessions(tx, &home, None)?.into_iter().find(|it| !is_present(it)),
-    };
+    let last = last_session(tx, &home, &own, present)?;
     let mut found: Vec<(u64, StoredMemory)> = Vec::new();
     let mut since = None;
-    for session in own.iter().filter(|session| is_present(session)).chain(&last) {
+    for session in own.iter().filter(|session| Some(session.id) == present).chain(&last) {
         let filter =
             MemoryFilter { session: Some(session.id.to_string()), ..MemoryFilter::default() };
         let saved = tx.memories(&home, &filter, ListOrder::Newest, None, EARLIER_MEMORIES_MAX)?;
@@ -69,6 +66,35 @@ pub(super) fn earlier_work(
     let memories = show_all(tx, &home, memories.take(EARLIER_MEMORIES_MAX as usize).collect())?;
     let news = since.map(|since| news_since(tx, caller, &home, since)).transpose()?;
     Ok(EarlierWork { memories, news: news.unwrap_or_default() })
+}
+
+/// The session that a session which begins may go on with, for a caller that has heard nothing in it yet.
+pub(super) fn session_to_resume(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    present: Option<SessionId>,
+) -> Result<Option<LastSession>> {
+    let home = Sight::reading_at_home(caller)?;
+    let own = last_written_sessions(tx, &home, Some(caller))?;
+    let last = last_session(tx, &home, &own, present)?;
+    Ok(last.map(|session| {
+        let other = (session.agent != caller.agent).then_some(session.agent);
+        LastSession { other, begun: session.started_at }
+    }))
+}
+
+/// The last session but the `present` one: of those of the caller, the `own` ones, else of any agent.
+fn last_session(
+    tx: &dyn Transaction,
+    home: &Sight,
+    own: &[Session],
+    present: Option<SessionId>,
+) -> Result<Option<Session>> {
+    let is_earlier = |session: &&Session| Some(session.id) != present;
+    match own.iter().find(is_earlier) {
+        Some(last) => Ok(Some(last.clone())),
+        None => Ok(last_written_sessions(tx, home, None)?.iter().find(is_earlier).cloned()),
+    }
 }
 
 /// The latest sessions in which something was saved, of this caller or of any agent: two, since one may

@@ -13,7 +13,7 @@ pub(in crate::verbs) fn visible_memory(
     id: MemoryId,
 ) -> Result<StoredMemory> {
     tx.memory(sight, id)?.ok_or_else(|| {
-        Error::not_found(format!("no memory {id} exists")).hint("Use an id from search or list.")
+        Error::not_found(format!("no memory {id} exists")).hint("Use an id from `search_memory`.")
     })
 }
 

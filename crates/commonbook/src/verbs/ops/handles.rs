@@ -154,7 +154,7 @@ fn resolve(
 /// Where the reader finds ids of a kind.
 fn id_source(prefix: &str) -> &'static str {
     match prefix {
-        "mem_" => "Use an id from `search_memory` or `list_memories`.",
+        "mem_" => "Use an id from `search_memory`.",
         "hnd_" => "Use an id from `list_handoffs`.",
         "ent_" => "Use an id from `list_entities`.",
         "ses_" => "Use an id from `list_sessions`.",
@@ -178,7 +178,16 @@ fn ids_ending(
 ) -> Result<Vec<String>> {
     let ends = |id: &String| id.ends_with(ending);
     match prefix {
-        "mem_" => Ok(texts(tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
+        "mem_" => {
+            let seen = tx.memory_ids_ending(sight, ending, SAME_ENDING_MAX)?;
+            // What waits for a reviewer has its handle in the list of it.
+            match Sight::reviewing(caller) {
+                Ok(waiting) if seen.is_empty() => {
+                    Ok(texts(tx.memory_ids_ending(&waiting, ending, SAME_ENDING_MAX)?))
+                }
+                _ => Ok(texts(seen)),
+            }
+        }
         "hnd_" => Ok(texts(tx.handoff_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         "ent_" => Ok(texts(tx.entity_ids_ending(sight, ending, SAME_ENDING_MAX)?)),
         "ses_" => Ok(texts(tx.session_ids_ending(sight, ending, SAME_ENDING_MAX)?)),

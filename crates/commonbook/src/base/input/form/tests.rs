@@ -41,6 +41,10 @@ fn what_is_plain_is_read() {
         save(json!({"tags": ["a"]}), json!({"topics": ["a"]})),
         save(json!({"importance": " High"}), json!({"importance": "high"})),
         save(json!({"importance": "medium"}), json!({"importance": "normal"})),
+        save(
+            json!({"valid_from": "2026-12-01", "valid_until": "2026-12-01"}),
+            json!({"valid_from": "2026-12-01T00:00:00Z", "valid_until": "2026-12-01T23:59:59.999999999Z"}),
+        ),
         save(json!({"metadata": "{}"}), json!({"metadata": {}})),
         save(json!({"metadata": {"a": null, "b": ""}}), json!({"metadata": {"a": null, "b": ""}})),
         save(json!({"supersedes": ["#abcdef"]}), json!({"supersedes": "#abcdef"})),

@@ -1,6 +1,6 @@
 //! Forms: the sentences of a handoff, an entry of a case and a learning.
 
-use super::value::{capitalise, sentence};
+use super::value::sentence;
 use crate::model::cursor::visible_beginning;
 use crate::model::handoff::HandoffStatus;
 use crate::model::memory::{Memory, RetractionNotice, RetractionNoticeKind};
@@ -114,7 +114,7 @@ pub fn learning(kind: &str, content: &str) -> String {
         "context" => "Good to know",
         _ => "Learned",
     };
-    sentence(&format!("{lead}: {}", capitalise(content.trim())))
+    sentence(&format!("{lead}: {}", content.trim()))
 }
 
 /// What an agent hears of the retraction of a memory; `None` if the memory is not what the notice

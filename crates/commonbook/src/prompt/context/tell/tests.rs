@@ -243,9 +243,9 @@ fn handoffs_entries_and_learnings_have_their_own_form() {
     );
     assert_eq!(
         learning("mistake", "never mock the clock"),
-        "A mistake to avoid: Never mock the clock."
+        "A mistake to avoid: never mock the clock."
     );
-    assert_eq!(learning("other", "x."), "Learned: X.");
+    assert_eq!(learning("other", "x."), "Learned: x.");
     assert_eq!(learning("other", "ßx"), "Learned: ßx.");
 }
 
