@@ -245,9 +245,9 @@ impl LastSession {
             None => "yours".to_owned(),
             Some(agent) => format!("that of {}", sanitize::shown_name(&agent.to_string())),
         };
-        let begun = self.begun.strftime("%Y-%m-%d %H:%M");
+        let begun = self.begun.strftime("%Y-%m-%d");
         format!(
-            "The last session here was {whose}, begun {begun}Z. If the user goes on with earlier work, {resume} tells \
+            "The last session here was {whose}, begun {begun}. If the user goes on with earlier work, {resume} tells \
              what was done, decided and left."
         )
     }

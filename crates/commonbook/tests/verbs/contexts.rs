@@ -431,7 +431,7 @@ fn a_context_names_by_headlines_what_does_not_stand_out() {
     assert!(context.text.contains(" private > my own gate"), "{}", context.text);
     assert!(
         context.text.contains("-- Headlines: open")
-            && context.text.contains("(33 memories are here)"),
+            && context.text.contains("; 33 memories are here."),
         "{}",
         context.text
     );
@@ -440,7 +440,7 @@ fn a_context_names_by_headlines_what_does_not_stand_out() {
     // A reader that can open nothing gets the first five in full.
     let unopened = world.context(&caller("ann"), json!({"task": task, "open": false}));
     assert_eq!((unopened.items.len(), unopened.headlines.len()), (5, 10));
-    assert!(unopened.text.contains("are here); `commonbook show A B C` opens them:"));
+    assert!(unopened.text.contains("are here; `commonbook show A B C` opens them:"));
     assert!(world.explained("ann", &unopened, true).replay.unwrap().same);
     // The command line has no tools.
     let typed = Caller { by_command: true, ..caller("ann") };

@@ -99,13 +99,13 @@ fn keys(outcome: &CandidateOutcome) -> [String; 2] {
 /// The line above the headlines, which says how this reader opens them.
 fn heading(memories: u64, settings: &ContextSettings) -> String {
     let count =
-        if memories == 0 { String::new() } else { format!(" ({memories} memories are here)") };
+        if memories == 0 { String::new() } else { format!("; {memories} memories are here") };
     if settings.full_first > 0 {
         return format!("Headlines{count}; `commonbook show A B C` opens them:");
     }
     let (open, search) = match settings.by_command {
         true => {
-            ("`commonbook show A B C`", "search in your own words (`commonbook search`) for more")
+            ("`commonbook show A B C`", "search in your own words for more (`commonbook search`)")
         }
         false => ("get_memory, several handles", "search in your own words for more"),
     };

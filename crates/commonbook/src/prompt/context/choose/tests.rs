@@ -331,7 +331,7 @@ fn what_does_not_stand_out_is_named_by_its_headline() {
     let lines: Vec<&str> = chosen.text.lines().skip(4).collect();
     let expected = [
         "-- Headlines: open what may matter before you begin (get_memory, several handles); \
-         search in your own words for more (191 memories are here).",
+         search in your own words for more; 191 memories are here.",
         "#nearer \"author-of-nearer\", 10:00 > headline of nearer",
         "#near \"author-of-near\" > headline of near",
         "#n \"author-of-n\" > news",
