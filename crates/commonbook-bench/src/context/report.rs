@@ -101,13 +101,14 @@ impl ContextFigures {
 
     fn print(&self, name: &str) {
         print_line(&format!(
-            "\n{name}: contexts have a relevant memory in {:.3} of {} tasks with one ({:.3} of {} without a",
-            self.answered, self.answerable, self.answered_wordless, self.wordless
+            "\n{name}: contexts have a relevant memory in {:.3} of {} tasks with one",
+            self.answered, self.answerable
         ));
         print_line(&format!(
-            "shared word), and nothing in {:.3} of {} tasks with none; {:.3} of all items are relevant",
-            self.silent, self.unanswerable, self.precision
+            "(in {:.3} of {} without a shared word), and nothing in {:.3} of {} tasks with none;",
+            self.answered_wordless, self.wordless, self.silent, self.unanswerable
         ));
+        print_line(&format!("{:.3} of all items are relevant", self.precision));
         print_line(&format!(
             "items {:.2} and tokens {:.0} a task; p50 {:.2} ms, p95 {:.2} ms",
             self.items_per_task, self.tokens_per_task, self.p50_ms, self.p95_ms
