@@ -322,7 +322,9 @@ fn memory_verbs() -> Vec<Verb> {
         verb("get_memory", Reads, C::get_memories)
             .get("/v1/memories/{id}")
             .core_tool()
-            .command("show"),
+            .command("show")
+            // What is opened belongs to what the session received.
+            .session(SessionUse::Joins),
         verb("memory_at", Reads, C::memory_at).tool(),
         verb("list_memories", Reads, C::list_memories)
             .get("/v1/memories")

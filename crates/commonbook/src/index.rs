@@ -35,6 +35,7 @@ mod search;
 mod session_scores;
 mod similarity;
 mod state;
+mod surroundings;
 mod vectors;
 mod visible;
 mod word_nearness;

@@ -106,6 +106,10 @@ fn asking() -> Vec<Bad> {
         ),
         ("search_memory", json!({"query": ""}), "invalid", Some("query")),
         ("search_memory", json!({"query": "tea since:soonish"}), "invalid", Some("query")),
+        ("search_memory", json!({"query": "between:2026-11-15"}), "invalid", Some("query")),
+        ("search_memory", json!({"query": "near:river tea"}), "invalid", Some("query")),
+        ("search_memory", json!({"query": "near:9hm2x4qd"}), "not_found", Some("query")),
+        ("search_memory", json!({"query": "unseen:yes tea"}), "invalid", Some("query")),
         ("search_memory", json!({"query": "tea owner:ann owner:bob"}), "invalid", Some("query")),
         ("search_memory", json!({"query": "tea", "since": "soonish"}), "invalid", Some("since")),
         (

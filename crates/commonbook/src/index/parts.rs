@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::budget::SearchMeter;
 use super::state::IndexState;
+use super::surroundings::Surroundings;
 use super::vectors::TextVectors;
 use crate::base::error::Result;
 use crate::index::facts::{MemoryCatalog, MemoryClass, MemoryFacts, MemoryNumber};
@@ -24,6 +25,8 @@ pub(super) struct SearchPart<'s> {
     pub(super) state: &'s IndexState,
     pub(super) visible: VisibilityFilter<'s>,
     pub(super) scope: AudienceScope,
+    /// What stands around the memory that the question names.
+    pub(super) around: Option<Surroundings>,
 }
 
 /// A memory of one of the parts.
@@ -111,29 +114,41 @@ impl<'s> SearchPart<'s> {
             VisibilityFilter::of(&state.catalog, &state.scratch.classes, sight, &question.within);
         let scope = state.generation.as_ref();
         let scope = scope.map(|generation| generation.scope(&state.catalog, &visible.audiences));
-        let mut part = Self { state, visible, scope: scope.unwrap_or_default() };
+        let around = question.within.near.as_ref();
+        let around = around.map(|near| Surroundings::of(state, sight, near, meter)).transpose()?;
+        let mut part = Self { state, visible, scope: scope.unwrap_or_default(), around };
         let fits = part.phrase_filter(question, meter)?;
         part.visible = part.visible.with_phrase_filter(fits);
         Ok(part)
     }
 
-    /// The memories that contain every phrase of the question and nothing that it excludes, and
-    /// mention the entity that it requires. Returns `None` if it has no such condition.
+    /// The memories that contain every phrase of the question and nothing that it excludes, mention
+    /// the entity that it requires, stand around the memory that it names, and were not given before.
+    /// Returns `None` if it has no such condition.
     fn phrase_filter(
         &self,
         question: &IndexQuery,
         meter: &SearchMeter<'_>,
     ) -> Result<Option<PhraseFilter>> {
-        let mentioning = question.within.mentioning.as_ref();
-        if question.phrases.is_empty() && question.excluded.is_empty() && mentioning.is_none() {
+        let (mentioning, given) = (question.within.mentioning.as_ref(), &question.within.given);
+        if question.phrases.is_empty()
+            && question.excluded.is_empty()
+            && mentioning.is_none()
+            && given.is_empty()
+            && self.around.is_none()
+        {
             return Ok(None);
         }
         let mut fits = PhraseFilter::default();
+        let number =
+            |(workspace, id): &MemoryRef| self.state.catalog.number(workspace.as_str(), *id);
         if let Some(mentioning) = mentioning {
-            let number =
-                |(workspace, id): &MemoryRef| self.state.catalog.number(workspace.as_str(), *id);
             fits.restrict(mentioning.iter().filter_map(number).collect());
         }
+        if let Some(around) = &self.around {
+            fits.restrict(around.memories().collect());
+        }
+        fits.exclude(given.iter().filter_map(number).collect());
         for phrase in &question.phrases {
             fits.restrict(self.phrase_memories(phrase, meter)?);
         }

@@ -21,7 +21,6 @@ use crate::model::search::rank::{
     RankScale, ScoreParts, TalkFeatures, WordNearnessRange,
 };
 use crate::model::search::relevance::{RelevanceFeatures, comparable_cosine, steady_rarity};
-use crate::model::search::talk;
 use crate::model::search::update::{self, UpdateCandidate};
 use crate::model::search::{IndexQuery, MatchReason, MemoryRef, TimeSpan, parse_times};
 use commonbook_embed::QuantisedVector;
@@ -419,16 +418,11 @@ impl<'s> PartCandidates<'s> {
         };
         let mut strands = VisibleStrands::default();
         let mut near = |number: &MemoryNumber| -> Result<Option<Vec<SessionNeighbour>>> {
-            let strands = strands.strands_around(*number, catalog, visible);
-            let admits = |neighbour| visible.admits(neighbour);
-            let mut near = catalog.neighbours(*number, strands, talk::TALK_REACH, admits);
-            meter.neighbours(near.looked_at)?;
-            let addresses = |number: MemoryNumber| catalog.hot[number as usize].addresses;
-            let own = usize::from(addresses(*number));
-            let others = near.memories.iter().filter(|other| addresses(other.number)).count();
-            let is_turn = talk::is_talk(own + others, 1 + near.memories.len());
-            near.memories.retain(|other| other.distance <= NEIGHBOUR_WEIGHTS.len());
-            Ok(is_turn.then_some(near.memories))
+            let mut near = strands.turns_around(*number, catalog, visible, meter)?;
+            if let Some(near) = &mut near {
+                near.retain(|other| other.distance <= NEIGHBOUR_WEIGHTS.len());
+            }
+            Ok(near)
         };
         first.iter().for_each(|number| add(*number, &mut numbers));
         let mut around = NeighbourLists::default();

@@ -79,7 +79,8 @@ impl SearchParts<'_> {
         self.part(memory.part).visible.admits(memory.number)
     }
 
-    /// Every admitted memory, newest first: for a question that has only filters.
+    /// Every admitted memory, for a question that has only filters: the newest first, or those nearest
+    /// to the memory that it names.
     fn newest(&self, most: usize) -> IndexResponse {
         let admitted = self.iter().enumerate().flat_map(|(part, own)| {
             let numbers = own.visible.admitted().into_iter();
@@ -87,12 +88,17 @@ impl SearchParts<'_> {
         });
         let mut all: Vec<PartMemory> = admitted.collect();
         let total = all.len() as u64;
-        let newer = |a: &PartMemory, b: &PartMemory| self.compare_times(*b, *a);
+        let distance = |memory: &PartMemory| {
+            self.part(memory.part).around.as_ref().map(|around| around.distance(memory.number))
+        };
+        let order = |a: &PartMemory, b: &PartMemory| {
+            distance(a).cmp(&distance(b)).then_with(|| self.compare_times(*b, *a))
+        };
         if all.len() > most {
-            all.select_nth_unstable_by(most, newer);
+            all.select_nth_unstable_by(most, order);
             all.truncate(most);
         }
-        all.sort_unstable_by(newer);
+        all.sort_unstable_by(order);
         let all = HitGroup { memories: all, matched: &[], relevance: 1.0 };
         IndexResponse { memories: total, ..self.build_result(Vec::new(), all, total, most) }
     }

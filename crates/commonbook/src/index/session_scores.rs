@@ -2,9 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use super::budget::SearchMeter;
 use super::scratch::ScratchGuard;
-use crate::index::facts::{MemoryCatalog, MemoryNumber};
+use crate::base::error::Result;
+use crate::index::facts::{MemoryCatalog, MemoryNumber, SessionNeighbour};
 use crate::index::visible::VisibilityFilter;
+use crate::model::search::talk;
 
 /// The lengths of the sessions of candidates.
 pub(super) struct SessionLengths<'s> {
@@ -56,6 +59,25 @@ impl VisibleStrands {
         }
         let strands = self.0.entry(session);
         strands.or_insert_with(|| catalog.strands(session, visible.workspace_audiences(number)))
+    }
+
+    /// The admitted memories around one that is a turn of a conversation; `None` for a note.
+    pub(super) fn turns_around(
+        &mut self,
+        number: MemoryNumber,
+        catalog: &MemoryCatalog,
+        visible: &VisibilityFilter<'_>,
+        meter: &SearchMeter<'_>,
+    ) -> Result<Option<Vec<SessionNeighbour>>> {
+        let strands = self.strands_around(number, catalog, visible);
+        let admits = |neighbour| visible.admits(neighbour);
+        let near = catalog.neighbours(number, strands, talk::TALK_REACH, admits);
+        meter.neighbours(near.looked_at)?;
+        let addresses = |number: MemoryNumber| catalog.hot[number as usize].addresses;
+        let own = usize::from(addresses(number));
+        let others = near.memories.iter().filter(|other| addresses(other.number)).count();
+        let is_turn = talk::is_talk(own + others, 1 + near.memories.len());
+        Ok(is_turn.then_some(near.memories))
     }
 
     /// The strands of a session that was looked up.

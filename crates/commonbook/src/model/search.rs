@@ -35,7 +35,8 @@ use query::QueryTerms;
 pub struct SearchMemory {
     /// The question in plain words, or words that the memory would contain. Among them may stand
     /// `"an exact phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:`
-    /// `case:` `entity:` `since:` `until:` `at:` `importance>=` `include:`.
+    /// `case:` `entity:` `near:` `unseen:` `between:` `since:` `until:` `at:` `importance>=`
+    /// `include:`.
     #[serde(alias = "q")]
     #[schemars(length(min = 1, max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub query: String,
@@ -214,6 +215,10 @@ pub struct IndexQuery {
     pub user: Option<String>,
     /// The entity that the memories must mention.
     pub entity: Option<EntityRef>,
+    /// The id or handle of the memory around which the found ones stand, as written.
+    pub near: Option<String>,
+    /// Only what the session of the caller has not been given yet.
+    pub unseen: bool,
     /// For each entity that the question names and not too many memories mention, the memories in
     /// sight that mention it, according to the registry.
     pub about: Vec<Vec<MemoryRef>>,
@@ -251,6 +256,10 @@ pub struct SearchFilter {
     pub closed: bool,
     /// One of these, which mention an entity.
     pub mentioning: Option<Vec<MemoryRef>>,
+    /// Around this one: beside it in its conversation, its session, or its author's hour.
+    pub near: Option<MemoryRef>,
+    /// Without these, which the session of the caller was given.
+    pub given: Vec<MemoryRef>,
     /// With this trust.
     pub trust: Option<Trust>,
     /// That hold from this time or a later one on.
@@ -385,6 +394,8 @@ impl SearchMemory {
             // Who wants what was put away wants the entries of archived cases too.
             closed: includes(SearchInclusion::Closed) || includes(SearchInclusion::Archived),
             mentioning: None,
+            near: None,
+            given: Vec::new(),
             of_user: false,
             trust: self.trust,
             since: since.max(parsed.since),
@@ -397,7 +408,8 @@ impl SearchMemory {
         let named = named.map_err(|error: Error| error.with_field("query"))?;
         let entity = agreed_filter("entity", self.entity.clone(), named)?;
         let plain = IndexQuery::from_plain_text(parsed.text, within, now);
-        Ok(IndexQuery { phrases, excluded, user: parsed.user, entity, ..plain })
+        let (near, unseen) = (parsed.near, parsed.unseen);
+        Ok(IndexQuery { phrases, excluded, user: parsed.user, entity, near, unseen, ..plain })
     }
 }
 

@@ -11,7 +11,7 @@ use super::context::choose::{CandidateReceipt, ContextCandidate, ContextSelectio
 use super::item::PromptItem;
 use crate::base::clock::Timestamp;
 use crate::base::hash::sha256;
-use crate::base::id::ContextId;
+use crate::base::id::{ContextId, MemoryId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::memory::QuarantineNotice;
@@ -107,6 +107,16 @@ pub struct BriefingRecord {
     pub position: Option<u64>,
     /// The items that the session has heard, by id, each at its revision then.
     pub items: HashMap<String, u64>,
+}
+
+impl BriefingRecord {
+    /// The memories that the session has heard, in full or as headlines, each at its revision then.
+    pub fn memories(&self) -> impl Iterator<Item = (MemoryId, u64)> + '_ {
+        self.items.iter().filter_map(|(item, revision)| {
+            let id = item.strip_prefix(HEADLINE_PREFIX).unwrap_or(item);
+            Some((MemoryId::parse(id)?, *revision))
+        })
+    }
 }
 
 /// An item that a session has heard.

@@ -22,10 +22,14 @@ use crate::model::search::{
     IndexHit, IndexQuery, IndexResponse, MemoryRef, SearchHit, SearchMemory, SearchResponse,
     SearchScope,
 };
+use crate::model::session::SessionUse;
+use crate::prompt::briefing::BriefingKey;
 use crate::prompt::hits::hits_text;
 use crate::store::Transaction;
+use crate::verbs::memory::live_memory;
+use crate::verbs::ops::basis::read_set_key;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref};
-use crate::verbs::ops::handles::longer_handles;
+use crate::verbs::ops::handles::{find_memory_id, longer_handles};
 use slots::SearchSlot;
 
 impl Commonbook {
@@ -53,7 +57,8 @@ impl Commonbook {
         let limit = page::page_size("k", request.k, limits::SEARCH_DEFAULT, limits::SEARCH_MAX)?;
         let (now, returned) = self.page_state(request)?;
         let question = request.to_index_query(now)?;
-        let caller = caller.clone().for_user(request.user_id.as_deref())?;
+        let (caller, question) = self.in_named_session(caller, request, question)?;
+        let caller = caller.for_user(request.user_id.as_deref())?;
         let caller = caller.for_user(question.user.as_deref())?;
         let sight = Sight::reading(&caller)?;
         if request.scope == SearchScope::Home {
@@ -171,11 +176,79 @@ impl Commonbook {
         self.index.search_within_budget(&*self.store, sight, question, &budget)
     }
 
-    /// Settles in one snapshot which workspaces are searched, that the case exists, and which
-    /// memories mention the filter's entity and the entities that the words name.
+    /// The caller in its session, and the question with the id of that session, if the question needs
+    /// it.
     ///
     /// # Errors
-    /// `not_found` if no workspace in sight has the case or the entity.
+    /// `invalid` with the field if the caller works in no session.
+    fn in_named_session(
+        &self,
+        caller: &Caller,
+        request: &SearchMemory,
+        mut question: IndexQuery,
+    ) -> Result<(Caller, IndexQuery)> {
+        let is_same = question.within.session.as_deref() == Some(SAME_SESSION);
+        if !is_same && !question.unseen {
+            return Ok((caller.clone(), question));
+        }
+        let caller = self.in_working_session(caller, SessionUse::Joins)?.into_owned();
+        let (field, filter) = match (is_same, &request.session) {
+            (true, Some(_)) => ("session", "session:same"),
+            (true, None) => ("query", "session:same"),
+            (false, _) => ("query", "unseen:"),
+        };
+        // Receipts of unnamed callers are not kept: strangers share their name.
+        if caller.session.is_none() || (question.unseen && caller.agent.is_anonymous()) {
+            let message =
+                format!("{filter} needs the session of a named agent; this call has none");
+            return Err(Error::invalid(field, message)
+                .hint("Name the agent, and begin a session with `start_session`."));
+        }
+        if is_same {
+            question.within.session.clone_from(&caller.session);
+        }
+        Ok((caller, question))
+    }
+
+    /// The memories that the session of a caller was given, as they are now: in texts, as headlines, or
+    /// opened. One that has changed since is not among them.
+    fn given_memories(
+        &self,
+        tx: &dyn Transaction,
+        caller: &Caller,
+        sight: &Sight,
+        now: Timestamp,
+    ) -> Result<Vec<MemoryRef>> {
+        let Some(key) = read_set_key(tx, caller, sight, now)? else { return Ok(Vec::new()) };
+        let told = tx.told_memories(&key)?.into_iter();
+        let told = told.filter(|told| told.revision >= told.current);
+        let mut given: Vec<MemoryRef> = told.map(|told| (told.origin, told.memory)).collect();
+        // What was opened and is not written yet, and headlines.
+        let mut shown = self.waiting_readings(&key);
+        for session in key.sessions {
+            let (workspace, agent) = (key.workspace.clone(), key.agent.clone());
+            let heard = tx.briefing(&BriefingKey { workspace, agent, session })?;
+            shown.extend(heard.memories());
+        }
+        let places = sight
+            .workspaces
+            .iter()
+            .flat_map(|workspace| shown.iter().map(move |(id, _)| (workspace.clone(), *id)));
+        let places: Vec<MemoryRef> = places.collect();
+        let current = tx.memories_of(sight, &places)?.into_iter();
+        let current = current.filter(|memory| {
+            shown.iter().any(|(id, revision)| *id == memory.id && *revision >= memory.revision)
+        });
+        given.extend(current.map(|memory| (memory.workspace.clone(), memory.id)));
+        Ok(given)
+    }
+
+    /// Settles in one snapshot which workspaces are searched, that the case exists, which memory the
+    /// filter `near` names, what the session was given, and which memories mention the filter's entity
+    /// and the entities that the words name.
+    ///
+    /// # Errors
+    /// `not_found` if no workspace in sight has the case, the entity or the memory.
     fn settle_question(
         &self,
         caller: &Caller,
@@ -211,6 +284,13 @@ impl Commonbook {
             if let Some(entity) = &question.entity {
                 question.within.mentioning = Some(memories_mentioning(tx, &sight, own, entity)?);
             }
+            if let Some(near) = &question.near {
+                question.within.near = Some(memory_named(tx, &sight, near)?);
+            }
+            if question.unseen {
+                let home = Sight::reading(caller)?.with_earlier(caller);
+                question.within.given = self.given_memories(tx, caller, &home, question.now)?;
+            }
             if sight.workspaces.len() <= NAMED_WORKSPACES_MAX {
                 question.about = named_entity_memories(tx, &sight, own, &question.text)?;
             }
@@ -240,6 +320,16 @@ fn too_wide(most: usize) -> Error {
     Error::new(ErrorKind::TooLarge, message)
         .hint("Leave the scope out, and search in the workspace that has it.")
 }
+
+/// The memory in sight that the query names after `near:`.
+fn memory_named(tx: &dyn Transaction, sight: &Sight, name: &str) -> Result<MemoryRef> {
+    let found = find_memory_id(tx, sight, name).and_then(|id| live_memory(tx, sight, id));
+    let found = found.map_err(|error| error.with_field("query"))?;
+    Ok((found.workspace.clone(), found.id))
+}
+
+/// The session that the caller works in, as a query names it.
+const SAME_SESSION: &str = "same";
 
 /// A search in more workspaces does not look up the entities that the query names.
 const NAMED_WORKSPACES_MAX: usize = 8;

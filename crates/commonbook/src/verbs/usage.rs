@@ -13,7 +13,7 @@ use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::{self, ItemKind, Sight};
 use crate::model::caller::{Caller, EntryPoint};
-use crate::model::lineage::{MemoryReading, day_session};
+use crate::model::lineage::{MemoryReading, ReadSetKey, day_session};
 use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
@@ -89,6 +89,18 @@ impl Commonbook {
             return;
         }
         readings.push(reading);
+    }
+
+    /// What a session opened and no write has noted yet, each at its revision then.
+    pub(in crate::verbs) fn waiting_readings(&self, key: &ReadSetKey) -> Vec<(MemoryId, u64)> {
+        let readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = readings.iter().filter(|reading| {
+            reading.agent == key.agent
+                && reading.workspace == key.workspace
+                && key.sessions.contains(&reading.session)
+        });
+        let opened = own.flat_map(|reading| &reading.memories);
+        opened.filter_map(|(id, revision)| Some((*id, (*revision)?))).collect()
     }
 
     /// Takes out what this agent opened and no write has noted yet.

@@ -48,6 +48,7 @@ mod paired_homes;
 mod presence;
 mod purge;
 mod purge_traces;
+mod query_terms;
 mod reading;
 mod redteam;
 mod retractions;

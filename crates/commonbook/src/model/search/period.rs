@@ -89,14 +89,33 @@ fn bound_of(field: &str) -> Option<PeriodBound> {
     }
 }
 
+/// The two times of a span: `2026-11-01..2026-11-15`.
+pub(super) fn split_span(text: &str) -> Option<(&str, &str)> {
+    let (first, last) = text.split_once("..")?;
+    (!first.is_empty() && !last.is_empty()).then_some((first, last))
+}
+
 /// The time in a field of this name, or after an operator of this name, with the days of a zone: as the moment
 /// that every reader understands alike. `None` if the field has no time, or its text means the same everywhere.
 #[must_use]
 pub fn time_in_zone(field: &str, text: &str, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    if field == "between" {
+        return span_in_zone(text, now, zone);
+    }
     let bound = bound_of(field)?;
     let period = parse_period_in(text, now, zone)?;
     // An age, and a time with an offset, stay as they are written.
     (parse_period(text, now)? != period).then(|| bound.of(&period).to_string())
+}
+
+/// The span with both times as [`time_in_zone`] writes them; `None` if neither differs.
+fn span_in_zone(text: &str, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let (first, last) = split_span(text)?;
+    let (since, until) =
+        (time_in_zone("since", first, now, zone), time_in_zone("until", last, now, zone));
+    let differs = since.is_some() || until.is_some();
+    let (since, until) = (since.as_deref().unwrap_or(first), until.as_deref().unwrap_or(last));
+    differs.then(|| format!("{since}..{until}"))
 }
 
 /// The moment that a day, a month, a year or an age means in a field that takes moments alone. `None` if the

@@ -12,15 +12,20 @@
 //! | `topic:rust` `topic:"rust build"` | memories about this topic; may be repeated |
 //! | `importance>=high` `importance:high` | memories of at least this importance |
 //! | `since:2026-11-01` `until:2026-11` `at:yesterday` | memories of this time |
+//! | `between:2026-11-01..2026-11-15` | memories from the first time to the second one |
+//! | `near:9hm2x4qd` | what stands around this memory |
+//! | `session:same` | memories of the session that the caller works in |
+//! | `unseen:` | memories that the caller's session has not been given yet |
 //! | `include:private,superseded` | memories that a search otherwise leaves out, too |
 //! | `"exact phrase"` | memories with these words in this order |
 //! | `-word` `-"some phrase"` | memories without it |
 //!
-//! `:` or `=` follows the name of an operator. All times are in UTC.
+//! `:` or `=` follows the name of an operator. All times are in UTC. `unseen:` has no value.
 
 use std::fmt;
 
 use crate::base::error::{Error, Result};
+use crate::base::id::{MemoryId, parse_handle};
 use crate::base::key::CaseKey;
 use crate::base::limits;
 use crate::model::memory::Importance;
@@ -60,8 +65,14 @@ pub struct SearchQuery {
     pub since: Option<Timestamp>,
     /// Up to this moment and with it.
     pub until: Option<Timestamp>,
+    /// From the first of these times to the second one, as written; `since` and `until` hold both.
+    pub between: Option<String>,
     /// The memories that were valid at this moment.
     pub at: Option<Timestamp>,
+    /// The id or handle of the memory around which others stand, as written.
+    pub near: Option<String>,
+    /// Only what the session of the caller has not been given yet.
+    pub unseen: bool,
     /// The least importance.
     pub importance: Option<Importance>,
     /// Memories that the search otherwise leaves out, each kind once.
@@ -69,7 +80,7 @@ pub struct SearchQuery {
 }
 
 /// The name of every operator, in its exact spelling.
-const OPERATORS: [&str; 12] = [
+const OPERATORS: [&str; 15] = [
     "owner",
     "type",
     "user",
@@ -82,7 +93,13 @@ const OPERATORS: [&str; 12] = [
     "at",
     "include",
     "entity",
+    "between",
+    "near",
+    UNSEEN,
 ];
+
+/// The operator without a value.
+const UNSEEN: &str = "unseen";
 
 /// Characters of code that no name or time has: an unquoted value with one of them is text
 /// (`type:Vec<u8>`, `user=find()`).
@@ -108,7 +125,7 @@ const CODE_CHARS: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|'
 ///
 /// # Errors
 /// `invalid` on `query` for an operator with a malformed value, for an operator with two different
-/// values, and for `since` after `until`; `too_large` for too many topics.
+/// values, and for a beginning after the end; `too_large` for too many topics.
 pub fn parse(query: &str, now: Timestamp) -> Result<SearchQuery> {
     let mut found = SearchQuery::default();
     let mut text: Vec<&str> = Vec::new();
@@ -142,12 +159,15 @@ pub fn parse(query: &str, now: Timestamp) -> Result<SearchQuery> {
         text = minus;
     }
     found.text = text.join(" ");
+    found.narrow_to_span(now)?;
     match (found.since, found.until) {
         (Some(since), Some(until)) if since > until => Err(Error::invalid(
             "query",
-            format!("since ({since}) is after until ({until}), so nothing can be found"),
+            format!(
+                "the time begins at {since}, after its end at {until}, so nothing can be found"
+            ),
         )
-        .hint("Write a since that is before until.")),
+        .hint("Write the earlier time first: since before until, between:EARLIER..LATER.")),
         _ => Ok(found),
     }
 }
@@ -244,8 +264,9 @@ fn operator(rest: &str, end: usize) -> Option<(&'static str, &str, &str)> {
     let value = &rest[name.len() + sign..end];
     // A comma can separate two operators; in a list it promises one more item.
     let value = if name == "include" { value } else { value.trim_end_matches(',') };
-    let is_text =
-        value.is_empty() || value.starts_with([':', '=', '/']) || value.contains(CODE_CHARS);
+    let is_text = (value.is_empty() && name != UNSEEN)
+        || value.starts_with([':', '=', '/'])
+        || value.contains(CODE_CHARS);
     (!is_text).then(|| (name, value, &rest[end..]))
 }
 
@@ -321,9 +342,44 @@ impl SearchQuery {
                 })?;
                 set_once(name, &mut self.importance, level)
             }
+            "between" => set_once(name, &mut self.between, written()),
+            "near" => {
+                let is_id = MemoryId::parse(value).is_some() || parse_handle(value).is_some();
+                let id = is_id.then(written);
+                let expected = "the id of a memory, or its last eight letters";
+                set_once(
+                    name,
+                    &mut self.near,
+                    id.ok_or_else(|| value_error(name, value, expected))?,
+                )
+            }
+            UNSEEN if value.is_empty() => {
+                self.unseen = true;
+                Ok(())
+            }
+            UNSEEN => {
+                Err(value_error(name, value, "nothing after the colon, as in `unseen: words`"))
+            }
             "topic" => self.add_topic(value),
             _ => self.add_included(value),
         }
+    }
+
+    /// Narrows `since` and `until` to the span of `between`.
+    fn narrow_to_span(&mut self, now: Timestamp) -> Result<()> {
+        let Some(value) = &self.between else { return Ok(()) };
+        let expected = format!(
+            "two times with two dots between them (2026-11-01..2026-11-15), each {}",
+            period::ACCEPTED_TIMES
+        );
+        let bounds = period::split_span(value).and_then(|(first, last)| {
+            let since = period::parse_query_time(first, PeriodBound::First, now)?;
+            Some((since, period::parse_query_time(last, PeriodBound::Last, now)?))
+        });
+        let (since, until) = bounds.ok_or_else(|| value_error("between", value, &expected))?;
+        self.since = self.since.max(Some(since));
+        self.until = [self.until, Some(until)].into_iter().flatten().min();
+        Ok(())
     }
 
     fn add_topic(&mut self, topic: &str) -> Result<()> {
@@ -410,8 +466,22 @@ impl IndexQuery {
     #[must_use]
     pub fn from_plain_text(text: String, within: SearchFilter, now: Timestamp) -> Self {
         let (phrases, excluded, about) = Default::default();
-        let (user, entity, most) = (None, None, limits::SEARCH_DEPTH);
-        Self { text, phrases, excluded, user, entity, about, within, now, most, at_once: false }
+        let (user, entity, near, most) = (None, None, None, limits::SEARCH_DEPTH);
+        let (unseen, at_once) = (false, false);
+        Self {
+            text,
+            phrases,
+            excluded,
+            user,
+            entity,
+            near,
+            unseen,
+            about,
+            within,
+            now,
+            most,
+            at_once,
+        }
     }
 }
 

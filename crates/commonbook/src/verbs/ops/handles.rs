@@ -140,15 +140,36 @@ fn resolve(
         return Err(Error::invalid(field, reason));
     }
     let ids = ids_ending(tx, caller, sight, prefix, ending)?;
-    match ids.as_slice() {
+    only_id(&ids, ending, prefix).map_err(|error| error.with_field(field))
+}
+
+/// The one id with this ending.
+fn only_id(ids: &[String], ending: &str, prefix: &str) -> Result<String> {
+    match ids {
         [id] => Ok(id.clone()),
         [] => Err(Error::not_found(format!("no id that you see ends in {ending}"))
-            .with_field(field)
             .hint(id_source(prefix))),
         _ => Err(Error::conflict(format!("{} ids end in {ending}", ids.len()))
-            .with_field(field)
             .hint(format!("Use one of these ids: {}.", ids.join(", ")))),
     }
+}
+
+/// The id of the memory that a text names: a whole id, in sight or not, or the end of one in sight.
+///
+/// # Errors
+/// `not_found` if no memory in sight has this ending, `conflict` with the ids if several have it.
+pub(in crate::verbs) fn find_memory_id(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    name: &str,
+) -> Result<MemoryId> {
+    if let Some(id) = MemoryId::parse(name) {
+        return Ok(id);
+    }
+    let ending = parse_handle(name).unwrap_or_default();
+    let ids = texts(tx.memory_ids_ending(sight, &ending, SAME_ENDING_MAX)?);
+    let id = only_id(&ids, &ending, "mem_")?;
+    MemoryId::parse(&id).ok_or_else(|| Error::not_found(format!("no memory {id} exists")))
 }
 
 /// Where the reader finds ids of a kind.

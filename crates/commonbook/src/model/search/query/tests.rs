@@ -63,6 +63,18 @@ fn the_text_has_no_operators() {
             "owner:ann owner:ann since:today since:today",
             SearchQuery { owner: some("ann"), since: time("2026-11-21T00:00:00Z"), ..text("") },
         ),
+        (
+            "between:2026-11-01..2026-11-15 until:2026-11-10",
+            SearchQuery {
+                between: some("2026-11-01..2026-11-15"),
+                since: time("2026-11-01T00:00:00Z"),
+                until: time("2026-11-10T23:59:59.999999999Z"),
+                ..text("")
+            },
+        ),
+        ("near:#9hm2x4qd x", SearchQuery { near: some("#9hm2x4qd"), ..text("x") }),
+        ("unseen: gates", SearchQuery { unseen: true, ..text("gates") }),
+        ("session:same unseen=", SearchQuery { session: some("same"), unseen: true, ..text("") }),
         ("owner:ann@home/lap*", SearchQuery { owner: some("ann@home/lap*"), ..text("") }),
         ("user:王", SearchQuery { user: some("王"), ..text("") }),
     ];
@@ -135,6 +147,7 @@ fn code_logs_and_plain_language_stay_as_they_are() {
         "importance>high importance>=",
         "since>=2026",
         "myowner:ann ownership:x atlas:y",
+        "near: the river, between: us, unseen unseen::x nearby:x",
         "{\"a\": \"b\", \"c\": \"d\"}",
         "\"a\"b c\"",
         "x \"one two\n three\"",
@@ -158,7 +171,14 @@ fn a_list_or_a_patch_of_several_lines_excludes_nothing() {
 
 #[test]
 fn a_malformed_value_is_refused_with_the_expected_one() {
-    let table: [(&str, &[&str]); 9] = [
+    let table: [(&str, &[&str]); 16] = [
+        ("between:2026-11-01", &["between", "two dots", "2026-11-01..2026-11-15"]),
+        ("between:2026-11-01..", &["between", "two dots"]),
+        ("between:2026-11-01..soonish", &["between", "soonish", "7d"]),
+        ("between:2026-11-15..2026-11-01", &["begins", "after its end"]),
+        ("between:7d..2d between:9d..2d", &["between", "twice"]),
+        ("near:river", &["near", "'river'", "last eight letters"]),
+        ("unseen:yes", &["unseen", "'yes'", "nothing after the colon"]),
         ("since:soonish", &["since", "'soonish'", "2026-11", "7d"]),
         ("x until=later y", &["until", "'later'", "yesterday"]),
         ("at:\"next week\"", &["at", "'next week'", "today"]),
@@ -167,7 +187,7 @@ fn a_malformed_value_is_refused_with_the_expected_one() {
         ("include:everything", &["include", "'everything'", "private, superseded, archived"]),
         ("include:private, global", &["include", "'private,'", "without blanks"]),
         ("owner:ann owner:bob", &["owner", "twice", "'ann'", "'bob'"]),
-        ("since:2026 until:2025", &["since", "until", "after"]),
+        ("since:2026 until:2025", &["begins", "after its end"]),
     ];
     for (query, says) in table {
         let error = parse(query, now()).expect_err("it cannot be read");
@@ -214,6 +234,12 @@ fn the_days_of_a_query_are_those_of_a_zone() {
         ("until:2026-11-27 gates", "until:2026-11-28T04:59:59.999999999Z gates"),
         ("at=2026-11\nowner:ann ", "at:2026-12-01T04:59:59.999999999Z\nowner:ann "),
         ("\"since:2026-11-27\" -\"until:2026\"", "\"since:2026-11-27\" -\"until:2026\""),
+        (
+            "between:2026-11-27..2026-11-27 x",
+            "between:2026-11-27T05:00:00Z..2026-11-28T04:59:59.999999999Z x",
+        ),
+        ("between:7d..2026-11-27", "between:7d..2026-11-28T04:59:59.999999999Z"),
+        ("between:7d..2d unseen: near:9hm2x4qd", "between:7d..2d unseen: near:9hm2x4qd"),
         ("since:7d since: 2026 x since:soonish", "since:7d since: 2026 x since:soonish"),
         ("", ""),
     ];
