@@ -109,7 +109,26 @@ pub(crate) fn check_files(config: &Config, book: &Commonbook) -> Result<Vec<Heal
         HealthCheck::faulty("index", damage, "Run `commonbook reindex`, which rebuilds the index.")
     }));
     checks.push(HealthCheck::healthy("index", index_text(index, store)?));
+    checks.extend(
+        language_advice(config, book)?.map(|advice| HealthCheck::healthy("languages", advice)),
+    );
     Ok(checks)
+}
+
+/// How a home gets a model that reads its notes: if some are in other languages than English, and the
+/// bundled model embeds them.
+///
+/// # Errors
+/// `unavailable` if the store cannot be read.
+pub(crate) fn language_advice(config: &Config, book: &Commonbook) -> Result<Option<String>> {
+    let is_bundled = config.embedder.as_deref().is_none_or(|name| name == "bundled");
+    Ok((is_bundled && book.has_foreign_notes()?).then(|| {
+        "some notes are not in English, and the bundled model reads English alone: their words are found, their \
+         meaning is not. A folder with multilingual-e5-small changes that: `COMMONBOOK_EMBEDDER=FOLDER \
+         commonbook reindex --vectors`, and the same variable for the clients and the server \
+         (docs/operating.md, The search index)"
+            .to_owned()
+    }))
 }
 
 /// What the files of a home's index lack, or what a node holds.

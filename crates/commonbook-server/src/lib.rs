@@ -372,7 +372,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         }
         ProgramCommand::Mcp(stdio) => start_mcp(&stdio, cli::cli_caller_claims(own), config),
         ProgramCommand::Setup(setup) => {
-            setup.run(&config, cli::cli_caller_claims(own).agent.as_deref(), as_json)
+            setup.run(&config, open, cli::cli_caller_claims(own).agent.as_deref(), as_json)
         }
         ProgramCommand::Hook(hook) => {
             print_hook_response(hook, cli::cli_caller_claims(own), config);

@@ -23,6 +23,7 @@ mod graph;
 mod handoff;
 mod import;
 mod knowledge;
+mod language;
 mod learn;
 mod list;
 mod loss;

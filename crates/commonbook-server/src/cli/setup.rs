@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use clap::Args;
+use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use super::{doctor, offer};
 use crate::config::Config;
+use crate::health::language_advice;
 use crate::output;
 use crate::remote::ServerAddress;
 use crate::remote::address::ServerMap;
@@ -59,7 +61,13 @@ impl SetupCommand {
     /// # Errors
     /// `conflict` if a file does not have the client's format, `unavailable` if one cannot be read
     /// or written, `invalid` for an option that the client does not support. Then no file changed.
-    pub(crate) fn run(&self, config: &Config, agent: Option<&str>, as_json: bool) -> Result<()> {
+    pub(crate) fn run(
+        &self,
+        config: &Config,
+        open: impl FnOnce() -> Result<Commonbook>,
+        agent: Option<&str>,
+        as_json: bool,
+    ) -> Result<()> {
         let clients = match self.client {
             Some(client) => vec![client],
             None => offer::choose_clients(config, self.undo, self.yes || self.dry_run)?,
@@ -84,6 +92,10 @@ impl SetupCommand {
                 |server: &&ServerAddress| own.as_ref().is_none_or(|own| own.url != server.url);
             let elsewhere = server.as_ref().filter(is_elsewhere);
             offer::next_steps(elsewhere).iter().for_each(|line| output::print_line(line));
+            // A home that cannot be read is the matter of `doctor`.
+            let home = config.has_store()?.then(open).and_then(Result::ok);
+            let advice = home.and_then(|book| language_advice(config, &book).ok().flatten());
+            advice.iter().for_each(|line| output::print_line(&format!("\nNote: {line}")));
         }
         if let Some(server) = server.filter(|_| !self.undo) {
             warn_of_silence(server, config);

@@ -683,3 +683,28 @@ fn doctor_describes_a_new_home() {
     printed(&home, &["list"]);
     assert!(printed(&home, &["doctor"]).contains("workspaces  none yet"));
 }
+
+#[test]
+fn a_home_with_notes_in_other_languages_hears_once_how_to_read_them() {
+    let home = Home::new();
+    let bundled = |arguments: &[&str]| {
+        let output =
+            home.program(arguments).env("COMMONBOOK_EMBEDDER", "bundled").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let command = "COMMONBOOK_EMBEDDER=FOLDER commonbook reindex --vectors";
+    for text in
+        ["The kiln is fired on Mondays.", "Die Glasur ist im Keller und wird nicht erwärmt."]
+    {
+        printed(&home, &["save", text]);
+    }
+    printed(&home, &["save", "窑炉每周一烧制，釉料放在地下室的架子上。"]);
+    assert!(!bundled(&["doctor"]).contains("languages"), "two are quotations");
+    assert!(!bundled(&["setup", "cursor"]).contains(command));
+    printed(&home, &["save", "가마는 월요일마다 불을 때고 유약은 지하실에 둡니다."]);
+    for arguments in [&["doctor"][..], &["setup", "cursor"]] {
+        assert_eq!(bundled(arguments).matches(command).count(), 1, "{arguments:?}");
+    }
+    // Who has chosen a model has chosen.
+    assert!(!printed(&home, &["doctor"]).contains("languages"));
+}
