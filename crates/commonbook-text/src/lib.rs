@@ -15,6 +15,7 @@ pub mod headline;
 pub mod injection;
 pub mod nearest;
 pub mod part;
+pub mod personal;
 pub mod prefilter;
 pub mod referring;
 pub mod sanitize;
