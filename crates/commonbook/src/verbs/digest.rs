@@ -140,7 +140,7 @@ impl Commonbook {
             let written =
                 writer.write(&facts, left.min(ENTRY_TIMEOUT)).inspect_err(|_| failed = true);
             match written.and_then(|written| facts.fit(&written)) {
-                Ok(sentence) => entries.push(entry.with_wording(writer.kind(), sentence)),
+                Ok(sentence) => entries.push(entry.with_wording(writer.kind(), &sentence)),
                 Err(error) => {
                     tracing::warn!(case = %case.key, %error, "a digest keeps an agent's own sentence");
                     notice = Some(if failed {

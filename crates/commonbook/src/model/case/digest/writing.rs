@@ -164,9 +164,9 @@ pub trait DigestWriter: Send + Sync {
 impl EntryProposal {
     /// The proposal in other words; keeps the agent's own sentence.
     #[must_use]
-    pub fn with_wording(self, writer: WriterKind, sentence: String) -> Self {
+    pub fn with_wording(self, writer: WriterKind, sentence: &str) -> Self {
         let extract = Some(self.summary);
-        let sentence = without_personal_data(&sentence).into_owned();
+        let sentence = without_personal_data(sentence).into_owned();
         Self { summary: sentence, extract, written_by: writer, ..self }
     }
 

@@ -98,7 +98,7 @@ fn an_invalid_wording_is_refused() {
 fn a_reworded_entry_keeps_the_agents_sentence_and_is_recognised_by_it() {
     let source = source_of("The cause is one query for each row.");
     let entry = proposed(&source, "The cause is one query for each row.");
-    let written = entry.clone().with_wording(WriterKind::Command, "One query per row.".to_owned());
+    let written = entry.clone().with_wording(WriterKind::Command, "One query per row.");
     assert_eq!(written.extract.as_ref(), Some(&entry.summary));
     let made = written.entry();
     let text = made.text.unwrap();
@@ -122,6 +122,6 @@ fn a_reworded_entry_keeps_the_agents_sentence_and_is_recognised_by_it() {
     };
     assert_eq!(crate::model::case::digest::propose_entries(material, 20), []);
     assert_eq!(entry.entry().text, None, "the summary says all");
-    let named = entry.with_wording(WriterKind::Command, "Ask ann@example.org.".to_owned());
+    let named = entry.with_wording(WriterKind::Command, "Ask ann@example.org.");
     assert_eq!(named.summary, "Ask [e-mail address].");
 }
