@@ -87,6 +87,6 @@ pub(super) fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
     let kind = entry.kind.map_or("entry", EntryKind::name);
     let text = entry.summary.clone().unwrap_or_default();
     let item = PromptItem::new(entry.entry_id?, kind, entry.agent.as_ref()?, entry.at?, text);
-    let item = entry.origin.iter().fold(item, |item, origin| item.said_by(origin));
+    let item = entry.origin.iter().fold(item, PromptItem::said_by);
     Some(item.with_note(format!("entry {}", entry.position)))
 }

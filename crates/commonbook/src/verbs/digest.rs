@@ -192,7 +192,7 @@ impl Commonbook {
             }
             // The agent's own words of a session, in the case, are its digest.
             shared.retain(|memory| !sessions.iter().any(|session| session.has_summed_up(memory)));
-            let (heirs, replaced) = heirs_of_sources(tx, sight, entries)?;
+            let SourceHeirs { heirs, replaced } = heirs_of_sources(tx, sight, entries)?;
             shared.extend(heirs);
             shared.retain(|memory| is_shareable(memory));
             shared.truncate(DIGEST_MEMORIES_MAX);
@@ -214,12 +214,19 @@ struct SharedMaterial {
     contradictions: Vec<(MemoryId, MemoryId)>,
 }
 
+/// The memories that took the place of sources of entries.
+struct SourceHeirs {
+    heirs: Vec<StoredMemory>,
+    /// Each source with its heir.
+    replaced: Vec<(MemoryId, MemoryId)>,
+}
+
 /// The memories that took the place of sources of these entries, and which of which.
 fn heirs_of_sources(
     tx: &dyn Transaction,
     sight: &Sight,
     entries: &[StoredMemory],
-) -> Result<(Vec<StoredMemory>, Vec<(MemoryId, MemoryId)>)> {
+) -> Result<SourceHeirs> {
     let current = entries.iter().filter(|entry| entry.is_current());
     let mut old: Vec<(MemoryRef, MemoryId)> = current
         .flat_map(|entry| {
@@ -251,7 +258,7 @@ fn heirs_of_sources(
         }
         old = next;
     }
-    Ok((heirs, replaced))
+    Ok(SourceHeirs { heirs, replaced })
 }
 
 /// Whether a memory can go into a case: everybody who reads the case may read the memory.
