@@ -16,6 +16,7 @@ pub mod injection;
 pub mod language;
 pub mod nearest;
 pub mod part;
+pub mod personal;
 pub mod prefilter;
 pub mod referring;
 pub mod sanitize;

@@ -190,6 +190,10 @@ pub(super) fn entry(entry: &CaseEntry) {
         return;
     }
     let agent = entry.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+    let agent = match &entry.origin {
+        Some(origin) => format!("{} (digest)", origin.said_by()),
+        None => agent,
+    };
     let at = entry.at.map(minute).unwrap_or_default();
     let kind = entry.kind.map_or("entry", EntryKind::name);
     let successor = entry.superseded_by.map(|id| format!(", superseded by {}", short(&id)));

@@ -11,10 +11,12 @@ use serde_json::Value;
 use super::case::entry;
 use super::describe::{event_facts, event_words};
 use super::layout::{
-    memory_glance, minute, print_next_page, print_record, print_table, short, show,
+    memory_glance, minute, print_next_page, print_record, print_table, print_wrapped_note, short,
+    show,
 };
 use super::lookup::ViewLookup;
 use super::show::print_quarantine_hint;
+use crate::hint::{HintDoor, translate};
 use crate::output::{print_line, print_note};
 
 pub(super) fn show_started_session(response: &Value) {
@@ -26,6 +28,7 @@ pub(super) fn show_started_session(response: &Value) {
         print_line(&format!("{outcome} {}", session_line(&started.session)));
         let id = short(&started.session.id);
         print_note(&format!("`commonbook session use {id}` makes it your current session"));
+        print_hint(started.hint.as_deref());
     });
 }
 
@@ -36,8 +39,18 @@ pub(super) fn session(response: &Value) {
 pub(super) fn show_ended_session(response: &Value) {
     show(response, |ended: &EndSessionResult| {
         print_line(&session_line(&ended.session));
-        print_quarantine_hint(ended.hint.as_deref());
+        match ended.session.summary {
+            Some(_) => print_quarantine_hint(ended.hint.as_deref()),
+            None => print_hint(ended.hint.as_deref()),
+        }
     });
+}
+
+/// Prints what the agent of a session can do, as a command.
+fn print_hint(hint: Option<&str>) {
+    if let Some(hint) = hint {
+        print_wrapped_note(&translate(hint, HintDoor::CommandLine("commonbook session end")));
+    }
 }
 
 fn session_line(session: &Session) -> String {

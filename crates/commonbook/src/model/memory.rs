@@ -291,11 +291,16 @@ impl Memory {
         }
     }
 
+    /// What agents receive of it: its text, of an entry of a case its summary.
+    #[must_use]
+    pub fn told_text(&self) -> &str {
+        self.summary.as_deref().filter(|_| self.position.is_some()).unwrap_or(&self.text)
+    }
+
     /// Its headline: of its title, else of its text, of an entry of a case of its summary.
     #[must_use]
     pub fn headline(&self) -> String {
-        let of_entry = self.summary.as_deref().filter(|_| self.position.is_some());
-        headline(self.title.as_deref().or(of_entry).unwrap_or(&self.text))
+        headline(self.title.as_deref().unwrap_or_else(|| self.told_text()))
     }
 
     /// Whether searches return it: neither deleted, superseded, retracted nor archived.

@@ -22,6 +22,9 @@ use crate::model::memory::{Memory, Sharing, Trust};
 use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
+/// What the digest of a session names.
+const DIGEST_PARTS: &str = "the cause, the decision with its reason, the fix and the next step";
+
 string_enum! {
     /// The status of a session.
     SessionStatus {
@@ -164,6 +167,33 @@ impl Session {
         (Self { status, touched_at, ended_at: None, ..self.clone() }, kind)
     }
 
+    /// Whether its agent has summed up what this memory says: the memory is of the session, and older
+    /// than its summary.
+    #[must_use]
+    pub fn has_summed_up(&self, memory: &Memory) -> bool {
+        let summed_up = self.summary.map(|summary| summary.made_at());
+        memory.session.as_deref() == Some(self.id.to_string().as_str())
+            && summed_up.is_some_and(|at| memory.recorded_at <= at)
+    }
+
+    /// What its agent is asked to leave for its case when it ends.
+    #[must_use]
+    pub fn digest_hint(&self) -> Option<String> {
+        let key = self.case.as_ref()?;
+        Some(format!(
+            "When you end it, `end_session` takes your digest for case {key} as its summary: {DIGEST_PARTS}."
+        ))
+    }
+
+    /// What its agent is asked for that ended it without a summary for its case.
+    #[must_use]
+    pub fn missing_digest_hint(&self) -> Option<String> {
+        let key = self.case.as_ref().filter(|_| self.summary.is_none())?;
+        Some(format!(
+            "Case {key} lacks your digest: call `end_session` once more with a summary that names {DIGEST_PARTS}."
+        ))
+    }
+
     /// The session after its end.
     #[must_use]
     pub fn with_end(&self, at: Timestamp) -> Self {
@@ -209,6 +239,9 @@ pub struct StartSessionResult {
     pub session: Session,
     /// Whether it is new.
     pub outcome: SessionOutcome,
+    /// What to leave for its case when it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// Marks a session of yours as active, or as paused.
@@ -256,7 +289,7 @@ pub struct EndSessionResult {
     /// The session as it is now.
     #[serde(flatten)]
     pub session: Session,
-    /// What to do if its summary is quarantined, or if its case was not open.
+    /// What to do if its case lacks a summary of it, or if its summary is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

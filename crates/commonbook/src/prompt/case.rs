@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::model::case::{Case, CaseEntry, EntryKind};
+use crate::model::contradiction::ContradictionMark;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::Fence;
@@ -42,10 +43,11 @@ impl CaseTextBuilder {
         Self { block, max_tokens, budget, fence, now, entries: Vec::new(), items: Vec::new() }
     }
 
-    /// Takes the next older entry; returns whether it fits. A withheld or superseded entry needs no
+    /// Takes the next older entry with those of these marks that are its own; returns whether it fits. A withheld or superseded entry needs no
     /// tokens.
-    pub fn take(&mut self, entry: CaseEntry) -> bool {
+    pub fn take(&mut self, entry: CaseEntry, marks: &[ContradictionMark]) -> bool {
         let Some(item) = entry_item(&entry) else { return true };
+        let item = item.with_contradictions(marks);
         let fits = self.budget.take(item.tokens(self.now));
         if fits {
             self.entries.push(entry);
@@ -85,5 +87,6 @@ pub(super) fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
     let kind = entry.kind.map_or("entry", EntryKind::name);
     let text = entry.summary.clone().unwrap_or_default();
     let item = PromptItem::new(entry.entry_id?, kind, entry.agent.as_ref()?, entry.at?, text);
+    let item = entry.origin.iter().fold(item, PromptItem::said_by);
     Some(item.with_note(format!("entry {}", entry.position)))
 }

@@ -29,7 +29,7 @@ impl HeadlineItem {
     /// A memory by its headline, with the notes of one.
     #[must_use]
     pub fn of_memory(memory: &Memory) -> Self {
-        let item = PromptItem::of_memory(memory, memory.text.clone());
+        let item = PromptItem::of_memory(memory, memory.told_text().to_owned());
         Self {
             item: PromptItem { notes: headline_notes(memory), ..item },
             words: memory.headline(),

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::base::id::handle;
 use crate::base::limits;
+use crate::model::case::digest::without_copies;
 use crate::model::memory::Memory;
 use crate::model::search::{SearchHit, SearchResponse};
 use crate::model::workspace::Workspace;
@@ -41,8 +42,9 @@ pub fn hits_text(
     now: Timestamp,
 ) -> String {
     let SearchResponse { hits, total, workspaces, notice, next, .. } = found;
-    let (quarantined, mut hits): (Vec<_>, Vec<_>) =
+    let (quarantined, hits): (Vec<_>, Vec<_>) =
         hits.into_iter().partition(|hit| hit.memory.is_quarantined());
+    let mut hits = without_copies(hits, |hit| &hit.memory);
     let mut notes: Vec<String> = notice.into_iter().collect();
     if !quarantined.is_empty() {
         notes.push(format!("{} of your own are quarantined and not shown", quarantined.len()));
@@ -65,7 +67,7 @@ pub fn hits_text(
     let mut block =
         PromptBlock { lead: lead(all), next_step: notes.join(". "), ..PromptBlock::default() };
     let (full, named): (Vec<_>, Vec<_>) = hits.into_iter().enumerate().partition(|(place, hit)| {
-        *place < FULL_HITS_MAX && tokens::fits(&hit.memory.text, FULL_TOKENS_MAX)
+        *place < FULL_HITS_MAX && tokens::fits(hit.memory.told_text(), FULL_TOKENS_MAX)
     });
     let full = full.into_iter().map(|(_, hit)| hit_item(hit, workspace));
     let full: Vec<PromptEntry> = full.map(PromptEntry::from).collect();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{EntityId, Id, IdKind, MemoryId, handle};
 use crate::model::agent::Agent;
+use crate::model::case::digest::DigestOrigin;
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
 use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
 use crate::model::memory::{Importance, Memory, Sharing, Trust};
@@ -103,11 +104,25 @@ impl PromptItem {
         };
         let at = memory.valid_from.unwrap_or(memory.recorded_at);
         let mut item = Self::new(memory.id, memory.memory_type.as_str(), &memory.owner, at, text);
+        if let Some(origin) = DigestOrigin::of(memory) {
+            item = item.said_by(&origin);
+        }
         if memory.importance > Importance::Normal {
             item.notes.push(memory.importance.to_string());
         }
         item.notes.extend(trust_note(memory));
         item
+    }
+
+    /// The item of an entry that a digest made: with the agents that say it. What Commonbook itself
+    /// appended has them as its author.
+    #[must_use]
+    pub fn said_by(self, origin: &DigestOrigin) -> Self {
+        match (origin.said_by(), self.author == Agent::system().as_str()) {
+            (authors, _) if authors.is_empty() => self,
+            (author, true) => Self { author, ..self }.with_note("digest"),
+            (authors, false) => self.with_note(format!("said by {authors}")),
+        }
     }
 
     /// The item with another note in its head.
@@ -418,8 +433,9 @@ impl MemorySummary {
     /// What an offer shows of a memory.
     #[must_use]
     pub fn of(memory: &Memory) -> Self {
-        let item = PromptItem::of_memory(memory, memory.text.clone());
-        Self { id: memory.id, item, summary: memory.summary.clone() }
+        let item = PromptItem::of_memory(memory, memory.told_text().to_owned());
+        let summary = memory.summary.clone().filter(|_| memory.position.is_none());
+        Self { id: memory.id, item, summary }
     }
 
     /// The memory with those of these marks that are its own.

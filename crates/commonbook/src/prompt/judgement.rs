@@ -36,7 +36,7 @@ pub fn judge_question(
     };
     let room = block.budget(limits::JUDGED_TOKENS, fence, now).left().saturating_sub(HEADS_TOKENS);
     let entry = |memory: &Memory| {
-        let item = PromptItem::of_memory(memory, memory.text.clone());
+        let item = PromptItem::of_memory(memory, memory.told_text().to_owned());
         PromptEntry::from(item.shortened(room / 2, memory.summary.as_deref()))
     };
     block.sections = vec![PromptSection::new("", vec![entry(older), entry(newer)])];

@@ -232,7 +232,7 @@ fn case(ids: &CountingIds, text: &str) -> Output {
     let mut builder = CaseTextBuilder::new(&case, BUDGET, fence(), now());
     for position in [2, 1] {
         let memory = Memory { position: Some(position), ..memory(ids, text) };
-        builder.take(CaseEntry::of(memory, Vec::new()));
+        builder.take(CaseEntry::of(memory, Vec::new()), &[]);
     }
     Output { name: "case", text: builder.finish(&HashMap::new()).1, max_tokens: BUDGET }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::MemoryId;
 use crate::base::limits;
+use crate::model::case::digest::without_copies;
 use crate::model::contradiction::ContradictionMark;
 use crate::model::memory::Memory;
 use crate::prompt::block::{PromptBlock, PromptSection};
@@ -76,6 +77,7 @@ impl RecallResult {
         let task = take_quote(&mut task_room, "Task", task);
         room.take(memory_tokens_max(limits::RECALL_TOKENS) - task_room.left());
         let max_tokens = memory_tokens_max(limits::RECALL_TOKENS);
+        let memories = without_copies(memories, |memory| memory);
         let items = memories.into_iter().map(|memory| {
             let topics: Vec<String> =
                 memory.topics.iter().map(|topic| quoted_label(topic)).collect();

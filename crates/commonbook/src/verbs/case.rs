@@ -13,8 +13,9 @@ use crate::base::id::MemoryId;
 use crate::base::page::{Page, PageCursor, PageSize};
 use crate::base::{input, limits};
 use crate::model::access::Sight;
-use crate::model::agent::AgentName;
+use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
+use crate::model::case::digest::digest_sources;
 use crate::model::case::{
     AppendEntries, AppendEntry, AppendResult, ArchiveCase, Case, CaseKey, CaseOutcome, CaseStatus,
     CloseCase, EntryPosition, GetCase, ListBranches, ListCases, NewEntry, OpenCase, OpenCaseResult,
@@ -23,6 +24,8 @@ use crate::model::case::{
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, Sharing};
+use crate::model::search::MemoryRef;
+use crate::model::session::Session;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::write_once::WriteScope;
@@ -299,10 +302,38 @@ pub(super) fn append_one(
     caller: &Caller,
     case: Case,
     memory: Memory,
+    supersedes: Vec<MemoryId>,
     now: Timestamp,
 ) -> Result<AppendResult> {
     case.takes_entries()?;
-    append(tx, caller, case, &[EntryDraft { memory, supersedes: Vec::new() }], now)
+    append(tx, caller, case, &[EntryDraft { memory, supersedes }], now)
+}
+
+/// The newest entries of a case that a rule made of what was saved in a session, and of nothing else:
+/// the summary of its agent takes their place.
+pub(super) fn digested_of_session(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    case: &Case,
+    session: &Session,
+) -> Result<Vec<MemoryId>> {
+    let sight = Sight { workspaces: vec![case.workspace.clone()], ..Sight::writing(caller)? };
+    let after = case.version.saturating_sub(limits::RESUME_ENTRIES).max(case.branched_at());
+    let session = session.id.to_string();
+    let mut found = Vec::new();
+    for entry in tx.entries(&sight, &case.workspace, &case.key, after, case.version)? {
+        let sources = digest_sources(&entry);
+        if sources.is_empty() || entry.owner != Agent::system() || !entry.is_current() {
+            continue;
+        }
+        let places: Vec<MemoryRef> =
+            sources.iter().map(|id| (case.workspace.clone(), *id)).collect();
+        let sources = tx.memories_of(&sight, &places)?;
+        if sources.iter().all(|memory| memory.session.as_deref() == Some(session.as_str())) {
+            found.push(entry.id);
+        }
+    }
+    Ok(found)
 }
 
 /// Appends a memory from another verb at the end of the case that it names.

@@ -16,17 +16,20 @@ use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::case::digest::writing::{DigestWriterHandle, WriterRequest};
 use crate::model::case::digest::{
-    DigestCase, DigestMaterial, DigestResult, DigestSource, EntryProposal, KnownEntry,
+    self, DigestCase, DigestMaterial, DigestResult, DigestSource, EntryProposal, KnownEntry,
     propose_entries,
 };
 use crate::model::case::{AppendEntries, Case, CaseProposal};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
-use crate::model::session::SessionFilter;
+use crate::model::session::{Session, SessionFilter};
 use crate::store::Transaction;
 
 /// Memories that a digest reads at most.
 const DIGEST_MEMORIES_MAX: usize = 200;
+
+/// Successors of a source that are followed, one after the other.
+const SUCCESSORS_MAX: usize = 5;
 
 /// The newest entries that describe what a case is about.
 const LATEST_ENTRIES_MAX: usize = 5;
@@ -65,12 +68,17 @@ impl Commonbook {
             let proposals = tx.proposals(&case.workspace, &case.key)?;
             Ok((case, entries, proposals))
         })?;
-        let SharedMaterial { memories, contradictions } =
+        let SharedMaterial { memories, replaced, contradictions } =
             self.shared_memories(caller, &sight, &case, &entries, now)?;
         let known: Vec<KnownEntry> = (entries.iter().map(|entry| KnownEntry::of(entry)))
             .chain(proposals.iter().flat_map(CaseProposal::known_entries))
             .collect();
-        let shared: Vec<DigestSource> = memories.into_iter().map(DigestSource::from).collect();
+        let shared: Vec<DigestSource> = (memories.into_iter().map(DigestSource::from))
+            .map(|source| {
+                let old = replaced.iter().filter(|(_, heir)| *heir == source.id);
+                DigestSource { replaces: old.map(|(old, _)| *old).collect(), ..source }
+            })
+            .collect();
         let material =
             DigestMaterial { memories: &shared, known: &known, contradictions: &contradictions };
         let proposed = propose_entries(material, most as usize);
@@ -132,7 +140,7 @@ impl Commonbook {
             let written =
                 writer.write(&facts, left.min(ENTRY_TIMEOUT)).inspect_err(|_| failed = true);
             match written.and_then(|written| facts.fit(&written)) {
-                Ok(sentence) => entries.push(entry.with_wording(writer.kind(), sentence)),
+                Ok(sentence) => entries.push(entry.with_wording(writer.kind(), &sentence)),
                 Err(error) => {
                     tracing::warn!(case = %case.key, %error, "a digest keeps an agent's own sentence");
                     notice = Some(if failed {
@@ -170,24 +178,29 @@ impl Commonbook {
             let of_case =
                 SessionFilter { case: Some(case.key.clone()), ..SessionFilter::default() };
             let sessions = tx.sessions(sight, &of_case, None, limits::PAGE_MAX)?;
+            let sessions: Vec<Session> = sessions.into_iter().map(|(_, session)| session).collect();
             let mut agents: BTreeSet<Agent> =
                 entries.iter().map(|entry| entry.source.agent.clone()).collect();
-            agents.extend(sessions.iter().map(|(_, session)| session.agent.clone()));
+            agents.extend(sessions.iter().map(|session| session.agent.clone()));
             let mut shared = tx.memories_of(sight, &wanted)?;
             shared.retain(|memory| agents.contains(&memory.source.agent));
-            for (_, session) in &sessions {
+            for session in &sessions {
                 let id = Some(session.id.to_string());
                 let kept = MemoryFilter { session: id, ..MemoryFilter::default() };
                 let kept = tx.memories(sight, &kept, ListOrder::Newest, None, limits::PAGE_MAX)?;
                 shared.extend(kept.into_iter().map(|(_, memory)| memory));
             }
+            // The agent's own words of a session, in the case, are its digest.
+            shared.retain(|memory| !sessions.iter().any(|session| session.has_summed_up(memory)));
+            let SourceHeirs { heirs, replaced } = heirs_of_sources(tx, sight, entries)?;
+            shared.extend(heirs);
             shared.retain(|memory| is_shareable(memory));
             shared.truncate(DIGEST_MEMORIES_MAX);
             let places: Vec<MemoryRef> = (entries.iter().chain(&shared))
                 .map(|memory| (memory.workspace.clone(), memory.id))
                 .collect();
             let contradictions = tx.contradicting_pairs(sight, &places)?;
-            Ok(SharedMaterial { memories: shared, contradictions })
+            Ok(SharedMaterial { memories: shared, replaced, contradictions })
         })
     }
 }
@@ -195,8 +208,57 @@ impl Commonbook {
 /// What agents have shared about a case.
 struct SharedMaterial {
     memories: Vec<StoredMemory>,
+    /// The sources of earlier entries that were superseded since, each with the memory in its place.
+    replaced: Vec<(MemoryId, MemoryId)>,
     /// Which of these and of the entries contradict each other.
     contradictions: Vec<(MemoryId, MemoryId)>,
+}
+
+/// The memories that took the place of sources of entries.
+struct SourceHeirs {
+    heirs: Vec<StoredMemory>,
+    /// Each source with its heir.
+    replaced: Vec<(MemoryId, MemoryId)>,
+}
+
+/// The memories that took the place of sources of these entries, and which of which.
+fn heirs_of_sources(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    entries: &[StoredMemory],
+) -> Result<SourceHeirs> {
+    let current = entries.iter().filter(|entry| entry.is_current());
+    let mut old: Vec<(MemoryRef, MemoryId)> = current
+        .flat_map(|entry| {
+            let sources = digest::digest_sources(entry).into_iter();
+            sources.map(|id| ((entry.workspace.clone(), id), id))
+        })
+        .collect();
+    let (mut heirs, mut replaced) = (Vec::new(), Vec::new());
+    for _ in 0..SUCCESSORS_MAX {
+        let places: Vec<MemoryRef> = old.iter().map(|(place, _)| place.clone()).collect();
+        let found = tx.memories_of(sight, &places)?;
+        let of = |(workspace, id): &MemoryRef| {
+            found.iter().find(|memory| memory.id == *id && memory.workspace == *workspace)
+        };
+        let mut next = Vec::new();
+        for (place, source) in &old {
+            let Some(memory) = of(place) else { continue };
+            match memory.superseded_by {
+                Some(heir) => next.push(((memory.workspace.clone(), heir), *source)),
+                None if memory.id != *source => {
+                    replaced.push((*source, memory.id));
+                    heirs.push(memory.clone());
+                }
+                None => {}
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        old = next;
+    }
+    Ok(SourceHeirs { heirs, replaced })
 }
 
 /// Whether a memory can go into a case: everybody who reads the case may read the memory.

@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Commonbook;
+use super::case::{append_one, find_case};
 use super::contradiction::state::record_statements;
 use super::ops::basis::FoundBasis;
 use super::ops::forgotten::admit_memory;
@@ -23,6 +24,7 @@ use crate::base::limits;
 use crate::base::page::Page;
 use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::{Caller, EntryPoint};
+use crate::model::case::Case;
 use crate::model::contradiction::MemoryStatements;
 use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
@@ -51,8 +53,8 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field; `conflict` if the idempotency key was used for
-    /// another request; `not_found` or `forbidden` if a memory to supersede is not in sight or not
-    /// the caller's to change.
+    /// another request, or if the case takes no entries; `not_found` or `forbidden` if a memory to
+    /// supersede is not in sight or not the caller's to change; `not_found` if the case does not exist.
     pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<SaveResult> {
         let now = self.clock.now();
         let drafts =
@@ -114,7 +116,8 @@ impl Commonbook {
             access::may_keep(&memory.owner, memory.sharing).map_err(|error| (place, error))?;
             // Parsed here, so that the one thread that writes finds the statements in the cache.
             drop(MemoryStatements::of(&memory));
-            Ok(MemoryDraft { memory, supersedes: request.supersedes, basis, said })
+            let (supersedes, case) = (request.supersedes, request.case.clone());
+            Ok(MemoryDraft { memory, supersedes, case, basis, said })
         };
         requests.iter().enumerate().map(draft).collect()
     }
@@ -398,6 +401,8 @@ fn revision_to_restore(
 pub(super) struct MemoryDraft {
     pub(super) memory: Memory,
     supersedes: Option<MemoryId>,
+    /// The case that it becomes an entry of.
+    case: Option<String>,
     basis: BasisClaim,
     /// What its author says of other memories.
     said: NoteStatements,
@@ -480,6 +485,7 @@ fn keep_note(
 ) -> Result<SaveRecord> {
     let WriteScope { caller, now, .. } = scope;
     let mut memory = judge_with_earlier(tx, &admit_memory(tx, &draft.memory)?)?;
+    let case = find_named_case(tx, caller, draft.case.as_deref())?;
     let in_field = |error: Error| error.with_field("supersedes");
     let basis = FoundBasis::find(tx, scope, &draft.basis, &memory.full_text())?;
     let derived = DerivedId::Memory(memory.id);
@@ -490,7 +496,7 @@ fn keep_note(
             may_supersede(tx, caller, old, &memory).map_err(in_field)?;
             memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
         }
-        insert(tx, &memory, now)?;
+        let memory = insert_in(tx, caller, case, memory, now)?;
         basis.record(tx, &memory.workspace, derived, now)?;
         if !memory.is_quarantined() {
             supersede(tx, caller, old, &memory, now).map_err(in_field)?;
@@ -499,19 +505,63 @@ fn keep_note(
         return Ok(SaveRecord { memory, is_known: false, superseded, stale, retracted: None });
     }
     let earlier = find_earlier(tx, caller, &memory)?;
-    if let Some(memory) = earlier.repeated {
+    // What the author said before elsewhere is new to the case.
+    if let Some(memory) = earlier.repeated.filter(|_| case.is_none()) {
         let memory = show(tx, &Sight::writing(caller)?, memory)?;
         let (superseded, stale) = (Vec::new(), basis.stale);
         return Ok(SaveRecord { memory, is_known: true, superseded, stale, retracted: None });
     }
     let retracted = find_retracted_twin(tx, caller, &memory)?;
-    insert(tx, &memory, now)?;
+    let memory = insert_in(tx, caller, case, memory, now)?;
     basis.record(tx, &memory.workspace, derived, now)?;
     for old in &earlier.corrected {
         replace(tx, caller, old, &memory, now)?;
     }
     let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
     Ok(SaveRecord { memory, is_known: false, superseded, stale: basis.stale, retracted })
+}
+
+/// The case that a save names, by its key or by an entry of it.
+fn find_named_case(
+    tx: &dyn Transaction,
+    caller: &Caller,
+    name: Option<&str>,
+) -> Result<Option<Case>> {
+    let Some(name) = name else { return Ok(None) };
+    let in_field = |error: Error| error.with_field("case");
+    let key = match MemoryId::parse(name) {
+        None => name.parse().map_err(in_field)?,
+        Some(entry) => {
+            let sight = Sight::writing(caller)?;
+            let found = tx.memory(&sight, entry)?.and_then(|memory| memory.case.clone());
+            found.ok_or_else(|| {
+                Error::not_found(format!("{name} is no entry of a case"))
+                    .with_field("case")
+                    .hint("Use a key from `list_cases`.")
+            })?
+        }
+    };
+    let case = find_case(tx, caller, &key).map_err(in_field)?;
+    case.takes_entries().map_err(in_field)?;
+    Ok(Some(case))
+}
+
+/// Stores a new memory, as the last entry of its case if it has one; returns it as stored.
+fn insert_in(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    case: Option<Case>,
+    memory: Memory,
+    now: Timestamp,
+) -> Result<Memory> {
+    let Some(case) = case else {
+        insert(tx, &memory, now)?;
+        return Ok(memory);
+    };
+    let (key, position) = (Some(case.key.clone()), Some(case.version + 1));
+    let memory = Memory { case: key, position, ..memory };
+    append_one(tx, caller, case, memory.clone(), Vec::new(), now)?;
+    Ok(memory)
 }
 
 /// Purges a memory with its event, which names no topics.

@@ -62,7 +62,7 @@ impl Commonbook {
                 if let Some(kind) = resumed {
                     tx.append_event(&session_event(kind, &session, &caller.agent, now))?;
                 }
-                return Ok(StartSessionResult { session, outcome: SessionOutcome::Found });
+                return Ok(started(session, SessionOutcome::Found, key.is_some()));
             }
             let session = Session {
                 case: key.clone(),
@@ -70,7 +70,7 @@ impl Commonbook {
                 ..Session::of(caller, id, now)
             };
             record_session(tx, &session, caller, now)?;
-            Ok(StartSessionResult { session, outcome: SessionOutcome::Started })
+            Ok(started(session, SessionOutcome::Started, key.is_some()))
         })?;
         Ok(once.answer)
     }
@@ -110,7 +110,7 @@ impl Commonbook {
     ///
     /// # Errors
     /// As [`Self::touch_session`]; `invalid` if no session is named, `invalid` and `too_large` with
-    /// the summary; `conflict` if the session has ended.
+    /// the summary; `conflict` if the session has ended, unless the call brings the summary that it lacks.
     pub fn end_session(&self, caller: &Caller, request: &EndSession) -> Result<EndSessionResult> {
         let name = self.session_name(caller, request.session.as_deref())?;
         let now = self.clock.now();
@@ -124,16 +124,25 @@ impl Commonbook {
             let WriteScope { caller, sight, now, .. } = scope;
             let before = resolve_session_name(tx, sight, caller, &name)?;
             before.may_change(caller)?;
-            if before.status == SessionStatus::Completed {
+            let is_late = before.status == SessionStatus::Completed;
+            // An agent that is asked for its digest gives it after the end.
+            if is_late && (summary.is_none() || before.summary.is_some()) {
                 return Err(Error::conflict(format!("session {} has ended", before.id))
                     .hint("Start it again under the same client_session, or resume it."));
             }
-            let (mut session, mut hint) = (before.with_end(now), None);
-            if let Some(summary) = &summary {
-                let memory = sum_up(tx, caller, &session, id, summary, now)?;
-                (session.summary, hint) = (Some(memory.entry_id), memory.hint);
+            let mut session = if is_late { before } else { before.with_end(now) };
+            let hint = match &summary {
+                Some(summary) => {
+                    let memory = sum_up(tx, caller, &session, id, summary, now)?;
+                    session.summary = Some(memory.entry_id);
+                    memory.hint
+                }
+                None => missing_digest(tx, sight, &session)?,
+            };
+            match is_late {
+                true => tx.replace_session(&session)?,
+                false => close_session(tx, &session, &caller.agent, now)?,
             }
-            close_session(tx, &session, &caller.agent, now)?;
             Ok(EndSessionResult { session, hint })
         })?;
         Ok(once.answer)
@@ -209,6 +218,25 @@ impl Commonbook {
             }
         }
     }
+}
+
+/// The answer to the start of a session; an agent that joins a case hears what it is to leave there.
+fn started(session: Session, outcome: SessionOutcome, joins_case: bool) -> StartSessionResult {
+    let hint = session.digest_hint().filter(|_| joins_case);
+    StartSessionResult { session, outcome, hint }
+}
+
+/// What the agent of an ended session is asked for: its digest, if it saved anything on an open case.
+fn missing_digest(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    session: &Session,
+) -> Result<Option<String>> {
+    let Some(key) = &session.case else { return Ok(None) };
+    let case = tx.case(&session.workspace, key)?;
+    let is_open = case.is_some_and(|case| case.status == CaseStatus::Open);
+    let has_saved = is_open && tx.session_memory_count(sight, &session.id.to_string())? > 0;
+    Ok(session.missing_digest_hint().filter(|_| has_saved))
 }
 
 /// Stores a new session, with its event.
@@ -299,7 +327,11 @@ pub(super) fn sum_up(
         // A case that was closed meanwhile does not lose what the session found.
         if case.status == CaseStatus::Open {
             let memory = new_entry(summary).memory(&caller, key, id, now)?;
-            let appended = case::append_one(tx, &caller, case, memory, now)?;
+            let supersedes = match memory.is_quarantined() {
+                true => Vec::new(),
+                false => case::digested_of_session(tx, &caller, &case, session)?,
+            };
+            let appended = case::append_one(tx, &caller, case, memory, supersedes, now)?;
             let hint = appended.entries.into_iter().find_map(|placed| placed.hint);
             return Ok(SummaryEntry { entry_id: id, hint });
         }

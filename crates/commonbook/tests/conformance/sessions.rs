@@ -170,6 +170,18 @@ pub(crate) fn a_session_is_found_by_its_clients_id_and_touched_by_its_agent_only
         store.read(|tx| tx.session_memory_count(&sight, &ended.id.to_string())).unwrap()
     };
     assert_eq!((kept("ann"), kept("bob")), (2, 3));
+    // A caller over REST without a session of its own cannot end one.
+    let (id, agent) = (SessionId::new(&ids, now()), caller("eve", "x").agent);
+    let bare = Session { id, agent, client_session: None, ..ended.clone() };
+    let rest = Caller { door: EntryPoint::Rest, ..caller("eve", "x") };
+    start_by(&*store, &bare, rest);
+    for text in ["tea", "milk"] {
+        let memory = memory(&ids, "eve", "x", text);
+        let memory = Memory { session: Some(bare.id.to_string()), ..memory };
+        store.write(move |tx| keep(tx, &memory)).unwrap();
+    }
+    assert!(!store.read(|tx| tx.owes_summary(&bare)).unwrap());
+    assert_eq!(owes(), (true, 1));
     let entry = in_it(memory(&ids, "bob", "x", "tea"));
     let entry = Memory { case: "k".parse().ok(), position: Some(1), ..entry };
     store.write(move |tx| keep(tx, &entry)).unwrap();

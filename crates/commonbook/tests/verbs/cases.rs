@@ -443,8 +443,11 @@ fn a_digest_appends_shared_facts_that_the_case_does_not_have() {
     let done = digest(json!({"key": "retries"}));
     assert_eq!(done.appended.unwrap().entries[0].position, 2);
     let entry = world.entries("bob", 1, 9).entries.remove(0);
-    let text = entry.text.unwrap();
-    assert!(text.contains("ann") && text.contains(&found.id.to_string()), "{text}");
+    let origin = entry.origin.unwrap();
+    assert_eq!(
+        (entry.text, origin.said_by(), origin.sources),
+        (None, "ann".into(), vec![found.id])
+    );
     assert_eq!(digest(json!({"key": "retries"})).proposed, [], "it has it now");
     world.book.close_case(&ann, &request(json!({"key": "retries"}))).unwrap();
     keep(&at_work, "It was fixed by joining the two tables.", json!({}));

@@ -1,12 +1,15 @@
 //! Digests with a writer: its requests, and what happens to its responses.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::case::EntryKind;
 use commonbook::model::case::digest::DigestResult;
 use commonbook::model::case::digest::writing::{DigestWriter, WriterKind, WriterRequest};
+use commonbook::store::JournalScope;
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};
@@ -148,4 +151,162 @@ fn the_writer_is_not_called_for_entries_that_cannot_be_appended() {
     let refused = book.digest_case(&caller("bot"), &asked).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Conflict);
     assert!(writer.calls.lock().unwrap().is_empty());
+}
+
+/// The text of a case for an agent.
+fn case_text(world: &World, key: &str) -> String {
+    let asked = request(json!({"key": key, "budget": 2000}));
+    world.book.get_case_context(&caller("zed"), &asked).unwrap().text
+}
+
+/// Runs every digest that is due.
+fn digest_due(book: &Commonbook) {
+    book.digest_active_cases(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
+}
+
+#[test]
+fn the_agent_that_ends_a_session_is_asked_and_its_words_take_the_place_of_the_rules() {
+    let world = World::new();
+    let ann = caller("ann");
+    world.book.open_case(&ann, &request(json!({"key": "slow"}))).unwrap();
+    let started = world.book.start_session(&ann, &request(json!({"case": "slow"}))).unwrap();
+    let asks = |hint: Option<String>| {
+        hint.is_some_and(|hint| hint.contains("the decision with its reason"))
+    };
+    assert!(asks(started.hint), "who joins a case hears what it is to leave");
+    let at_work = ann.clone().in_session(Some(&started.session.id.to_string())).unwrap();
+    assert_eq!(world.book.start_session(&ann, &request(json!({}))).unwrap().hint, None);
+    let cause = "The cause is one query for each row of the orders table.";
+    world.book.save_memory(&at_work, &request(json!({"text": cause}))).unwrap();
+    let ended = world.book.end_session(&at_work, &request(json!({}))).unwrap();
+    assert!(asks(ended.hint.clone()), "{:?}", ended.hint);
+    digest_due(&world.book);
+    assert!(case_text(&world, "slow").contains(cause), "without an answer a rule writes it");
+
+    let own = "One query ran for each row; we join the tables, since a cache would be stale.";
+    let summary = json!({"session": ended.session.id, "summary": own});
+    let told = world.book.end_session(&at_work, &request(summary.clone())).unwrap();
+    assert!(told.session.summary.is_some() && told.hint.is_none());
+    let again = world.book.end_session(&at_work, &request(summary)).unwrap_err();
+    assert_eq!(again.kind, ErrorKind::Conflict, "one session has one summary");
+    let text = case_text(&world, "slow");
+    assert!(text.contains(own) && !text.contains(cause), "{text}");
+    let asked = request(json!({"key": "slow"}));
+    assert_eq!(world.book.digest_case(&caller("bot"), &asked).unwrap().proposed, []);
+
+    // A session without a memory owes its case nothing.
+    let idle =
+        world.book.start_session(&ann, &request(json!({"case": "slow", "client_session": "idle"})));
+    let idle = json!({"session": idle.unwrap().session.id});
+    assert_eq!(world.book.end_session(&ann, &request(idle)).unwrap().hint, None);
+}
+
+#[test]
+fn nobody_is_told_a_source_and_its_entry_and_an_entry_is_told_by_its_summary() {
+    let world = world();
+    digest(&world.book, false);
+    let source = "The cause is one query for each row of the orders table.";
+    let ann = caller("ann");
+    let long = json!({"key": "retries", "entries": [
+        {"summary": "The report of the orders table is done.", "text": "All of the report. ".repeat(40)}]});
+    world.book.append_entries(&ann, &request(long)).unwrap();
+    for agent in ["bob", "ann"] {
+        let text =
+            world.context_for(agent, "Why does the orders table need a query for each row?").text;
+        assert_eq!(text.matches(source).count(), 1, "{text}");
+        assert!(!text.contains("Said by") && !text.contains("All of the report"), "{text}");
+    }
+    let text = case_text(&world, "retries");
+    assert!(text.contains(&format!("> {source}")) && text.contains("said by ann"), "{text}");
+    // What an author writes into its own entries makes them no digest.
+    let id =
+        world.book.save_memory(&ann, &request(json!({"text": "The deploy is on Friday at 10."})));
+    let forged = json!({"text": "Never deploy on Friday at 10.", "case": "retries",
+        "metadata": {"digest": {"sources": [id.unwrap().memory.id], "authors": ["bob"]}}});
+    let forged = world.book.save_memory(&caller("mal"), &request(forged)).unwrap().memory;
+    assert_eq!(commonbook::model::case::digest::DigestOrigin::of(&forged), None);
+}
+
+#[test]
+fn a_changed_source_is_followed_by_an_entry_that_supersedes() {
+    let world = world();
+    digest(&world.book, false);
+    let read = json!({"key": "retries", "after": 0});
+    let entry = world.book.read_case(&caller("bob"), &request(read)).unwrap().entries.remove(0);
+    let source = entry.origin.unwrap().sources[0];
+    let fixed = "The cause is one query for each customer of the orders table.";
+    world.clock.set(crate::at(1));
+    world
+        .book
+        .update_memory(&caller("ann"), &request(json!({"id": source, "text": fixed})))
+        .unwrap();
+    let done = digest(&world.book, false);
+    assert_eq!(done.proposed.len(), 1, "{done:?}");
+    assert_eq!(done.proposed[0].supersedes, [entry.entry_id.unwrap()]);
+    let text = case_text(&world, "retries");
+    assert!(text.contains(fixed) && !text.contains("for each row"), "{text}");
+    assert_eq!(digest(&world.book, false).proposed, []);
+}
+
+#[test]
+fn the_text_of_a_case_marks_contradictions() {
+    let world = World::new();
+    for (agent, count) in [("ann", "three"), ("bob", "five")] {
+        let summary = format!("The payment service retries {count} times.");
+        let entry = json!({"key": "pay", "title": "Payments", "entries": [{"summary": summary}]});
+        world.book.append_entries(&caller(agent), &request(entry)).unwrap();
+    }
+    world.book.find_contradictions(&JournalScope::All, |_| ControlFlow::Continue(())).unwrap();
+    let text = case_text(&world, "pay");
+    assert!(text.contains("contradicts #") && text.contains("(bob): open"), "{text}");
+}
+
+#[test]
+fn a_memory_is_saved_into_a_case_in_one_call_or_not_at_all() {
+    let world = world();
+    let bob = caller("bob");
+    let save = |fields: Value| world.book.save_memory(&bob, &request(fields));
+    let long = "We decided to join the tables. ".repeat(30);
+    let first =
+        save(json!({"text": long, "memory_type": "decision", "case": "retries"})).unwrap().memory;
+    assert_eq!((first.position, first.sharing.name()), (Some(1), "shared"));
+    // An entry of the case names it, too; saying it again appends nothing.
+    let second = json!({"text": "The join takes 40 ms.", "case": first.id});
+    let saved = save(second).unwrap().memory;
+    assert_eq!((saved.position, saved.case), (Some(2), first.case.clone()));
+    // What was said outside of the case becomes an entry of it.
+    let outside = save(json!({"text": "Billing has its own pool of 40."})).unwrap().memory;
+    let inside =
+        save(json!({"text": "Billing has its own pool of 40.", "case": "retries"})).unwrap();
+    assert!(inside.memory.id != outside.id && inside.memory.position == Some(3));
+    let read = json!({"key": "retries", "after": 0});
+    let read = world.book.read_case(&bob, &request(read)).unwrap();
+    assert_eq!((read.context_version, read.entries.len()), (3, 3));
+    let entry = &read.entries[0];
+    assert!(
+        entry.kind == Some(EntryKind::Decision) && entry.summary.as_ref().unwrap().ends_with('…')
+    );
+
+    world.book.open_case(&bob, &request(json!({"key": "old"}))).unwrap();
+    world.book.close_case(&bob, &request(json!({"key": "old"}))).unwrap();
+    let count = |text: &str| {
+        let hits = json!({"query": text, "k": 5});
+        world.book.search_memory(&bob, &request(hits)).unwrap().hits.len()
+    };
+    for (fields, kind, field) in [
+        (json!({"text": "Zebras leave.", "case": "nowhere"}), ErrorKind::NotFound, "case"),
+        (json!({"text": "Zebras leave.", "case": outside.id}), ErrorKind::NotFound, "case"),
+        (json!({"text": "Zebras leave.", "case": "old"}), ErrorKind::Conflict, "case"),
+        (json!({"text": "Zebras leave.", "case": "x/y"}), ErrorKind::Invalid, "case"),
+        (
+            json!({"text": "Zebras leave.", "case": "retries", "sharing": "private"}),
+            ErrorKind::Invalid,
+            "sharing",
+        ),
+    ] {
+        let refused = save(fields.clone()).unwrap_err();
+        assert_eq!((refused.kind, refused.field.as_deref()), (kind, Some(field)), "{fields}");
+        assert!(refused.hint.is_some(), "{refused:?}");
+        assert_eq!(count("zebras"), 0, "nothing is saved");
+    }
 }

@@ -313,6 +313,7 @@ fn entry_row(
             div class="row-facts" {
                 @if let Some(kind) = entry.kind { (chip(kind.name(), if kind == EntryKind::Note { "type" } else { "accent" })) }
                 @if let Some(author) = &entry.agent { (agent(request, author)) }
+                @if let Some(origin) = &entry.origin { span class="muted" { "said by " (origin.said_by()) } }
                 @if let Some(at) = entry.at { (time(at)) }
                 @if is_new { (chip("unread", "warn")) }
                 @if let Some(importance) = entry.importance.filter(|importance| importance.name() != "normal") { (chip(importance.name(), "warn")) }

@@ -7,6 +7,8 @@
 //! stay apart: a quotation names its author alone. Nothing is proposed again after it was
 //! appended.
 
+mod guesses;
+mod origin;
 mod sentence;
 mod worth;
 pub mod writing;
@@ -30,20 +32,27 @@ use commonbook_text::claims::clause::{Statements, statements};
 use commonbook_text::claims::compare::{
     ClaimContext, TextRelation, carrying_words, compare_statements,
 };
+use commonbook_text::personal::without_personal_data;
+use commonbook_text::sentences::sentences as split_sentences;
 use commonbook_text::terms;
-use sentence::{DigestSentence, sentences, shorten_to};
+use guesses::Verdicts;
+use sentence::{DigestSentence, sentences};
+
+pub(in crate::model) use sentence::shorten_to;
+
+pub use origin::{DigestOrigin, is_copy_of, without_copies};
 
 /// Days within which "on Friday" means the same Friday.
 const SAME_WEEK_DAYS: i64 = 6;
 
-/// How the last line of an entry begins that names its authors and sources.
+/// How the last line of an entry of an earlier release begins, which names its authors and sources.
 const SOURCES_LEAD: &str = "Said by ";
 
 /// Score of a further sentence of a memory, as a share of its best sentence's score.
 const FURTHER_SENTENCE_SCORE_MIN: f64 = 0.8;
 
-/// Facts per memory.
-const FACTS_PER_MEMORY_MAX: usize = 3;
+/// Sentences of a memory that its entry has.
+const SENTENCES_PER_MEMORY_MAX: usize = 2;
 
 /// Added to the score for each further author of the same statement.
 const AGREEMENT_BONUS: f64 = 0.15;
@@ -123,6 +132,12 @@ pub struct DigestSource {
     pub importance: Importance,
     /// The start of the time in which it holds.
     pub since: Timestamp,
+    /// When it was saved.
+    pub saved_at: Timestamp,
+    /// When it last changed.
+    pub revised_at: Timestamp,
+    /// The earlier memories whose place it took.
+    pub replaces: Vec<MemoryId>,
 }
 
 /// An entry that the case has, or that its lead rejected.
@@ -136,14 +151,17 @@ pub struct KnownEntry {
     pub said_by: String,
     /// What it says, in each wording.
     pub texts: Vec<String>,
+    /// When it was appended; `None` if it was rejected.
+    pub at: Option<Timestamp>,
+    /// Whether a newer entry may supersede it.
+    pub is_current: bool,
 }
 
-/// The memories that a digest made an entry of, as the last line of its text names them; none if no
-/// digest made it.
+/// The memories that a digest made an entry of; none if no digest made it.
 #[must_use]
 pub fn digest_sources(entry: &Memory) -> Vec<MemoryId> {
-    let last = entry.text.lines().last().filter(|line| line.starts_with(SOURCES_LEAD));
-    last.unwrap_or_default().split([' ', ',', '.']).filter_map(MemoryId::parse).collect()
+    let origin = DigestOrigin::of(entry).or_else(|| DigestOrigin::in_text(entry));
+    origin.map(|origin| origin.sources).unwrap_or_default()
 }
 
 impl KnownEntry {
@@ -151,22 +169,41 @@ impl KnownEntry {
     #[must_use]
     pub fn of(entry: &Memory) -> Self {
         let position = entry.position.unwrap_or_default();
-        let by_digest = entry.owner == Agent::system();
-        let last = entry.text.lines().last().filter(|_| by_digest).unwrap_or_default();
-        // A digest signs what it quotes.
-        let authors = last.strip_prefix(SOURCES_LEAD).and_then(|line| line.rsplit_once(" in "));
-        let signature = authors.map(|(authors, _)| format!(" ({authors})"));
+        let origin = DigestOrigin::of(entry);
+        // A digest of an earlier release signed what it quoted.
+        let signature = origin.as_ref().map(|origin| format!(" ({})", origin.said_by()));
         let summary = entry.summary.as_deref().map(|summary| {
             let unsigned = signature.as_ref().and_then(|mark| summary.strip_suffix(mark.as_str()));
             unsigned.unwrap_or(summary)
         });
         let texts = entry_texts(summary, &entry.text).map(str::to_owned);
-        let sources = last.split([' ', ',', '.']).filter_map(MemoryId::parse).collect();
-        let said_by = match by_digest {
+        let said_by = match entry.owner == Agent::system() {
             true => format!("entry {position}"),
             false => format!("{} in entry {position}", entry.owner),
         };
-        Self { id: Some(entry.id), sources, said_by, texts: texts.collect() }
+        Self {
+            id: Some(entry.id),
+            sources: origin.map(|origin| origin.sources).unwrap_or_default(),
+            said_by,
+            texts: texts.collect(),
+            at: Some(entry.recorded_at),
+            is_current: entry.is_current(),
+        }
+    }
+
+    /// Whether this entry of a digest does not say what its sources say now: one of these memories
+    /// changed since, or took the place of one.
+    fn is_outdated(&self, memories: &[&DigestSource]) -> bool {
+        let has_changed = |memory: &&DigestSource| {
+            (self.sources.contains(&memory.id) && !self.covers(memory))
+                || memory.replaces.iter().any(|old| self.sources.contains(old))
+        };
+        self.is_current && memories.iter().any(has_changed)
+    }
+
+    /// Whether it was made of this memory as it is now: a memory has one entry.
+    fn covers(&self, memory: &DigestSource) -> bool {
+        self.sources.contains(&memory.id) && self.at.is_some_and(|at| memory.revised_at <= at)
     }
 }
 
@@ -212,6 +249,9 @@ pub struct EntryProposal {
     pub sources: Vec<MemoryId>,
     /// The agents that state it, in the same order, without duplicates.
     pub authors: Vec<Agent>,
+    /// The entries of a digest that it supersedes, because their sources say something else now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<MemoryId>,
     /// The topics of its sources.
     pub topics: Vec<String>,
     /// The highest importance of its sources.
@@ -233,6 +273,9 @@ impl From<StoredMemory> for DigestSource {
             memory_type: memory.memory_type.clone(),
             importance: memory.importance,
             since: memory.valid_from.unwrap_or(memory.recorded_at),
+            saved_at: memory.recorded_at,
+            revised_at: memory.revised_at,
+            replaces: Vec::new(),
         }
     }
 }
@@ -254,29 +297,24 @@ impl EntryProposal {
         self.sides = sides;
     }
 
-    /// The proposal as an entry with its sources.
+    /// The proposal as an entry that names its sources. It has a text only if that says more than the
+    /// summary.
     #[must_use]
     pub fn entry(&self) -> NewEntry {
-        let sources: Vec<String> = self.sources.iter().map(ToString::to_string).collect();
-        let authors: Vec<&str> = self.authors.iter().map(Agent::as_str).collect();
-        let authors = authors.join(", ");
-        // A reader of the summary alone sees whose words they are; both sides of a contradiction name theirs.
-        let signed = format!("{} ({authors})", self.summary);
-        let is_signed = self.sides.is_empty() && signed.chars().count() <= limits::SUMMARY_CHARS;
+        let text = format!("{}{}", self.own_words(), self.side_lines());
         NewEntry {
-            summary: if is_signed { signed } else { self.summary.clone() },
+            summary: self.summary.clone(),
             kind: Some(self.kind),
-            text: Some(format!(
-                "{}{}{SOURCES_LEAD}{authors} in {}.",
-                self.own_words(),
-                self.side_lines(),
-                sources.join(", ")
-            )),
+            text: Some(text.trim_end().to_owned()).filter(|text| !text.is_empty()),
             topics: self.topics.clone(),
             importance: Some(self.importance),
             // Its sources are about no user.
             about: Some(MemorySubject::Project),
-            ..NewEntry::default()
+            supersedes: self.supersedes.clone(),
+            origin: Some(DigestOrigin {
+                sources: self.sources.clone(),
+                authors: self.authors.clone(),
+            }),
         }
     }
 }
@@ -285,6 +323,8 @@ impl EntryProposal {
 struct CandidateFact<'a> {
     from: &'a DigestSource,
     text: String,
+    /// Its index among the sentences of its memory.
+    place: usize,
     words: FactWords,
     statement: FactStatement,
     score: f64,
@@ -365,25 +405,63 @@ fn share_a_topic(a: &DigestSource, b: &DigestSource) -> bool {
 pub fn propose_entries(material: DigestMaterial<'_>, most: usize) -> Vec<EntryProposal> {
     let DigestMaterial { memories, known, contradictions } = material;
     let mut lexicon = DigestVocabulary::default();
-    let known_texts = known.iter().flat_map(|entry| &entry.texts);
-    let entries: Vec<FactStatement> = known_texts.map(|text| FactStatement::of(text)).collect();
     let mut once: BTreeMap<MemoryId, &DigestSource> = BTreeMap::new();
     for memory in memories {
         once.entry(memory.id).or_insert(memory);
     }
-    let facts = extract_facts(once.into_values(), &mut lexicon);
+    let once: Vec<&DigestSource> = once.into_values().collect();
+    let (outdated, valid): (Vec<&KnownEntry>, Vec<&KnownEntry>) =
+        known.iter().partition(|entry| entry.is_outdated(&once));
+    let known_texts = valid.iter().flat_map(|entry| &entry.texts);
+    let entries: Vec<FactStatement> = known_texts.flat_map(|text| known_statements(text)).collect();
+    let facts = extract_facts(&once, &mut lexicon);
     let new = facts
         .into_iter()
+        .filter(|fact| !known.iter().any(|entry| entry.covers(fact.from)))
         .filter(|fact| !entries.iter().any(|entry| entry.contains(&fact.statement)));
-    let mut groups = join_contradictions(group_facts(new.collect()), known, contradictions);
+    let mut groups = supersede_outdated(group_facts(new.collect()), &outdated, &once);
+    groups = join_contradictions(groups, known, contradictions);
     groups.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.sources.cmp(&b.sources)));
     groups.truncate(most.min(limits::DIGEST_ENTRIES));
-    let since: FxHashMap<MemoryId, Timestamp> =
-        memories.iter().map(|memory| (memory.id, memory.since)).collect();
+    let saved: FxHashMap<MemoryId, Timestamp> =
+        memories.iter().map(|memory| (memory.id, memory.saved_at)).collect();
     groups.sort_by_key(|entry| {
-        (entry.sources.first().and_then(|id| since.get(id)), entry.sources.clone())
+        (entry.sources.first().and_then(|id| saved.get(id)), entry.sources.clone())
     });
     groups
+}
+
+/// What an entry says: all of it, and each of its sentences.
+fn known_statements(text: &str) -> Vec<FactStatement> {
+    let sentences: Vec<&str> = split_sentences(text).collect();
+    let parts = sentences.iter().filter(|_| sentences.len() > 1);
+    [text].iter().chain(parts).map(|text| FactStatement::of(text)).collect()
+}
+
+/// Lets each entry supersede the outdated ones that were made of its sources; leaves out what these say
+/// already.
+fn supersede_outdated(
+    entries: Vec<EntryProposal>,
+    outdated: &[&KnownEntry],
+    memories: &[&DigestSource],
+) -> Vec<EntryProposal> {
+    let mut taken: BTreeSet<MemoryId> = BTreeSet::new();
+    let with_earlier = entries.into_iter().filter_map(|mut entry| {
+        let own: Vec<&DigestSource> = (memories.iter().copied())
+            .filter(|memory| entry.sources.contains(&memory.id))
+            .collect();
+        let statement = FactStatement::of(&entry.summary);
+        for earlier in outdated.iter().filter(|earlier| earlier.is_outdated(&own)) {
+            if earlier.texts.iter().any(|text| FactStatement::of(text).contains(&statement)) {
+                return None;
+            }
+            // An entry has one successor.
+            entry.supersedes.extend(earlier.id.filter(|id| taken.insert(*id)));
+        }
+        entry.supersedes.truncate(limits::ENTRIES);
+        Some(entry)
+    });
+    with_earlier.collect()
 }
 
 /// Makes one entry of two that contradict each other, and of one that contradicts an entry of the
@@ -409,6 +487,7 @@ fn join_contradictions(
                 let joined = &mut entries[kept];
                 joined.sources.extend(other.sources);
                 joined.authors.extend(other.authors);
+                joined.supersedes.extend(other.supersedes);
                 joined.importance = joined.importance.max(other.importance);
                 joined.score = joined.score.max(other.score);
                 joined.tell_sides(sides);
@@ -438,13 +517,20 @@ fn join_contradictions(
     entries
 }
 
-/// The facts of each memory: its summary, else its best sentences.
+/// The facts of each memory: its summary, else its best sentences. A guess that was settled later is
+/// none.
 fn extract_facts<'a>(
-    memories: impl Iterator<Item = &'a DigestSource>,
+    memories: &[&'a DigestSource],
     lexicon: &mut DigestVocabulary,
 ) -> Vec<CandidateFact<'a>> {
     let split: Vec<(&DigestSource, Vec<DigestSentence>)> =
-        memories.map(|memory| (memory, sentences(memory))).collect();
+        memories.iter().map(|memory| (*memory, sentences(memory))).collect();
+    let mut verdicts = Verdicts::default();
+    for (memory, sentences) in &split {
+        for sentence in sentences {
+            verdicts.read(&sentence.own_words, memory.saved_at);
+        }
+    }
     let mut words_of = Vec::with_capacity(split.len());
     let mut in_memories: FxHashMap<usize, u32> = FxHashMap::default();
     for (_, sentences) in &split {
@@ -461,18 +547,28 @@ fn extract_facts<'a>(
         let mut candidates: Vec<CandidateFact<'_>> = sentences
             .into_iter()
             .zip(words_of)
-            .filter(|(sentence, words)| sentence.whole || words.all.len() >= 3)
-            .filter(|(sentence, _)| worth::is_worth_entry(memory, sentence))
-            .map(|(sentence, words)| {
+            .enumerate()
+            .filter(|(_, (sentence, words))| sentence.whole || words.all.len() >= 3)
+            .filter(|(_, (sentence, _))| worth::is_worth_entry(memory, sentence))
+            .filter(|(_, (sentence, _))| {
+                !verdicts.has_settled(&sentence.own_words, memory.saved_at)
+            })
+            .filter_map(|(place, (sentence, words))| {
                 let score = score(&sentence, &words, memory, &in_memories);
-                let statement = FactStatement::of(&sentence.text);
-                CandidateFact { from: memory, text: sentence.text, words, statement, score }
+                let text = without_personal_data(&sentence.text);
+                // What names a person and no outcome is not for a log that nobody can edit.
+                if text != sentence.text.as_str() && !sentence.tells_outcome {
+                    return None;
+                }
+                let text = text.into_owned();
+                let statement = FactStatement::of(&text);
+                Some(CandidateFact { from: memory, text, place, words, statement, score })
             })
             .collect();
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
         let best = candidates.first().map_or(0.0, |fact| fact.score);
         candidates.retain(|fact| fact.score >= FURTHER_SENTENCE_SCORE_MIN * best);
-        candidates.truncate(FACTS_PER_MEMORY_MAX);
+        candidates.truncate(SENTENCES_PER_MEMORY_MAX);
         facts.extend(candidates);
     }
     facts
@@ -534,13 +630,46 @@ fn group_facts(mut facts: Vec<CandidateFact<'_>>) -> Vec<EntryProposal> {
             }
         }
     }
-    groups
+    join_sentences(groups)
         .into_iter()
-        .map(|(_, entry)| {
+        .map(|entry| {
             let others = entry.authors.len().saturating_sub(1) as f64;
             EntryProposal { score: entry.score * (1.0 + AGREEMENT_BONUS * others), ..entry }
         })
         .collect()
+}
+
+/// A sentence without the heading of its memory, which an earlier sentence has.
+fn without_heading<'a>(fact: &CandidateFact<'_>, text: &'a str) -> &'a str {
+    let title = fact.from.title.as_deref().unwrap_or_default().trim().trim_end_matches([':', '.']);
+    let bare = text.strip_prefix(title).and_then(|rest| rest.strip_prefix(": "));
+    bare.filter(|_| !title.is_empty()).unwrap_or(text)
+}
+
+/// One entry for the sentences that a memory alone states, in its order, as far as one has room for
+/// them.
+fn join_sentences(mut groups: Vec<(CandidateFact<'_>, EntryProposal)>) -> Vec<EntryProposal> {
+    groups.sort_by_key(|(fact, _)| (fact.from.id, fact.place));
+    let mut entries: Vec<EntryProposal> = Vec::with_capacity(groups.len());
+    for (fact, entry) in groups {
+        let same = entries.last_mut().filter(|last| {
+            last.sources == entry.sources && last.sources.len() == 1 && entry.sides.is_empty()
+        });
+        let chars = |entry: &EntryProposal| entry.summary.chars().count();
+        match same {
+            Some(last) if chars(last) + 2 + chars(&entry) <= limits::SUMMARY_CHARS => {
+                let end = if last.summary.ends_with(char::is_alphanumeric) { "." } else { "" };
+                last.summary =
+                    format!("{}{end} {}", last.summary, without_heading(&fact, &entry.summary));
+                last.score = last.score.max(entry.score);
+            }
+            // One entry a memory: the better sentence stays.
+            Some(last) if entry.score > last.score => *last = entry,
+            Some(_) => {}
+            None => entries.push(entry),
+        }
+    }
+    entries
 }
 
 fn propose_entry(from: &DigestSource, text: String, score: f64) -> EntryProposal {
@@ -552,6 +681,7 @@ fn propose_entry(from: &DigestSource, text: String, score: f64) -> EntryProposal
         extract: None,
         sources: vec![from.id],
         authors: vec![from.author.clone()],
+        supersedes: Vec::new(),
         topics: from.topics.iter().take(limits::TOPICS).cloned().collect(),
         importance: from.importance,
         score,

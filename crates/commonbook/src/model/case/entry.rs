@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
+use crate::model::case::digest::DigestOrigin;
 use crate::model::memory::{Importance, Memory, MemoryType, Retraction};
 use commonbook_text::string_enum;
 
@@ -143,6 +144,9 @@ pub struct CaseEntry {
     /// The later entry that supersedes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<MemoryId>,
+    /// What a digest made it of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<DigestOrigin>,
     /// Why it does not hold any more, if it was retracted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<Retraction>,
@@ -153,6 +157,8 @@ impl CaseEntry {
     #[must_use]
     pub fn of(memory: Memory, supersedes: Vec<MemoryId>) -> Self {
         let kind = EntryKind::of(&memory.memory_type);
+        let origin = DigestOrigin::of(&memory);
+        let memory = without_sources_line(memory, origin.as_ref());
         // An entry without a full text keeps its summary as the memory's text.
         let (summary, text) = match memory.summary {
             Some(summary) if summary == memory.text => (summary, None),
@@ -173,6 +179,7 @@ impl CaseEntry {
             session: memory.session,
             supersedes,
             superseded_by: memory.superseded_by,
+            origin,
             retraction: memory.retraction,
         }
     }
@@ -182,4 +189,17 @@ impl CaseEntry {
     pub fn withheld(position: u64) -> Self {
         Self { position, withheld: true, ..Self::default() }
     }
+}
+
+/// The memory of an entry without the line that names its sources, which an earlier release wrote; its
+/// summary is its text then.
+fn without_sources_line(memory: Memory, origin: Option<&DigestOrigin>) -> Memory {
+    let has_line = origin.is_some_and(|origin| origin.is_in_text(&memory));
+    let text = match (memory.text.rsplit_once('\n'), &memory.summary) {
+        _ if !has_line => return memory,
+        (Some((before, _)), _) => before.to_owned(),
+        (None, Some(summary)) => summary.clone(),
+        (None, None) => return memory,
+    };
+    Memory { text, ..memory }
 }

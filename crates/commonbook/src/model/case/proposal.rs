@@ -92,6 +92,8 @@ impl CaseProposal {
                 sources: Vec::new(),
                 said_by: String::new(),
                 texts: texts.chain(sides).collect(),
+                at: None,
+                is_current: false,
             }
         })
     }

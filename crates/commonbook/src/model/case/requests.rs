@@ -12,6 +12,7 @@ use crate::base::limits;
 use crate::base::page::PageCursor;
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
+use crate::model::case::digest::DigestOrigin;
 use crate::model::lineage::StaleMemory;
 use crate::model::memory::{Importance, Memory, MemorySubject, SaveMemory, Sharing, fit_line};
 use crate::model::search::MemoryFilter;
@@ -85,6 +86,9 @@ pub struct NewEntry {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::ENTRIES))]
     pub supersedes: Vec<MemoryId>,
+    /// What a digest made it of.
+    #[serde(skip)]
+    pub origin: Option<DigestOrigin>,
 }
 
 /// Appends 1 to 20 entries to a case, all of them or none, for every agent on the case. Entries
@@ -176,7 +180,16 @@ impl From<AppendEntry> for AppendEntries {
             request;
         Self {
             key: request.key,
-            entries: vec![NewEntry { summary, text, kind, topics, importance, about, supersedes }],
+            entries: vec![NewEntry {
+                summary,
+                text,
+                kind,
+                topics,
+                importance,
+                about,
+                supersedes,
+                origin: None,
+            }],
             title: request.title,
             expected_version: request.expected_version,
             based_on: request.based_on,
@@ -313,6 +326,9 @@ impl NewEntry {
             .hint(format!("Reword it. {}", memory.reasons().collect::<String>())));
         }
         memory.case = Some(case.clone());
+        if let Some(origin) = &self.origin {
+            origin.keep(&mut memory);
+        }
         Ok(memory)
     }
 }

@@ -17,6 +17,7 @@ use crate::base::id::{MemoryId, SessionId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
 use crate::model::caller::{Caller, CallerProof, EntryPoint};
+use crate::model::case::digest::shorten_to;
 use crate::model::entity::EntityLabel;
 use crate::model::lineage::StaleMemory;
 
@@ -44,8 +45,8 @@ pub struct SaveMemory {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::TOPICS), inner(length(min = 1, max = limits::TOPIC_CHARS)))]
     pub topics: Vec<String>,
-    /// What it is about, as `type:name`: `tool:TypeScript`, `file:src/lib.rs`. `{"type", "value"}`
-    /// is accepted too. Those named in the text are found automatically.
+    /// What it is about, as `type:name`: `tool:TypeScript`, `file:src/lib.rs`.
+    /// Those named in the text are found automatically.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::NAMED_ENTITIES))]
     pub entities: Vec<EntityLabel>,
@@ -72,6 +73,10 @@ pub struct SaveMemory {
     /// When it ceases to hold, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
+    /// The case it joins as an entry: key or entry id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::CASE_KEY_CHARS))]
+    pub case: Option<String>,
     /// The id of your memory that this one replaces. Searches then leave out the replaced one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<MemoryId>,
@@ -297,6 +302,7 @@ impl SaveMemory {
         memory_type.check_choice()?;
         let sharing =
             self.sharing.unwrap_or_else(|| default_sharing.min(memory_type.default_sharing()));
+        let sharing = self.entry_sharing(sharing)?;
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
         let user_id = self.subject_user(caller.user, &memory_type)?;
         let mut memory = Memory {
@@ -307,7 +313,7 @@ impl SaveMemory {
             memory_type,
             title: self.title.clone(),
             text: self.text.clone(),
-            summary: self.summary.clone(),
+            summary: self.entry_summary(),
             topics: distinct_topics(&self.topics)?,
             entities: distinct_entities(&self.entities)?,
             importance: self.importance.unwrap_or(Importance::Normal),
@@ -344,6 +350,28 @@ impl SaveMemory {
         memory.receive(None)?;
         memory.source.sha256 = sha256(&memory.text);
         Ok(memory)
+    }
+
+    /// The sharing of the memory: everybody in the workspace reads the entries of a case.
+    fn entry_sharing(&self, sharing: Sharing) -> Result<Sharing> {
+        match (&self.case, self.sharing) {
+            (Some(_), Some(Sharing::Private)) => Err(Error::invalid(
+                "sharing",
+                "private contradicts the field case: all on a case read its entries",
+            )
+            .hint("Leave out sharing, or leave out case.")),
+            (Some(_), _) => Ok(Sharing::Shared),
+            (None, _) => Ok(sharing),
+        }
+    }
+
+    /// The summary of the memory; an entry of a case has one, of its text if its author wrote none.
+    fn entry_summary(&self) -> Option<String> {
+        let own = self.summary.clone().filter(|summary| !summary.trim().is_empty());
+        match (&self.case, own) {
+            (Some(_), None) => Some(shorten_to(self.text.trim(), limits::SUMMARY_CHARS)),
+            _ => self.summary.clone(),
+        }
     }
 
     /// The user that the memory is about, of a caller that works for `user`: the choice of the

@@ -150,6 +150,8 @@ pub struct ContextCandidate {
     pub supersedes: Vec<String>,
     /// The ids that it openly contradicts.
     pub contradicts: Vec<String>,
+    /// The ids of the memories that a digest made it of: no text tells both.
+    pub copy_of: Vec<String>,
 }
 
 impl ContextCandidate {
@@ -172,6 +174,7 @@ impl ContextCandidate {
             superseded_by: None,
             supersedes: Vec::new(),
             contradicts: Vec::new(),
+            copy_of: Vec::new(),
         }
     }
 }
@@ -421,7 +424,8 @@ fn omission_of(
         return Some((OmissionReason::Superseded, Some(newer.clone())));
     }
     let own = [id_key(&candidate.item.id), text_key(&candidate.item.text)];
-    if let Some(same) = own.iter().find_map(|key| seen.get(key)) {
+    let copied = candidate.copy_of.iter().map(|source| id_key(source));
+    if let Some(same) = own.into_iter().chain(copied).find_map(|key| seen.get(&key)) {
         return Some((OmissionReason::Duplicate, Some(same.clone())));
     }
     (!stands_out(candidate, settings)).then_some((OmissionReason::Threshold, None))
@@ -460,6 +464,7 @@ fn superseded_ids<'a>(
 fn identity_keys(candidate: &ContextCandidate) -> Vec<String> {
     let item = &candidate.item;
     let mut says = vec![id_key(&item.id), text_key(&item.text)];
+    says.extend(candidate.copy_of.iter().map(|source| id_key(source)));
     if candidate.source == ContextSource::Standing {
         let lines =
             item.text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '+']).trim());

@@ -7,6 +7,7 @@ use super::choose::{ContextCandidate, ContextSource};
 use super::tell::{self, TemplateSet};
 use crate::base::id::{MemoryId, handle};
 use crate::model::agent::Agent;
+use crate::model::case::digest::DigestOrigin;
 use crate::model::case::{Case, CaseProposal};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::handoff::{Handoff, HandoffStatus};
@@ -69,9 +70,9 @@ impl CandidateBuilder<'_> {
         let sentences = match kind {
             "learning" => {
                 let sort = memory.metadata.get("learning").and_then(Value::as_str);
-                tell::learning(sort.unwrap_or_default(), &memory.text)
+                tell::learning(sort.unwrap_or_default(), memory.told_text())
             }
-            _ => self.templates.tell(kind, &memory.text),
+            _ => self.templates.tell(kind, memory.told_text()),
         };
         let (headline, headline_notes) = (memory.headline(), headline_notes(memory));
         ContextCandidate {
@@ -234,6 +235,11 @@ impl CandidateBuilder<'_> {
             quarantined: memory.is_quarantined(),
             superseded_by: memory.superseded_by.map(|by| by.to_string()),
             contradicts: self.contradicting_ids(memory.id),
+            copy_of: DigestOrigin::of(memory)
+                .into_iter()
+                .flat_map(|origin| origin.sources)
+                .map(|source| source.to_string())
+                .collect(),
             ..ContextCandidate::of(item, source)
         }
     }

@@ -56,7 +56,7 @@ fn changed_entries(
 ) -> Vec<PromptEntry> {
     let Some(memory) = &present.memory else { return Vec::new() };
     let max_tokens = tokens::count(&item.text).max(PRESENT_TOKENS_MIN);
-    let now = PromptItem::of_memory(memory, memory.text.clone())
+    let now = PromptItem::of_memory(memory, memory.told_text().to_owned())
         .shortened(max_tokens, memory.summary.as_deref());
     if present.change.change == MemoryChangeKind::Corrected {
         let corrected = PromptItem { text: now.text, ..item.clone() };

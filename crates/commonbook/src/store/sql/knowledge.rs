@@ -86,7 +86,7 @@ impl KnowledgeRows for SqlTransaction<'_> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m INDEXED BY memory_case WHERE {} \
                  AND m.case_key IS NOT NULL AND m.workspace = :workspace \
-                 AND m.deleted_at IS NULL AND instr(m.text, :id) > 0 ORDER BY m.sequence LIMIT :limit",
+                 AND m.deleted_at IS NULL AND (instr(m.text, :id) > 0 OR instr(m.metadata, :id) > 0) ORDER BY m.sequence LIMIT :limit",
             seen.of("m")
         );
         let (id, workspace) = (memory.id.to_string(), memory.workspace.as_str());

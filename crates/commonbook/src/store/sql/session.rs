@@ -21,9 +21,11 @@ pub(super) const SEEN_SESSION: &str = "\
     AND (s.user_id IS NULL OR s.user_id = :user OR (:user IS NULL AND s.agent = :agent))";
 
 /// Sessions that lack a summary: they have ended without one, have several memories that everybody who
-/// sees them sees, and no memory in a case. A single memory needs no summary.
+/// sees them sees, and no memory in a case. A single memory needs no summary; nor does a session that a
+/// call over REST began by itself, because its agent does not know of it.
 const UNSUMMARISED_CONDITION: &str = "\
     s.status = 'completed' AND s.summary IS NULL \
+    AND (s.door <> 'rest' OR s.door IS NULL OR s.client_session IS NOT NULL OR s.case_key IS NOT NULL) \
     AND (SELECT count(*) FROM (SELECT 1 FROM memory \
         WHERE workspace = s.workspace AND session = s.id AND sharing = 'shared' \
             AND trust <> 'quarantined' AND user_id IS s.user_id AND deleted_at IS NULL LIMIT 2) found) > 1 \

@@ -78,7 +78,8 @@ impl Commonbook {
                     let draft = |entry: &EntryProposal| {
                         let id = MemoryId::new(ids, now);
                         let memory = entry.entry().memory(caller, &case.key, id, now)?;
-                        Ok(EntryDraft { memory, supersedes: Vec::new() })
+                        let supersedes = still_current(tx, &at_home, &entry.supersedes)?;
+                        Ok(EntryDraft { memory, supersedes })
                     };
                     let drafts = proposal.entries.iter().map(draft).collect::<Result<Vec<_>>>()?;
                     match drafts.is_empty() {
@@ -126,6 +127,19 @@ impl Commonbook {
             Ok(number)
         })
     }
+}
+
+/// Those of these entries that nothing has superseded or retracted meanwhile.
+fn still_current(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    entries: &[MemoryId],
+) -> Result<Vec<MemoryId>> {
+    let mut current = Vec::new();
+    for id in entries {
+        current.extend(tx.memory(sight, *id)?.filter(|entry| entry.is_current()).map(|_| *id));
+    }
+    Ok(current)
 }
 
 /// Appends the event of a proposal, which the lead of its case sees.

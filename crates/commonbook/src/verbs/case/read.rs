@@ -6,11 +6,14 @@ use crate::base::id::MemoryId;
 use crate::base::page::PageSize;
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
+use crate::model::case::digest::DigestOrigin;
 use crate::model::case::{
     Case, CaseContext, CaseEntries, CaseEntry, CountUnread, EntryFilter, EntryMark, GetCaseContext,
     ReadCase, UnreadCount, UnreadList,
 };
+use crate::model::contradiction::ContradictionMark;
 use crate::model::memory::Memory;
+use crate::model::search::MemoryRef;
 use crate::prompt::case::CaseTextBuilder;
 use crate::store::{EntryStretch, Transaction};
 use crate::verbs::ops::handles::longer_handles;
@@ -99,10 +102,12 @@ impl Commonbook {
                 let memories = entries_of(tx, &sight, &case, after, left_out)?;
                 // Quarantined text is never shown, not even to its author.
                 let tellable = memories.into_iter().rev().filter(|memory| !memory.is_quarantined());
-                let tellable = show_all(tx, &sight, tellable.collect())?.into_iter();
-                for entry in tellable.map(|memory| CaseEntry::of(memory, Vec::new())) {
+                let tellable = show_all(tx, &sight, tellable.collect())?;
+                let marks = entry_marks(tx, &sight, &tellable)?;
+                for memory in tellable {
+                    let entry = CaseEntry::of(memory, Vec::new());
                     let position = entry.position;
-                    if !builder.take(entry) {
+                    if !builder.take(entry, &marks) {
                         left_out = position;
                         break 'full;
                     }
@@ -114,6 +119,31 @@ impl Commonbook {
             Ok(CaseContext { case, entries, left_out, text })
         })
     }
+}
+
+/// The contradictions of these entries; an entry of a digest has those of the memories that it was made of.
+fn entry_marks(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    entries: &[Memory],
+) -> Result<Vec<ContradictionMark>> {
+    let origins: Vec<(MemoryId, DigestOrigin)> =
+        (entries.iter()).filter_map(|entry| Some((entry.id, DigestOrigin::of(entry)?))).collect();
+    let place = |entry: &Memory| {
+        let workspace = entry.workspace.clone();
+        let sources = DigestOrigin::of(entry).map(|origin| origin.sources).unwrap_or_default();
+        sources.into_iter().chain([entry.id]).map(move |id| (workspace.clone(), id))
+    };
+    let places: Vec<MemoryRef> = entries.iter().flat_map(place).collect();
+    let mut marks = tx.contradiction_marks(sight, &places)?;
+    let of_sources: Vec<ContradictionMark> = (origins.iter())
+        .flat_map(|(entry, origin)| {
+            let own = marks.iter().filter(|mark| origin.sources.contains(&mark.memory));
+            own.map(|mark| ContradictionMark { memory: *entry, ..mark.clone() })
+        })
+        .collect();
+    marks.extend(of_sources);
+    Ok(marks)
 }
 
 /// The position that a mark names.

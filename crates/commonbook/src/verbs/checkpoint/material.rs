@@ -53,7 +53,11 @@ pub(super) fn resume_material(
         let UnreadCount { mark, unread, .. } = count_unread(tx, caller, sight, &case)?;
         entries = other_entries(tx, caller, sight, &case, mark)?;
         entries.retain(|found| {
-            let is_told = |memory: &Memory| found.entry.entry_id == Some(memory.id);
+            let origin = found.entry.origin.as_ref();
+            let is_told = |memory: &Memory| {
+                found.entry.entry_id == Some(memory.id)
+                    || origin.is_some_and(|origin| origin.sources.contains(&memory.id))
+            };
             let is_later = until.is_some_and(|it| found.entry.at > Some(it.created_at));
             !is_later && !memories.iter().any(is_told)
         });

@@ -14,6 +14,7 @@ use crate::base::limits;
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
+use crate::model::case::digest::is_copy_of;
 use crate::model::entity::{MentionLink, OwnTypes, query_name_ids};
 use crate::model::handoff::choose::{
     AT_HAND_CANDIDATES_MAX, HandoffCandidate, MeaningNearness, SEARCH_CANDIDATES_MAX,
@@ -420,6 +421,9 @@ impl OfferPool {
         self.0.retain(|candidate| about(&candidate.memory));
         let about_others = all - self.0.len();
         let workspace = &handoff.workspace;
+        let offered: Vec<MemoryId> = self.0.iter().map(|candidate| candidate.memory.id).collect();
+        // Nobody receives an entry beside the memory that a digest made it of, unless it is named.
+        self.0.retain(|candidate| candidate.named || !is_copy_of(&candidate.memory, &offered));
         let ids: Vec<MemoryId> = self.0.iter().map(|candidate| candidate.memory.id).collect();
         let mentions = tx.entities_mentioned_in(sight, workspace, &ids)?;
         let mut mentioned: BTreeMap<MemoryId, BTreeSet<EntityId>> = BTreeMap::new();

@@ -153,7 +153,7 @@ const fn is_plain(c: char) -> bool {
 }
 
 /// The text cut to at most `most` characters; if cut, it ends after a word and with `…`.
-pub(super) fn shorten_to(text: &str, most: usize) -> String {
+pub(in crate::model) fn shorten_to(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -48,8 +48,19 @@ static VOCABULARY: LazyLock<WorthVocabulary> = LazyLock::new(|| {
 });
 
 /// Beginnings of sentences that say what their author is about to do, and of orders to it.
-const TALK_OPENERS: [&str; 38] = [
+const TALK_OPENERS: [&str; 49] = [
     "act as ",
+    "bin dran",
+    "ein moment",
+    "gleich zurück",
+    "ich bin dran",
+    "ich schaue",
+    "je regarde",
+    "je vais ",
+    "moment, ",
+    "schaue ",
+    "voy a ",
+    "estoy mirando",
     "as a language model",
     "as an ai",
     "certainly",
@@ -90,9 +101,14 @@ const TALK_OPENERS: [&str; 38] = [
 ];
 
 /// Words that say that something goes on just now.
-const ONGOING: [&str; 12] = [
+const ONGOING: [&str; 17] = [
     " are running",
     " back soon",
+    " en cours",
+    " läuft gerade",
+    " melde mich",
+    " schaue gerade",
+    " still waiting",
     " in progress",
     " is building",
     " is compiling",
@@ -147,6 +163,11 @@ const CODE_OPENERS: [&str; 39] = [
     "sudo ",
     "traceback",
 ];
+
+/// First words of a sentence that says what its author has begun; what began by itself has a verb in
+/// `-ing` behind it.
+const BEGINNINGS: [&str; 6] =
+    ["kicked", "launched", "restarted", "started", "triggered", "gestartet"];
 
 /// First words of a question, and those that follow.
 const QUESTION_WORDS: [&str; 8] = ["how", "what", "when", "where", "which", "who", "whose", "why"];
@@ -237,6 +258,13 @@ fn is_status(lower: &str, words: &[&str]) -> bool {
         words.iter().position(|word| !["still", "now", "currently", "also"].contains(word));
     let Some(first) = begins.and_then(|index| words.get(index..)) else { return false };
     let is_activity = first.first().is_some_and(|word| vocabulary.activities.contains(word));
+    if let [word, next, ..] = first
+        && BEGINNINGS.contains(word)
+        && !next.ends_with("ing")
+        && !words.iter().any(|word| ["because", "since", "to"].contains(word))
+    {
+        return true;
+    }
     // "Running the tests takes four minutes" has a verb of its own.
     is_activity && !first[1..].iter().any(|word| vocabulary.finite.contains(word))
 }

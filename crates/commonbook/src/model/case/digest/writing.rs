@@ -18,6 +18,7 @@ use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::case::digest::{DigestSource, EntryProposal};
 use crate::model::memory::fit_line;
+use commonbook_text::personal::without_personal_data;
 use commonbook_text::string_enum;
 
 string_enum! {
@@ -163,8 +164,9 @@ pub trait DigestWriter: Send + Sync {
 impl EntryProposal {
     /// The proposal in other words; keeps the agent's own sentence.
     #[must_use]
-    pub fn with_wording(self, writer: WriterKind, sentence: String) -> Self {
+    pub fn with_wording(self, writer: WriterKind, sentence: &str) -> Self {
         let extract = Some(self.summary);
+        let sentence = without_personal_data(sentence).into_owned();
         Self { summary: sentence, extract, written_by: writer, ..self }
     }
 

@@ -50,9 +50,10 @@ pub(super) fn choose(
     let HeadlineSettings { most, least, tokens } = settings.headlines;
     let mut told: HashSet<String> =
         merged.iter().filter(|outcome| outcome.left.is_none()).flat_map(keys).collect();
-    let fitting = merged.iter().enumerate().filter(|(_, outcome)| {
-        may_be_headline(outcome, least) && keys(outcome).into_iter().all(|key| told.insert(key))
-    });
+    let fitting = merged
+        .iter()
+        .enumerate()
+        .filter(|(_, outcome)| may_be_headline(outcome, least) && is_new(&mut told, keys(outcome)));
     let fitting: Vec<usize> = fitting.map(|(index, _)| index).collect();
     let author = |index: &usize| merged[*index].candidate.item.author.as_str();
     let places = shared_places(&fitting.iter().map(author).collect::<Vec<_>>(), most);
@@ -91,9 +92,20 @@ fn may_be_headline(outcome: &CandidateOutcome, least: f64) -> bool {
         && candidate.score.is_none_or(|score| score >= least)
 }
 
+/// Whether no text has any of these keys yet; notes them then.
+fn is_new(told: &mut HashSet<String>, keys: Vec<String>) -> bool {
+    let new = keys.iter().all(|key| !told.contains(key));
+    if new {
+        told.extend(keys);
+    }
+    new
+}
+
 /// The keys by which a headline is recognised as a repetition.
-fn keys(outcome: &CandidateOutcome) -> [String; 2] {
-    [id_key(&outcome.candidate.item.id), outcome.text_key.clone()]
+fn keys(outcome: &CandidateOutcome) -> Vec<String> {
+    let candidate = &outcome.candidate;
+    let ids = candidate.copy_of.iter().chain([&candidate.item.id]).map(|id| id_key(id));
+    ids.chain([outcome.text_key.clone()]).collect()
 }
 
 /// The line above the headlines, which says how this reader opens them.
