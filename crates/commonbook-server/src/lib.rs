@@ -447,16 +447,18 @@ fn run_import(
         let key = HomeKey::read(config.home()?)?;
         let into = names_workspace.then_some(&caller.workspace);
         let sharing = config.policy()?.sharing;
-        return import.preview(&caller, into, key.as_ref(), sharing, as_json);
+        let user_home = config.user_home.as_deref();
+        return import.preview(&caller, into, key.as_ref(), sharing, user_home, as_json);
     }
     let caller = cli::resolve_cli_caller(own, config)?;
     let into = names_workspace.then_some(&caller.workspace);
+    let user_home = config.user_home.as_deref();
     match ServerAddress::of(config, None)? {
         Some(address) => {
             let server = RestClient::new(address, COMMAND_TIMEOUT);
-            import.run(ImportTarget::Server(&server), &caller, into, as_json)
+            import.run(ImportTarget::Server(&server), &caller, into, user_home, as_json)
         }
-        None => import.run(ImportTarget::Home(&open()?), &caller, into, as_json),
+        None => import.run(ImportTarget::Home(&open()?), &caller, into, user_home, as_json),
     }
 }
 
