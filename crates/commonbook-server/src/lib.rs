@@ -134,8 +134,6 @@ enum ProgramCommand {
     Monitor(cli::MonitorCommand),
     /// Rebuilds the search index from the journal
     Reindex(cli::ReindexCommand),
-    /// Shows which workspace each project uses, and chooses another one
-    Workspace(cli::WorkspaceCommand),
     /// Checks the store, the server, the model, ports, file modes and clients
     Doctor(cli::DoctorCommand),
     /// Prints the completions of a shell
@@ -405,7 +403,6 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
-        ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
         ProgramCommand::Doctor(doctor) => {
             let hooks = hook_state(&config);
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);

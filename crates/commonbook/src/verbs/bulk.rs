@@ -1,5 +1,6 @@
 //! Bulk operations: adopting and purging many memories at once, and undoing it.
 
+mod moving;
 mod standing_items;
 mod trace;
 mod trace_change;
@@ -176,6 +177,9 @@ impl Commonbook {
                 "Use the `operation` id from the response of `adopt_memories`, `purge_since`, `consolidate_memory` or `retract_memory`; only the agent that ran it can undo it.",
             ));
         };
+        if matches!(operation.kind, BulkKind::Moved | BulkKind::MovedAway) {
+            return self.undo_move(caller, id);
+        }
         // A memory of `global` can be retracted from any workspace.
         let sight = match operation.kind {
             BulkKind::Retracted => Sight::writing(caller)?,
@@ -203,9 +207,11 @@ impl Commonbook {
                                 (EventKind::MemoryRestored, &[][..])
                             }
                             // What a purge did not delete it retracted.
-                            BulkKind::Purged | BulkKind::Consolidated | BulkKind::Retracted => {
-                                (EventKind::MemoryRestored, RETRACTION_FIELDS)
-                            }
+                            BulkKind::Purged
+                            | BulkKind::Consolidated
+                            | BulkKind::Retracted
+                            | BulkKind::Moved
+                            | BulkKind::MovedAway => (EventKind::MemoryRestored, RETRACTION_FIELDS),
                         };
                         let owner = item.owner.clone();
                         let retraction =
@@ -238,10 +244,14 @@ impl Commonbook {
             any |= entities > 0;
         }
         if !any {
-            return Err(Error::conflict(format!("bulk operation {id} was undone before")));
+            return Err(undone_before(id));
         }
         self.store.read(|tx| for_reader(tx, &sight, result.clone()))
     }
+}
+
+fn undone_before(id: OperationId) -> Error {
+    Error::conflict(format!("bulk operation {id} was undone before"))
 }
 
 /// The field that changes when a memory is adopted.
