@@ -330,9 +330,9 @@ fn check_command(name: &str, config: &Config) -> Result<()> {
 /// Speaks MCP with the client: from the home, through a server, or without tools if the project is
 /// switched off. The client would report a server that does not start.
 fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result<()> {
-    // A client starts its server in the folder that it opened.
+    // A client starts its server in the folder that it opened, or names that.
     let folder = config.folder.clone();
-    let config = config.in_opened_folder(folder);
+    let config = config.in_opened_folder(folder).in_window_folder();
     if let Err(off) = project::check_switch(&config) {
         return run_off_mcp(off);
     }

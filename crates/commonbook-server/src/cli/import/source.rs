@@ -71,7 +71,7 @@ impl SourceLine {
     /// What is imported.
     ///
     /// # Errors
-    /// `invalid` for a line that is none.
+    /// `invalid` for a line without a text.
     pub(super) fn parse(value: Value, is_own: bool, key: Option<&HomeKey>) -> Result<ImportLine> {
         if is_own { ImportLine::of_own_file(value) } else { ImportLine::of_file(value, key) }
     }
@@ -95,7 +95,7 @@ pub(super) struct ImportSource {
     /// Lines of these so far.
     own_lines: u64,
     /// Where a zip file is unpacked; the folder goes with the source.
-    _zip: Option<ZipFolder>,
+    zip: Option<ZipFolder>,
 }
 
 enum SourceReader {
@@ -165,13 +165,13 @@ impl ImportSource {
             unread,
             own: None,
             own_lines: 0,
-            _zip: zip,
+            zip,
         })
     }
 
     /// Lets lines of the person's own files count as the person's, if these are files of instructions.
     pub(super) fn admit_own_files(&mut self, path: &Path, user_home: Option<&Path>) {
-        let of_person = self.format == Some(SourceFormat::Instructions) && self._zip.is_none();
+        let of_person = self.format == Some(SourceFormat::Instructions) && self.zip.is_none();
         self.own = user_home.filter(|_| of_person).and_then(|home| OwnFiles::of(path, home));
     }
 
