@@ -17,10 +17,7 @@ pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("outdated", "Lists what you derived from memories that have changed since"),
     ("contradictions", "Lists and resolves memories that contradict each other"),
     ("memory", "Shows and edits standing memory files, which a role always receives"),
-    (
-        "workspace",
-        "Shows which workspace each project uses, chooses another one, and moves memories",
-    ),
+    ("workspace", "Shows and chooses the workspaces of projects, and moves memories between them"),
     ("token", "Creates, lists, rotates and revokes tokens, which prove who calls over HTTP"),
     (
         "webhook",

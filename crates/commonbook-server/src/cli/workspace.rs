@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::output;
 use crate::project::map::{ProjectMap, planned_workspace, workspace_of};
 
-/// The commands about workspaces that are no verbs: they are about the projects of the home.
+/// Shows and chooses the workspaces of projects, and moves memories between them.
 #[derive(Debug, Subcommand)]
 pub(super) enum WorkspaceAction {
     /// Lists the projects of this home with their workspaces, and the workspaces without a project
