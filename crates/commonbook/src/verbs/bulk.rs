@@ -177,11 +177,9 @@ impl Commonbook {
                 "Use the `operation` id from the response of `adopt_memories`, `purge_since`, `consolidate_memory` or `retract_memory`; only the agent that ran it can undo it.",
             ));
         };
-        if matches!(operation.kind, BulkKind::Moved | BulkKind::MovedAway) {
-            return self.undo_move(caller, id);
-        }
         // A memory of `global` can be retracted from any workspace.
         let sight = match operation.kind {
+            BulkKind::Moved | BulkKind::MovedAway => return self.undo_move(caller, id),
             BulkKind::Retracted => Sight::writing(caller)?,
             _ => Sight::writing_at_home(caller)?,
         };
@@ -207,11 +205,7 @@ impl Commonbook {
                                 (EventKind::MemoryRestored, &[][..])
                             }
                             // What a purge did not delete it retracted.
-                            BulkKind::Purged
-                            | BulkKind::Consolidated
-                            | BulkKind::Retracted
-                            | BulkKind::Moved
-                            | BulkKind::MovedAway => (EventKind::MemoryRestored, RETRACTION_FIELDS),
+                            _ => (EventKind::MemoryRestored, RETRACTION_FIELDS),
                         };
                         let owner = item.owner.clone();
                         let retraction =

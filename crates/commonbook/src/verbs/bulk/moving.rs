@@ -35,7 +35,7 @@ struct MoveEnd {
 
 /// The outcome for one memory.
 enum MoveOutcome {
-    Moved(StoredMemory),
+    Moved(Box<StoredMemory>),
     /// The other workspace has it already.
     Present,
     /// It has changed since it was selected.
@@ -196,7 +196,7 @@ impl MoveEnds {
             let owner = memory.owner.clone();
             tx.add_bulk_item(&end.operation, &BulkItem { memory: id, owner, revision })?;
         }
-        Ok(MoveOutcome::Moved(memory))
+        Ok(MoveOutcome::Moved(Box::new(memory)))
     }
 
     /// Moves a batch back; returns how many there were, and those that are back.
