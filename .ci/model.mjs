@@ -4,7 +4,9 @@
 // prints its address. The script is a list of parts: `when` (words of the user's text that select the
 // part), `steps` ([tool, arguments] each, one after another) and `say` (the last message). The model
 // plays the first part that fits. LOG gets one line of JSON for each request with tools: the part, the
-// system text, the text of the user, and the results of the calls so far.
+// system text, the text of the user, the results of the calls so far, and the step that the model makes then. A call of
+// a strict tool has every field of its schema, as OpenAI's models must send it: a third item of the step has what such a
+// model chooses where it may leave out nothing.
 import fs from "node:fs";
 import http from "node:http";
 
@@ -14,17 +16,34 @@ const [script, log] = process.argv.slice(2);
 const ownName = (tools, tool) => tools.find((name) => name === tool || new RegExp(`[_-]${tool}$`).test(name));
 
 /** The next step, from what the client sent. Requests without tools are for titles and the like. */
-function next({ system, said, tools, results }) {
+function next({ system, said, tools, results, strict = {} }) {
   if (!tools.length) return { say: "A title" };
   const parts = JSON.parse(fs.readFileSync(script));
   const part = parts.find(({ when }) => said.includes(when));
-  fs.appendFileSync(log, `${JSON.stringify({ part: part?.when, system, said, results, tools })}\n`);
-  const { steps = [], say } = part ?? { say: "NOTHING TO DO" };
-  if (results.length >= steps.length) return { say: say ?? "DONE" };
-  const [tool, given] = steps[results.length];
-  const name = ownName(tools, tool);
-  return name ? { name, input: filled(given, [system, said, ...results]) } : { say: `NO TOOL ${tool} AMONG ${tools.join(" ")}` };
+  const step = stepOf(part ?? { say: "NOTHING TO DO" }, { system, said, tools, results, strict });
+  fs.appendFileSync(log, `${JSON.stringify({ part: part?.when, system, said, results, tools, step })}\n`);
+  return step;
 }
+function stepOf({ steps = [], say }, { system, said, tools, results, strict }) {
+  if (results.length >= steps.length) return { say: say ?? "DONE" };
+  const [tool, given, chosen] = steps[results.length];
+  const name = ownName(tools, tool);
+  if (!name) return { say: `NO TOOL ${tool} AMONG ${tools.join(" ")}` };
+  const input = filled(given, [system, said, ...results]);
+  return { name, input: strict[name] ? { ...leastOf(strict[name]), ...chosen, ...input } : input };
+}
+
+/** The least that a schema permits, which is what a model sends where it has nothing to say. */
+function leastOf(schema) {
+  const permitted = schema.anyOf ?? list(schema.type).map((type) => ({ ...schema, type }));
+  if (permitted.some(({ type }) => type === "null")) return null;
+  const [{ type, enum: words, minimum = 0, properties = {} }] = permitted;
+  if (words) return words[0];
+  if (type === "object") return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, leastOf(field)]));
+  return { string: "", array: [], boolean: false, integer: minimum, number: minimum }[type];
+}
+/** The schemas of the strict tools, by name. */
+const strictOf = (tools) => Object.fromEntries(tools.filter(({ strict }) => strict).map(({ name, parameters }) => [name, parameters]));
 
 /** The arguments with each `{{field}}` replaced by the last value of that field in a result, and `{{#kind}}` by
  *  the handle of the last item of that kind in a block of Commonbook, `{{hnd_}}` by the handle in the text of
@@ -103,6 +122,7 @@ function responses(body, response) {
     system: [body.instructions ?? "", ...of("system"), ...of("developer")].join("\n"),
     said: of("user").join("\n"),
     tools: tools.map((tool) => tool.name),
+    strict: strictOf(list(body.tools)),
     results: input.filter((item) => item.type === "function_call_output").map((item) => text(item.output)),
   });
   const item = step.name
@@ -115,7 +135,7 @@ function responses(body, response) {
         content: [{ type: "output_text", text: step.say, annotations: [] }],
       };
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
-  const whole = { id: id(), object: "response", status: "completed", model: body.model, output: [item], usage };
+  const whole = { id: id(), object: "response", created_at: 1, status: "completed", model: body.model, output: [item], usage };
   if (!body.stream) return plain(response, whole);
   const events = [
     { type: "response.created", response: { ...whole, status: "in_progress", output: [] } },
@@ -133,6 +153,7 @@ function completions(body, response) {
     system: [...of("system"), ...of("developer")].join("\n"),
     said: of("user").join("\n"),
     tools: list(body.tools).map((tool) => tool.function?.name ?? ""),
+    strict: strictOf(list(body.tools).map((tool) => tool.function ?? {})),
     results: of("tool"),
   });
   const call = { id: id(), type: "function", function: { name: step.name, arguments: JSON.stringify(step.input) } };

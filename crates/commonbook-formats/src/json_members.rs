@@ -3,6 +3,7 @@
 
 use std::io::{self, BufRead};
 
+use commonbook_text::json_text::json_text;
 use serde_json::Value;
 
 use crate::files::SourceFile;
@@ -134,7 +135,7 @@ impl<R: BufRead> DocumentMembers<R> {
                     Ok(name) => name,
                     Err(reason) => return Ok(Err(reason)),
                 };
-                let Ok(name) = serde_json::from_slice::<String>(&name) else {
+                let Ok(name) = serde_json::from_str::<String>(&json_text(&name)) else {
                     return Ok(Err("expected the name of a member".to_owned()));
                 };
                 if self.skip(b":")? == Some(b'[') {
@@ -146,7 +147,7 @@ impl<R: BufRead> DocumentMembers<R> {
             }
             let value = match self.read_value()? {
                 Ok(bytes) if bytes.is_empty() => return Ok(Err("expected a value".to_owned())),
-                Ok(bytes) => serde_json::from_slice(&bytes)
+                Ok(bytes) => serde_json::from_str(&json_text(&bytes))
                     .map_err(|error| format!("the value is not JSON: {error}")),
                 Err(reason) if self.peek()?.is_none() => return Ok(Err(reason)),
                 Err(reason) => Err(reason),
@@ -189,7 +190,7 @@ impl<R: BufRead> JsonValues<R> {
         }
         let number = document.line;
         let value = document.read_value()?.and_then(|bytes| {
-            serde_json::from_slice(&bytes)
+            serde_json::from_str(&json_text(&bytes))
                 .map_err(|error| format!("the value is not JSON: {error}"))
         });
         Ok(Some(NumberedLine { number, value }))

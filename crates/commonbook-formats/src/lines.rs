@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
+use commonbook_text::json_text::json_text;
 use serde_json::Value;
 
 use crate::files::SourceFile;
@@ -102,16 +103,17 @@ impl<R: BufRead> Iterator for JsonLines<R> {
 
 /// The values of a line: one, or several objects with blanks or commas between them.
 fn values_of(line: &[u8]) -> Result<VecDeque<Value>, String> {
-    let mut line = line.trim_ascii();
+    let text = json_text(line);
+    let mut line = text.trim();
     let mut found = VecDeque::new();
     while !line.is_empty() {
-        let mut values = serde_json::Deserializer::from_slice(line).into_iter::<Value>();
+        let mut values = serde_json::Deserializer::from_str(line).into_iter::<Value>();
         match values.next() {
             Some(Ok(value)) if found.is_empty() || value.is_object() => found.push_back(value),
             _ => return Err("the line is not JSON".to_owned()),
         }
-        let rest = line[values.byte_offset()..].trim_ascii();
-        line = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii();
+        let rest = line[values.byte_offset()..].trim();
+        line = rest.strip_prefix(',').unwrap_or(rest).trim();
         if !line.is_empty() && !found[0].is_object() {
             return Err("the line is not JSON".to_owned());
         }

@@ -7,6 +7,7 @@
 
 use std::io::{BufRead, Read};
 
+use commonbook_text::json_text::json_text;
 use serde_json::{Map, Value, json};
 
 use crate::basic_memory::{about_entity, concept};
@@ -72,7 +73,7 @@ fn has_a_value_each_line(file: &SourceFile) -> bool {
         first == b"{" || first.starts_with(b"[") || first.starts_with(b"{\"entities\"")
     });
     let is_value = |line: Vec<u8>| {
-        serde_json::Deserializer::from_slice(line.trim_ascii())
+        serde_json::Deserializer::from_str(&json_text(line.trim_ascii()))
             .into_iter::<Value>()
             .next()
             .is_some_and(|value| value.is_ok_and(|value| recognises(&value)))

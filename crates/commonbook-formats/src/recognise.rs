@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use commonbook_text::json_text::json_text;
 use serde_json::Value;
 
 use crate::files::{SourceFile, has_ending, is_markdown, source_files};
@@ -176,8 +177,10 @@ fn format_of_json(file: &SourceFile) -> Option<SourceFormat> {
     }
     let bare = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first);
     // A line may have several values.
-    let line: Option<Value> =
-        serde_json::Deserializer::from_slice(bare).into_iter().next().and_then(Result::ok);
+    let line: Option<Value> = serde_json::Deserializer::from_str(&json_text(bare))
+        .into_iter()
+        .next()
+        .and_then(Result::ok);
     let is_of_line = |test: fn(&Value) -> bool| line.as_ref().is_some_and(test);
     if is_of_line(mcp_memory::recognises) {
         return Some(SourceFormat::McpMemory);

@@ -666,6 +666,33 @@ fn a_graph_of_the_memory_server_in_every_form_that_people_save() {
 }
 
 #[test]
+fn half_a_letter_and_a_bare_line_end_lose_no_record() {
+    let table = [
+        (
+            "memory.jsonl",
+            r#"{"type":"entity","name":"Gate","entityType":"x","observations":["Blue \ud83d"]}"#,
+        ),
+        (
+            "memory.json",
+            r#"{"entities":[{"name":"Gate","entityType":"x","observations":["Blue \ud83d"]}],"relations":[]}"#,
+        ),
+        ("mem0.json", r#"{"results":[{"id":"m1","memory":"Blue \ud83d","user_id":"ann"}]}"#),
+        (
+            "mem0.json",
+            "{\"results\":[{\"id\":\"m1\",\"memory\":\"Blue \\ude00 and\ngreen\",\"user_id\":\"ann\"}]}",
+        ),
+    ];
+    for (name, text) in table {
+        let folder = folder(&[(name, text)]);
+        let path = folder.path().join(name);
+        let rows = rows(recognised(&path).unwrap(), &path);
+        let shown = shown(&rows, &[]);
+        assert!(shown.iter().any(|row| row.contains("Blue \u{fffd}")), "{name}: {shown:?}");
+        assert!(!rows.iter().any(|row| matches!(row, RowOutcome::Refused(_))), "{shown:?}");
+    }
+}
+
+#[test]
 fn notes_as_editors_save_them() {
     let picture = format!("start\n\n![x](data:image/png;base64,{})\n\nend\n", "iVBO".repeat(9_000));
     let folder = folder(&[

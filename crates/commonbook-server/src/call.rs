@@ -106,7 +106,23 @@ impl JsonVerb {
     pub(crate) fn read(&self, request: Value, door: EntryPoint) -> Value {
         // A person who types an empty text means it, and so does a script: a variable is not set.
         let empty = if door == EntryPoint::Cli { EmptyText::Kept } else { self.empty };
-        self.form.get_or_init(|| RequestForm::of(&self.request)).read(request, empty)
+        self.form().read(request, empty)
+    }
+
+    /// A request of a client that has to send every field, without the fields that say nothing.
+    pub(crate) fn read_filled(&self, request: Value) -> Value {
+        // To delete by an empty filter would be to delete everything.
+        let empty = if self.empty == EmptyText::Kept { EmptyText::Kept } else { EmptyText::Filler };
+        self.form().read(request, empty)
+    }
+
+    /// Whether a field of the request is one of a few words.
+    pub(crate) fn is_choice(&self, field: &str) -> bool {
+        self.form().is_choice(field)
+    }
+
+    fn form(&self) -> &RequestForm {
+        self.form.get_or_init(|| RequestForm::of(&self.request))
     }
 
     /// Whether a request has nothing but a list of objects in this field.

@@ -45,7 +45,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches as _, Subcommand as _};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result, unless_unavailable};
 use commonbook::model::access;
@@ -80,7 +80,7 @@ pub(crate) use reindex::ReindexCommand;
 pub(crate) use setup::SetupCommand;
 use table::{COMMAND_GROUPS, VerbView, ViewPrinter, verb_views};
 pub(crate) use vault::{RebuildCommand, VaultCommand, VaultPlace};
-pub(crate) use workspace::WorkspaceCommand;
+use workspace::WorkspaceAction;
 
 /// The verb that asks before it runs, if a client would stop working.
 const CREATE_TOKEN: &str = "create_token";
@@ -211,6 +211,7 @@ pub(crate) fn add_verb_command(command: Command, name: &str) -> Command {
     let group = group.subcommand_required(true).arg_required_else_help(true);
     let group = match *name {
         "session" => group.subcommand(current_session::command()),
+        "workspace" => WorkspaceAction::augment_subcommands(group),
         _ => group,
     };
     let own = commands.iter().filter_map(|verb| Some((verb, verb.name.split_once(' ')?)));
@@ -449,6 +450,11 @@ pub(crate) fn run(
     config: &Config,
     open: impl Fn() -> Result<Commonbook>,
 ) -> Option<Result<()>> {
+    if name == "workspace"
+        && let Ok(action) = WorkspaceAction::from_arg_matches(matches)
+    {
+        return Some(action.run(config, open, matches.get_flag("json")));
+    }
     let (name, matches) = match matches.subcommand() {
         Some((command, own)) => (format!("{name} {command}"), own),
         None => (name.to_owned(), matches),

@@ -319,6 +319,19 @@ impl Config {
         self.opened_folders.iter().find(|(name, _)| *name == variable).map(|(_, folder)| folder)
     }
 
+    /// The same in the first folder that Cursor opened, if the working folder is no project.
+    #[must_use]
+    pub(crate) fn in_window_folder(self) -> Self {
+        let folders = self.opened_folder(CURSOR_FOLDERS).and_then(|folders| folders.to_str());
+        let first = folders
+            .and_then(|folders| folders.split(',').next())
+            .map(|it| PathBuf::from(it.trim()));
+        match first.filter(|folder| folder.is_dir() && self.project_folder().is_none()) {
+            Some(folder) => self.in_opened_folder(Some(folder)),
+            None => self,
+        }
+    }
+
     /// The same in the folder that a client opened: it is a project of its own if no version control knows it.
     #[must_use]
     pub(crate) fn in_opened_folder(self, folder: Option<PathBuf>) -> Self {
@@ -631,8 +644,11 @@ const CLIENT_FOLDERS: [(&str, &str, &[&str]); 5] = [
     ("XDG_CONFIG_HOME", "opencode", &[".config/opencode/"]),
 ];
 
-/// The variables in which clients name the folder of the project to their hooks.
-const OPENED_FOLDERS: [&str; 2] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
+/// The variables in which clients name the folder of the project to their hooks and servers.
+const OPENED_FOLDERS: [&str; 3] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", CURSOR_FOLDERS];
+
+/// The variable in which Cursor names the folders of its window, with commas, to a server that it starts elsewhere.
+const CURSOR_FOLDERS: &str = "WORKSPACE_FOLDER_PATHS";
 
 /// The folder that this text names: `~/` is the user's folder.
 fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBuf> {
@@ -695,6 +711,26 @@ fn with_nearest_name(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_of_cursors_window_counts_where_the_working_folder_is_no_project() {
+        let user = tempfile::tempdir().unwrap();
+        let (window, here) = (user.path().join("shop"), user.path().join("bakery"));
+        for folder in [&window, &here] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let opened = |folder: &Path, named: &Path| {
+            let opened_folders = vec![(CURSOR_FOLDERS, named.to_owned())];
+            let user_home = Some(user.path().to_owned());
+            let config = Config { user_home, opened_folders, ..Config::default() };
+            config.in_opened_folder(Some(folder.to_owned())).in_window_folder().folder.unwrap()
+        };
+        let both = PathBuf::from(format!("{}, {}", window.display(), here.display()));
+        assert_eq!(opened(user.path(), &window), window);
+        assert_eq!(opened(user.path(), &both), window);
+        assert_eq!(opened(user.path(), &user.path().join("gone")), user.path());
+        assert_eq!(opened(&here, &window), here);
+    }
 
     #[test]
     fn no_error_quotes_a_text_of_the_settings() {

@@ -134,8 +134,6 @@ enum ProgramCommand {
     Monitor(cli::MonitorCommand),
     /// Rebuilds the search index from the journal
     Reindex(cli::ReindexCommand),
-    /// Shows which workspace each project uses, and chooses another one
-    Workspace(cli::WorkspaceCommand),
     /// Checks the store, the server, the model, ports, file modes and clients
     Doctor(cli::DoctorCommand),
     /// Prints the completions of a shell
@@ -332,9 +330,9 @@ fn check_command(name: &str, config: &Config) -> Result<()> {
 /// Speaks MCP with the client: from the home, through a server, or without tools if the project is
 /// switched off. The client would report a server that does not start.
 fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result<()> {
-    // A client starts its server in the folder that it opened.
+    // A client starts its server in the folder that it opened, or names that.
     let folder = config.folder.clone();
-    let config = config.in_opened_folder(folder);
+    let config = config.in_opened_folder(folder).in_window_folder();
     if let Err(off) = project::check_switch(&config) {
         return run_off_mcp(off);
     }
@@ -405,7 +403,6 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
         ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
-        ProgramCommand::Workspace(workspace) => workspace.run(&config, open, as_json),
         ProgramCommand::Doctor(doctor) => {
             let hooks = hook_state(&config);
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
@@ -447,16 +444,18 @@ fn run_import(
         let key = HomeKey::read(config.home()?)?;
         let into = names_workspace.then_some(&caller.workspace);
         let sharing = config.policy()?.sharing;
-        return import.preview(&caller, into, key.as_ref(), sharing, as_json);
+        let user_home = config.user_home.as_deref();
+        return import.preview(&caller, into, key.as_ref(), sharing, user_home, as_json);
     }
     let caller = cli::resolve_cli_caller(own, config)?;
     let into = names_workspace.then_some(&caller.workspace);
+    let user_home = config.user_home.as_deref();
     match ServerAddress::of(config, None)? {
         Some(address) => {
             let server = RestClient::new(address, COMMAND_TIMEOUT);
-            import.run(ImportTarget::Server(&server), &caller, into, as_json)
+            import.run(ImportTarget::Server(&server), &caller, into, user_home, as_json)
         }
-        None => import.run(ImportTarget::Home(&open()?), &caller, into, as_json),
+        None => import.run(ImportTarget::Home(&open()?), &caller, into, user_home, as_json),
     }
 }
 

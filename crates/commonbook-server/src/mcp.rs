@@ -248,8 +248,9 @@ impl McpDoor {
         let own = connected.clone();
         let caller = ticket::redeem_ticket(connected, &request.name, &mut arguments, home);
         let is_own_call = caller.agent == own.agent;
+        let is_filled = offers.is_filled(&request.name, &arguments);
         let tool = match (joined, single) {
-            (Some(joined), _) => joined.take_verb(&mut arguments)?,
+            (Some(joined), _) => joined.take_verb(&mut arguments, is_filled)?,
             (None, tool) => tool.ok_or(ToolCallError::UnknownTool)?,
         };
         self.config.admit(tool)?;
@@ -258,7 +259,11 @@ impl McpDoor {
         let (arguments, tools) = (Value::Object(arguments), Arc::clone(offers));
         let verb = verb_of_call(tool, &arguments);
         let is_without = tool.tool_without_arguments == Some(verb.name);
-        let arguments = if is_without { Value::Object(Map::new()) } else { arguments };
+        let arguments = match (is_without, is_filled) {
+            (true, _) => Value::Object(Map::new()),
+            (false, true) => verb.call.read_filled(arguments),
+            (false, false) => arguments,
+        };
         let work = move |book: &Commonbook, caller: &Caller| {
             let form = AnswerForm { verbose, offset, tools: &tools.selection };
             answer::call(book, caller, verb, arguments, &form)

@@ -357,6 +357,11 @@ fn memory_verbs() -> Vec<Verb> {
             .command("adopt")
             .keeps_empty_texts()
             .session(SessionUse::Unused),
+        verb("move_memories", Changes, C::move_memories)
+            .post("/v1/memories/move")
+            .command("workspace move")
+            .keeps_empty_texts()
+            .session(SessionUse::Unused),
         verb("undo_operation", Adds, C::undo_operation)
             .post("/v1/operations/{operation_id}/undo")
             .tool()

@@ -13,6 +13,7 @@ pub mod entities;
 pub mod fence;
 pub mod headline;
 pub mod injection;
+pub mod json_text;
 pub mod language;
 pub mod nearest;
 pub mod part;

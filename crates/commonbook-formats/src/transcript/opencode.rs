@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use commonbook_text::json_text::json_text;
 use serde_json::Value;
 
 use super::{MessageRole, SentenceExtractor, TranscriptMessage, TranscriptSession, folder_name};
@@ -147,5 +148,6 @@ fn read_json(path: &Path) -> Result<Value, String> {
         return Err(format!("the file has {bytes} bytes; expected at most {FILE_BYTES_MAX}"));
     }
     let text = fs::read(path).map_err(unreadable)?;
-    serde_json::from_slice(&text).map_err(|error| format!("the file is not JSON: {error}"))
+    serde_json::from_str(&json_text(&text))
+        .map_err(|error| format!("the file is not JSON: {error}"))
 }

@@ -121,6 +121,14 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
 /// The examples of groups of commands, and of commands whose arguments need some.
 const COMMAND_EXAMPLES: &[(&str, [&str; 3])] = &[
     (
+        "workspace",
+        [
+            "commonbook workspace list",
+            "commonbook workspace alias shop",
+            "commonbook workspace move default --topic billing --dry-run",
+        ],
+    ),
+    (
         "save",
         [
             "commonbook save The gate is blue",

@@ -3,13 +3,14 @@
 mod archive;
 mod count;
 mod format;
+mod own_files;
 mod preview;
 mod source;
 mod unread;
 mod zipped;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -25,6 +26,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::archive::ArchiveKeyOptions;
+use super::standing::as_person;
 use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
 use crate::remote::RestClient;
@@ -111,7 +113,8 @@ struct Import<'i> {
 }
 
 impl ImportCommand {
-    /// Imports the path into the given workspace, or into the workspaces that its lines name.
+    /// Imports the path into the given workspace, or into the workspaces that its lines name. The files of
+    /// instructions in the `user_home` are the person's, if a person imports.
     ///
     /// # Errors
     /// `invalid` if the path cannot be read or has bad lines; the good lines are saved.
@@ -120,9 +123,14 @@ impl ImportCommand {
         target: ImportTarget<'_>,
         caller: &Caller,
         into: Option<&Workspace>,
+        user_home: Option<&Path>,
         as_json: bool,
     ) -> Result<()> {
         let mut source = ImportSource::open(&self.path, self.format, &self.keys, as_json)?;
+        // A server judges by the token of the caller, and sees no file.
+        if let ImportTarget::Home(_) = target {
+            source.admit_own_files(&self.path, home_of_person(caller, user_home));
+        }
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
         let import =
             Import { target, caller, into, legacy: self.owner(&source)?, is_private: self.private };
@@ -159,9 +167,11 @@ impl ImportCommand {
         into: Option<&Workspace>,
         key: Option<&HomeKey>,
         default_sharing: Sharing,
+        user_home: Option<&Path>,
         as_json: bool,
     ) -> Result<()> {
         let mut source = ImportSource::open(&self.path, self.format, &self.keys, as_json)?;
+        source.admit_own_files(&self.path, home_of_person(caller, user_home));
         let caller = Caller { door: EntryPoint::Import, ..caller.clone() };
         let owner = self.owner(&source)?;
         let (owner, is_private) = (owner.as_ref(), self.private);
@@ -196,9 +206,9 @@ impl ImportTally {
         chunk: impl IntoIterator<Item = SourceLine>,
     ) -> Result<()> {
         let (mut places, mut lines) = (Vec::new(), Vec::new());
-        for SourceLine { place, value } in chunk {
+        for SourceLine { place, value, is_own } in chunk {
             let parsed =
-                value.and_then(|value| Ok((ImportLine::of_file(value.clone(), key)?, value)));
+                value.and_then(|value| Ok((SourceLine::parse(value.clone(), is_own, key)?, value)));
             match parsed {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => self.headers += 1,
                 Ok((line, value)) => {
@@ -284,6 +294,9 @@ impl ImportTally {
         if let Some(count) = source.messages_read() {
             answer["messages_read"] = json!(count);
         }
+        if source.own_lines() > 0 {
+            answer["own"] = json!(source.own_lines());
+        }
         if !self.unknown_statuses.is_empty() {
             answer["unknown_statuses"] = json!(self.unknown_statuses);
         }
@@ -359,6 +372,11 @@ impl Import<'_> {
         let records = server.import_lines(&self.caller, &fields, lines)?;
         Ok(records.into_iter().map(Into::into).collect())
     }
+}
+
+/// The home of the user, if a person at a terminal imports: an agent's command speaks for no person.
+fn home_of_person<'h>(caller: &Caller, user_home: Option<&'h Path>) -> Option<&'h Path> {
+    user_home.filter(|_| as_person(caller.clone()).agent == Agent::human())
 }
 
 /// The error of an import with bad lines; `others` is the clause about all other lines.

@@ -439,6 +439,23 @@ pub(super) fn show_bulk_result(response: &Value) {
     });
 }
 
+pub(super) fn show_move(response: &Value) {
+    show_bulk_result(response);
+    show(response, |bulk: &BulkResult| {
+        if bulk.entries > 0 {
+            let entries =
+                count_text(bulk.entries, "entry of a case stays", "entries of cases stay");
+            print_note(&format!(
+                "{entries} with the case; `commonbook case list` shows the cases there"
+            ));
+        }
+        if bulk.present > 0 {
+            let memories = count_text(bulk.present, "memory is", "memories are");
+            print_note(&format!("{memories} here already, and left there"));
+        }
+    });
+}
+
 pub(super) fn show_undo_result(response: &Value) {
     show(response, |bulk: &BulkResult| {
         let memories = count_text(bulk.memories, "memory", "memories");

@@ -17,6 +17,7 @@ pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("outdated", "Lists what you derived from memories that have changed since"),
     ("contradictions", "Lists and resolves memories that contradict each other"),
     ("memory", "Shows and edits standing memory files, which a role always receives"),
+    ("workspace", "Shows and chooses the workspaces of projects, and moves memories between them"),
     ("token", "Creates, lists, rotates and revokes tokens, which prove who calls over HTTP"),
     (
         "webhook",
@@ -101,6 +102,7 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("purge_memory", &["id"], show::show_purge),
         view("purge_since", &[], show::show_bulk_result),
         view("adopt_memories", &["agent_name"], show::show_bulk_result),
+        view("move_memories", &["from"], show::show_move),
         view("undo_operation", &["operation_id"], show::show_undo_result),
         lookup_view("list_users", &[], show::users),
         view("memory_history", &["id"], history::show_history),

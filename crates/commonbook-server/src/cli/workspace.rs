@@ -1,6 +1,6 @@
-//! `workspace`: shows which workspace each project uses, and chooses another one for a project.
+//! `workspace list` and `workspace alias`: which workspace each project uses, and choosing another one for a project.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, Result};
 use commonbook::model::workspace::Workspace;
@@ -10,15 +10,9 @@ use crate::config::Config;
 use crate::output;
 use crate::project::map::{ProjectMap, planned_workspace, workspace_of};
 
-/// Shows which workspace each project uses, and chooses another one.
-#[derive(Debug, Args)]
-pub(crate) struct WorkspaceCommand {
-    #[command(subcommand)]
-    action: WorkspaceAction,
-}
-
+/// Shows and chooses the workspaces of projects, and moves memories between them.
 #[derive(Debug, Subcommand)]
-enum WorkspaceAction {
+pub(super) enum WorkspaceAction {
     /// Lists the projects of this home with their workspaces, and the workspaces without a project
     List,
     /// Makes the project of this folder, with all its clones and worktrees, use another workspace
@@ -32,21 +26,21 @@ enum WorkspaceAction {
     },
 }
 
-impl WorkspaceCommand {
+impl WorkspaceAction {
     /// Runs the action and prints its response.
     ///
     /// # Errors
     /// `invalid` outside of a project and for a name that is no workspace's; `not_found` if there
     /// is no choice to undo; `unavailable` if the map cannot be written.
-    pub(crate) fn run(
+    pub(super) fn run(
         &self,
         config: &Config,
         open: impl FnOnce() -> Result<Commonbook>,
         as_json: bool,
     ) -> Result<()> {
-        match &self.action {
-            WorkspaceAction::List => list(config, open, as_json),
-            WorkspaceAction::Alias { name, .. } => {
+        match self {
+            Self::List => list(config, open, as_json),
+            Self::Alias { name, .. } => {
                 let name = name.as_deref().map(str::parse).transpose()?;
                 choose(config, name, as_json)
             }

@@ -34,6 +34,14 @@ impl ToolOffers {
         JoinedTool::find(name).filter(|tool| self.selection.offers(tool.name))
     }
 
+    /// Whether arguments have every field that a tool declares, as clients with strict schemas must send it. Such a
+    /// call leaves nothing out, so what is empty in it says nothing.
+    pub(super) fn is_filled(&self, name: &str, arguments: &JsonObject) -> bool {
+        let declared = self.tools().iter().find(|tool| tool.name == name);
+        let fields = declared.and_then(|tool| tool.input_schema["properties"].as_object());
+        fields.is_some_and(|fields| fields.keys().all(|field| arguments.contains_key(field)))
+    }
+
     /// The verb of an offered tool.
     pub(super) fn verb(&self, name: &str) -> Option<&'static Verb> {
         verb::find(name).filter(|verb| self.selection.offers(verb.name))

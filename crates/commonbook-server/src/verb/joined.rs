@@ -32,6 +32,9 @@ pub(crate) struct JoinedTool {
     pub(crate) fields: &'static [&'static str],
 }
 
+/// Filters of a verb without a word for everything: a call that has every field had to choose one.
+const FORCED_FILTERS: [(&str, &str); 1] = [("read_case", "kind")];
+
 const fn action(name: &'static str, verb: &'static str) -> ToolAction {
     ToolAction { name, verb }
 }
@@ -91,16 +94,33 @@ impl JoinedTool {
         self.actions.iter().filter_map(|action| find(action.verb))
     }
 
-    /// Takes the action off the arguments of a call, and returns its verb.
+    /// Takes the action off the arguments of a call, and returns its verb. Fields of other actions that say nothing
+    /// go too, and of a call that has every field those with a choice: a strict client had to choose one.
     ///
     /// # Errors
     /// `invalid` if the action is none of this tool's.
-    pub(crate) fn take_verb(&self, arguments: &mut Map<String, Value>) -> Result<&'static Verb> {
-        let is_empty = |value: &Value| value.is_null() || value == "";
-        let wanted = arguments.shift_remove(ACTION).filter(|value| !is_empty(value));
+    pub(crate) fn take_verb(
+        &self,
+        arguments: &mut Map<String, Value>,
+        is_filled: bool,
+    ) -> Result<&'static Verb> {
+        let verb = self.verb_of(arguments)?;
+        let has_field = |name: &str| verb.call.fields().any(|(field, _)| field == name);
+        arguments.retain(|name, value| {
+            let is_choice = is_filled && self.verbs().any(|verb| verb.call.is_choice(name));
+            let is_needless = !has_field(name) && (is_choice || says_nothing(value));
+            let is_forced = is_filled && FORCED_FILTERS.contains(&(verb.name, name.as_str()));
+            !(self.fields.contains(&name.as_str()) && is_needless || is_forced)
+        });
+        Ok(verb)
+    }
+
+    /// Takes the action off the arguments of a call; the verb that it means.
+    fn verb_of(&self, arguments: &mut Map<String, Value>) -> Result<&'static Verb> {
+        let wanted = arguments.shift_remove(ACTION).filter(|value| !is_absent(value));
         let name = match &wanted {
             Some(Value::String(name)) => name.trim().to_lowercase(),
-            None if arguments.values().all(is_empty) => self.actions[0].name.to_owned(),
+            None if arguments.values().all(is_absent) => self.actions[0].name.to_owned(),
             _ => String::new(),
         };
         let found = self.actions.iter().find(|action| action.name == name);
@@ -110,4 +130,13 @@ impl JoinedTool {
             Error::invalid(ACTION, format!("{what}; expected one of {}", names.join(", ")))
         })
     }
+}
+
+fn is_absent(value: &Value) -> bool {
+    value.is_null() || value == ""
+}
+
+/// Whether a field of another action holds nothing that could be lost.
+fn says_nothing(value: &Value) -> bool {
+    is_absent(value) || value == false || value.as_array().is_some_and(Vec::is_empty)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::json;
+
 use super::*;
 
 /// The names of the verbs of the registry for which `holds` is true.
@@ -66,21 +68,39 @@ fn a_joined_tool_names_verbs_and_their_fields() {
 fn an_action_is_read_in_any_case_and_a_call_without_arguments_is_the_first() {
     let cases = JoinedTool::find("cases").unwrap();
     let table = [
-        (serde_json::json!({}), Ok("list_cases")),
-        (serde_json::json!({"action": null, "key": ""}), Ok("list_cases")),
-        (serde_json::json!({"action": "Read", "key": "pay"}), Ok("read_case")),
-        (serde_json::json!({"key": "pay"}), Err("is missing; expected one of list, read, append")),
-        (serde_json::json!({"action": "delete"}), Err("is \"delete\"; expected one of list")),
+        (json!({}), Ok("list_cases")),
+        (json!({"action": null, "key": ""}), Ok("list_cases")),
+        (json!({"action": "Read", "key": "pay"}), Ok("read_case")),
+        (json!({"key": "pay"}), Err("is missing; expected one of list, read, append")),
+        (json!({"action": "delete"}), Err("is \"delete\"; expected one of list")),
     ];
     for (sent, expected) in table {
         let mut arguments = sent.as_object().unwrap().clone();
-        let found = cases.take_verb(&mut arguments);
+        let found = cases.take_verb(&mut arguments, false);
         match (found, expected) {
             (Ok(verb), Ok(name)) => assert_eq!(verb.name, name, "{sent}"),
             (Err(error), Err(part)) => assert!(error.message.contains(part), "{sent}: {error}"),
             (found, _) => panic!("{sent}: {:?}", found.map(|verb| verb.name)),
         }
         assert!(!arguments.contains_key(ACTION));
+    }
+}
+
+#[test]
+fn a_field_of_another_action_goes_if_nothing_is_lost_with_it() {
+    let cases = JoinedTool::find("cases").unwrap();
+    let table = [
+        // Sent, by a client that sends every field, what is left.
+        (json!({"action": "list", "key": "", "text": null}), false, json!({})),
+        (json!({"action": "list", "kind": "note"}), false, json!({"kind": "note"})),
+        (json!({"action": "list", "kind": "note", "key": "pay"}), true, json!({"key": "pay"})),
+        (json!({"action": "read", "key": "pay", "kind": "note"}), true, json!({"key": "pay"})),
+        (json!({"action": "append", "kind": "note"}), true, json!({"kind": "note"})),
+    ];
+    for (sent, is_filled, left) in table {
+        let mut arguments = sent.as_object().unwrap().clone();
+        cases.take_verb(&mut arguments, is_filled).unwrap();
+        assert_eq!(json!(arguments), left, "{sent}");
     }
 }
 

@@ -80,6 +80,7 @@ fn of_memories() -> Vec<Row> {
         thing("release_memory", |ids| json!({"id": ids["quarantined"]})),
         thing("appeal_memory", |ids| json!({"id": ids["quarantined"], "reason": "A sample"})),
         nothing("adopt_memories", |_| json!({"agent_name": "crow", "owner": "rook"})),
+        at_home("move_memories", |_| json!({"from": "elsewhere"})),
         nothing("purge_since", |_| json!({"since": "2020-01-01"})),
         nothing("forget_memories", |_| json!({"since": "2020-01-01", "confirm": true})),
         thing("undo_operation", |ids| json!({"operation_id": ids["operation"]})),

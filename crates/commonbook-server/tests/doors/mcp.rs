@@ -236,6 +236,61 @@ fn the_default_tools_are_enough_for_cases_sessions_and_handoffs() {
     });
 }
 
+/// The least that a schema permits, which is what a client sends that has to fill every field.
+fn filler(schema: &Value) -> Value {
+    match (&schema["enum"][0], schema["type"].as_str().unwrap()) {
+        (Value::String(word), _) => json!(word),
+        (_, "string") => json!(""),
+        (_, "array") => json!([]),
+        (_, "boolean") => json!(false),
+        (_, other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_client_with_strict_schemas_fills_every_field_and_loses_nothing() {
+    let home = Home::new();
+    let mcp = Mcp::over_stdio(&home).offering("core");
+    mcp.with("ann", async |client| {
+        let tools = client.list_all_tools().await.unwrap();
+        let strictly = async |tool: &str, given: Value| {
+            let declared = tools.iter().find(|it| it.name == tool).unwrap();
+            let mut arguments = given.as_object().unwrap().clone();
+            for (name, schema) in declared.input_schema["properties"].as_object().unwrap() {
+                arguments.entry(name).or_insert_with(|| filler(schema));
+            }
+            let (answer, is_error) = ask(client, tool, Value::Object(arguments)).await;
+            assert!(!is_error, "{tool} {given}: {answer}");
+            answer
+        };
+        let memory = json!({"text": "The gate is blue", "title": "Gate", "topics": ["gate"],
+            "valid_until": "2199-01-01T00:00:00Z", "about": "project", "sharing": "shared"});
+        let id = handle(&strictly("save_memory", memory).await);
+        let text = json!({"id": id, "text": "The gate is green", "sharing": "shared"});
+        strictly("update_memory", text).await;
+        let mut request = CallToolRequestParams::new("get_memory");
+        request.arguments = json!({"id": id, "verbose": true}).as_object().cloned();
+        let read = client.call_tool(request).await.unwrap().structured_content.unwrap();
+        assert_eq!((&read["title"], &read["topics"]), (&json!("Gate"), &json!(["gate"])));
+        assert_eq!((&read["text"], &read["revision"]), (&json!("The gate is green"), &json!(2)));
+        assert!(read["valid_until"].as_str().unwrap().starts_with("2199"), "{read}");
+        let entry = json!({"action": "append", "key": "gate", "title": "The gate",
+            "summary": "It stays green", "kind": "decision"});
+        strictly("cases", entry).await;
+        assert!(strictly("cases", json!({"action": "list"})).await.contains("The gate"));
+        let read = strictly("cases", json!({"action": "read", "key": "gate"})).await;
+        assert!(read.contains("It stays green"), "{read}");
+        strictly("cases", json!({"action": "close", "key": "gate"})).await;
+        let sent = json!({"to": "bob", "task": "Paint it"});
+        let id = handle(&strictly("create_handoff", sent).await);
+        strictly("handoffs", json!({"action": "list", "side": "sent"})).await;
+        strictly("handoffs", json!({"action": "withdraw", "handoff": id, "reason": "Done"})).await;
+        for action in ["changes", "checkpoint", "resume", "end"] {
+            strictly("sessions", json!({"action": action})).await;
+        }
+    });
+}
+
 #[test]
 fn at_most_twelve_tools_are_offered_by_default() {
     let home = Home::new();

@@ -123,6 +123,18 @@ fn what_folders_shared_before_is_found_and_not_told() {
     // A repository of git never shared them.
     let api = person.repository("api", "h.example:a/api");
     assert_eq!(person.answer(&api, &["search", "crane"])["total"], 0);
+    // What belongs here moves; it can go back.
+    let quay = ["workspace", "move", "default", "--topic", "quay"];
+    let preview = person.answer(&notes, &[&quay[..], &["--dry-run"]].concat());
+    assert_eq!((&preview["memories"], person.texts(&notes).len()), (&json!(1), 0));
+    let moved = person.answer(&notes, &quay);
+    assert_eq!(person.texts(&notes), ["The crane is green"]);
+    let found = person.answer(&notes, &["search", "Which colour has the crane?"]);
+    assert_eq!((&found["total"], &found["hits"][0]["memory"]["id"]), (&json!(1), &memory["id"]));
+    assert_ne!(found["hits"][0]["memory"]["workspace"], "default");
+    assert!(!start().contains("workspace alias default"));
+    person.answer(&notes, &["undo", moved["operation"].as_str().unwrap()]);
+    assert_eq!(person.texts(&notes), [""; 0]);
     person.answer(&notes, &["workspace", "alias", "default"]);
     assert_eq!(person.texts(&notes), ["The crane is green"]);
     assert!(!start().contains("workspace alias default"));

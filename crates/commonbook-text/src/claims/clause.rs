@@ -81,6 +81,7 @@ pub fn clauses(text: &str) -> Vec<Clause> {
 
 /// Parses the statements of a text.
 pub fn statements(text: &str) -> Statements {
+    let text = &*terms::composed(text);
     let end = text.char_indices().nth(TEXT_CHARS_MAX).map_or(text.len(), |(end, _)| end);
     let mut is_whole = end == text.len();
     let (mut found, mut fenced) = (Vec::new(), false);
@@ -581,4 +582,19 @@ fn parse_bound(lower: &str, next: Option<&str>) -> Option<(usize, NumberBound)> 
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_accent_that_is_written_apart_makes_no_other_claim() {
+        let read = |text: &str| -> Vec<_> {
+            clauses(text).into_iter().map(|clause| (clause.form, clause.subject)).collect()
+        };
+        let (composed, apart) = ("The caf\u{e9} opens at 8:00", "The cafe\u{301} opens at 8:00");
+        assert_eq!(read(composed).len(), 1);
+        assert_eq!(read(composed), read(apart));
+    }
 }

@@ -1,10 +1,10 @@
 //! Input: parsing of requests from JSON and from pairs of text, and rules for every text.
 
 mod form;
-mod json_text;
 mod other_names;
 mod wrong_part;
 
+use commonbook_text::json_text::json_text;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -42,7 +42,7 @@ pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
 /// `invalid` for bytes that are not JSON; as [`check_value_count`].
 pub fn json(bytes: &[u8]) -> Result<Value> {
     check_value_count(bytes)?;
-    serde_json::from_str(&json_text::json_text(bytes)).map_err(|error| {
+    serde_json::from_str(&json_text(bytes)).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("the request is not JSON: {error}"))
             .hint("Send one complete JSON value.")
     })

@@ -7,9 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::id::{HANDLE_PATTERN, MemoryId, OperationId};
 use crate::base::limits;
+use crate::model::access;
 use crate::model::agent::{Agent, AgentName};
+use crate::model::caller::Caller;
 use crate::model::memory::{Memory, MemoryType};
 use crate::model::search::period;
+use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
 use commonbook_text::string_enum;
 
@@ -24,6 +27,10 @@ string_enum! {
         Consolidated = "consolidated",
         /// A memory, and what digests made of it, was retracted.
         Retracted = "retracted",
+        /// The memories came from another workspace.
+        Moved = "moved",
+        /// The memories went into another workspace: the other end of a move.
+        MovedAway = "moved_away",
     }
 }
 
@@ -77,6 +84,32 @@ pub struct AdoptMemories {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Only reports what would change; changes nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Moves memories of another workspace into this one, with ids, owners, times and links: yours and your
+/// children's; a person moves all shared ones. Cases, sessions and handoffs stay. Preview with `dry_run`;
+/// `undo_operation` takes it back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveMemories {
+    /// The workspace in which they are now.
+    #[schemars(length(min = 1, max = limits::WORKSPACE_CHARS))]
+    pub from: String,
+    /// Only memories of this owner, or of names that begin so: `import/*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Only memories with this topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Only memories saved since this time: a time, a date, or an age such as `7d`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Only memories saved before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Only reports what would move; moves nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -143,6 +176,9 @@ pub struct BulkResult {
     /// Number of case entries that matched too; a purge retracts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub entries: u64,
+    /// Number of memories that the workspace has already.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub present: u64,
     /// What a purge found beside the memories, at most 1000: first what stays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<PurgeTrace>,
@@ -232,6 +268,7 @@ pub struct BulkSelection {
 
 #[derive(Debug, Clone, PartialEq)]
 enum OwnerPattern {
+    Any,
     Is(Agent),
     Begins(String),
     IsOrBelow(Agent),
@@ -248,6 +285,7 @@ impl BulkSelection {
     #[must_use]
     pub fn is_by(&self, agent: &Agent, at: Timestamp) -> bool {
         let named = match &self.owner {
+            OwnerPattern::Any => true,
             OwnerPattern::Is(owner) => agent == owner,
             OwnerPattern::Begins(start) => agent.as_str().starts_with(start.as_str()),
             OwnerPattern::IsOrBelow(owner) => agent == owner || agent.is_child_of(owner),
@@ -261,6 +299,54 @@ impl BulkSelection {
     #[must_use]
     pub const fn bounds(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         (self.since, self.until)
+    }
+}
+
+impl OwnerPattern {
+    fn parse(pattern: &str) -> Result<Self> {
+        let of_one = || Agent::with_any_name(pattern).map_err(|error| error.with_field("owner"));
+        match pattern.strip_suffix('*') {
+            Some("") => {
+                let message = "a bare * matches every owner; expected the beginning of a name";
+                Err(Error::invalid("owner", message)
+                    .hint("Begin with the name of the owners that you mean: import/*."))
+            }
+            Some(start) => Ok(Self::Begins(start.to_lowercase())),
+            None => of_one().map(Self::Is),
+        }
+    }
+}
+
+impl MoveMemories {
+    /// Returns the workspace of the memories, and the selection among those that this caller may move.
+    ///
+    /// # Errors
+    /// `invalid`, with the field; `forbidden` for an owner that is neither the caller nor below it, unless a
+    /// person calls.
+    pub fn read(&self, caller: &Caller, now: Timestamp) -> Result<(Workspace, BulkSelection)> {
+        let from: Workspace = self.from.parse().map_err(|error: Error| error.with_field("from"))?;
+        if from == caller.workspace {
+            let message = format!("the memories of {from} are in {from} already");
+            return Err(Error::invalid("from", message).hint(
+                "Name the workspace that has them now, and call from the one that gets them.",
+            ));
+        }
+        let pattern = self.owner.as_deref().map(OwnerPattern::parse).transpose()?;
+        let owner = match pattern {
+            None if access::is_person(caller) => OwnerPattern::Any,
+            None => OwnerPattern::IsOrBelow(caller.agent.clone()),
+            Some(OwnerPattern::Is(owner))
+                if owner == caller.agent || owner.is_child_of(&caller.agent) =>
+            {
+                OwnerPattern::Is(owner)
+            }
+            Some(pattern) => {
+                access::require_scope(caller, TokenScope::Admin)?;
+                pattern
+            }
+        };
+        let (since, until) = (self.since.as_deref(), self.until.as_deref());
+        Ok((from, bulk_selection(owner, since, until, now)?))
     }
 }
 
@@ -280,19 +366,7 @@ impl AdoptMemories {
         };
         let owner = match self.owner.as_deref() {
             None => OwnerPattern::Is(Agent::legacy()),
-            Some(pattern) => match pattern.strip_suffix('*') {
-                Some("") => {
-                    return Err(Error::invalid(
-                        "owner",
-                        "a bare * matches every owner; expected the beginning of a name",
-                    )
-                    .hint("Begin with the name of the owners that you mean: import/*."));
-                }
-                Some(start) => OwnerPattern::Begins(start.to_lowercase()),
-                None => OwnerPattern::Is(
-                    Agent::with_any_name(pattern).map_err(|error| error.with_field("owner"))?,
-                ),
-            },
+            Some(pattern) => OwnerPattern::parse(pattern)?,
         };
         let (since, until) = (self.since.as_deref(), self.until.as_deref());
         Ok((to, bulk_selection(owner, since, until, now)?))

@@ -27,6 +27,8 @@ pub enum TextOrigin {
     ThisHome,
     /// Another home wrote it, whose key a person accepted.
     KnownHome,
+    /// A file of the person's own, by its place and its owner, which the person imports at a terminal.
+    OwnFile,
     /// A file that a person imports.
     #[default]
     File,
@@ -44,7 +46,13 @@ impl TextOrigin {
     /// Whether it may lead contexts.
     #[must_use]
     pub const fn may_lead(self) -> bool {
-        matches!(self, Self::ThisHome)
+        matches!(self, Self::ThisHome | Self::OwnFile)
+    }
+
+    /// Whether the person stands for its text, so that it waits for no review.
+    #[must_use]
+    pub const fn is_reviewed(self) -> bool {
+        matches!(self, Self::OwnFile)
     }
 
     /// Whether it may change, end and restore memories that are here.
@@ -138,12 +146,14 @@ mod tests {
     #[test]
     fn only_this_home_speaks_for_its_authors_and_strangers_do_nothing() {
         let rights = |origin: TextOrigin| {
-            [origin.names_authors(), origin.may_lead(), origin.may_change_memories()]
+            let may_change = origin.may_change_memories();
+            [origin.names_authors(), origin.may_lead(), may_change, origin.is_reviewed()]
         };
-        assert_eq!(rights(TextOrigin::ThisHome), [true, true, true]);
-        assert_eq!(rights(TextOrigin::KnownHome), [false, false, true]);
-        assert_eq!(rights(TextOrigin::File), [false, false, false]);
-        assert_eq!(rights(TextOrigin::Stranger), [false, false, false]);
+        assert_eq!(rights(TextOrigin::ThisHome), [true, true, true, false]);
+        assert_eq!(rights(TextOrigin::OwnFile), [false, true, false, true]);
+        assert_eq!(rights(TextOrigin::KnownHome), [false, false, true, false]);
+        assert_eq!(rights(TextOrigin::File), [false, false, false, false]);
+        assert_eq!(rights(TextOrigin::Stranger), [false, false, false, false]);
     }
 
     fn key(digit: &str) -> HomeKey {

@@ -231,8 +231,8 @@ impl EarlierCensus {
         };
         format!(
             "Workspace {workspace}, which this project used before, has {count}: search_memory finds them \
-             too, marked with its name. If all belong to this project, the user can run `commonbook \
-             workspace alias {workspace}`."
+             too, marked with its name. The user can bring them here with `commonbook workspace move \
+             {workspace}` (--topic selects some), or use that workspace: `commonbook workspace alias {workspace}`."
         )
     }
 }

@@ -1,5 +1,6 @@
 //! Bulk operations: adopting and purging many memories at once, and undoing it.
 
+mod moving;
 mod standing_items;
 mod trace;
 mod trace_change;
@@ -178,6 +179,7 @@ impl Commonbook {
         };
         // A memory of `global` can be retracted from any workspace.
         let sight = match operation.kind {
+            BulkKind::Moved | BulkKind::MovedAway => return self.undo_move(caller, id),
             BulkKind::Retracted => Sight::writing(caller)?,
             _ => Sight::writing_at_home(caller)?,
         };
@@ -203,9 +205,7 @@ impl Commonbook {
                                 (EventKind::MemoryRestored, &[][..])
                             }
                             // What a purge did not delete it retracted.
-                            BulkKind::Purged | BulkKind::Consolidated | BulkKind::Retracted => {
-                                (EventKind::MemoryRestored, RETRACTION_FIELDS)
-                            }
+                            _ => (EventKind::MemoryRestored, RETRACTION_FIELDS),
                         };
                         let owner = item.owner.clone();
                         let retraction =
@@ -238,10 +238,14 @@ impl Commonbook {
             any |= entities > 0;
         }
         if !any {
-            return Err(Error::conflict(format!("bulk operation {id} was undone before")));
+            return Err(undone_before(id));
         }
         self.store.read(|tx| for_reader(tx, &sight, result.clone()))
     }
+}
+
+fn undone_before(id: OperationId) -> Error {
+    Error::conflict(format!("bulk operation {id} was undone before"))
 }
 
 /// The field that changes when a memory is adopted.

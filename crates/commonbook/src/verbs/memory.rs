@@ -41,6 +41,7 @@ use write::{insert, judge_with_earlier, may_supersede, supersede};
 
 pub(super) use earlier::find_earlier;
 use earlier::find_retracted_twin;
+pub(super) use write::insert as insert_moved;
 pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject, replace};
 
 use lookup::revisions;

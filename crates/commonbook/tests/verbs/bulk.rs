@@ -106,6 +106,62 @@ fn owners_are_selected_by_name_or_prefix() {
 }
 
 #[test]
+fn memories_move_into_another_workspace_with_their_links_and_back() {
+    let world = World::new();
+    let save = |agent: &str, fields: Value| {
+        world.book.save_memory(&elsewhere(agent, "y"), &request(fields)).unwrap().memory.id
+    };
+    let read = |workspace: &str, id: MemoryId| {
+        let ann = elsewhere("ann", workspace);
+        world.book.get_memory(&ann, &GetMemory { id, at: None }).ok()
+    };
+    let old = save("ann", json!({"text": "Herons nest in March", "topics": ["birds"]}));
+    let new = json!({"text": "Herons nest in April", "topics": ["birds"], "supersedes": old});
+    let new = save("ann", new);
+    let bobs = save("bob", json!({"text": "Crows nest late"}));
+    save("bob", json!({"text": "Bob's secret", "sharing": "private"}));
+    let entry = request(json!({"key": "nests", "summary": "We count them", "title": "Nests"}));
+    world.book.append_entry(&elsewhere("ann", "y"), &entry).unwrap();
+    let shift = |caller: &Caller, fields: Value| {
+        let moved = world.book.move_memories(caller, &request(fields));
+        moved.map_err(|error| (error.kind, error.field.unwrap_or_default()))
+    };
+    let count = |caller: &Caller, mut fields: Value| {
+        fields["dry_run"] = json!(true);
+        shift(caller, fields).map(|moved| (moved.memories, moved.entries))
+    };
+    let (ann, ann_over_mcp) = (caller("ann"), Caller { door: EntryPoint::Mcp, ..caller("ann") });
+    assert_eq!(count(&person(), json!({"from": "y"})), Ok((3, 1)));
+    assert_eq!(count(&person(), json!({"from": "y", "topic": "birds"})), Ok((2, 0)));
+    assert_eq!(count(&person(), json!({"from": "y", "owner": "bob"})), Ok((1, 0)));
+    assert_eq!(count(&ann, json!({"from": "y"})), Ok((2, 1)), "an agent moves its own");
+    let field = |field: &str| (ErrorKind::Invalid, field.to_owned());
+    assert_eq!(count(&person(), json!({"from": "x"})), Err(field("from")));
+    assert_eq!(count(&person(), json!({"from": "!"})), Err(field("from")));
+    assert_eq!(count(&person(), json!({"from": "y", "owner": "*"})), Err(field("owner")));
+    let others = shift(&ann_over_mcp, json!({"from": "y", "owner": "bob"}));
+    assert_eq!(others.unwrap_err().0, ErrorKind::Forbidden);
+
+    let moved = shift(&person(), json!({"from": "y"})).unwrap();
+    assert_eq!((moved.memories, moved.operation.is_some(), moved.present), (3, true, 0));
+    let there = read("x", old).unwrap();
+    assert_eq!((there.owner.as_str(), there.superseded_by), ("ann", Some(new)));
+    assert!(there.deleted_at.is_none() && read("y", old).is_none());
+    assert_eq!(count(&person(), json!({"from": "y"})), Ok((0, 1)));
+    // What has changed since stays.
+    let change: UpdateMemory = request(json!({"id": bobs, "text": "Crows nest in May"}));
+    world.book.update_memory(&caller("bob"), &change).unwrap();
+    assert_eq!(undo(&world, "bob", &moved), Err(ErrorKind::NotFound));
+    assert_eq!(undo(&world, "anonymous", &moved), Ok(2));
+    assert_eq!(undo(&world, "anonymous", &moved), Err(ErrorKind::Conflict));
+    assert_eq!(read("y", old).unwrap().superseded_by, Some(new));
+    assert!(read("x", old).is_none() && read("y", bobs).is_none());
+    let again = shift(&person(), json!({"from": "y"})).unwrap();
+    assert_eq!((again.memories, again.present), (2, 0));
+    assert_eq!(read("x", new).unwrap().text, "Herons nest in April");
+}
+
+#[test]
 fn everything_an_agent_saved_since_a_time_is_purged_and_restored() {
     let world = World::new();
     let early = world.save("rook", "Before it went wrong");

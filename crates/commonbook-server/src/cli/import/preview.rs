@@ -67,8 +67,8 @@ pub(super) struct LinePreview<'p> {
 }
 
 impl LinePreview<'_> {
-    fn line(&self, value: Value) -> Result<ImportLine> {
-        let line = ImportLine::of_file(value, self.key)?.or_owner(self.owner);
+    fn line(&self, value: Value, is_own: bool) -> Result<ImportLine> {
+        let line = SourceLine::parse(value, is_own, self.key)?.or_owner(self.owner);
         Ok(if self.is_private { line.into_private() } else { line })
     }
 
@@ -91,8 +91,8 @@ impl PreviewTally {
             if chunk.is_empty() {
                 return Ok(());
             }
-            for SourceLine { place, value } in chunk {
-                match value.and_then(|value| preview.line(value)) {
+            for SourceLine { place, value, is_own } in chunk {
+                match value.and_then(|value| preview.line(value, is_own)) {
                     Ok(line) => self.read_line(place, line, preview)?,
                     Err(error) => self.bad.push((place, error)),
                 }
@@ -182,6 +182,7 @@ impl PreviewTally {
             "unknown_statuses": self.unknown_statuses,
             "not_read": source.unread().report(),
             "messages_read": source.messages_read(),
+            "own": source.own_lines(),
             "counts": self.line_count(source).report(),
             "bad": bad_json(&self.bad),
         }));

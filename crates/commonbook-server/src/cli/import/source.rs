@@ -6,7 +6,9 @@ use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::base::input;
+use commonbook::model::import::ImportLine;
 use commonbook_formats::{
     LINE_BYTES_MAX, Omission, RowOutcome, SourceFormat, SourceRows, recognise,
 };
@@ -15,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::archive::{LineInput, description, is_like_archive, open_lines, refuse_keys};
 use super::format::{ARCHIVE_NAME, ImportFormat, read_error};
+use super::own_files::OwnFiles;
 use super::unread::UnreadFiles;
 use super::zipped::{SourcePath, ZipFolder};
 use crate::cli::archive::ArchiveKeyOptions;
@@ -56,6 +59,22 @@ impl fmt::Display for LinePlace {
 pub(super) struct SourceLine {
     pub place: LinePlace,
     pub value: Result<Value>,
+    /// Whether it is of the person's own file.
+    pub is_own: bool,
+}
+
+impl SourceLine {
+    const fn of(place: LinePlace, value: Result<Value>) -> Self {
+        Self { place, value, is_own: false }
+    }
+
+    /// What is imported.
+    ///
+    /// # Errors
+    /// `invalid` for a line without a text.
+    pub(super) fn parse(value: Value, is_own: bool, key: Option<&HomeKey>) -> Result<ImportLine> {
+        if is_own { ImportLine::of_own_file(value) } else { ImportLine::of_file(value, key) }
+    }
 }
 
 /// The lines of a path, in order.
@@ -71,8 +90,12 @@ pub(super) struct ImportSource {
     found: u64,
     /// The files that are not read.
     unread: UnreadFiles,
+    /// The files that are the person's own, if a person imports files of instructions.
+    own: Option<OwnFiles>,
+    /// Lines of these so far.
+    own_lines: u64,
     /// Where a zip file is unpacked; the folder goes with the source.
-    _zip: Option<ZipFolder>,
+    zip: Option<ZipFolder>,
 }
 
 enum SourceReader {
@@ -140,8 +163,21 @@ impl ImportSource {
             left_out,
             found: 0,
             unread,
-            _zip: zip,
+            own: None,
+            own_lines: 0,
+            zip,
         })
+    }
+
+    /// Lets lines of the person's own files count as the person's, if these are files of instructions.
+    pub(super) fn admit_own_files(&mut self, path: &Path, user_home: Option<&Path>) {
+        let of_person = self.format == Some(SourceFormat::Instructions) && self.zip.is_none();
+        self.own = user_home.filter(|_| of_person).and_then(|home| OwnFiles::of(path, home));
+    }
+
+    /// The lines of the person's own files so far.
+    pub(super) const fn own_lines(&self) -> u64 {
+        self.own_lines
     }
 
     /// The name of the format, if it is not that of lines.
@@ -189,6 +225,10 @@ impl ImportSource {
 
     /// Says what was read, and what was not.
     pub(super) fn print_reading(&self) {
+        if self.own_lines > 0 {
+            let lines = output::count_text(self.own_lines, "line is", "lines are");
+            output::print_note(&format!("{lines} of your own files: yours, and not for review"));
+        }
         self.unread.print();
         if let Some(count) = self.messages_read() {
             let messages = output::count_text(count, "message", "messages");
@@ -221,7 +261,7 @@ impl ImportSource {
                 if !line.trim_ascii().is_empty() {
                     let place = LinePlace { file: None, line: Some(*number) };
                     let value = input::json(&line).map_err(about_line);
-                    return Ok(Some(SourceLine { place, value }));
+                    return Ok(Some(SourceLine::of(place, value)));
                 }
             },
             SourceReader::Rows(rows) => loop {
@@ -229,14 +269,16 @@ impl ImportSource {
                 self.progress.set_position(rows.bytes_read());
                 match row {
                     RowOutcome::Row(row) => {
+                        let is_own = self.own.as_mut().is_some_and(|own| own.holds(&row.file));
+                        self.own_lines += u64::from(is_own);
                         let place = LinePlace { file: Some(row.file), line: Some(row.line) };
                         let value = Ok(Value::Object(row.value));
-                        return Ok(Some(SourceLine { place, value }));
+                        return Ok(Some(SourceLine { place, value, is_own }));
                     }
                     RowOutcome::Refused(row) => {
                         let place = LinePlace { file: Some(row.file), line: row.line };
                         let value = Err(Error::new(ErrorKind::Invalid, row.reason));
-                        return Ok(Some(SourceLine { place, value }));
+                        return Ok(Some(SourceLine::of(place, value)));
                     }
                     RowOutcome::LeftOut(left_out) => {
                         self.found += left_out.rows;

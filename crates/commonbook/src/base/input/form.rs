@@ -29,6 +29,9 @@ const WRAPPERS_MAX: usize = 2;
 pub enum EmptyText {
     /// The field is absent: a model fills in every field.
     Absent,
+    /// The field is absent, also where an empty text or list would remove what is there: a strict client has to send
+    /// every field.
+    Filler,
     /// The text is empty: a filter that is empty by mistake must not mean everything.
     Kept,
 }
@@ -94,6 +97,13 @@ impl RequestForm {
             Value::Object(fields) => Value::Object(self.0.read(fields, empty)),
             other => other,
         }
+    }
+
+    /// Whether a field is one of a few words.
+    #[must_use]
+    pub fn is_choice(&self, field: &str) -> bool {
+        let form = self.0.0.get(field).map(|field| &field.value);
+        matches!(form, Some(ValueForm::Text(TextForm::Choice(_))))
     }
 
     /// The fields of a request around which another object stands: `{"input": {…}}`.
@@ -247,13 +257,18 @@ impl ObjectForm {
 
 impl FieldForm {
     fn is_absent(&self, value: &Value, empty: EmptyText) -> bool {
-        let Value::String(text) = value else { return value.is_null() };
+        let fills = empty == EmptyText::Filler;
+        let text = match value {
+            Value::String(text) => text,
+            Value::Array(items) => return fills && items.is_empty() && !self.is_required,
+            other => return other.is_null(),
+        };
         if self.is_required || empty == EmptyText::Kept {
             return false;
         }
         let is_free = matches!(self.value, ValueForm::Text(TextForm::Free));
         match text.as_str() {
-            "" => !self.removes,
+            "" => fills || !self.removes,
             // What programs write for an absent value.
             "null" | "None" | "undefined" => !is_free,
             _ => false,

@@ -14,6 +14,7 @@ use crate::base::hash::sha256;
 use crate::base::input;
 use crate::base::limits;
 use crate::model::memory::{Importance, MemorySubject, MemoryType, Sharing, Trust};
+use crate::model::origin::TextOrigin;
 
 /// The names of each field, best first. A field that is understood under one name stays metadata under
 /// the others.
@@ -88,6 +89,7 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         importance: take(&mut rest, &["importance"], importance_of),
         entities: take(&mut rest, &["entities"], entities).unwrap_or_default(),
         untrusted: take(&mut rest, &["trust"], trust_of) == Some(Trust::Untrusted),
+        origin: TextOrigin::default(),
         rest: metadata.unwrap_or_default().into_iter().chain(rest).collect(),
         source_id,
         state,

@@ -79,7 +79,12 @@ pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Resul
     Ok(memory)
 }
 
-pub(super) fn insert(tx: &mut dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
+/// Stores a memory as it is, with its event.
+pub(in crate::verbs) fn insert(
+    tx: &mut dyn Transaction,
+    memory: &Memory,
+    now: Timestamp,
+) -> Result<()> {
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)?;

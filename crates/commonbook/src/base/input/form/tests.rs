@@ -123,6 +123,15 @@ fn an_update_removes_with_an_empty_text_and_leaves_with_null() {
 }
 
 #[test]
+fn a_client_that_fills_every_field_removes_nothing() {
+    let form = RequestForm::of(&input::schema::<UpdateMemory>());
+    let sent = json!({"id": "#abcdef", "text": "x", "title": "", "valid_until": "", "topics": []});
+    let read = json!({"id": "#abcdef", "text": "x"});
+    assert_eq!(form.read(sent, EmptyText::Filler), read);
+    assert!(form.is_choice("sharing") && !form.is_choice("title"));
+}
+
+#[test]
 fn an_empty_filter_is_kept_where_it_selects_what_is_lost() {
     let form = RequestForm::of(&input::schema::<SearchMemory>());
     let sent = json!({"query": "x", "topic": "", "owner": "null"});

@@ -1,11 +1,11 @@
-//! JSON as clients send it: the text of a request, before a parser reads it.
+//! JSON as clients and other programs write it, before a parser reads it.
 //!
 //! A client cuts a text between two halves of an emoji, or writes a line break into a string as it is.
-//! A parser refuses the whole request for that.
+//! A parser refuses the whole value for that.
 
 use std::borrow::Cow;
 
-use commonbook_text::decode::text_of_bytes;
+use crate::decode::text_of_bytes;
 
 /// Letters of an escape by its code: `\ud83d`.
 const ESCAPE_CHARS: usize = 6;
@@ -15,7 +15,8 @@ const REPLACEMENT_ESCAPE: &str = "\\ufffd";
 
 /// The JSON text of some bytes: UTF-8 without a byte order mark. In its strings a lone surrogate is U+FFFD, and
 /// a control character is escaped, or absent if it is not a tab or a line end.
-pub(super) fn json_text(bytes: &[u8]) -> Cow<'_, str> {
+#[must_use]
+pub fn json_text(bytes: &[u8]) -> Cow<'_, str> {
     let text = text_of_bytes(bytes);
     match mended(&text) {
         Some(text) => Cow::Owned(text),
