@@ -540,10 +540,9 @@ impl VerbCommand {
         {
             caller = caller.in_session(Some(session))?;
         }
-        let lists = self.list_fields(matches);
         let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();
         let mut request = self.verb.call.parse_pairs(pairs);
-        request.extend(lists);
+        request.extend(self.list_fields(matches));
         if let Some(field) = self.view.list_file {
             request.insert(field.to_owned(), stdin::read_json_list(matches, field)?);
         }

@@ -57,7 +57,7 @@ fn is_own(file: &Path, home: &Path) -> bool {
         true => place.starts_with(*known),
         false => place == *known,
     };
-    OWN_FILES.iter().any(|known| is_known(known)) && belongs_to_user(&file)
+    OWN_FILES.iter().any(is_known) && belongs_to_user(&file)
 }
 
 #[cfg(unix)]
