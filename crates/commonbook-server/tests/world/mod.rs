@@ -857,7 +857,9 @@ fn without_way_to_appeal(text: &str) -> &str {
 /// A text without the way to open a headline, which the command line names as a command.
 fn without_way_to_open(text: &str) -> String {
     let text = text.replace("(get_memory, several handles)", "(…)");
-    text.replace("(`commonbook show A B C`)", "(…)").replace(" (`commonbook search`)", "")
+    text.replace("(`commonbook show A B C`)", "(…)")
+        .replace(" (`commonbook search`)", "")
+        .replace("the tool sessions, with the action resume,", "`commonbook resume`")
 }
 
 /// A text with the days of this run replaced, so that it is the same on each day.
