@@ -21,49 +21,49 @@ const PHONE_DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
 /// Account names of programs, not of persons, in front of a host.
 const PROGRAM_ACCOUNTS: [&str; 6] = ["deploy", "git", "hg", "no-reply", "noreply", "root"];
 
-/// A sort of personal data: what may be one, whether it is, and the words in its place.
+/// A sort of personal data: what may be one, how many bytes of that are one, and the words in its place.
 struct PersonalRule {
     pattern: Regex,
-    is_one: fn(&Captures<'_>) -> bool,
+    length: fn(&str) -> Option<usize>,
     instead: &'static str,
 }
 
 static RULES: LazyLock<Vec<PersonalRule>> = LazyLock::new(|| {
-    let rule = |pattern: &str, is_one, instead| {
+    let rule = |pattern: &str, length: fn(&str) -> Option<usize>, instead| {
         // A pattern of this table compiles; a test reads all of them.
-        Regex::new(pattern).ok().map(|pattern| PersonalRule { pattern, is_one, instead })
+        Regex::new(pattern).ok().map(|pattern| PersonalRule { pattern, length, instead })
     };
     let rules = [
         rule(
             r"(?i)\b(?P<found>[a-z]{2}[0-9]{2}(?:[ \u{a0}-]?[a-z0-9]{1,4}){3,8})\b",
-            |found| is_iban(&found["found"]),
+            iban_length,
             "[account number]",
         ),
         rule(
             r"\b(?P<found>[0-9](?:[ \u{a0}-]?[0-9]){12,18})\b",
-            |found| is_card(&found["found"]),
+            |found| is_card(found).then_some(found.len()),
             "[card number]",
         ),
         rule(
             r"(?i)(?P<found>[\p{L}0-9._%+-]+@[\p{L}0-9-]+(?:\.[\p{L}0-9-]+)*\.\p{L}{2,})",
-            |found| is_of_person(&found["found"]),
+            |found| is_of_person(found).then_some(found.len()),
             "[e-mail address]",
         ),
         rule(
             r"(?P<found>(?:\+|\b00)[1-9][0-9]{0,2}[0-9 ()./\u{a0}-]{5,20}[0-9])",
-            |found| is_phone(&found["found"]),
+            |found| is_phone(found).then_some(found.len()),
             "[telephone number]",
         ),
         rule(
             r"(?P<found>\(?\b[0-9]{3}\)?[ .-][0-9]{3}[.-][0-9]{4}\b|\(0[0-9]{1,5}\) ?[0-9][0-9 /-]{3,12}[0-9])",
-            |_| true,
+            |found| Some(found.len()),
             "[telephone number]",
         ),
         rule(
             r"(?ix)\b(?P<lead>(?:phone|telephone|tel|mobile|cell|handy|handynummer|telefon|telefonnummer
                 |durchwahl|fax|whatsapp|signal|téléphone|portable|teléfono|móvil|call(?:\ (?:me|him|her|them))?)
                 (?:\ (?:number|no|nr|is|on|at|unter))*[.:]?\ *)(?P<found>[0-9(][0-9\ ()./-]{5,18}[0-9])",
-            |found| is_phone(&found["found"]),
+            |found| is_phone(found).then_some(found.len()),
             "[telephone number]",
         ),
     ];
@@ -75,17 +75,30 @@ static RULES: LazyLock<Vec<PersonalRule>> = LazyLock::new(|| {
 #[must_use]
 pub fn without_personal_data(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
-    for PersonalRule { pattern, is_one, instead } in RULES.iter() {
+    for PersonalRule { pattern, length, instead } in RULES.iter() {
         if !pattern.is_match(&clean) {
             continue;
         }
-        let replaced = pattern.replace_all(&clean, |found: &Captures<'_>| match is_one(found) {
-            true => format!("{}{instead}", found.name("lead").map_or("", |lead| lead.as_str())),
-            false => found[0].to_owned(),
+        let replaced = pattern.replace_all(&clean, |captures: &Captures<'_>| {
+            let found = &captures["found"];
+            match length(found) {
+                Some(length) => {
+                    let lead = captures.name("lead").map_or("", |lead| lead.as_str());
+                    format!("{lead}{instead}{}", &found[length..])
+                }
+                None => captures[0].to_owned(),
+            }
         });
         clean = Cow::Owned(replaced.into_owned());
     }
     clean
+}
+
+/// The bytes of the longest account number at the beginning of a text; words behind it may look like its groups.
+fn iban_length(text: &str) -> Option<usize> {
+    let gaps = text.match_indices(|c: char| !c.is_ascii_alphanumeric()).map(|(place, _)| place);
+    let ends: Vec<usize> = gaps.chain([text.len()]).collect();
+    ends.into_iter().rev().find(|end| is_iban(&text[..*end]))
 }
 
 /// Whether the check digits of an account number are right (ISO 13616).
@@ -136,6 +149,7 @@ mod tests {
         assert_eq!(RULES.len(), 6, "each pattern compiles");
         let table = [
             ("Refund to DE89 3704 0044 0532 0130 00 today", "Refund to [account number] today"),
+            ("BE68 5390 0754 7034 paid", "[account number] paid"),
             ("iban gb82west12345698765432.", "iban [account number]."),
             ("The card 4111 1111 1111 1111 was declined", "The card [card number] was declined"),
             ("Ask jörg.meier@example.co.uk, please", "Ask [e-mail address], please"),

@@ -43,7 +43,7 @@ const fn action(name: &'static str, verb: &'static str) -> ToolAction {
 pub(crate) const JOINED_TOOLS: [JoinedTool; 3] = [
     JoinedTool {
         name: "cases",
-        description: "A case is the log of one matter that several agents work on. Lists the cases, reads one, or \
+        description: "A case is the log of one matter that several agents work on. Lists cases, reads one, or \
              appends an entry, with a title to a new case.",
         actions: &[
             action("list", "list_cases"),

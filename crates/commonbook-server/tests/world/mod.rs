@@ -868,6 +868,7 @@ fn without_days(text: &str) -> String {
     let yesterday = now - jiff::SignedDuration::from_hours(24);
     [yesterday, now].iter().fold(text.to_owned(), |text, at| {
         text.replace(&format!(" {}", at.strftime("%-d %b")), " DAY")
+            .replace(&format!("begun {}", at.strftime("%Y-%m-%d")), "begun DAY")
     })
 }
 

@@ -366,7 +366,7 @@ pub struct ResumeSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::AGENT_CHARS))]
     pub owner: Option<String>,
-    /// Maximum length of the text in tokens, 500 to 40,000; 5,000 by default.
+    /// Maximum of the text in tokens, 500 to 40,000; 5,000 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = limits::RESUME_TOKENS_MIN, max = limits::RESUME_TOKENS_MAX))]
     pub budget: Option<u32>,
@@ -385,7 +385,7 @@ pub struct ResumeOptions {
     pub mode: ResumeMode,
     /// The agent of mode `agent`.
     pub agent: Option<Agent>,
-    /// Maximum length of the text in tokens.
+    /// Maximum of the text in tokens.
     pub budget: usize,
     /// The maximum numbers of memories and entities.
     pub count_limits: (usize, usize),

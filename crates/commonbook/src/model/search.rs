@@ -64,7 +64,7 @@ pub struct SearchMemory {
     /// `others`, also the memories of every other agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Only memories that mention this entity: `tool:TypeScript`, its name alone, or its id.
+    /// Only memories that mention this entity: `tool:TypeScript`, a name or an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityRef>,
     /// Only memories with this trust.

@@ -61,7 +61,7 @@ pub struct CreateHandoff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::CASE_KEY_CHARS))]
     pub case: Option<String>,
-    /// Maximum length of the text in tokens; 5,000 by default. From 500 to 40,000.
+    /// Maximum of the text in tokens; 5,000 by default. From 500 to 40,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = limits::HANDOFF_TOKENS_MIN, max = limits::HANDOFF_TOKENS_MAX))]
     pub budget: Option<u32>,

@@ -73,7 +73,7 @@ pub struct SaveMemory {
     /// When it ceases to hold, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// The case it joins as an entry: key or entry id.
+    /// The case that it joins: key or entry id.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::CASE_KEY_CHARS))]
     pub case: Option<String>,

@@ -33,7 +33,7 @@ pub struct GetContext {
     /// The case of the work. By default that of your session, and those that you have read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
-    /// Maximum length of the text in tokens; 1,500 by default.
+    /// Maximum of the text in tokens; 1,500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = limits::CONTEXT_TOKENS_MIN, max = limits::CONTEXT_TOKENS_MAX))]
     pub budget: Option<u32>,
