@@ -96,8 +96,10 @@ fn unknown_tool(name: &str) -> Error {
     });
     let nearest = nearest.unwrap_or_default();
     let sets = ToolTier::ALL.map(ToolTier::name).join(", ");
-    Error::invalid("tools", format!("no tool is called {name:?}; the nearest name is {nearest}"))
-        .hint(format!("Expected a set ({sets}) or names of tools, separated by commas."))
+    let reason = format!(
+        "no tool and no set is called {name:?}; the sets are {sets}, and the nearest name is {nearest}"
+    );
+    Error::invalid("tools", reason)
 }
 
 #[cfg(test)]
