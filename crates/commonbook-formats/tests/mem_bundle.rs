@@ -374,7 +374,8 @@ fn a_broken_bundle_is_refused_as_a_whole_and_says_where() {
         (with("[]"), "items/episode.jsonl:3 expected a JSON object"),
         (with("{\"id\":"), "items/episode.jsonl:3 the line is not JSON"),
         (with(&deep), "items/episode.jsonl:3 the line is not JSON"),
-        (with("{\"id\":\"a\u{1}\"}"), "items/episode.jsonl:3 the line is not JSON"),
+        // What is no letter stops no line.
+        (with("{\"id\":\"a\u{1}\"}"), "items/episode.jsonl:3 missing field `eventTime`"),
         (
             with(&format!("{{\"id\":\"{}\"}}", "x".repeat(LINE_BYTES_MAX))),
             "items/episode.jsonl:3 the line has more than 16777216 bytes",
@@ -384,7 +385,7 @@ fn a_broken_bundle_is_refused_as_a_whole_and_says_where() {
                 fs::write(folder.join("items/episode.jsonl"), b"{\"id\":\"\xff\xfe\"}").unwrap();
                 seal(folder);
             }),
-            "items/episode.jsonl:1 the line is not JSON",
+            "items/episode.jsonl:1 missing field `eventTime`",
         ),
         (own("7"), "items/commonbookMemory.jsonl:1 expected a JSON object"),
         (

@@ -35,7 +35,7 @@ pub(super) fn request(name: &str) -> Option<Value> {
             "resolution": "keep_both", "context": "3 retries for payments, 5 for refunds",
         }),
         "adopt_memories" => json!({"agent_name": "claude-code", "dry_run": true}),
-        "move_memories" => json!({"from": "default", "topic": "billing", "dry_run": true}),
+        "move_memories" => json!({"from": "old-project", "topic": "billing", "dry_run": true}),
         "import_memories" => json!({"lines": [{"text": "Ann: tea", "speaker": "ann"}]}),
         "purge_since" => json!({"since": "1h", "dry_run": true}),
         _ => return None,

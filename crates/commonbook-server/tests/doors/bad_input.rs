@@ -49,7 +49,7 @@ fn saving() -> Vec<Bad> {
         ("save_memory", json!({"text": "x", "sharing": "everyone"}), "invalid", Some("sharing")),
         (
             "save_memory",
-            json!({"text": "x", "valid_from": "yesterday"}),
+            json!({"text": "x", "valid_from": "the day before"}),
             "invalid",
             Some("valid_from"),
         ),

@@ -213,7 +213,7 @@ fn a_server_runs_the_merge_bot_and_tells_readers_of_the_stream_what_was_appended
     let digest = next();
     let entry = &digest["details"]["entries"][0];
     assert_eq!((&digest["actor"], &entry["position"]), (&json!("system"), &json!(3)));
-    assert_eq!(entry["summary"], format!("{fact} (bob)"));
+    assert_eq!(entry["summary"], fact);
     assert_eq!(entry["kind"], "decision");
     assert!(entry["entry_id"].as_str().unwrap().starts_with("mem_"));
     // An entry that a reader may not see is a position.

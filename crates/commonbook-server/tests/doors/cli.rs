@@ -625,11 +625,10 @@ fn an_error_at_the_command_line_names_what_can_be_typed() {
     let missing = format!("the folder {folder}/nowhere does not exist");
     let is_folder = format!("{folder} is a folder; expected the name of a file");
     let none = "con_00000000000000000000000000";
-    let table: [(&[&str], &str); 12] = [
+    let table: [(&[&str], &str); 11] = [
         (&["contradictions", "resolve", none, "keep_both"], "keep_both needs --context \"…\""),
         (&["contradictions", "resolve", none, "override"], "override needs --keep \"…\""),
         (&["save", "y", "--metadata", "v=17"], "--metadata takes JSON: '{\"version\": \"17\"}'"),
-        (&["save", "y", "--valid-until", "2025-09-01"], "such as 2025-09-01T00:00:00Z"),
         (&["save", "y", "--valid-until", "soon"], "such as 2025-09-01T00:00:00Z"),
         (&["retract", &id], "say why: --reason \"…\""),
         (&["undo", "zzz"], "\"zzz\" is not the id of an operation"),
@@ -647,6 +646,10 @@ fn an_error_at_the_command_line_names_what_can_be_typed() {
     for arguments in [&["search", "x", "--limit", "1"][..], &["list", "-k", "1"]] {
         assert!(printed(&home, arguments).contains('x'));
     }
+    // A month is its end where a moment belongs, and an age is a moment.
+    let saved = home.run(&["save", "z", "--valid-until", "2030-02", "--json"]);
+    assert!(json_of(&saved.stdout)["memory"]["valid_until"].as_str() > Some("2030-02-28"));
+    assert!(printed(&home, &["show", &id, "--at", "today"]).contains('x'));
 }
 
 #[test]
