@@ -585,7 +585,7 @@ fn of_lists() -> Vec<Bad> {
 /// Bad requests that only JSON can express.
 fn in_json() -> Vec<Bad> {
     vec![
-        ("save_memory", json!({}), "invalid", None),
+        ("save_memory", json!({}), "invalid", Some("text")),
         ("save_memory", json!({"text": 5}), "invalid", Some("text")),
         (
             "save_memory",
@@ -598,7 +598,7 @@ fn in_json() -> Vec<Bad> {
         ("save_memory", json!({"text": "x", "agent": "me"}), "invalid", Some("agent")),
         ("update_memory", json!({"id": "mem_x", "text": "y"}), "invalid", Some("id")),
         ("appeal_memory", json!({"id": "mem_x", "reason": "y"}), "invalid", Some("id")),
-        ("appeal_memory", json!({"id": UNKNOWN}), "invalid", None),
+        ("appeal_memory", json!({"id": UNKNOWN}), "invalid", Some("reason")),
         ("appeal_memory", json!({"id": UNKNOWN, "reason": ["y", "z"]}), "invalid", Some("reason")),
         (
             "appeal_memory",
