@@ -94,21 +94,24 @@ pub fn sync_with_git(
         report.note("--git", "committed; the branch has no upstream to pull from and push to.");
         return Ok(report);
     }
+    let mut said = String::new();
     for _ in 0..PUSH_ATTEMPTS {
         // Of a setting that names the program at the other end, git takes the first one.
         git.run(&["fetch", "--quiet", "--upload-pack=git-upload-pack"])?;
         git.merge_upstream()?;
         report.add(pass(options)?);
         git.commit()?;
-        if git.output(&["push", "--quiet", "--receive-pack=git-receive-pack"])?.status.success() {
+        let pushed = git.output(&["push", "--quiet", "--receive-pack=git-receive-pack"])?;
+        if pushed.status.success() {
             return Ok(report);
         }
+        said =
+            String::from_utf8_lossy(&pushed.stderr).lines().next().unwrap_or_default().to_owned();
     }
-    Err(Error::new(
-        ErrorKind::Unavailable,
-        "others pushed again and again while this machine pushed",
-    )
-    .hint("Run the command again; everything is committed here."))
+    let message = format!("git push failed {PUSH_ATTEMPTS} times: {said}");
+    Err(Error::new(ErrorKind::Unavailable, message).hint(
+        "Everything is committed here. If others pushed meanwhile, run the command again; else mend what git says.",
+    ))
 }
 
 /// Git in the folder of a vault, in the repository that it lies in.
@@ -199,7 +202,7 @@ impl GitFolder<'_> {
 
     /// Commits the files of the vault, and nothing else: no private ones either, whatever git ignores.
     fn commit(&self) -> Result<()> {
-        self.run_on_shared(&["add", "--all"])?;
+        self.stage()?;
         if self
             .output(&["diff", "--no-ext-diff", "--no-textconv", "--cached", "--quiet", "--", "."])?
             .status
@@ -208,6 +211,13 @@ impl GitFolder<'_> {
             return Ok(());
         }
         self.run_on_shared(&["commit", "--quiet", "-m", "vault: memories"])
+    }
+
+    /// Stages the files of the vault that a repository gets. `add` fails if it is to exclude a folder that git
+    /// ignores, so that what it staged of those is taken back.
+    fn stage(&self) -> Result<()> {
+        self.run(&["add", "--all", "--", "."])?;
+        self.run(&[&["reset", "--quiet", "--"], &UNSHARED[..]].concat()).map(drop)
     }
 
     /// Runs a command on the files of the vault that a repository gets, whatever it tracks or ignores.
@@ -257,7 +267,7 @@ impl GitFolder<'_> {
             )
             .hint("Pull and merge the repository by hand, and run the command again."));
         }
-        self.run_on_shared(&["add", "--all"])?;
+        self.stage()?;
         self.run(&["commit", "--quiet", "--no-edit"]).map(drop)
     }
 }

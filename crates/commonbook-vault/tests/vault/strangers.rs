@@ -203,6 +203,10 @@ fn git_gets_no_private_files_whatever_it_tracks_or_ignores() {
     let output = Command::new("git").current_dir(ann.folder()).arg("ls-files").output().unwrap();
     let tracked = String::from_utf8(output.stdout).unwrap();
     assert!(tracked.contains("memories/") && !tracked.contains("diary"), "{tracked}");
+    // A folder that git ignores stops no pass.
+    fs::write(ann.folder().join(".gitignore"), &ignored).unwrap();
+    ann.write("memories/note.md", "Lunch is at noon\n");
+    git_sync(ann.folder(), commonbook_vault::report::SyncOptions::default(), &pass).unwrap();
 }
 
 #[test]
