@@ -66,6 +66,9 @@ const PROGRAM_SETTINGS: [(&str, &str, &str); 13] = [
 /// The variable by which git finds a proxy program; where it is set, the setting `core.gitProxy` is not read.
 const PROXY_VARIABLE: &str = "GIT_PROXY_COMMAND";
 
+/// The message of each commit.
+const COMMIT_MESSAGE: &str = "vault: memories";
+
 /// Pushes that others may cross before a pass gives up.
 const PUSH_ATTEMPTS: u32 = 4;
 
@@ -210,7 +213,10 @@ impl GitFolder<'_> {
         {
             return Ok(());
         }
-        self.run_on_shared(&["commit", "--quiet", "-m", "vault: memories"])
+        let unshared = UNSHARED.map(|name| format!(":(exclude){name}"));
+        let paths = ["--", "."].into_iter().chain(unshared.iter().map(String::as_str));
+        let arguments = ["commit", "--quiet", "-m", COMMIT_MESSAGE];
+        self.run(&arguments.into_iter().chain(paths).collect::<Vec<&str>>()).map(drop)
     }
 
     /// Stages the files of the vault that a repository gets. `add` fails if it is to exclude a folder that git
@@ -220,29 +226,27 @@ impl GitFolder<'_> {
         self.run(&[&["reset", "--quiet", "--"], &UNSHARED[..]].concat()).map(drop)
     }
 
-    /// Runs a command on the files of the vault that a repository gets, whatever it tracks or ignores.
-    fn run_on_shared(&self, arguments: &[&str]) -> Result<()> {
-        let unshared = UNSHARED.map(|name| format!(":(exclude){name}"));
-        let paths = ["--", "."].into_iter().chain(unshared.iter().map(String::as_str));
-        let all: Vec<&str> = arguments.iter().copied().chain(paths).collect();
-        self.run(&all).map(drop)
-    }
-
     /// Merges the upstream branch.
     fn merge_upstream(&self) -> Result<()> {
         if self.output(&["merge", "--quiet", "--no-edit", "@{upstream}"])?.status.success() {
             return Ok(());
         }
-        if self.line(&["rev-parse", "-q", "--verify", "MERGE_HEAD"]).is_none() {
+        if !self.is_merging()? {
             // Git refused before it began: it says why.
             return self.run(&["merge", "--quiet", "--no-edit", "@{upstream}"]).map(drop);
         }
         self.finish_merge()
     }
 
+    /// Whether a merge has begun. The file says so even if a git that was killed had not yet filled it.
+    fn is_merging(&self) -> Result<bool> {
+        let path = self.run(&["rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD"])?;
+        Ok(Path::new(path.trim_end_matches(['\r', '\n'])).exists())
+    }
+
     /// Finishes a merge in which one side moved or removed what the other changed: what is there stays.
     fn finish_merge(&self) -> Result<()> {
-        if self.line(&["rev-parse", "-q", "--verify", "MERGE_HEAD"]).is_none() {
+        if !self.is_merging()? {
             return Ok(());
         }
         let unmerged = |scope: &str| {
@@ -268,6 +272,7 @@ impl GitFolder<'_> {
             .hint("Pull and merge the repository by hand, and run the command again."));
         }
         self.stage()?;
-        self.run(&["commit", "--quiet", "--no-edit"]).map(drop)
+        // A message of our own: a git that was killed left none.
+        self.run(&["commit", "--quiet", "-m", COMMIT_MESSAGE]).map(drop)
     }
 }

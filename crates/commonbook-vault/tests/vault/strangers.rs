@@ -210,6 +210,32 @@ fn git_gets_no_private_files_whatever_it_tracks_or_ignores() {
 }
 
 #[test]
+fn a_merge_whose_git_was_killed_is_finished() {
+    let ([ann, bob], _origin) = shared_vault();
+    let pass = |_| Ok(commonbook_vault::report::SyncReport::default());
+    for (round, empty) in ["MERGE_MSG", "MERGE_HEAD"].into_iter().enumerate() {
+        bob.write(&format!("bob-{round}.md"), "Lunch is at noon\n");
+        push(bob.folder(), "bob");
+        for (key, value) in [("email", "ann@example.org"), ("name", "ann")] {
+            git(ann.folder(), "ann", &["config", &format!("user.{key}"), value]);
+        }
+        ann.write(&format!("ann-{round}.md"), "Tea is at five\n");
+        git(ann.folder(), "ann", &["add", "--all"]);
+        git(ann.folder(), "ann", &["commit", "--quiet", "-m", "tea"]);
+        git(ann.folder(), "ann", &["fetch", "--quiet", "origin"]);
+        git(ann.folder(), "ann", &["branch", "--quiet", "--set-upstream-to", "origin/main"]);
+        git(ann.folder(), "ann", &["merge", "--quiet", "--no-commit", "origin/main"]);
+        fs::write(ann.folder().join(".git").join(empty), "").unwrap();
+        let options = commonbook_vault::report::SyncOptions::default();
+        commonbook_vault::git::sync_with_git(ann.folder(), options, &pass).unwrap();
+        assert!(!ann.folder().join(".git/MERGE_HEAD").exists(), "{empty}");
+        assert!(ann.folder().join(format!("bob-{round}.md")).exists());
+        pull(&bob, "bob");
+        assert!(bob.folder().join(format!("ann-{round}.md")).exists());
+    }
+}
+
+#[test]
 fn no_setting_leads_git_to_another_folder() {
     let ([ann, _bob], _origin) = shared_vault();
     let outside = tempfile::tempdir().unwrap();
