@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::thread;
 
 use crate::process;
 
@@ -52,7 +53,13 @@ pub(crate) fn run_process(
     of_its_own_group(&mut process);
     let piped = process.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = piped.map_err(|error| failed(format!("cannot be run: {error}")))?;
-    let output = read_output(&mut child, input, output_bytes_max, deadline);
+    let output = match read_output(&mut child, input, output_bytes_max, deadline) {
+        Ok(output) => output,
+        Err(error) => {
+            kill(&mut child);
+            return Err(error);
+        }
+    };
     let status = match &output {
         Some(_) => wait_for_exit(&mut child, deadline),
         None => None,
@@ -76,28 +83,31 @@ fn with_user_umask(command: &str) -> String {
 }
 
 /// The standard output of a command after it has closed it; `None` after the deadline.
+///
+/// # Errors
+/// `unavailable` if the machine has no thread left.
 fn read_output(
     child: &mut Child,
     input: String,
     output_bytes_max: u64,
     deadline: Instant,
-) -> Option<Vec<u8>> {
+) -> Result<Option<Vec<u8>>> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    thread::start(move || {
         if let Some(mut stdin) = stdin {
             // Fails if the command closes its standard input early, which is fine.
             drop(stdin.write_all(input.as_bytes()));
         }
-    });
-    std::thread::spawn(move || {
+    })?;
+    thread::start(move || {
         let mut output = Vec::new();
         if let Some(stdout) = stdout {
             drop(stdout.take(output_bytes_max).read_to_end(&mut output));
         }
         drop(sender.send(output));
-    });
-    receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+    })?;
+    Ok(receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok())
 }
 
 /// The exit status of a command; `None` after the deadline.

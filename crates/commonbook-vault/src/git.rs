@@ -240,7 +240,8 @@ impl GitFolder<'_> {
 
     /// Whether a merge has begun. The file says so even if a git that was killed had not yet filled it.
     fn is_merging(&self) -> Result<bool> {
-        let path = self.run(&["rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD"])?;
+        let path =
+            self.run(&["rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD"])?;
         Ok(Path::new(path.trim_end_matches(['\r', '\n'])).exists())
     }
 

@@ -13,3 +13,4 @@ pub mod limits;
 pub mod page;
 pub mod private_folder;
 pub mod settled_clock;
+pub mod thread;

@@ -48,6 +48,7 @@ use std::sync::{Arc, RwLockReadGuard};
 
 use crate::base::clock::Clock;
 use crate::base::error::Result;
+use crate::base::thread;
 use crate::model::access::Sight;
 use crate::model::figures::IndexFigures;
 use crate::model::search::{IndexQuery, IndexResponse};
@@ -237,7 +238,8 @@ impl Index {
         let JournalIndexes::Home(index) = &self.indexes else { return act() };
         std::thread::scope(|scope| {
             if !index.read().opened {
-                scope.spawn(|| index.open());
+                // Without room for a thread, the first search opens it.
+                drop(thread::start_within(scope, || index.open()));
             }
             act()
         })

@@ -235,6 +235,13 @@ fn plain_data_reads_no_file_and_starts_no_thread() {
 }
 
 #[test]
+fn a_machine_without_threads_gets_an_error() {
+    let spawns = ["thread::spawn(", "scope.spawn("];
+    let product = |source: &Source| !source.is_in(&[BENCH]);
+    nowhere(product, &spawns, "That panics where no thread is left: use base::thread.");
+}
+
+#[test]
 fn a_leaf_crate_knows_nothing_of_the_house() {
     let leaves = ["commonbook-text", "commonbook-model", "commonbook-embed", "commonbook-archive"];
     for leaf in leaves {

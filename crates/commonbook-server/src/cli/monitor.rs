@@ -14,7 +14,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::{input, limits};
+use commonbook::base::{input, limits, thread};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{
     Event, EventBatch, EventFilter, FollowEvents, JournalHistory, ResumeToken,
@@ -165,7 +165,7 @@ impl MonitorCommand {
         // Before the panes take the terminal.
         self.follow_request()?.filter(&caller)?;
         let (inputs, received) = channel();
-        let _polling = work::poll_in_background(target.clone(), caller.clone(), inputs.clone());
+        let _polling = work::poll_in_background(target.clone(), caller.clone(), inputs.clone())?;
         let (reader, keys, quit) = (caller.clone(), inputs.clone(), inputs.clone());
         let view = run_blocking(move || panes::show(&reader, keys, &received));
         let mut view = pin!(view);
@@ -191,9 +191,9 @@ impl MonitorCommand {
             MonitorTarget::Server(address) => {
                 let (sender, ended) = tokio::sync::oneshot::channel();
                 // The thread ends with the program: a read cannot be interrupted.
-                std::thread::spawn(move || {
-                    drop(sender.send(self.follow_server(address, &caller, &output)));
-                });
+                let follow =
+                    move || drop(sender.send(self.follow_server(address, &caller, &output)));
+                thread::start(follow)?;
                 tokio::select! {
                     () = stop => Ok(()),
                     ended = ended => ended.unwrap_or_else(|_| {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::limits;
+use commonbook::base::{limits, thread};
 
 use super::progress::HookProgress;
 use super::spool::HookSpool;
@@ -72,7 +72,7 @@ impl HookCommand {
         let home = config.home.clone();
         let progress: Arc<HookProgress> = Arc::default();
         let own = Arc::clone(&progress);
-        std::thread::spawn(move || {
+        let begun_work = thread::start(move || {
             let answer = self.try_answer(&claims, &config, open, end, &own);
             let (line, invocation) = match answer {
                 Ok((line, invocation)) => (Ok(line), invocation),
@@ -85,9 +85,11 @@ impl HookCommand {
                 invocation.drain_spool(Some(end));
             }
         });
-        let output = receiver.recv_timeout(HOOK_TIMEOUT).unwrap_or_else(|_| {
-            Err(Error::new(ErrorKind::Unavailable, "the hook took too long or panicked"))
-        });
+        let no_answer = |_| match begun_work {
+            Ok(_) => Err(Error::new(ErrorKind::Unavailable, "the hook took too long or panicked")),
+            Err(error) => Err(error),
+        };
+        let output = receiver.recv_timeout(HOOK_TIMEOUT).unwrap_or_else(no_answer);
         keep_unwritten(home.as_deref(), &progress);
         let failed = output.is_err();
         let line = output.unwrap_or_else(|error| {

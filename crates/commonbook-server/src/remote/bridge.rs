@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::limits;
+use commonbook::base::{limits, thread};
 use commonbook::model::caller::{Caller, EntryPoint};
 use serde_json::{Map, Value, json};
 use ureq::Body;
@@ -142,7 +142,12 @@ impl McpBridge {
         }
         let is_listening = method == LISTEN_METHOD;
         let own = Arc::clone(self);
-        let thread = std::thread::spawn(move || own.answer(message));
+        let sent = message.clone();
+        let Ok(thread) = thread::start(move || own.answer(sent)) else {
+            // Without room for a thread this one passes it on.
+            self.answer(message);
+            return None;
+        };
         Some(thread).filter(|_| !is_listening)
     }
 
@@ -316,7 +321,7 @@ impl McpBridge {
     /// Receives what the server sends on its own, such as changes of resources, in the background.
     fn listen(self: &Arc<Self>) {
         let bridge = Arc::clone(self);
-        std::thread::spawn(move || {
+        let begun = thread::start(move || {
             let listened = (|| {
                 let caller = bridge.caller_of("", &mut Value::Null)?;
                 let Some(session) = bridge.session_of(&caller)? else { return Ok(()) };
@@ -334,6 +339,9 @@ impl McpBridge {
                 tracing::debug!(%error, "the server sends nothing on its own");
             }
         });
+        if let Err(error) = begun {
+            tracing::debug!(%error, "what the server sends on its own is not read");
+        }
     }
 
     fn connection(&self) -> MutexGuard<'_, BridgeConnection> {

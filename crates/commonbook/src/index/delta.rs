@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::base::thread;
 use crate::index::facts::{MemoryDescription, MemoryNumber, TextSignals};
 use crate::index::words::{MemoryWords, WordCounts};
 use crate::model::access::StoredMemory;
@@ -139,15 +140,11 @@ pub(super) fn describe_all(
     if threads == 1 {
         return each(memories, &mut stems[0]);
     }
-    std::thread::scope(|scope| {
-        let shares = memories.chunks(memories.len().div_ceil(threads)).zip(stems);
-        let threads: Vec<_> =
-            shares.map(|(share, stems)| scope.spawn(move || each(share, stems))).collect();
-        let taken = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        taken.flatten().collect()
-    })
+    let shares = memories.chunks(memories.len().div_ceil(threads)).zip(stems).collect();
+    thread::for_each_part(shares, |(share, stems)| each(share, stems))
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn core_count() -> usize {

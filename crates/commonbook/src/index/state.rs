@@ -14,6 +14,7 @@ use super::scratch::ScratchPool;
 use super::vectors::VectorIndex;
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
+use crate::base::thread;
 use crate::index::delta::{self, DeltaMemory, MemoryDelta};
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use crate::index::words::{IndexGeneration, JournalPosition, JournalPositions};
@@ -133,11 +134,11 @@ impl IndexState {
         // The next changes are read while these are applied.
         std::thread::scope(|scope| {
             let (give, receiver) = sync_channel::<(Workspace, Vec<SubjectChange>)>(1);
-            let taking = scope.spawn(move || {
+            let taking = thread::start_within(scope, move || {
                 receiver
                     .into_iter()
                     .for_each(|(workspace, changes)| self.apply_changes(&workspace, changes));
-            });
+            })?;
             let left = read_journals(tx, journals, changes_min, |workspace, changes| {
                 // If the receiver panicked, `join` below resumes the panic.
                 let _taken = give.send((workspace.clone(), changes));

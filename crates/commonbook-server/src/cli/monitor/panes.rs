@@ -7,6 +7,7 @@ use std::time::Duration;
 use anstream::ColorChoice;
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::thread;
 use commonbook::model::caller::Caller;
 use jiff::tz::TimeZone;
 use ratatui::DefaultTerminal;
@@ -36,7 +37,7 @@ impl Drop for PaneTerminal {
 /// Shows what comes in until the person quits. `sender` leads to `inputs`: the keys come that way too.
 ///
 /// # Errors
-/// `unavailable` if the terminal cannot be used.
+/// `unavailable` if the terminal cannot be used, or the machine has no thread left.
 pub(super) fn show(
     caller: &Caller,
     sender: Sender<MonitorInput>,
@@ -47,7 +48,7 @@ pub(super) fn show(
     let mut state = MonitorState::new(caller, SystemClock.now(), TimeZone::system());
     let mut terminal = PaneTerminal::take().map_err(unusable_terminal)?;
     // The thread ends with the program: a read cannot be interrupted.
-    std::thread::spawn(move || read_keys(&sender));
+    thread::start(move || read_keys(&sender))?;
     loop {
         terminal.0.draw(|frame| draw(frame, &mut state, theme)).map_err(unusable_terminal)?;
         let first = match inputs.recv_timeout(TICK) {

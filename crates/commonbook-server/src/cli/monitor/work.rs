@@ -3,6 +3,8 @@
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use commonbook::base::error::Result;
+use commonbook::base::thread;
 use commonbook::model::agent::AgentList;
 use commonbook::model::caller::Caller;
 use commonbook::model::contradiction::Contradiction;
@@ -25,13 +27,16 @@ const WORK_INTERVAL: Duration = Duration::from_secs(2);
 const WORK_ITEMS_MAX: u32 = 50;
 
 /// Reads agents and open work again and again, until the returned sender is dropped.
+///
+/// # Errors
+/// `unavailable` if the machine has no thread left.
 pub(super) fn poll_in_background(
     target: MonitorTarget,
     caller: Caller,
     inputs: Sender<MonitorInput>,
-) -> Sender<()> {
+) -> Result<Sender<()>> {
     let (held, dropped) = channel();
-    std::thread::spawn(move || {
+    thread::start(move || {
         loop {
             let agents = target.call(&caller, "list_agents", json!({}));
             let agents = agents.and_then(|list| serde_json::from_value::<AgentList>(list).ok());
@@ -44,8 +49,8 @@ pub(super) fn poll_in_background(
                 return;
             }
         }
-    });
-    held
+    })?;
+    Ok(held)
 }
 
 /// What waits for somebody: handoffs, contradictions, statements about entities, quarantined memories.

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use pulp::Arch;
 
 use super::{VectorIndex, VectorSigns};
+use crate::base::thread;
 use crate::index::facts::{MemoryCatalog, MemoryNumber};
 use commonbook_embed::QuantisedVector;
 use commonbook_embed::quantised::add_signs;
@@ -116,8 +117,9 @@ pub(in crate::index) fn scan(scan: &VectorScan<'_>, keep: usize) -> ScanResult {
 impl VectorScan<'_> {
     /// Compares every vector.
     fn scan_exactly(&self, keep: usize) -> ScanResult {
-        let parts =
-            run_parallel(self.parallel_parts(), |part| self.compare(keep, part.iter().copied()));
+        let parts = thread::for_each_part(self.parallel_parts(), |part| {
+            self.compare(keep, part.iter().copied())
+        });
         let scan = parts.into_iter().fold(ScanResult::empty(), ScanResult::join);
         ScanResult { sum: scan.sum / NEARNESS_STEPS, ..scan }
     }
@@ -144,7 +146,7 @@ impl VectorScan<'_> {
         let most = self.question.values.len();
         // Compiled a second time for processors that count bits in one instruction.
         let apart = |part| Arch::new().dispatch(|| self.sign_distances(part, &signs, &question));
-        let parts = run_parallel(self.parallel_parts(), apart);
+        let parts = thread::for_each_part(self.parallel_parts(), apart);
         let mut far = vec![0; most + 1];
         for part in &parts {
             far.iter_mut().zip(&part.counts).for_each(|(sum, count)| *sum += count);
@@ -153,7 +155,7 @@ impl VectorScan<'_> {
         let nearest = distance_limit(far.iter(), RESCORE_FACTOR * wanted);
         let farthest = (most as u32).saturating_sub(distance_limit(far.iter().rev(), wanted));
         let outside = |far: u16| u32::from(far) <= nearest || u32::from(far) >= farthest;
-        let compared = run_parallel(parts, |part| {
+        let compared = thread::for_each_part(parts, |part| {
             let outside = part.each.into_iter().filter(|(_, far)| outside(*far));
             self.compare(keep, outside.map(|(number, _)| number))
         });
@@ -193,20 +195,6 @@ impl VectorScan<'_> {
         let count = if self.admitted.len() < PARALLEL_MEMORIES_MIN { 1 } else { *SCAN_THREADS_MAX };
         self.admitted.chunks(self.admitted.len().div_ceil(count).max(1)).collect()
     }
-}
-
-/// Runs `act` on each part in parallel: the first in this thread, each other in its own.
-fn run_parallel<P: Send, T: Send>(parts: Vec<P>, act: impl Fn(P) -> T + Sync) -> Vec<T> {
-    let mut parts = parts.into_iter();
-    let Some(first) = parts.next() else { return Vec::new() };
-    std::thread::scope(|scope| {
-        let act = &act;
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || act(part))).collect();
-        let resume = |panic| std::panic::resume_unwind(panic);
-        let first = act(first);
-        let others = others.into_iter().map(|part| part.join().unwrap_or_else(resume));
-        std::iter::once(first).chain(others).collect()
-    })
 }
 
 /// The number of steps after which `wanted` are counted; all steps if there are fewer.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::error::{Result, unless_unavailable};
-use crate::base::hash;
+use crate::base::{hash, thread};
 use crate::model::access::{self, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::entity::{EntityName, NameMention, OwnTypes};
@@ -175,16 +175,7 @@ fn all_mentioned(
     let each = |share: &[StoredMemory]| -> Vec<Vec<NameMention>> {
         share.iter().map(|memory| memory.all_mentions(own)).collect()
     };
-    let found: Vec<Vec<NameMention>> = std::thread::scope(|scope| {
-        let start = |share| std::thread::Builder::new().spawn_scoped(scope, move || each(share));
-        let threads: Vec<_> = memories.chunks(share).map(|share| (share, start(share))).collect();
-        let taken = threads.into_iter().map(|(share, thread)| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // Without room for a thread this one does the work.
-            Err(_) => each(share),
-        });
-        taken.flatten().collect()
-    });
+    let found = thread::for_each_part(memories.chunks(share).collect(), each).concat();
     memories.into_iter().zip(found).collect()
 }
 
