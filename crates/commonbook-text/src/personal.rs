@@ -1,8 +1,9 @@
-//! Personal data in a text: account and card numbers, e-mail addresses and telephone numbers.
+//! Personal data in a text: account and card numbers, e-mail addresses, telephone numbers, days of birth
+//! and addresses of houses.
 //!
 //! What a rule writes into a log that nobody can edit names none of them. Account and card numbers have
-//! check digits, so that an order number stays; a telephone number shows itself by its country, its
-//! brackets or the word before it.
+//! check digits, so that an order number stays; a telephone number shows itself by its country, its area,
+//! its brackets or the word before it, a day of birth by that word.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -55,6 +56,22 @@ static RULES: LazyLock<Vec<PersonalRule>> = LazyLock::new(|| {
             "[telephone number]",
         ),
         rule(
+            r"\b(?P<found>0[1-9][0-9]{1,3}[ /-][0-9]{6,8}|0[1-9][0-9]{2,4} [0-9]{3} ?[0-9]{3,4}|01[567][0-9]{8,9}|07[0-9]{9})\b",
+            |found| Some(found.len()),
+            "[telephone number]",
+        ),
+        rule(
+            r"(?ix)\b(?P<lead>(?:born|geb(?:\.|oren)?|geburtsdatum|dob|d\.o\.b\.|date\ of\ birth|née?\ le|nacid[oa])
+                (?:\ (?:on|am|el|is))?[.:]?\ *)(?P<found>[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4}\b)",
+            |found| Some(found.len()),
+            "[day of birth]",
+        ),
+        rule(
+            r"\b(?P<found>[0-9]{1,4}[a-z]? (?:\p{Lu}\p{L}+ ){1,3}(?:Lane|Street|Road|Avenue|Terrace|Crescent)|\p{Lu}\p{L}+(?:straße|strasse|gasse|allee) [0-9]{1,4}[a-z]?)\b",
+            |found| Some(found.len()),
+            "[address]",
+        ),
+        rule(
             r"(?P<found>\(?\b[0-9]{3}\)?[ .-][0-9]{3}[.-][0-9]{4}\b|\(0[0-9]{1,5}\) ?[0-9][0-9 /-]{3,12}[0-9])",
             |found| Some(found.len()),
             "[telephone number]",
@@ -70,8 +87,8 @@ static RULES: LazyLock<Vec<PersonalRule>> = LazyLock::new(|| {
     rules.into_iter().flatten().collect()
 });
 
-/// The text with words in place of each account number, card number, e-mail address and telephone
-/// number of a person.
+/// The text with words in place of each account number, card number, e-mail address, telephone number,
+/// day of birth and address of a person.
 #[must_use]
 pub fn without_personal_data(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
@@ -146,7 +163,7 @@ mod tests {
 
     #[test]
     fn personal_data_is_left_out_and_numbers_of_the_work_stay() {
-        assert_eq!(RULES.len(), 6, "each pattern compiles");
+        assert_eq!(RULES.len(), 9, "each pattern compiles");
         let table = [
             ("Refund to DE89 3704 0044 0532 0130 00 today", "Refund to [account number] today"),
             ("BE68 5390 0754 7034 paid", "[account number] paid"),
@@ -159,6 +176,14 @@ mod tests {
                 "Tel. 030 1234567, Handy: 0171/2345678",
                 "Tel. [telephone number], Handy: [telephone number]",
             ),
+            (
+                "Rückruf an 0171 5550123 oder 0171/5550124, mobil 01715550125",
+                "Rückruf an [telephone number] oder [telephone number], mobil [telephone number]",
+            ),
+            ("07700 900461 gets an answer at noon", "[telephone number] gets an answer at noon"),
+            ("Patientin geb. 04.05.1961, liegt", "Patientin geb. [day of birth], liegt"),
+            ("DOB: 1961-05-04; born 4/5/61", "DOB: [day of birth]; born [day of birth]"),
+            ("Ship to 14 Tern Lane, Hauptstraße 3b", "Ship to [address], [address]"),
             ("Durchwahl (030) 123456-12 beim Kunden", "Durchwahl [telephone number] beim Kunden"),
         ];
         for (text, clean) in table {
@@ -169,6 +194,7 @@ mod tests {
             "git clone git@github.com:acme/shop.git; release 2026.47.1; +12 % against 2025",
             "mem_01m8h3s1vbec39qb9mwn8bn8dj, commit 8c5d1f0a4b2e, port 55432, 1700000000000 ms",
             "p99 went from 380 ms to 4.2 s; the call 12 of 300 failed; DE89 is no account",
+            "since 04.05.2026 at 09:30 100000 rows, 0930 1700 hours, Steckplatz 4, 3 Main tasks, 0.05 123456",
             "UUID 550e8400-e29b-41d4-a716-446655440000, 100 000 000 rows, SKU DE44 1234 5678",
         ] {
             assert_eq!(without_personal_data(text), text);

@@ -45,8 +45,8 @@ pub fn join_sentences(first: &str, second: &str, chars_max: usize) -> String {
 /// Splits a text into its sentences, as written, without blanks around them.
 ///
 /// A sentence ends at a line end, and at `.`, `!`, `?` or `…` before a blank; a mark of a script
-/// without blanks (`。`) needs none. A full stop after an abbreviation (`e.g.`, `Dr.`) or the number
-/// of a list item (`1. Build`) ends no sentence.
+/// without blanks (`。`) needs none. A full stop after an abbreviation (`e.g.`, `Dr.`) , the number
+/// of a list item (`1. Build`) or a day (`am 3. Dezember um 5`) ends no sentence.
 pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim_start();
     std::iter::from_fn(move || {
@@ -118,12 +118,48 @@ fn continues(sentence: &str, start: usize, after: &str) -> bool {
     if !word.is_empty() && word.len() == start && word.bytes().all(|b| b.is_ascii_digit()) {
         return next.is_some();
     }
+    if is_ordinal(word) && (is_small || has_month(after)) {
+        return true;
+    }
     match ABBREVIATIONS.get(word.trim_start_matches(['(', '[', '"'])) {
         Some(AbbreviationPosition::Inside) => next.is_some(),
         Some(AbbreviationPosition::Either) => next.is_some_and(|next| !next.is_uppercase()),
         None => false,
     }
 }
+
+/// Whether a word is a number as days have it, with a month or without: `3`, `02.12`.
+fn is_ordinal(word: &str) -> bool {
+    let mut parts = word.trim_start_matches(['(', '[']).split('.');
+    let is_day =
+        |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    parts.next().is_some_and(is_day) && parts.next().is_none_or(is_day) && parts.next().is_none()
+}
+
+/// Whether a text begins with a month, as languages write it that put a full stop behind a day.
+fn has_month(text: &str) -> bool {
+    let word: String = text.trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
+    MONTHS.contains(&word.as_str())
+}
+
+/// The months of German, and what else is counted so.
+const MONTHS: [&str; 15] = [
+    "Januar",
+    "Jänner",
+    "Februar",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+    "Quartal",
+    "Stock",
+];
 
 /// The form of a sentence for comparisons: lower case, single blanks, no mark at the end.
 fn comparable_form(sentence: &str) -> String {

@@ -7,6 +7,7 @@
 //! stay apart: a quotation names its author alone. Nothing is proposed again after it was
 //! appended.
 
+mod binding;
 mod guesses;
 mod origin;
 mod sentence;
@@ -414,7 +415,7 @@ pub fn propose_entries(material: DigestMaterial<'_>, most: usize) -> Vec<EntryPr
         known.iter().partition(|entry| entry.is_outdated(&once));
     let known_texts = valid.iter().flat_map(|entry| &entry.texts);
     let entries: Vec<FactStatement> = known_texts.flat_map(|text| known_statements(text)).collect();
-    let facts = extract_facts(&once, &mut lexicon);
+    let facts = extract_facts(&once, known, &mut lexicon);
     let new = facts
         .into_iter()
         .filter(|fact| !known.iter().any(|entry| entry.covers(fact.from)))
@@ -517,15 +518,22 @@ fn join_contradictions(
     entries
 }
 
-/// The facts of each memory: its summary, else its best sentences. A guess that was settled later is
-/// none.
+/// The facts of each memory: its summary, else its best sentences. A guess that a later memory or entry
+/// settled is none.
 fn extract_facts<'a>(
     memories: &[&'a DigestSource],
+    known: &[KnownEntry],
     lexicon: &mut DigestVocabulary,
 ) -> Vec<CandidateFact<'a>> {
     let split: Vec<(&DigestSource, Vec<DigestSentence>)> =
         memories.iter().map(|memory| (*memory, sentences(memory))).collect();
     let mut verdicts = Verdicts::default();
+    // What a digest wrote stands among the memories, with its own time.
+    for entry in known.iter().filter(|entry| entry.sources.is_empty()) {
+        for (text, at) in entry.texts.iter().zip(entry.at) {
+            split_sentences(text).for_each(|sentence| verdicts.read(sentence, at));
+        }
+    }
     for (memory, sentences) in &split {
         for sentence in sentences {
             verdicts.read(&sentence.own_words, memory.saved_at);

@@ -2,7 +2,7 @@
 
 use commonbook_text::sentences::sentences as split_sentences;
 
-use super::DigestSource;
+use super::{DigestSource, binding, worth};
 use crate::base::limits;
 
 /// Sentences that are read per memory.
@@ -68,7 +68,18 @@ pub(super) struct DigestSentence {
     pub(super) asks: bool,
 }
 
-/// The summary of a memory; without one, its sentences.
+/// Whether a sentence is one with the sentence before it: a binding one, or a few words that say nothing
+/// alone.
+fn belongs(sentence: &str, before: &str, is_short: bool) -> bool {
+    let room = limits::SUMMARY_CHARS.saturating_sub(before.chars().count() + 1);
+    let is_plain = |text: &str| !text.ends_with('?') && !worth::is_talk(text);
+    sentence.chars().count() <= room
+        && is_plain(sentence)
+        && is_plain(before)
+        && (is_short || binding::binds(sentence))
+}
+
+/// The summary of a memory; without one, its sentences. A binding one is a part of the sentence before it.
 pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
     if let Some(summary) =
         memory.summary.as_deref().map(one_line).filter(|summary| !summary.is_empty())
@@ -86,11 +97,18 @@ pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
         if in_code || prose.is_empty() {
             continue;
         }
+        let mut begins = true;
         for sentence in split_sentences(prose) {
             let sentence = one_line(sentence);
-            if sentence.chars().count() >= SENTENCE_CHARS_MIN && found.len() < SENTENCES_MAX {
-                found.push(sentence);
+            let is_short = sentence.chars().count() < SENTENCE_CHARS_MIN;
+            let is_full = found.len() == SENTENCES_MAX;
+            let before = found.last_mut().filter(|_| !begins);
+            match before.filter(|before| belongs(&sentence, before, is_short)) {
+                Some(before) => before.extend([" ", &*sentence]),
+                None if is_short || is_full => continue,
+                None => found.push(sentence),
             }
+            begins = false;
         }
     }
     if found.is_empty() {

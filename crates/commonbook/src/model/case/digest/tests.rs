@@ -210,6 +210,91 @@ fn a_memory_has_one_entry_in_the_order_found_out_and_settled_guesses_have_none()
 }
 
 #[test]
+fn what_binds_goes_with_the_sentence_before_it() {
+    let whole = [
+        "M41 is locked out, LOTO tag #0093, my lock. Do not remove.",
+        "The console holds at most 2,000 images. Please do not reboot it, a reboot empties the queue.",
+        "Micro results of the pallets 40-52 are due Mon 14:00. Release only by QA, not by shift.",
+        "The fix of the ledger must be on prod before tomorrow 05:58. Owner: ledger-bot.",
+        "Temporary ferrite on the line of node 17 brought 1.9 V. Removed.",
+        "The migration script of the orders table is merged. Not run yet, waits for the dba.",
+        "The cache of the print edition was built at 22:40. Somebody rebuilds it before 05:30.",
+        "ops/s of the cache 41k, 0 evictions, so redis is fine. Not redis, my bad.",
+        "Der Alias gehört ins Handbuch, Kap. 4, Termin ist am 3. Dezember um 10:00.",
+        "fix is in branch mm/ping-seconds, commit 4be91d7, 12 unit tests green",
+        "I'll send the root cause report (8D) until Friday",
+        "purge-all would send 100 % of the traffic to the origin. Please don't.",
+    ];
+    let ids = CountingIds::default();
+    for text in whole {
+        assert_eq!(summaries(&propose(&[given(&ids, "ann", text)], &[], 20)), [text]);
+    }
+    for (text, told) in [
+        (
+            "The gateway drops every 40th request. Thanks all!",
+            "The gateway drops every 40th request.",
+        ),
+        ("The gateway drops every 40th request. Why?", "The gateway drops every 40th request."),
+    ] {
+        assert_eq!(summaries(&propose(&[given(&ids, "ann", text)], &[], 20)), [told]);
+    }
+    for text in [
+        "I'll be right back",
+        "2026-11-28T03:12:44Z ERROR c.a.Ledger timeout after 20000 ms",
+        "fix the flaky test of the gateway",
+    ] {
+        assert_eq!(propose(&[given(&ids, "ann", text)], &[], 20), [], "{text}");
+    }
+}
+
+#[test]
+fn entries_of_the_case_settle_what_was_guessed_and_proposed_before_them() {
+    let ids = CountingIds::default();
+    let settled = |guess: &str, entry: &str| {
+        let known = |hours| KnownEntry {
+            id: Some(MemoryId::new(&ids, at(hours))),
+            sources: Vec::new(),
+            said_by: "ann in entry 1".to_owned(),
+            texts: vec![entry.to_owned()],
+            at: Some(at(hours)),
+            is_current: true,
+        };
+        let memories = [DigestSource { saved_at: at(2), ..given(&ids, "bob", guess) }];
+        let told = |known| {
+            let known = [known];
+            let material =
+                DigestMaterial { memories: &memories, known: &known, contradictions: &[] };
+            !propose_entries(material, 20).is_empty()
+        };
+        assert!(told(known(1)), "what was said before does not settle it: {guess}");
+        !told(known(3))
+    };
+    let table = [
+        (
+            "Guess: the TLS client cert of the gateway expired tonight",
+            "The TLS cert is good, so expiry is not it.",
+        ),
+        (
+            "Think its the light curtain of cell 3",
+            "Root cause: the gateway of cell 3 loses frames.",
+        ),
+        ("prolly the redis cluster again", "ops/s 41k, failover was clean. not redis, my bad"),
+        ("Vermutung: das Netz der Radiologie verliert 3 % der Pakete", "Am Netz liegt es nicht."),
+        (
+            "Could raise F_WD_TIME to 400 ms and be done, 2 min of work",
+            "Decision: no change of F_WD_TIME, because the safety validation covers 150 ms only.",
+        ),
+    ];
+    for (guess, entry) in table {
+        assert!(settled(guess, entry), "{guess}");
+    }
+    assert!(!settled(
+        "The load balancer of the gateway drops node 3",
+        "Root cause: an old kernel."
+    ));
+}
+
+#[test]
 fn a_changed_source_has_an_entry_that_supersedes_its_own() {
     let ids = CountingIds::default();
     let first = given(&ids, "ann", "The deploy goes out on Tuesday at 10 UTC from main.");

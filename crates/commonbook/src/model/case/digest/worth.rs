@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-use super::DigestSource;
 use super::sentence::DigestSentence;
+use super::{DigestSource, binding};
 use crate::model::memory::Importance;
 
 /// Types of memories that are no facts about the work.
@@ -164,6 +164,13 @@ const CODE_OPENERS: [&str; 39] = [
     "traceback",
 ];
 
+/// Words of a line of a log among which its level stands.
+const LOG_HEAD_WORDS: usize = 6;
+
+/// Levels as logs write them.
+const LOG_LEVELS: [&str; 9] =
+    ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "FATAL", "SEVERE"];
+
 /// First words of a sentence that says what its author has begun; what began by itself has a verb in
 /// `-ing` behind it.
 const BEGINNINGS: [&str; 6] =
@@ -194,10 +201,13 @@ pub(super) fn is_worth_entry(memory: &DigestSource, sentence: &DigestSentence) -
     let has_small_talk = words.iter().any(|word| vocabulary.small_talk.contains(word));
     let is_talk = asks(&words)
         || is_code(own, &lower)
+        || is_log_line(own)
         || is_chat(&words)
         || is_status(&lower, &words)
         || (has_small_talk && !TELLING_TYPES.contains(&kind));
-    let is_order = words.first().is_some_and(|word| vocabulary.orders.contains(word));
+    // "Fix the leak" is an order, "fix is in the branch" is none.
+    let is_order = words.first().is_some_and(|word| vocabulary.orders.contains(word))
+        && !words.get(1).is_some_and(|word| vocabulary.finite.contains(word));
     if is_talk || (is_order && !is_telling) {
         return false;
     }
@@ -235,6 +245,25 @@ fn is_code(text: &str, lower: &str) -> bool {
     only_names || (opens && !is_prose_opener) || ends || count / letters > CODE_SHARE_MAX
 }
 
+/// Whether it is a line of a log: a time or a bracket, and then its level.
+fn is_log_line(text: &str) -> bool {
+    let mut words = text.split_whitespace().take(LOG_HEAD_WORDS);
+    let begins = words.clone().next().is_some_and(|word| {
+        word.starts_with('[')
+            || (word.contains(':') && word.starts_with(|c: char| c.is_ascii_digit()))
+            || word.len() >= 10 && word.starts_with("20")
+    });
+    let is_level =
+        |word: &str| LOG_LEVELS.contains(&word.trim_matches(|c: char| !c.is_alphabetic()));
+    begins && words.any(is_level)
+}
+
+/// Whether a sentence greets, thanks or confirms, and says nothing else.
+pub(super) fn is_talk(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    is_chat(&words(&lower).collect::<Vec<&str>>())
+}
+
 /// Whether it greets, thanks or confirms, and says nothing else.
 fn is_chat(words: &[&str]) -> bool {
     let vocabulary = &*VOCABULARY;
@@ -249,7 +278,9 @@ fn is_chat(words: &[&str]) -> bool {
 fn is_status(lower: &str, words: &[&str]) -> bool {
     let vocabulary = &*VOCABULARY;
     let padded = format!(" {lower}");
-    if TALK_OPENERS.iter().any(|opener| lower.starts_with(opener))
+    // "I'll send the report by Friday" is a next step.
+    let is_talk = TALK_OPENERS.iter().any(|opener| lower.starts_with(opener));
+    if (is_talk && !binding::has_term(lower))
         || ONGOING.iter().any(|ongoing| padded.contains(ongoing))
     {
         return true;
