@@ -90,12 +90,17 @@ pub(super) fn page(response: &Value) {
 }
 
 pub(super) fn list(response: &Value) {
-    let columns = ["id", "type", "version", "last agent", "name"];
+    let columns = ["id", "type", "version", "conflicts", "last agent", "name"];
     show_table_page(response, "No entities", &columns, |entity: &Entity| {
         vec![
             short(&entity.id),
             entity.entity_type.to_string(),
             entity.version.to_string(),
+            if entity.open_conflicts == 0 {
+                String::new()
+            } else {
+                entity.open_conflicts.to_string()
+            },
             entity.last_agent.to_string(),
             entity.value.clone(),
         ]

@@ -133,6 +133,10 @@ pub struct Entity {
     /// Number of statements about it; without any, the number of memories that mention it and that
     /// you may see.
     pub occurrences: u64,
+    /// Number of open conflicts about it in your sight: attributes that agents claim differently,
+    /// and open contradictions between two memories that mention it. Left out if there are none.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub open_conflicts: u64,
     /// The entity that it was merged into.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub merged_into: Option<EntityId>,
@@ -178,6 +182,7 @@ impl Entity {
             first_seen: at,
             last_seen: at,
             occurrences: 0,
+            open_conflicts: 0,
             merged_into: None,
             deleted: None,
         }
@@ -222,12 +227,23 @@ impl Entity {
         fields.iter().filter(|(_, changed)| *changed).map(|(field, _)| *field).collect()
     }
 
+    /// Number of its attributes that agents claim differently.
+    #[must_use]
+    pub fn disputed_attributes(&self) -> u64 {
+        self.attributes.values().filter(|attribute| !attribute.conflicts.is_empty()).count() as u64
+    }
+
     /// Whether this is one of its normalised names.
     #[must_use]
     pub fn is_called(&self, normalised: &str) -> bool {
         let is = |alias: &String| value::normalise(self.entity_type, alias) == normalised;
         self.normalised == normalised || self.aliases.iter().any(is)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A validated statement of an agent about an entity.

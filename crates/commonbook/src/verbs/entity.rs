@@ -1,10 +1,13 @@
 //! Finding, stating and reading entities.
 
+mod conflicts;
 pub(in crate::verbs) mod join;
 pub(in crate::verbs) mod keep;
 pub(in crate::verbs) mod review;
 
 use jiff::Timestamp;
+
+use conflicts::OpenConflicts;
 
 use super::Commonbook;
 use crate::base::error::Result;
@@ -119,6 +122,7 @@ impl Commonbook {
             let id = resolve_ref(tx, &sight, &self.own_types, &request.entity)?;
             let workspace = workspace_of_sight(&sight)?;
             let entity = find_visible_entity(tx, &sight, id)?;
+            let entity = OpenConflicts::read(tx, &sight)?.counted(entity);
             let mut statements: Vec<EntityStatement> = Vec::new();
             for id in [id].into_iter().chain(tx.names_leading_to(workspace, id)?) {
                 statements.extend(tx.statements(workspace, id, 0)?);
@@ -158,9 +162,15 @@ impl Commonbook {
             return self.store.read(|tx| deleted_entities(tx, &sight, &wanted, size));
         }
         self.store.read(|tx| {
-            let names = tx.entity_names(&sight, &wanted, size.rows())?;
+            let conflicts = OpenConflicts::read(tx, &sight)?;
+            let names = match request.conflicts {
+                true => conflicts.names(tx, &sight, wanted.clone(), size.rows())?,
+                false => tx.entity_names(&sight, &wanted, size.rows())?,
+            };
             let Page { items: names, next } = size.page(names, |name| PageCursor::after(name.id));
-            let entity = |name: &EntityName| find_visible_entity(tx, &sight, name.id);
+            let entity = |name: &EntityName| {
+                Ok(conflicts.counted(find_visible_entity(tx, &sight, name.id)?))
+            };
             Ok(Page { items: names.iter().map(entity).collect::<Result<_>>()?, next })
         })
     }

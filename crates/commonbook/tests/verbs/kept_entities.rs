@@ -185,3 +185,34 @@ fn a_removed_relation_is_gone_under_every_name_and_can_be_stated_again() {
     let kinds: Vec<_> = world.events("qa").into_iter().map(|(_, kind, _)| kind).collect();
     assert!(kinds.contains(&EventKind::RelationRemoved), "{kinds:?}");
 }
+
+#[test]
+fn a_list_of_entities_counts_their_open_conflicts_and_can_show_those_alone() {
+    let world = World::new();
+    for (agent, text) in [
+        ("ann", "The Redis timeout is 30 seconds"),
+        ("bob", "The Redis timeout is 60 seconds"),
+        ("cy", "PostgreSQL runs beside it"),
+    ] {
+        call!(world, save_memory, agent, json!({"text": text, "topics": ["cache"]})).unwrap();
+    }
+    let found = call!(world, detect_contradictions, "cy", json!({})).unwrap().items;
+    assert_eq!(found.len(), 1, "{found:?}");
+    for (agent, version) in [("ann", 15), ("bob", 16)] {
+        let metadata = json!({"version": version});
+        let fields = json!({"type": "tool", "value": "Vite", "metadata": metadata});
+        call!(world, resolve_entity, agent, fields).unwrap();
+    }
+    let list = |agent: &str, fields: Value| -> Vec<(String, u64)> {
+        let page = call!(world, list_entities, agent, fields).unwrap();
+        page.items.into_iter().map(|entity| (entity.value, entity.open_conflicts)).collect()
+    };
+    let disputed = [("Redis".to_owned(), 1), ("Vite".to_owned(), 1)];
+    assert_eq!(list("dee", json!({"conflicts": true, "type": "tool"})), disputed);
+    assert!(list("dee", json!({})).contains(&("PostgreSQL".to_owned(), 0)));
+    assert_eq!(page(&world, "dee", "tool:Redis").unwrap().entity.open_conflicts, 1);
+    let settled =
+        json!({"contradiction": found[0].id, "resolution": "keep_both", "context": "old"});
+    call!(world, resolve_contradiction, "dee", settled).unwrap();
+    assert_eq!(list("dee", json!({"conflicts": true, "type": "tool"})), disputed[1..]);
+}

@@ -36,6 +36,10 @@ const MERGE_CANDIDATES: u32 = 20;
 /// Shows the registry, by name.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let mut fields = Map::from_iter([("limit".to_owned(), json!(LISTED_ENTITIES))]);
+    let has_conflicts = request.value("conflicts") == Some("true");
+    if has_conflicts {
+        fields.insert("conflicts".to_owned(), json!(true));
+    }
     if is_deleted_list(request) {
         fields.insert("deleted".to_owned(), json!(true));
     }
@@ -60,6 +64,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                 a class={ "chip " (if is_chosen { "accent" } else { "type" }) } aria-current=[is_chosen.then_some("true")]
                     href=(request.here_with(&[("type", (!is_chosen).then_some(kind.name())), ("cursor", None)])) { (kind.name()) } " "
             }
+            a class={ "chip " (if has_conflicts { "accent" } else { "quiet" }) } aria-current=[has_conflicts.then_some("true")]
+                href=(request.here_with(&[("conflicts", (!has_conflicts).then_some("true")), ("cursor", None)])) { "with conflicts" } " "
             @let is_deleted = is_deleted_list(request);
             a class={ "chip " (if is_deleted { "accent" } else { "quiet" }) } aria-current=[is_deleted.then_some("true")]
                 href=(request.here_with(&[("deleted", (!is_deleted).then_some("true")), ("cursor", None)])) { "deleted" }
@@ -86,6 +92,9 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         if let Some(value) = request.value(name) {
             command.extend([flag, value]);
         }
+    }
+    if has_conflicts {
+        command.push("--conflicts");
     }
     if is_deleted_list(request) {
         command.push("--deleted");
@@ -129,12 +138,8 @@ fn deleted_row(request: &PageRequest, entity: &Entity) -> Markup {
     }
 }
 
-fn conflict_count(entity: &Entity) -> u64 {
-    entity.attributes.values().filter(|attribute| !attribute.conflicts.is_empty()).count() as u64
-}
-
 fn entity_row(request: &PageRequest, entity: &Entity) -> Markup {
-    let conflicts = conflict_count(entity);
+    let conflicts = entity.open_conflicts;
     html! {
         li class="row" id=(entity.id) {
             a class="row-main" href=(request.item_path("entities", &entity.id.to_string())) {

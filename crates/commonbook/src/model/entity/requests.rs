@@ -96,6 +96,9 @@ pub struct ListEntities {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
+    /// Only entities with open conflicts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conflicts: bool,
     /// Whether to list deleted entities instead, which `restore_entity` restores.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,

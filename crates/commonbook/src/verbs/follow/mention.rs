@@ -19,7 +19,7 @@ use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
 
 /// The revision of the rules that find mentions. A new revision reads all memories again.
-const MENTION_RULES_REVISION: u32 = 2;
+const MENTION_RULES_REVISION: u32 = 3;
 
 /// Marks a revision of the rules with own types, whose other bits are a hash of both.
 const OWN_TYPES_FLAG: u32 = 1 << 31;
