@@ -82,7 +82,7 @@ pub struct EntityDeletion {
     pub agent: Agent,
     /// When it was deleted.
     pub at: Timestamp,
-    /// The audiences in whose memories it is not mentioned any more; empty for every memory.
+    /// The memories of these audiences do not mention it any more; empty for every memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub audiences: Vec<Audience>,
