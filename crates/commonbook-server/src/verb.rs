@@ -723,6 +723,18 @@ fn entity_verbs() -> Vec<Verb> {
             .post("/v1/entities/{source}/unmerge")
             .tool()
             .command("entity unmerge"),
+        verb("rename_entity", Changes, C::rename_entity)
+            .post("/v1/entities/{entity}/rename")
+            .tool()
+            .command("entity rename"),
+        verb("delete_entity", Changes, C::delete_entity)
+            .post("/v1/entities/{entity}/delete")
+            .tool()
+            .command("entity delete"),
+        verb("restore_entity", Changes, C::restore_entity)
+            .post("/v1/entities/{entity}/restore")
+            .tool()
+            .command("entity restore"),
         verb("list_reviews", Reads, C::list_reviews)
             .get("/v1/entities/reviews")
             .tool()
@@ -735,6 +747,10 @@ fn entity_verbs() -> Vec<Verb> {
             .post("/v1/relations")
             .tool()
             .command("entity relate"),
+        verb("remove_relation", Changes, C::remove_relation)
+            .post("/v1/relations/remove")
+            .tool()
+            .command("entity unrelate"),
         verb("graph_query", Reads, C::graph_query).get("/v1/graph").tool().command("entity graph"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Mentions)).collect()

@@ -133,6 +133,7 @@ fn done(kind: EventKind) -> &'static str {
         EventKind::CheckpointArchived => "archived a checkpoint",
         EventKind::CheckpointDeleted => "deleted a checkpoint",
         EventKind::RelationAdded => "stated a relation",
+        EventKind::RelationRemoved => "removed a relation",
         EventKind::ContextBuilt => "received a context",
         EventKind::AgentMemoryLoaded => "received its standing memory",
         EventKind::ConsolidationCompleted => "consolidated its memories",

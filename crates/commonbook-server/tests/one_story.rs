@@ -109,6 +109,18 @@ fn entity_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
     tell("analyst", "merge_entities", merge.clone()).unwrap();
     tell("analyst", "merge_entities", merge).unwrap_err();
     tell("developer", "unmerge_entities", json!({"source": "tool:Flow"})).unwrap();
+    let rename = json!({"entity": "tool:Flow", "value": "Flowtype", "type": "project"});
+    tell("analyst", "rename_entity", rename).unwrap();
+    tell("developer", "get_entity", json!({"entity": "tool:Flow"})).unwrap();
+    let ends = json!({"from": "project:Checkout", "type": "uses", "to": "project:Flowtype"});
+    tell("analyst", "add_relation", ends.clone()).unwrap();
+    tell("developer", "remove_relation", ends.clone()).unwrap();
+    tell("developer", "remove_relation", ends).unwrap_err();
+    tell("analyst", "delete_entity", json!({"entity": "project:Flowtype"})).unwrap();
+    tell("developer", "resolve_entity", json!({"type": "project", "value": "Flowtype"}))
+        .unwrap_err();
+    tell("developer", "list_entities", json!({"deleted": true})).unwrap();
+    tell("developer", "restore_entity", json!({"entity": "project:Flowtype"})).unwrap();
     let question = json!({"query": "where is the form", "entity": "project:checkout"});
     tell("analyst", "search_memory", question).unwrap();
 }

@@ -1,8 +1,8 @@
 //! How people read entities, relations and the graph.
 
 use commonbook::model::entity::{
-    Entity, EntityMention, EntityOutcome, EntityReview, MergeEntitiesResult, ResolveEntityResult,
-    ReviewProposal, UnmergeEntitiesResult,
+    DeleteEntityResult, Entity, EntityMention, EntityOutcome, EntityReview, MergeEntitiesResult,
+    RenameEntityResult, ResolveEntityResult, ReviewProposal, UnmergeEntitiesResult,
 };
 use commonbook::model::graph::export::KnowledgeSubgraph;
 use commonbook::model::graph::{EntityDetails, Relation};
@@ -90,12 +90,17 @@ pub(super) fn page(response: &Value) {
 }
 
 pub(super) fn list(response: &Value) {
-    let columns = ["id", "type", "version", "last agent", "name"];
+    let columns = ["id", "type", "version", "conflicts", "last agent", "name"];
     show_table_page(response, "No entities", &columns, |entity: &Entity| {
         vec![
             short(&entity.id),
             entity.entity_type.to_string(),
             entity.version.to_string(),
+            if entity.open_conflicts == 0 {
+                String::new()
+            } else {
+                entity.open_conflicts.to_string()
+            },
             entity.last_agent.to_string(),
             entity.value.clone(),
         ]
@@ -128,6 +133,44 @@ pub(super) fn show_unmerged_entities(response: &Value) {
     show(response, |unmerged: &UnmergeEntitiesResult| {
         print_entity(&unmerged.source);
         print_entity(&unmerged.target);
+    });
+}
+
+pub(super) fn show_renamed_entity(response: &Value) {
+    show(response, |renamed: &RenameEntityResult| {
+        print_entity(&renamed.entity);
+        let source = short(&renamed.source);
+        if renamed.source != renamed.entity.id {
+            print_note(&format!(
+                "its old name leads to it; `commonbook entity unmerge {source}` undoes that"
+            ));
+        }
+    });
+}
+
+pub(super) fn show_deleted_entity(response: &Value) {
+    show(response, |deleted: &DeleteEntityResult| {
+        let Entity { id, entity_type, value, .. } = &deleted.entity;
+        print_line(&format!("{}  {entity_type}:{value} is deleted", short(id)));
+        let memories =
+            count_text(deleted.memories, "memory that mentions", "memories that mention");
+        print_note(&format!(
+            "{memories} it stay; `commonbook entity restore {entity_type}:{value}` restores it"
+        ));
+    });
+}
+
+pub(super) fn show_restored_entity(response: &Value) {
+    show(response, |entity: &Entity| {
+        print_entity(entity);
+        print_note("restored; its mentions are found again");
+    });
+}
+
+pub(super) fn show_removed_relation(response: &Value) {
+    show(response, |relation: &Relation| {
+        let Relation { from, to, relation_type, .. } = relation;
+        print_line(&format!("removed: {} {relation_type} {}", short(from), short(to)));
     });
 }
 

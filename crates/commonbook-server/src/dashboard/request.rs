@@ -275,7 +275,7 @@ impl PageRequest {
 }
 
 /// The verbs that forms of the pages call. A request for another one comes from no page.
-const FORM_VERBS: [&str; 42] = [
+const FORM_VERBS: [&str; 46] = [
     "accept_handoff",
     "acknowledge_outdated",
     "add_relation",
@@ -293,6 +293,7 @@ const FORM_VERBS: [&str; 42] = [
     "create_token",
     "decide_proposal",
     "decide_review",
+    "delete_entity",
     "delete_memory",
     "digest_case",
     "forget_memory",
@@ -303,11 +304,14 @@ const FORM_VERBS: [&str; 42] = [
     "open_case",
     "reject_handoff",
     "release_memory",
+    "remove_relation",
     "remove_standing",
+    "rename_entity",
     "reopen_case",
     "reopen_contradiction",
     "resolve_contradiction",
     "resolve_entity",
+    "restore_entity",
     "restore_memory",
     "restore_standing",
     "retract_memory",

@@ -477,6 +477,22 @@ fn of_entities() -> Vec<Bad> {
             Some("source"),
         ),
         ("unmerge_entities", json!({"source": nobody}), "not_found", Some("source")),
+        ("rename_entity", json!({"entity": nobody, "value": "Rust"}), "not_found", None),
+        ("rename_entity", json!({"entity": "tool:Rust"}), "invalid", Some("value")),
+        (
+            "rename_entity",
+            json!({"entity": "tool:Rust", "type": "gadget"}),
+            "invalid",
+            Some("type"),
+        ),
+        ("delete_entity", json!({"entity": nobody}), "not_found", None),
+        ("restore_entity", json!({"entity": nobody}), "not_found", None),
+        (
+            "remove_relation",
+            json!({"from": nobody, "type": "uses", "to": "tool:Rust"}),
+            "not_found",
+            Some("from"),
+        ),
         (
             "decide_review",
             json!({"review_id": "rev_01m7y9c4dpeqkspxh7a865d434", "judgement": "accept"}),

@@ -92,6 +92,13 @@ fn of_memories() -> Vec<Row> {
         nothing("resolve_entity", |_| json!({"type": "tool", "value": "Heronry"})),
         thing("merge_entities", |ids| json!({"source": ids["source"], "target": ids["target"]})),
         thing("unmerge_entities", |ids| json!({"source": ids["merged"]})),
+        thing("rename_entity", |ids| json!({"entity": ids["source"], "value": "Aviary"})),
+        thing("delete_entity", |ids| json!({"entity": ids["source"]})),
+        thing("restore_entity", |ids| json!({"entity": ids["gone"]})),
+        thing(
+            "remove_relation",
+            |ids| json!({"from": ids["source"], "type": "feeds", "to": ids["target"]}),
+        ),
         thing("decide_review", |ids| json!({"review_id": ids["review"], "judgement": "dismiss"})),
         thing(
             "add_relation",
@@ -160,7 +167,7 @@ fn unknown() -> Value {
     json!({
         "memory": id("mem"), "deleted": id("mem"), "quarantined": id("mem"), "operation": id("act"), "certificate": id("crt"),
         "source": "ent_3dq5xh0vvsg088kmdprjrnrkag", "target": "ent_3dq5xh0vvsg088kmdprjrnrkag",
-        "merged": "ent_3dq5xh0vvsg088kmdprjrnrkag", "review": id("rev"),
+        "merged": "ent_3dq5xh0vvsg088kmdprjrnrkag", "gone": "ent_3dq5xh0vvsg088kmdprjrnrkag", "review": id("rev"),
         "contradiction": id("con"), "case": "no-case", "branch": "no-case", "led": "no-case", "session": id("ses"),
         "checkpoint": id("chk"),
         "offered": id("hnd"), "accepted": id("hnd"), "handed": id("hnd"), "outdated": id("mem"),
@@ -274,6 +281,9 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     };
     let (source, target, merged) = (entity("TypeScript"), entity("Flow"), entity("Elm"));
     call("rook", "merge_entities", json!({"source": merged, "target": target}));
+    let gone = entity("Dart");
+    call("rook", "delete_entity", json!({"entity": gone}));
+    call("rook", "add_relation", json!({"from": source, "type": "feeds", "to": target}));
     let waiting =
         json!({"type": "tool", "value": "TypeScript", "context": "Slow", "strategy": "manual"});
     let review = call("bob", "resolve_entity", waiting)["review"].clone();
@@ -286,7 +296,7 @@ fn filled(server: &Server, routes: &Routes, workspace: &str) -> Value {
     let contradiction = found["items"][0]["id"].clone();
     let ids = json!({
         "memory": memory, "deleted": deleted, "quarantined": quarantined, "operation": operation, "certificate": certificate,
-        "source": source, "target": target, "merged": merged, "review": review,
+        "source": source, "target": target, "merged": merged, "gone": gone, "review": review,
         "contradiction": contradiction, "case": "ponds", "branch": "lakes.west", "led": "counter", "session": session,
         "checkpoint": checkpoint,
         "offered": offered, "accepted": accepted, "handed": handed, "outdated": outdated,

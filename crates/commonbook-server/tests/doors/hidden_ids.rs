@@ -29,14 +29,15 @@ fn required_fields(verb: &str) -> Value {
         "resolve_contradiction" => json!({"resolution": "keep_both", "context": "by day"}),
         "explain_sight" => json!({"reader": "bob"}),
         "merge_entities" => json!({"target": "tool:sqlite"}),
-        "add_relation" => json!({"to": "tool:sqlite", "type": "uses"}),
+        "rename_entity" => json!({"value": "Gate"}),
+        "add_relation" | "remove_relation" => json!({"to": "tool:sqlite", "type": "uses"}),
         "forget_memory" => json!({"confirm": true}),
         _ => json!({}),
     }
 }
 
 /// Fields that take ids whose form their schemas do not give, with the kind of the ids.
-const FREE_FIELDS: [(&str, &str, &str); 24] = [
+const FREE_FIELDS: [(&str, &str, &str); 29] = [
     ("save_memory", "based_on[]", "mem"),
     ("save_memory", "based_on[]", "ctx"),
     ("append_entries", "based_on[]", "mem"),
@@ -58,6 +59,11 @@ const FREE_FIELDS: [(&str, &str, &str); 24] = [
     ("who_knows", "entity", "ent"),
     ("merge_entities", "source", "ent"),
     ("unmerge_entities", "source", "ent"),
+    ("rename_entity", "entity", "ent"),
+    ("delete_entity", "entity", "ent"),
+    ("restore_entity", "entity", "ent"),
+    ("remove_relation", "from", "ent"),
+    ("remove_relation", "from", "mem"),
     ("graph_query", "from", "ent"),
     ("graph_query", "from", "mem"),
     ("acknowledge_outdated", "id", "mem"),

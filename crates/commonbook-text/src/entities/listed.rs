@@ -106,6 +106,7 @@ fn stands_alone(block: &str, range: &std::ops::Range<usize>) -> bool {
         Some('.' | '-' | '/' | ':' | '+' | '#') => {
             second.is_some_and(goes_on)
                 && !is_compound(block, range)
+                && !is_abbreviated_compound(block, range)
                 && !is_german_compound(block, range)
         }
         Some(c) => inside(c) || c == '(' && second == Some(')'),
@@ -138,6 +139,19 @@ fn is_german_compound(block: &str, range: &std::ops::Range<usize>) -> bool {
         && letters.all(char::is_lowercase);
     let after = rest[word.len()..].chars().next();
     capital && is_noun && after.is_none_or(|c| !c.is_ascii_digit() && !matches!(c, '_' | '/' | '='))
+}
+
+/// Whether a name begins a compound with an abbreviation or a word of another script: `Postgres-DB`,
+/// `Redis-кластер`.
+fn is_abbreviated_compound(block: &str, range: &std::ops::Range<usize>) -> bool {
+    let capital = block[range.clone()].starts_with(|c: char| c.is_ascii_uppercase());
+    let rest = block[range.end..].strip_prefix('-').unwrap_or_default();
+    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '=');
+    let word = rest.split(|c: char| !goes_on(c)).next().unwrap_or_default();
+    let abbreviation =
+        (2..=4).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_uppercase());
+    let foreign = word.starts_with(|c: char| c.is_alphabetic() && c > '\u{36f}');
+    capital && (abbreviation || foreign)
 }
 
 /// Whether a letter belongs to a script that writes no blanks between words.

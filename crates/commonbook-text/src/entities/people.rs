@@ -5,14 +5,14 @@
 //! ("Hey …!"), a verb of speech ("… told me"), an email address. Names that are ordinary words,
 //! places or months too need a cue. A name with a cue is known in the rest of the text.
 
-mod chinese;
 mod cues;
+mod east_asian;
 
 use rustc_hash::FxHashSet;
 
 use cues::{
-    BREED_WORDS, GREETINGS, NON_PERSON_WORDS, PARTICLES, PERSON_NOUNS, PERSON_TITLES, PLACE_WORDS,
-    POSSESSIVES, RELATION_NOUNS, SPEECH_VERBS,
+    BREED_WORDS, GREETINGS, LETTERED_WORDS, NON_PERSON_WORDS, PARTICLES, PERSON_NOUNS,
+    PERSON_TITLES, PLACE_WORDS, POSSESSIVES, RELATION_NOUNS, SPEECH_VERBS,
 };
 
 use super::words::{BlockWord, words};
@@ -61,7 +61,7 @@ pub(super) fn find(
     known_people: &mut KnownPeople,
     found: &mut Vec<TextMention>,
 ) {
-    chinese::find(block, start, found);
+    east_asian::find(block, start, found);
     let words = words(block, start);
     let text = ProseBlock { block, start, words: &words };
     let mut index = 0;
@@ -84,6 +84,15 @@ pub(super) fn find(
     }
 }
 
+/// Whether a family name in folded form has an ending that only family names have, in any case of
+/// its declension.
+fn has_slavic_ending(folded: &str) -> bool {
+    let stem =
+        folded.trim_end_matches(['а', 'у', 'ы', 'е', 'о', 'и', 'м', 'й', 'ю', 'я', 'х', 'г']);
+    let endings = ["ов", "ев", "ин", "ск", "ян", "енк", "чук", "дз", "швил"];
+    folded.chars().count() >= 4 && endings.iter().any(|ending| stem.ends_with(ending))
+}
+
 struct ProseBlock<'a> {
     block: &'a str,
     start: usize,
@@ -94,6 +103,9 @@ impl ProseBlock<'_> {
     /// Returns the end of a person's name that begins at this word, and the evidence.
     fn person(&self, index: usize, known_people: &KnownPeople) -> Option<(usize, EntityEvidence)> {
         let word = &self.words[index];
+        if let Some(until) = self.initialled(index) {
+            return Some((until, EntityEvidence::Cue));
+        }
         if !word.is_capital() || word.text.chars().count() < 2 || self.is_code(index) {
             return None;
         }
@@ -146,6 +158,32 @@ impl ProseBlock<'_> {
             None if !word.first && self.speaks(until) => Some((until, EntityEvidence::Guess)),
             _ => None,
         }
+    }
+
+    /// Returns the end of a name that begins with initials at this word: "J. R. Smith", "И. Петров".
+    /// After one initial the family name is a listed one or has the ending of one.
+    fn initialled(&self, index: usize) -> Option<usize> {
+        let is_initial = |at: usize| {
+            let word = self.words.get(at)?;
+            let mut letters = word.text.chars();
+            let single = letters.next().is_some_and(char::is_uppercase) && letters.next().is_none();
+            let stopped = self.words.get(at + 1)?.gap;
+            (single && matches!(stopped, "." | ". " | ".\u{a0}")).then_some(())
+        };
+        is_initial(index)?;
+        let count = 1 + usize::from(is_initial(index + 1).is_some());
+        let family = self.words.get(index + count)?;
+        let folded = fold_text(family.text);
+        let is_named = family.is_capital()
+            && !vocabulary::is_ordinary(&family.text.to_lowercase())
+            && !self.is_thing(index + count, index + count + 1)
+            && !self.is_code(index + count)
+            && (count == 2 || vocabulary::is_family_name(&folded) || has_slavic_ending(&folded));
+        // "Plan B. Smith agreed" ends a sentence.
+        let before = index.checked_sub(1).map(|at| self.words[at].text.to_lowercase());
+        let lettered = before.filter(|_| self.words[index].continues_phrase());
+        let is_label = lettered.is_some_and(|word| LETTERED_WORDS.contains(&word.as_str()));
+        (is_named && !is_label).then_some(index + count + 1)
     }
 
     /// Whether a cue may be near a word that is no given name: a cheap test before the exact ones.

@@ -5,6 +5,7 @@ mod files;
 use std::ops::Range;
 
 use super::layout::TextBlockKind;
+use super::listed::is_unspaced;
 use super::{EntityEvidence, TextMention};
 use crate::entities::EntityType;
 use crate::word_list::WordList;
@@ -99,16 +100,69 @@ fn tokens(block: &str, block_kind: TextBlockKind) -> impl Iterator<Item = Range<
                 '"' | '`' | '<' | '>' | '|' | ',' | ';' | '“' | '”' | '‘' | '’' | '…' | '—' | '→'
             )
             || (block_kind == TextBlockKind::Prose && matches!(c, '[' | ']' | '\''))
+            || is_wide_mark(c)
             || (block_kind != TextBlockKind::Prose && c == '\'')
     };
     let mut from = 0;
     let ends = block.char_indices().filter(move |(_, c)| bounds(*c));
     let ends = ends.map(|(index, c)| (index, index + c.len_utf8()));
-    ends.chain([(block.len(), block.len())]).filter_map(move |(end, next)| {
-        let range = trim_range(block, from..end);
+    let stretches = ends.chain([(block.len(), block.len())]).map(move |(end, next)| {
+        let stretch = from..end;
         from = next;
+        stretch
+    });
+    let is_prose = block_kind == TextBlockKind::Prose;
+    let parts = stretches.flat_map(move |stretch| script_parts(block, stretch, is_prose));
+    parts.filter_map(move |part| {
+        let range = trim_range(block, part);
         (!range.is_empty()).then_some(range)
     })
+}
+
+/// Whether a mark of Chinese or Japanese ends a word.
+fn is_wide_mark(c: char) -> bool {
+    matches!(
+        c,
+        '、' | '。'
+            | '「'
+            | '」'
+            | '『'
+            | '』'
+            | '【'
+            | '】'
+            | '《'
+            | '》'
+            | '・'
+            | '，'
+            | '；'
+            | '：'
+            | '！'
+            | '？'
+            | '（'
+            | '）'
+            | '｡'
+    )
+}
+
+/// The parts of a stretch of prose, cut where a script that writes no blanks and Latin letters meet:
+/// `看issue`, `用config.json配置`.
+fn script_parts(block: &str, stretch: Range<usize>, is_prose: bool) -> Vec<Range<usize>> {
+    let text = &block[stretch.clone()];
+    if !is_prose || text.is_ascii() {
+        return vec![stretch];
+    }
+    let (mut parts, mut from, mut before) = (Vec::new(), stretch.start, None);
+    for (index, c) in text.char_indices() {
+        let enters = before.is_some_and(is_unspaced) && (c.is_ascii_alphabetic() || c == '#');
+        let leaves = is_unspaced(c) && before.is_some_and(|b: char| b.is_ascii_alphanumeric());
+        if enters || leaves {
+            parts.push(from..stretch.start + index);
+            from = stretch.start + index;
+        }
+        before = Some(c);
+    }
+    parts.push(from..stretch.end);
+    parts
 }
 
 fn trim_range(block: &str, range: Range<usize>) -> Range<usize> {

@@ -102,7 +102,9 @@ fn push_word<'a>(
 
 /// Whether a full stop after a word belongs to the word: an abbreviation or an initial.
 pub(super) fn is_abbreviation(word: &str) -> bool {
-    sentences::is_abbreviation(word) || word.len() == 1 && word.starts_with(char::is_uppercase)
+    let mut letters = word.chars();
+    let initial = letters.next().is_some_and(char::is_uppercase) && letters.next().is_none();
+    sentences::is_abbreviation(word) || initial
 }
 
 #[cfg(test)]

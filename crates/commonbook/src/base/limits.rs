@@ -301,6 +301,8 @@ pub const ENTITY_ALIASES: usize = 32;
 pub const ENTITY_ATTRIBUTES: usize = 32;
 /// Size of an attribute's value, in bytes of JSON.
 pub const ENTITY_ATTRIBUTE_BYTES: usize = 1_024;
+/// The newest open contradictions whose entities a list of entities counts.
+pub const ENTITY_CONTRADICTIONS: u32 = 500;
 /// The most certain claims stored about one attribute.
 pub const ENTITY_CLAIMS: usize = 8;
 /// The most certain entities extracted from one memory.

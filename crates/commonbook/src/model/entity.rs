@@ -17,13 +17,13 @@ pub use commonbook_text::entities::{EntityType, OwnTypes};
 pub use name::{EntityLabel, EntityName, EntityRef};
 pub use query_names::query_name_ids;
 pub use requests::{
-    DecideReview, EntityMentions, FindEntity, GetEntity, ListEntities, ListReviews, MergeEntities,
-    ResolveEntity, ReviewJudgement, UnmergeEntities,
+    DecideReview, DeleteEntity, EntityMentions, FindEntity, GetEntity, ListEntities, ListReviews,
+    MergeEntities, RenameEntity, ResolveEntity, RestoreEntity, ReviewJudgement, UnmergeEntities,
 };
 pub use responses::{
-    AgentMentions, EntityMention, EntityOutcome, EntityReview, EntityStatement, MentionLink,
-    MergeEntitiesResult, MergeRecord, NameMention, ResolveEntityResult, ReviewProposal,
-    UnmergeEntitiesResult,
+    AgentMentions, DeleteEntityResult, EntityDeletion, EntityMention, EntityOutcome, EntityReview,
+    EntityStatement, MentionLink, MergeEntitiesResult, MergeRecord, NameMention,
+    RenameEntityResult, ResolveEntityResult, ReviewProposal, UnmergeEntitiesResult,
 };
 
 pub use settings::{EntitySettings, check_labels, check_type, with_own_type};
@@ -133,9 +133,16 @@ pub struct Entity {
     /// Number of statements about it; without any, the number of memories that mention it and that
     /// you may see.
     pub occurrences: u64,
+    /// Number of open conflicts about it in your sight: attributes that agents claim differently,
+    /// and open contradictions between two memories that mention it. Left out if there are none.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub open_conflicts: u64,
     /// The entity that it was merged into.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub merged_into: Option<EntityId>,
+    /// Who deleted it; absent while it exists.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub deleted: Option<EntityDeletion>,
 }
 
 impl Entity {
@@ -175,7 +182,9 @@ impl Entity {
             first_seen: at,
             last_seen: at,
             occurrences: 0,
+            open_conflicts: 0,
             merged_into: None,
+            deleted: None,
         }
     }
 
@@ -218,12 +227,23 @@ impl Entity {
         fields.iter().filter(|(_, changed)| *changed).map(|(field, _)| *field).collect()
     }
 
+    /// Number of its attributes that agents claim differently.
+    #[must_use]
+    pub fn disputed_attributes(&self) -> u64 {
+        self.attributes.values().filter(|attribute| !attribute.conflicts.is_empty()).count() as u64
+    }
+
     /// Whether this is one of its normalised names.
     #[must_use]
     pub fn is_called(&self, normalised: &str) -> bool {
         let is = |alias: &String| value::normalise(self.entity_type, alias) == normalised;
         self.normalised == normalised || self.aliases.iter().any(is)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A validated statement of an agent about an entity.
@@ -261,14 +281,7 @@ impl EntitySighting {
     /// confidence outside 0 to 1; `too_large` for a field over its limit.
     pub fn of(request: &ResolveEntity, agent: &Agent, at: Timestamp) -> Result<Self> {
         let kind = request.entity_type;
-        let value = input::line("value", &request.value, limits::ENTITY_VALUE_CHARS)?;
-        gives_no_orders("value", &value)?;
-        let value = secrets::redact(&value).text.into_owned();
-        let normalised = value::normalise(kind, &value);
-        if normalised.is_empty() {
-            return Err(Error::invalid("value", format!("{value:?} cannot name a {kind}"))
-                .hint("Give the name by which other agents would know it."));
-        }
+        let (value, normalised) = checked_value(kind, &request.value)?;
         let confidence = input::in_range(
             "confidence",
             request.confidence.unwrap_or(STATED_CONFIDENCE),
@@ -293,6 +306,23 @@ impl EntitySighting {
             at,
         })
     }
+}
+
+/// A name that an agent gives an entity of this type, and its normalised form.
+///
+/// # Errors
+/// `invalid` for a text that cannot name an entity of this type, or that gives orders; `too_large`
+/// for a long one.
+pub fn checked_value(kind: EntityType, value: &str) -> Result<(String, String)> {
+    let value = input::line("value", value, limits::ENTITY_VALUE_CHARS)?;
+    gives_no_orders("value", &value)?;
+    let value = secrets::redact(&value).text.into_owned();
+    let normalised = value::normalise(kind, &value);
+    if normalised.is_empty() {
+        return Err(Error::invalid("value", format!("{value:?} cannot name a {kind}"))
+            .hint("Give the name by which other agents would know it."));
+    }
+    Ok((value, normalised))
 }
 
 /// Trims a description; `None` if it is empty.

@@ -75,6 +75,15 @@ pub enum EventKind {
     /// An entity was unmerged.
     #[serde(rename = "entity.unmerged")]
     EntityUnmerged,
+    /// An entity was renamed, or its type changed; its old name leads to it.
+    #[serde(rename = "entity.renamed")]
+    EntityRenamed,
+    /// An entity was deleted; it can be restored.
+    #[serde(rename = "entity.deleted")]
+    EntityDeleted,
+    /// A deleted entity was restored.
+    #[serde(rename = "entity.restored")]
+    EntityRestored,
     /// A statement or a merge waits for a decision.
     #[serde(rename = "entity.queued")]
     EntityQueued,
@@ -93,6 +102,9 @@ pub enum EventKind {
     /// A relation was added.
     #[serde(rename = "relation.added")]
     RelationAdded,
+    /// A relation was removed.
+    #[serde(rename = "relation.removed")]
+    RelationRemoved,
     /// A case was opened.
     #[serde(rename = "case.opened")]
     CaseOpened,
@@ -209,9 +221,13 @@ impl EventKind {
         Self::EntityCreated,
         Self::EntityMerged,
         Self::EntityUnmerged,
+        Self::EntityRenamed,
+        Self::EntityDeleted,
+        Self::EntityRestored,
         Self::EntityQueued,
         Self::EntityDismissed,
         Self::RelationAdded,
+        Self::RelationRemoved,
         Self::ContradictionFound,
         Self::ContradictionResolved,
         Self::ContradictionReopened,
@@ -268,9 +284,13 @@ impl EventKind {
             Self::EntityCreated => "entity.created",
             Self::EntityMerged => "entity.merged",
             Self::EntityUnmerged => "entity.unmerged",
+            Self::EntityRenamed => "entity.renamed",
+            Self::EntityDeleted => "entity.deleted",
+            Self::EntityRestored => "entity.restored",
             Self::EntityQueued => "entity.queued",
             Self::EntityDismissed => "entity.dismissed",
             Self::RelationAdded => "relation.added",
+            Self::RelationRemoved => "relation.removed",
             Self::ContradictionFound => "contradiction.found",
             Self::ContradictionResolved => "contradiction.resolved",
             Self::ContradictionReopened => "contradiction.reopened",

@@ -12,7 +12,8 @@ pub mod walk;
 
 pub use page::EntityDetails;
 pub use requests::{
-    AddRelation, GraphFormat, GraphQuery, LinkFilter, NODES_DEFAULT, NodeRef, WalkDirection,
+    AddRelation, GraphFormat, GraphQuery, LinkFilter, NODES_DEFAULT, NodeRef, RemoveRelation,
+    WalkDirection,
 };
 
 use std::fmt;

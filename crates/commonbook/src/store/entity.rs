@@ -4,8 +4,8 @@ use super::Result;
 use crate::base::id::{EntityId, MemoryId, OperationId, RelationId, ReviewId};
 use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
-    AgentMentions, Entity, EntityMention, EntityName, EntityReview, EntityStatement, EntityType,
-    MentionLink, MergeRecord, NameMention,
+    AgentMentions, Entity, EntityDeletion, EntityMention, EntityName, EntityReview,
+    EntityStatement, EntityType, MentionLink, MergeRecord, NameMention,
 };
 use crate::model::graph::walk::GraphLink;
 use crate::model::graph::{GraphNode, LinkFilter, Relation, RelationType};
@@ -15,11 +15,30 @@ use crate::store::{JournalLag, JournalScope};
 
 /// The rows of statements about entities.
 pub trait EntityRows {
-    /// The entity stated under this id itself, even if the id redirects to another.
+    /// The entity stated under this id itself, even if the id redirects to another; `None` if it
+    /// was deleted.
     fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>>;
 
     /// Those of these entities that have a statement.
     fn stated_entities(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>>;
+
+    /// The deleted entity with this id itself.
+    fn deleted_entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>>;
+
+    /// At most `limit` deleted entities after this one, by id.
+    fn deleted_entities(
+        &self,
+        workspace: &Workspace,
+        after: Option<EntityId>,
+        limit: u32,
+    ) -> Result<Vec<Entity>>;
+
+    /// Those of these names that lead to a deleted entity, each with the deletion.
+    fn deleted_names(
+        &self,
+        workspace: &Workspace,
+        names: &[EntityId],
+    ) -> Result<Vec<(EntityId, EntityDeletion)>>;
 
     /// Stores an entity, replacing its earlier state.
     fn put_entity(&mut self, entity: &Entity) -> Result<()>;
@@ -72,6 +91,10 @@ pub trait EntityRows {
 
     /// The ids in sight that end in the same six letters as another id of `ids`.
     fn entity_ids_alike(&self, sight: &Sight, ids: &[EntityId]) -> Result<Vec<EntityId>>;
+
+    /// The audiences in sight that know an entity, widest first: everybody alone, if it has a
+    /// statement.
+    fn entity_audiences(&self, sight: &Sight, id: EntityId) -> Result<Vec<Audience>>;
 
     /// The widest audience in sight that knows an entity: everybody, if it has a statement.
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>>;
@@ -160,6 +183,15 @@ pub trait MentionRows {
     /// revision; returns whether it is.
     fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool>;
 
+    /// Drops the mentions of an entity, in the memories of these audiences only if any is given.
+    /// Its names stay.
+    fn drop_mentions(
+        &mut self,
+        workspace: &Workspace,
+        id: EntityId,
+        audiences: &[Audience],
+    ) -> Result<()>;
+
     /// At most `limit` standing memories in sight that mention an entity, each with its position,
     /// by time, after this position.
     fn mentions(
@@ -229,6 +261,15 @@ pub trait RelationRows {
         relation_type: &RelationType,
         audience: &Audience,
     ) -> Result<Option<Relation>>;
+
+    /// The relations of this type in sight that go from one node to another, under any name of both.
+    fn relations_between(
+        &self,
+        sight: &Sight,
+        from: GraphNode,
+        to: GraphNode,
+        relation_type: &RelationType,
+    ) -> Result<Vec<Relation>>;
 
     /// Stores a relation, replacing the one with its id. Only this audience sees it; if the
     /// audience of a memory at its end changes, so does that of the relation.

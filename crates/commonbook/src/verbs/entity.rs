@@ -1,9 +1,13 @@
 //! Finding, stating and reading entities.
 
+mod conflicts;
 pub(in crate::verbs) mod join;
+pub(in crate::verbs) mod keep;
 pub(in crate::verbs) mod review;
 
 use jiff::Timestamp;
+
+use conflicts::OpenConflicts;
 
 use super::Commonbook;
 use crate::base::error::Result;
@@ -22,8 +26,8 @@ use crate::model::event::EventKind;
 use crate::model::graph::EntityDetails;
 use crate::store::{EntityNameFilter, Transaction};
 use crate::verbs::ops::find_visible::{
-    append_entity_event, find_visible_entity, no_such_entity, queue_review, resolve_ref,
-    workspace_of_sight,
+    append_entity_event, deleted_error, deleted_in_sight, find_visible_entity, no_such_entity,
+    queue_review, resolve_ref, sees_deletion, workspace_of_sight,
 };
 use crate::verbs::ops::write_once::WriteScope;
 use commonbook_text::entities::likeness::{self, ComparableName};
@@ -52,6 +56,9 @@ impl Commonbook {
             let seen = EntitySighting::of(&statement, &caller.agent, now)?;
             let name = checked_name(&sight, statement.session.as_deref(), &seen)?;
             let strategy = statement.strategy.unwrap_or_default();
+            if let Some(gone) = deleted_in_sight(tx, &sight, name.id)? {
+                return Err(deleted_error(&gone).with_field("value"));
+            }
             match find_by_name(tx, &sight, &name)? {
                 None => create_entity(tx, &name, &seen, now),
                 Some(id) if strategy == MergeStrategy::Manual => {
@@ -115,6 +122,7 @@ impl Commonbook {
             let id = resolve_ref(tx, &sight, &self.own_types, &request.entity)?;
             let workspace = workspace_of_sight(&sight)?;
             let entity = find_visible_entity(tx, &sight, id)?;
+            let entity = OpenConflicts::read(tx, &sight)?.counted(entity);
             let mut statements: Vec<EntityStatement> = Vec::new();
             for id in [id].into_iter().chain(tx.names_leading_to(workspace, id)?) {
                 statements.extend(tx.statements(workspace, id, 0)?);
@@ -150,10 +158,19 @@ impl Commonbook {
             session: line("session", &request.session, limits::SESSION_CHARS)?,
             after,
         };
+        if request.deleted {
+            return self.store.read(|tx| deleted_entities(tx, &sight, &wanted, size));
+        }
         self.store.read(|tx| {
-            let names = tx.entity_names(&sight, &wanted, size.rows())?;
+            let conflicts = OpenConflicts::read(tx, &sight)?;
+            let names = match request.conflicts {
+                true => conflicts.names(tx, &sight, wanted.clone(), size.rows())?,
+                false => tx.entity_names(&sight, &wanted, size.rows())?,
+            };
             let Page { items: names, next } = size.page(names, |name| PageCursor::after(name.id));
-            let entity = |name: &EntityName| find_visible_entity(tx, &sight, name.id);
+            let entity = |name: &EntityName| {
+                Ok(conflicts.counted(find_visible_entity(tx, &sight, name.id)?))
+            };
             Ok(Page { items: names.iter().map(entity).collect::<Result<_>>()?, next })
         })
     }
@@ -176,6 +193,31 @@ impl Commonbook {
             let id = resolve_ref(tx, &sight, &self.own_types, &request.entity)?;
             Ok(size.page_by_position(tx.mentions(&sight, id, after, size.rows())?))
         })
+    }
+}
+
+/// A page of the deleted entities in sight, by id.
+fn deleted_entities(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    wanted: &EntityNameFilter,
+    size: PageSize,
+) -> Result<Page<Entity>> {
+    let fits = |entity: &Entity| {
+        sees_deletion(sight, entity)
+            && wanted.entity_type.is_none_or(|kind| kind == entity.entity_type)
+            && wanted.beginning.as_ref().is_none_or(|start| entity.normalised.starts_with(start))
+            && (wanted.session.is_none() || wanted.session == entity.session)
+    };
+    let (mut after, mut found) = (wanted.after, Vec::new());
+    loop {
+        let some = tx.deleted_entities(workspace_of_sight(sight)?, after, limits::PAGE_MAX)?;
+        let done = some.len() < limits::PAGE_MAX as usize;
+        after = some.last().map(|entity| entity.id);
+        found.extend(some.into_iter().filter(fits));
+        if done || found.len() >= size.rows() as usize {
+            return Ok(size.page(found, |entity| PageCursor::after(entity.id)));
+        }
     }
 }
 

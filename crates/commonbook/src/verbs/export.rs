@@ -32,6 +32,7 @@ use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
 use crate::store::Transaction;
 use crate::verbs::entity::review::sees_review;
+use crate::verbs::ops::find_visible::sees_deletion;
 use crate::verbs::ops::heirs::hide_kept;
 use uuid::Uuid;
 
@@ -354,7 +355,10 @@ impl SectionReader<'_> {
             ExportSection::Entities => self.page(
                 tx.stated_entities_after(workspace, after.map(SectionKey::id), limit)?,
                 |entity| SectionKey::of_id(entity.id),
-                |entity| Ok(vec![entity_line(tx, entity)?]),
+                |entity| match entity.deleted.is_none() || sees_deletion(sight, &entity) {
+                    true => Ok(vec![entity_line(tx, entity)?]),
+                    false => Ok(Vec::new()),
+                },
             ),
             ExportSection::Reviews => self.page(
                 tx.reviews(workspace, after.map(SectionKey::id), limit)?,

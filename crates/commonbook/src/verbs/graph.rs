@@ -16,7 +16,8 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::graph::export::{KnowledgeSubgraph, NodeView};
 use crate::model::graph::walk::{PathResult, WalkResult, neighbourhood, shortest_path};
 use crate::model::graph::{
-    AddRelation, GraphFormat, GraphNode, GraphQuery, LinkFilter, NodeRef, Relation, WalkDirection,
+    AddRelation, GraphFormat, GraphNode, GraphQuery, LinkFilter, NodeRef, Relation, RemoveRelation,
+    WalkDirection,
 };
 use crate::model::memory::Sharing;
 use crate::model::search::MemoryRef;
@@ -68,6 +69,46 @@ impl Commonbook {
                 sharing,
             ))?;
             Ok(relation)
+        })?;
+        Ok(once.answer)
+    }
+
+    /// Removes the relation of a type between two entities, or two memories, in the caller's sight.
+    ///
+    /// # Errors
+    /// `not_found` if an end is out of sight, or if no such relation is.
+    pub fn remove_relation(&self, caller: &Caller, request: &RemoveRelation) -> Result<Relation> {
+        self.follow_mentions(caller)?;
+        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
+        let now = self.clock.now();
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            let WriteScope { caller, now, .. } = scope;
+            let sight = Sight::writing_at_home(caller)?;
+            let workspace = workspace_of_sight(&sight)?;
+            let from = resolve_node(tx, &sight, &own, &wanted.from)
+                .map_err(|error| error.with_field("from"))?;
+            let to = resolve_node(tx, &sight, &own, &wanted.to)
+                .map_err(|error| error.with_field("to"))?;
+            let relations = tx.relations_between(&sight, from, to, &wanted.relation_type)?;
+            let Some(first) = relations.first() else {
+                let kind = &wanted.relation_type;
+                return Err(Error::not_found(format!("no relation {kind} from {from} to {to}"))
+                    .with_field("type")
+                    .hint("Read the relations with `graph_query`."));
+            };
+            let shared = is_common(tx, &sight, from)? && is_common(tx, &sight, to)?;
+            for relation in &relations {
+                tx.drop_relation(relation)?;
+                tx.append_event(&NewEvent::for_subject(
+                    EventKind::RelationRemoved,
+                    workspace,
+                    relation.id.to_string(),
+                    &caller.agent,
+                    now,
+                    Sharing::shared_if(shared),
+                ))?;
+            }
+            Ok(first.clone())
         })?;
         Ok(once.answer)
     }

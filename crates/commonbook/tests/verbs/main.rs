@@ -37,6 +37,7 @@ mod hygiene;
 mod idempotency;
 mod import;
 mod journal;
+mod kept_entities;
 mod knowledge;
 mod learn;
 mod looking_back;

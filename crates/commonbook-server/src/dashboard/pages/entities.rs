@@ -36,6 +36,13 @@ const MERGE_CANDIDATES: u32 = 20;
 /// Shows the registry, by name.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let mut fields = Map::from_iter([("limit".to_owned(), json!(LISTED_ENTITIES))]);
+    let has_conflicts = request.value("conflicts") == Some("true");
+    if has_conflicts {
+        fields.insert("conflicts".to_owned(), json!(true));
+    }
+    if is_deleted_list(request) {
+        fields.insert("deleted".to_owned(), json!(true));
+    }
     for name in ["type", "beginning", "cursor"] {
         if let Some(value) = request.value(name) {
             fields.insert(name.to_owned(), json!(value));
@@ -57,6 +64,11 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                 a class={ "chip " (if is_chosen { "accent" } else { "type" }) } aria-current=[is_chosen.then_some("true")]
                     href=(request.here_with(&[("type", (!is_chosen).then_some(kind.name())), ("cursor", None)])) { (kind.name()) } " "
             }
+            a class={ "chip " (if has_conflicts { "accent" } else { "quiet" }) } aria-current=[has_conflicts.then_some("true")]
+                href=(request.here_with(&[("conflicts", (!has_conflicts).then_some("true")), ("cursor", None)])) { "with conflicts" } " "
+            @let is_deleted = is_deleted_list(request);
+            a class={ "chip " (if is_deleted { "accent" } else { "quiet" }) } aria-current=[is_deleted.then_some("true")]
+                href=(request.here_with(&[("deleted", (!is_deleted).then_some("true")), ("cursor", None)])) { "deleted" }
         }
         details class="new" {
             summary { "State what you know about an entity" }
@@ -66,7 +78,11 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             @if page.items.is_empty() {
                 (empty_list("There are no entities here.", "Choose another type or beginning; a memory that names a tool, a person or a file makes one."))
             } @else {
-                ol class="rows" { @for entity in &page.items { (entity_row(request, entity)) } }
+                @if is_deleted_list(request) {
+                    ul class="plain" { @for entity in &page.items { (deleted_row(request, entity)) } }
+                } @else {
+                    ol class="rows" { @for entity in &page.items { (entity_row(request, entity)) } }
+                }
                 (next_page(request, page.next.as_ref()))
             }
         }
@@ -76,6 +92,12 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         if let Some(value) = request.value(name) {
             command.extend([flag, value]);
         }
+    }
+    if has_conflicts {
+        command.push("--conflicts");
+    }
+    if is_deleted_list(request) {
+        command.push("--deleted");
     }
     let same = vec![SameCall::new("list_entities", Value::Object(fields), &command)];
     Ok(PageContent { title: "Entities".to_owned(), main, same })
@@ -100,12 +122,24 @@ fn statement_form(request: &PageRequest) -> Markup {
     }
 }
 
-fn conflict_count(entity: &Entity) -> u64 {
-    entity.attributes.values().filter(|attribute| !attribute.conflicts.is_empty()).count() as u64
+/// Whether the list shows deleted entities.
+fn is_deleted_list(request: &PageRequest) -> bool {
+    request.value("deleted") == Some("true")
+}
+
+fn deleted_row(request: &PageRequest, entity: &Entity) -> Markup {
+    let id = entity.id.to_string();
+    html! {
+        li id=(id) {
+            strong { (entity.value) } " " (chip(entity.entity_type.name(), "type"))
+            @if let Some(deletion) = &entity.deleted { " deleted by " (agent(request, &deletion.agent)) " " (time(deletion.at)) }
+            " " (act_button(request, "restore_entity", "Restore", &[("entity", &id)], &request.item_path("entities", &id)))
+        }
+    }
 }
 
 fn entity_row(request: &PageRequest, entity: &Entity) -> Markup {
-    let conflicts = conflict_count(entity);
+    let conflicts = entity.open_conflicts;
     html! {
         li class="row" id=(entity.id) {
             a class="row-main" href=(request.item_path("entities", &entity.id.to_string())) {
@@ -171,6 +205,11 @@ pub(super) fn show_entity(request: &PageRequest, item: &str) -> Result<PageConte
                 section aria-label="Relate" class="acts" {
                     h2 { "Relate" }
                     (relation_form(request, &id, &back))
+                    (relation_removals(request, &details, &back))
+                }
+                section id="keep" aria-label="Rename and delete" class="acts" {
+                    h2 { "Rename and delete" }
+                    (rename_form(request, entity, &back))
                 }
             }
         }
@@ -535,6 +574,39 @@ fn merge_history(request: &PageRequest, entity: &Entity) -> Result<Vec<Event>> {
     }
     found.reverse();
     Ok(found)
+}
+
+/// A new name or type, and the deletion.
+fn rename_form(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
+    let (id, version) = (entity.id.to_string(), entity.version.to_string());
+    let fields = [("entity", id.as_str()), ("version", version.as_str())];
+    html! {
+        form class="filters" method="post" action=(request.act_path("rename_entity")) {
+            (form_fields(request, back))
+            @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+            label { "Name" input type="text" name="value" required maxlength="256" value=(entity.value); }
+            label { "Type" input type="text" name="type" required list="entity-types" value=(entity.entity_type.name()); }
+            (type_list())
+            button type="submit" { "Rename" }
+        }
+        p class="muted" { "The old name leads to the new one. A deleted entity loses its mentions and relations for all agents until it is restored; memories stay as they are." }
+        (act_button(request, "delete_entity", &format!("Delete {}", beginning(&entity.value, 30)), &fields, &request.path_with("entities", &[("deleted", "true")])))
+    }
+}
+
+/// A button for each relation that somebody stated.
+fn relation_removals(request: &PageRequest, details: &EntityDetails, back: &str) -> Markup {
+    let label = |id: GraphNode| {
+        let node = details.related.nodes.iter().find(|node| node.id == id);
+        node.map_or_else(|| id.to_string(), |node| beginning(&node.label, 30).to_string())
+    };
+    html! {
+        @for link in &details.related.links {
+            @let (from, to) = (link.from.to_string(), link.to.to_string());
+            @let fields = [("from", from.as_str()), ("type", link.relation_type.as_str()), ("to", to.as_str())];
+            (act_button(request, "remove_relation", &format!("Remove: {} {} {}", label(link.from), link.relation_type, label(link.to)), &fields, back))
+        }
+    }
 }
 
 fn relation_form(request: &PageRequest, id: &str, back: &str) -> Markup {

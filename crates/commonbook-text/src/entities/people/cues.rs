@@ -35,3 +35,27 @@ pub(super) const BREED_WORDS: [&str; 4] = ["mix", "mixes", "terrier", "terriers"
 /// Nouns for people without a relation.
 pub(super) const PERSON_NOUNS: [&str; 8] =
     ["man", "woman", "guy", "girl", "boy", "person", "someone", "lady"];
+
+/// Words that a letter of the alphabet numbers: "plan B".
+pub(super) const LETTERED_WORDS: [&str; 20] = [
+    "appendix",
+    "build",
+    "class",
+    "figure",
+    "grade",
+    "group",
+    "level",
+    "option",
+    "part",
+    "phase",
+    "plan",
+    "section",
+    "step",
+    "table",
+    "team",
+    "type",
+    "variant",
+    "version",
+    "vitamin",
+    "вариант",
+];

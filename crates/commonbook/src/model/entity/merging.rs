@@ -6,7 +6,10 @@
 mod join;
 
 pub use commonbook_text::sentences::join_sentences;
-pub use join::{EntityMerge, EntityVersions, check_merge, merge_entities, not_merged};
+pub use join::{
+    EntityMerge, EntityVersions, check_merge, check_version, merge_entities, not_merged,
+    rename_entity,
+};
 
 use std::collections::BTreeMap;
 

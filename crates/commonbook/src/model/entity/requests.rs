@@ -96,6 +96,12 @@ pub struct ListEntities {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,
+    /// Only entities with open conflicts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conflicts: bool,
+    /// Whether to list deleted entities instead, which `restore_entity` restores.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
     /// Items per page; 20 by default. From 1 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
@@ -156,6 +162,64 @@ pub struct UnmergeEntities {
     /// The entity that was merged into another: its id from the merge's response, or its type and
     /// name.
     pub source: EntityRef,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+/// Renames an entity, or changes its type. Its old name leads to it from then on, and
+/// `unmerge_entities` with the old name undoes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenameEntity {
+    /// Its id, or its type and a name, as in `tool:TypeScript`.
+    pub entity: EntityRef,
+    /// Its new name, up to 256 characters; the present one by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = limits::ENTITY_VALUE_CHARS))]
+    pub value: Option<String>,
+    /// Its new type; the present one by default.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub entity_type: Option<EntityType>,
+    /// The version that you have read. If it has changed since, the call fails with `conflict`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+/// Deletes an entity with its mentions and relations, for every agent that sees it. Memories stay as
+/// they are, and later ones do not bring it back; `restore_entity` does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteEntity {
+    /// Its id, or its type and a name, as in `tool:TypeScript`.
+    pub entity: EntityRef,
+    /// The version that you have read. If it has changed since, the call fails with `conflict`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
+/// Restores a deleted entity with its statements and relations. Mentions are found again in the
+/// memories of the workspace.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreEntity {
+    /// Its id, or its type and a name, as in `tool:TypeScript`.
+    pub entity: EntityRef,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
     /// changes nothing and returns the first response; another request with it fails with
     /// `conflict`.

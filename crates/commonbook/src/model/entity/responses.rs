@@ -8,6 +8,7 @@ use super::merging::{EntityMerge, MergeStrategy};
 use super::{Entity, EntityName, EntitySighting, EntityType};
 use crate::base::id::{EntityId, MemoryId, OperationId, ReviewId};
 use crate::base::limits;
+use crate::model::access::Audience;
 use crate::model::agent::Agent;
 use commonbook_text::string_enum;
 
@@ -54,6 +55,45 @@ pub struct UnmergeEntitiesResult {
     pub source: Entity,
     /// The target of the merge.
     pub target: Entity,
+}
+
+/// A renamed entity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RenameEntityResult {
+    /// The entity under its new name.
+    pub entity: Entity,
+    /// The id of its old name, which leads to it; the same id if only the spelling differs.
+    pub source: EntityId,
+}
+
+/// A deleted entity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeleteEntityResult {
+    /// The entity as it was.
+    pub entity: Entity,
+    /// Number of memories that mention it and that you may see; they stay.
+    pub memories: u64,
+}
+
+/// Who deleted an entity, and for whom.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EntityDeletion {
+    /// The agent that deleted it.
+    pub agent: Agent,
+    /// When it was deleted.
+    pub at: Timestamp,
+    /// The memories of these audiences do not mention it any more; empty for every memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub audiences: Vec<Audience>,
+}
+
+impl EntityDeletion {
+    /// Whether memories of this audience do not mention the entity any more.
+    #[must_use]
+    pub fn covers(&self, audience: &Audience) -> bool {
+        self.audiences.is_empty() || self.audiences.contains(audience)
+    }
 }
 
 /// One agent's statement about an entity, as stored.

@@ -77,6 +77,26 @@ pub struct AddRelation {
     pub idempotency_key: Option<String>,
 }
 
+/// Removes the relation of this type between two entities, or two memories. `add_relation` states it
+/// again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveRelation {
+    /// Where the relation begins: the id of an entity or memory, or an entity as `tool:TypeScript`.
+    pub from: NodeRef,
+    /// Where it ends.
+    pub to: NodeRef,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub relation_type: RelationType,
+    /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
+    /// changes nothing and returns the first response; another request with it fails with
+    /// `conflict`.
+    #[serde(default, skip_serializing)]
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS))]
+    pub idempotency_key: Option<String>,
+}
+
 impl AddRelation {
     /// Checks the request for these resolved ends.
     ///

@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::id::{EntityId, OperationId, ReviewId};
 use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
-    Entity, EntityName, EntityReview, EntityStatement, EntityType, MergeRecord,
+    Entity, EntityDeletion, EntityName, EntityReview, EntityStatement, EntityType, MergeRecord,
 };
 use crate::model::workspace::Workspace;
 use crate::store::{EntityNameFilter, EntityRows};
@@ -29,7 +29,8 @@ pub(super) const ENTITY_NAMES: &str = "\
 pub(super) fn entity_exists(seen: &VisibleRows<'_>, id: &str) -> String {
     let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
     format!(
-        "(EXISTS (SELECT 1 FROM entity WHERE workspace = :workspace AND id = {id}) \
+        "(EXISTS (SELECT 1 FROM entity WHERE workspace = :workspace AND id = {id} \
+             AND entity ->> 'deleted' IS NULL) \
           OR EXISTS (SELECT 1 FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
              WHERE +n.workspace = :workspace AND n.name IN (SELECT {id} UNION ALL \
@@ -41,13 +42,46 @@ pub(super) fn entity_exists(seen: &VisibleRows<'_>, id: &str) -> String {
 
 impl EntityRows for SqlTransaction<'_> {
     fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
-        let sql = "SELECT entity FROM entity WHERE workspace = ?1 AND id = ?2";
-        self.query_one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+        Ok(self.entity_row(workspace, id)?.filter(|entity| entity.deleted.is_none()))
+    }
+
+    fn deleted_entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
+        Ok(self.entity_row(workspace, id)?.filter(|entity| entity.deleted.is_some()))
+    }
+
+    fn deleted_entities(
+        &self,
+        workspace: &Workspace,
+        after: Option<EntityId>,
+        limit: u32,
+    ) -> Result<Vec<Entity>> {
+        let sql = "SELECT entity FROM entity WHERE workspace = ?1 AND id > ?2 \
+             AND entity ->> 'deleted' IS NOT NULL ORDER BY id LIMIT ?3";
+        let after = after.map_or_else(String::new, |id| id.to_string());
+        self.query_all(sql, (workspace.as_str(), after, limit), |row| json(row, 0))
+    }
+
+    fn deleted_names(
+        &self,
+        workspace: &Workspace,
+        names: &[EntityId],
+    ) -> Result<Vec<(EntityId, EntityDeletion)>> {
+        let sql = "SELECT w.value, e.entity FROM json_each(?2) w \
+             LEFT JOIN entity_same s ON s.workspace = ?1 AND s.name = w.value \
+             CROSS JOIN entity e ON e.workspace = ?1 AND e.id = ifnull(s.entity, w.value) \
+             WHERE e.entity ->> 'deleted' IS NOT NULL";
+        let found: Vec<(EntityId, Entity)> =
+            self.query_all(sql, (workspace.as_str(), encode_json(&names)?), |row| {
+                Ok((text(row, 0)?, json(row, 1)?))
+            })?;
+        let deleted = |(name, entity): (EntityId, Entity)| Some((name, entity.deleted?));
+        Ok(found.into_iter().filter_map(deleted).collect())
     }
 
     fn stated_entities(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>> {
         let sql = "SELECT e.entity FROM json_each(?2) j \
-                   CROSS JOIN entity e ON e.workspace = ?1 AND e.id = j.value";
+                   CROSS JOIN entity e ON e.workspace = ?1 AND e.id = j.value \
+                   WHERE e.entity ->> 'deleted' IS NULL";
         self.query_all(sql, (workspace.as_str(), encode_json(&ids)?), |row| json(row, 0))
     }
 
@@ -208,6 +242,10 @@ impl EntityRows for SqlTransaction<'_> {
     }
 
     fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
+        Ok(self.entity_audiences(sight, id)?.into_iter().next())
+    }
+
+    fn entity_audiences(&self, sight: &Sight, id: EntityId) -> Result<Vec<Audience>> {
         let seen = self.seen(sight)?;
         let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
@@ -219,14 +257,16 @@ impl EntityRows for SqlTransaction<'_> {
         if let Some(home) = sight.workspaces.first()
             && self.entity(home, id)?.is_some()
         {
-            return Ok(Some(Audience::Workspace(home.clone())));
+            return Ok(vec![Audience::Workspace(home.clone())]);
         }
         let id = id.to_string();
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
         let numbers: Vec<i64> = seen.all(&sql, &more, |row| row.get(0))?;
         let visible = self.visible_audiences(sight)?;
-        let rows = visible.iter().filter(|row| numbers.contains(&row.number));
-        Ok(rows.min_by_key(|row| row.narrowness_key()).map(|row| row.audience.clone()))
+        let mut rows: Vec<&VisibleAudience> =
+            visible.iter().filter(|row| numbers.contains(&row.number)).collect();
+        rows.sort_by_key(|row| row.narrowness_key());
+        Ok(rows.into_iter().map(|row| row.audience.clone()).collect())
     }
 
     fn entity_names(
@@ -391,6 +431,12 @@ impl EntityRows for SqlTransaction<'_> {
 }
 
 impl SqlTransaction<'_> {
+    /// The row of an entity, deleted or not.
+    fn entity_row(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
+        let sql = "SELECT entity FROM entity WHERE workspace = ?1 AND id = ?2";
+        self.query_one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
+    }
+
     /// The normalised form of a name, if somebody in sight knows it.
     fn normalised_name(&self, sight: &Sight, id: EntityId) -> Result<Option<String>> {
         let (seen, id) = (self.seen(sight)?, id.to_string());

@@ -13,7 +13,7 @@ use super::entity::{ENTITY_NAMES, home_workspace};
 use super::row::{encode_json, text, time};
 use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
-use crate::model::access::Sight;
+use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
     AgentMentions, EntityMention, EntityName, EntityType, MentionLink, NameMention,
 };
@@ -135,6 +135,26 @@ impl MentionRows for SqlTransaction<'_> {
             }
         }
         Ok(true)
+    }
+
+    fn drop_mentions(
+        &mut self,
+        workspace: &Workspace,
+        id: EntityId,
+        audiences: &[Audience],
+    ) -> Result<()> {
+        let unseen = self.unseen("a verb has judged the deletion of the entity");
+        let everywhere = "DELETE FROM mention WHERE workspace = ?1 AND (name = ?2 OR name IN \
+             (SELECT s.name FROM entity_same s WHERE s.workspace = ?1 AND s.entity = ?2))";
+        if audiences.is_empty() {
+            unseen.execute(everywhere, (workspace.as_str(), id.to_string()))?;
+        }
+        for audience in audiences {
+            let number = self.find_audience(audience)?;
+            let sql = format!("{everywhere} AND audience = ?3");
+            unseen.execute(&sql, (workspace.as_str(), id.to_string(), number))?;
+        }
+        Ok(())
     }
 
     fn mentions(

@@ -38,6 +38,38 @@ impl RelationRows for SqlTransaction<'_> {
         self.query_one(sql, params, |row| json(row, 0))
     }
 
+    fn relations_between(
+        &self,
+        sight: &Sight,
+        from: GraphNode,
+        to: GraphNode,
+        relation_type: &RelationType,
+    ) -> Result<Vec<Relation>> {
+        let seen = self.seen(sight)?;
+        let names = |end: &str| {
+            format!(
+                "(SELECT {end} UNION ALL SELECT s.name FROM entity_same s \
+                 WHERE s.workspace = :workspace AND s.entity = {end})"
+            )
+        };
+        let sql = format!(
+            "SELECT r.relation FROM relation r WHERE r.workspace = :workspace \
+             AND r.relation_type = :type AND r.origin IN {} AND r.target IN {} AND {} \
+             ORDER BY r.id",
+            names(":from"),
+            names(":to"),
+            seen.of("r")
+        );
+        let (from, to) = (from.to_string(), to.to_string());
+        let more: [(&str, &dyn ToSql); 4] = [
+            (":workspace", &home_workspace(sight)),
+            (":type", &relation_type.as_str()),
+            (":from", &from),
+            (":to", &to),
+        ];
+        seen.all(&sql, &more, |row| json(row, 0))
+    }
+
     fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO relation (workspace, id, origin, target, relation_type, \

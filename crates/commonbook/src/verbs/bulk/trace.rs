@@ -50,6 +50,8 @@ pub(super) enum TraceSubject {
     Case(String),
     /// A case on whose course it decided, by key.
     CaseCourse(String),
+    /// An entity that it deleted.
+    Deleted(EntityId),
     /// An entity into which it merged others.
     Merged(EntityId),
     /// An entity about which it stated something.
@@ -58,6 +60,8 @@ pub(super) enum TraceSubject {
     Queued(ReviewId),
     /// A relation that it stated.
     Related(RelationId),
+    /// A relation that it removed.
+    Unrelated(RelationId),
     /// A webhook that it registered.
     Webhook(WebhookId),
 }
@@ -67,6 +71,8 @@ pub(super) enum TraceSubject {
 pub(super) struct PurgeScope {
     pub(super) caller: Caller,
     pub(super) sight: Sight,
+    /// The revision of the rules that find mentions.
+    pub(super) mention_rules: u32,
     pub(super) selection: BulkSelection,
     pub(super) operation: BulkOperation,
 }
@@ -90,6 +96,7 @@ impl Commonbook {
         let scope = PurgeScope {
             caller: caller.clone(),
             sight: Sight::writing_at_home(caller)?,
+            mention_rules: self.mention_rules(),
             selection: selection.clone(),
             operation: operation.clone(),
         };
@@ -256,9 +263,13 @@ fn subjects_of(event: &Event) -> Vec<TraceSubject> {
         | EventKind::MemoryRestored
         | EventKind::MemoryReleased
         | EventKind::MemoryAppealed => one(MemoryId::parse(id).map(TraceSubject::Written)),
-        EventKind::EntityCreated | EventKind::EntityMerged | EventKind::EntityUnmerged => {
-            entity(id)
-        }
+        EventKind::EntityCreated
+        | EventKind::EntityMerged
+        | EventKind::EntityRenamed
+        | EventKind::EntityRestored
+        | EventKind::EntityUnmerged => entity(id),
+        EventKind::EntityDeleted => one(EntityId::parse(id).map(TraceSubject::Deleted)),
+        EventKind::RelationRemoved => one(RelationId::parse(id).map(TraceSubject::Unrelated)),
         EventKind::RelationAdded => one(RelationId::parse(id).map(TraceSubject::Related)),
         EventKind::ContradictionResolved | EventKind::ContradictionReopened => {
             one(ContradictionId::parse(id).map(TraceSubject::Resolved))

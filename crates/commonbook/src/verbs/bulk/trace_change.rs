@@ -21,6 +21,7 @@ use crate::verbs::case::case_event;
 use crate::verbs::checkpoint::find_checkpoint;
 use crate::verbs::contradiction::reopen::reopen;
 use crate::verbs::entity::join::split_entities;
+use crate::verbs::entity::keep::restore;
 use crate::verbs::memory::MemoryChange;
 use crate::verbs::ops::find_visible::append_entity_event;
 use crate::verbs::retraction::RETRACTION_FIELDS;
@@ -37,6 +38,7 @@ pub(super) enum TraceChange {
     Withdraw { before: Box<Handoff>, after: Box<Handoff> },
     Rename { case: Box<Case>, changed: Vec<&'static str> },
     DropCheckpoint { checkpoint: Box<Checkpoint>, session: Box<Session> },
+    RestoreEntity(Box<Entity>),
     Split(EntityId),
     Restate { entity: Box<Entity>, rest: Vec<EntityStatement>, names: Vec<EntityId> },
     DropReview(Box<EntityReview>),
@@ -85,6 +87,21 @@ impl PurgeScope {
                 key,
                 "it closed, archived, reopened, merged or decided on the case: see its events, and \
                  set the status again",
+            ))),
+            TraceSubject::Deleted(id) => {
+                let own = tx.deleted_entity(workspace, *id)?.filter(|gone| {
+                    let by = gone.deleted.as_ref();
+                    by.is_some_and(|by| self.selection.is_by(&by.agent, by.at))
+                });
+                Ok(own.map(|gone| {
+                    let change = TraceChange::RestoreEntity(Box::new(gone));
+                    taken_back(TraceKind::Entity, id, TraceFate::Restored, None, change)
+                }))
+            }
+            TraceSubject::Unrelated(id) => Ok(Some(stays(
+                TraceKind::Relation,
+                id,
+                "it removed the relation: state it again with `add_relation`",
             ))),
             TraceSubject::Merged(id) => self.plan_merge(tx, *id),
             TraceSubject::Stated(id) => self.plan_statements(tx, *id),
@@ -385,6 +402,9 @@ impl PurgeScope {
                 let event = session_event(EventKind::CheckpointDeleted, &session, agent, now);
                 let subject = checkpoint.id.to_string();
                 tx.append_event(&NewEvent { subject, ..event }).map(drop)
+            }
+            TraceChange::RestoreEntity(gone) => {
+                restore(tx, &gone, self.mention_rules, agent, now).map(drop)
             }
             TraceChange::Split(target) => self.split_merges(tx, target),
             TraceChange::Restate { entity, rest, names } => {

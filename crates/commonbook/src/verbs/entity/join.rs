@@ -11,7 +11,7 @@ use crate::model::access::Sight;
 use crate::model::agent::Agent;
 use crate::model::bulk::BulkOperation;
 use crate::model::caller::Caller;
-use crate::model::entity::merging::{self, EntityVersions, MergeStrategy, not_merged};
+use crate::model::entity::merging::{self, EntityMerge, EntityVersions, MergeStrategy, not_merged};
 use crate::model::entity::{
     Entity, EntityName, EntityRef, EntityReview, MergeEntities, MergeEntitiesResult, MergeRecord,
     OwnTypes, ReviewProposal, UnmergeEntities, UnmergeEntitiesResult, with_own_type,
@@ -21,7 +21,8 @@ use crate::store::Transaction;
 use crate::verbs::Commonbook;
 
 use crate::verbs::ops::find_visible::{
-    append_entity_event, find_visible_entity, queue_review, resolve_ref, workspace_of_sight,
+    append_entity_event, deleted_error, find_visible_entity, queue_review, resolve_ref,
+    workspace_of_sight,
 };
 use crate::verbs::ops::write_once::WriteScope;
 
@@ -134,6 +135,18 @@ pub(in crate::verbs) fn join_entities(
     MergeAuthor { agent, at, operation }: MergeAuthor<'_>,
 ) -> Result<Entity> {
     let joined = merging::merge_entities(source, target, versions, strategy, agent, at)?;
+    let entity = keep_merge(tx, joined, operation)?;
+    append_entity_event(tx, EventKind::EntityMerged, &entity, agent, at, &["merge_count"])?;
+    Ok(entity)
+}
+
+/// Stores a merge, so that the names of its source lead to its target, and it can be undone.
+pub(super) fn keep_merge(
+    tx: &mut dyn Transaction,
+    joined: EntityMerge,
+    operation: Option<OperationId>,
+) -> Result<Entity> {
+    let (source, target) = (&joined.source, &joined.target);
     let workspace = &target.workspace;
     let names = tx.names_leading_to(workspace, source.id)?;
     for name in names.iter().chain([&source.id]) {
@@ -149,8 +162,8 @@ pub(in crate::verbs) fn join_entities(
     }
     let statements = tx.statement_count(workspace, target.id)?;
     let entity = joined.target.clone();
-    tx.put_merge(workspace, &MergeRecord { joined, names, statements, filed, operation })?;
-    append_entity_event(tx, EventKind::EntityMerged, &entity, agent, at, &["merge_count"])?;
+    let record = MergeRecord { joined, names, statements, filed, operation };
+    tx.put_merge(&entity.workspace, &record)?;
     Ok(entity)
 }
 
@@ -183,6 +196,9 @@ pub(in crate::verbs) fn split_entities(
 ) -> Result<UnmergeEntitiesResult> {
     let workspace = &source.workspace;
     let Some(into) = source.merged_into else { return Err(not_merged(source.id)) };
+    if let Some(gone) = tx.deleted_entity(workspace, into)? {
+        return Err(deleted_error(&gone));
+    }
     let target = tx.entity(workspace, into)?.ok_or_else(|| not_merged(source.id))?;
     if let Some(further) = target.merged_into {
         let message = format!("{into} was merged into {further} since");

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::error::{Result, unless_unavailable};
+use crate::base::id::EntityId;
 use crate::base::{hash, thread};
-use crate::model::access::{self, StoredMemory};
+use crate::model::access::{self, Audience, StoredMemory, Visibility};
 use crate::model::caller::Caller;
 use crate::model::entity::{EntityName, NameMention, OwnTypes};
 use crate::model::memory::Memory;
@@ -18,7 +19,7 @@ use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
 
 /// The revision of the rules that find mentions. A new revision reads all memories again.
-const MENTION_RULES_REVISION: u32 = 2;
+const MENTION_RULES_REVISION: u32 = 3;
 
 /// Marks a revision of the rules with own types, whose other bits are a hash of both.
 const OWN_TYPES_FLAG: u32 = 1 << 31;
@@ -26,19 +27,30 @@ const OWN_TYPES_FLAG: u32 = 1 << 31;
 /// Events whose memories are read in one step.
 const MENTION_EVENTS_MAX: u32 = 500;
 
-/// The position up to which each journal says nothing about memories beyond where mentions follow
-/// it: a verb about entities need not write if only entities changed.
+/// A stretch of a journal that says nothing about memories.
+#[derive(Debug, Clone, Copy)]
+struct QuietStretch {
+    after: u64,
+    end: u64,
+}
+
+/// The stretch of each journal that says nothing about memories beyond where mentions follow it: a
+/// verb about entities need not write if only entities changed.
 #[derive(Debug, Default)]
-pub(in crate::verbs) struct MentionPositions(Mutex<FxHashMap<Workspace, u64>>);
+pub(in crate::verbs) struct MentionPositions(Mutex<FxHashMap<Workspace, QuietStretch>>);
 
 impl MentionPositions {
-    fn of(&self, workspace: &Workspace) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(workspace).copied().unwrap_or(0)
+    /// The position from which a journal says something about memories after `place`. Mentions that
+    /// follow it from an earlier position again have all to read.
+    fn of(&self, workspace: &Workspace, place: u64) -> u64 {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let quiet = all.get(workspace).filter(|quiet| quiet.after <= place);
+        quiet.map_or(place, |quiet| quiet.end.max(place))
     }
 
-    fn set(&self, workspace: &Workspace, place: u64) {
+    fn set(&self, workspace: &Workspace, quiet: QuietStretch) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(workspace.clone(), place);
+        all.insert(workspace.clone(), quiet);
     }
 }
 
@@ -122,16 +134,16 @@ impl Commonbook {
         let (workspace, rules) = (&caller.workspace, self.mention_rules());
         let end = self.store.read(|tx| tx.journal_end(workspace))?;
         loop {
-            let seen = self.passed.of(workspace);
             let (place, (memories, others, last)) = self.store.read(|tx| {
                 let place = tx.mentions_position(workspace, rules)?;
-                Ok((place, tx.next_events(workspace, place.max(seen), MENTION_EVENTS_MAX)?))
+                let from = self.passed.of(workspace, place);
+                Ok((place, tx.next_events(workspace, from, MENTION_EVENTS_MAX)?))
             })?;
             if place >= end {
                 return Ok(());
             }
             if !memories && others < MENTION_EVENTS_MAX {
-                self.passed.set(workspace, last);
+                self.passed.set(workspace, QuietStretch { after: place, end: last });
                 return Ok(());
             }
             if unless_unavailable(self.mentions_after(workspace, place))?.is_none() {
@@ -186,10 +198,15 @@ fn keep_mentions(
     memory: &Memory,
     mentioned: &[NameMention],
 ) -> Result<()> {
-    if !tx.put_mentions(memory, mentioned)? || !access::is_common(memory) {
+    let audience = Audience::of(&Visibility::of(memory));
+    let names: Vec<EntityId> = mentioned.iter().map(|mention| mention.name.id).collect();
+    let deleted = deleted_among(tx, memory, &names, &audience)?;
+    let mentioned: Vec<NameMention> =
+        mentioned.iter().filter(|mention| !deleted.contains(&mention.name.id)).cloned().collect();
+    if !tx.put_mentions(memory, &mentioned)? || !access::is_common(memory) {
         return Ok(());
     }
-    for NameMention { name, .. } in mentioned {
+    for NameMention { name, .. } in &mentioned {
         if tx.is_filed(&name.workspace, name.id)? {
             continue;
         }
@@ -201,15 +218,29 @@ fn keep_mentions(
             }
         }
         tx.file_name(name, &name_keys(name))?;
+        // A new spelling of a deleted entity does not bring it back.
+        if same.is_some() && !deleted_among(tx, memory, &[name.id], &audience)?.is_empty() {
+            tx.drop_mentions(&name.workspace, name.id, &[])?;
+        }
     }
     Ok(())
 }
 
-/// The entity whose filed name has the same meaning.
-fn find_same_name(
+/// Those of these names that the memories of this audience do not mention any more, since their
+/// entities were deleted.
+fn deleted_among(
     tx: &dyn Transaction,
-    name: &EntityName,
-) -> Result<Option<crate::base::id::EntityId>> {
+    memory: &Memory,
+    names: &[EntityId],
+    audience: &Audience,
+) -> Result<Vec<EntityId>> {
+    let deleted = tx.deleted_names(&memory.workspace, names)?.into_iter();
+    let covered = deleted.filter(|(_, deletion)| deletion.covers(audience));
+    Ok(covered.map(|(name, _)| name).collect())
+}
+
+/// The entity whose filed name has the same meaning.
+fn find_same_name(tx: &dyn Transaction, name: &EntityName) -> Result<Option<EntityId>> {
     for id in name.ids().into_iter().skip(1) {
         if tx.is_filed(&name.workspace, id)? {
             return tx.root(&name.workspace, id).map(Some);

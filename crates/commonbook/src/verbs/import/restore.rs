@@ -32,9 +32,10 @@ use crate::prompt::handoff::{HandoffPackage, PackResult};
 use crate::prompt::item::PromptItem;
 use crate::store::{StoredId, Transaction};
 use crate::verbs::case::{announce_proposal, restore_case};
+use crate::verbs::entity::keep::delete;
 use crate::verbs::entity::name_keys;
 use crate::verbs::handoff::status_event;
-use crate::verbs::ops::find_visible::append_entity_event;
+use crate::verbs::ops::find_visible::{append_entity_event, deleted_error};
 use crate::verbs::receipt::record_context;
 use crate::verbs::session::record_session;
 
@@ -147,6 +148,9 @@ fn add_entity(tx: &mut dyn Transaction, state: &EntityState, now: Timestamp) -> 
             .with_field("entity")
             .hint("State what is missing with `resolve_entity`."));
     }
+    if let Some(gone) = tx.deleted_entity(workspace, entity.id)? {
+        return if gone == *entity { Ok(false) } else { Err(deleted_error(&gone)) };
+    }
     let (session, entity_type) = (entity.session.as_deref(), entity.entity_type);
     let own = EntityName::of(workspace, session, entity_type, &entity.value);
     if own.as_ref().map(|name| name.id) != Some(entity.id) {
@@ -168,6 +172,10 @@ fn add_entity(tx: &mut dyn Transaction, state: &EntityState, now: Timestamp) -> 
     }
     for merge in merges {
         tx.put_merge(workspace, merge)?;
+    }
+    if let Some(deletion) = &entity.deleted {
+        delete(tx, entity, deletion.clone())?;
+        return Ok(true);
     }
     append_entity_event(tx, EventKind::EntityCreated, entity, &entity.last_agent, now, &[])?;
     Ok(true)

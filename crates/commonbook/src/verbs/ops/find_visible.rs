@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{EntityId, MemoryId, parse_handle};
 use crate::model::access::Sight;
 use crate::model::agent::Agent;
@@ -95,7 +95,72 @@ pub(in crate::verbs) fn resolve_ref(
             }
         }
     };
-    found.ok_or_else(|| no_such_entity(&reference.to_string()))
+    if let Some(id) = found {
+        return Ok(id);
+    }
+    match deleted_by_ref(tx, sight, own, reference)? {
+        Some(gone) => Err(Error { kind: ErrorKind::NotFound, ..deleted_error(&gone) }),
+        None => Err(no_such_entity(&reference.to_string())),
+    }
+}
+
+/// The deleted entity behind a name, if its deletion is in sight.
+pub(in crate::verbs) fn deleted_in_sight(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    name: EntityId,
+) -> Result<Option<Entity>> {
+    let workspace = workspace_of_sight(sight)?;
+    let gone = tx.deleted_entity(workspace, tx.root(workspace, name)?)?;
+    Ok(gone.filter(|entity| sees_deletion(sight, entity)))
+}
+
+/// Whether a deleted entity was deleted for everybody, or for an audience of the caller.
+pub(in crate::verbs) fn sees_deletion(sight: &Sight, gone: &Entity) -> bool {
+    gone.deleted.as_ref().is_some_and(|deletion| {
+        deletion.audiences.is_empty()
+            || deletion.audiences.iter().any(|audience| sight.belongs_to(audience))
+    })
+}
+
+/// The deleted entity in sight that the reference names.
+///
+/// # Errors
+/// `invalid` for a type that nothing knows.
+pub(in crate::verbs) fn deleted_by_ref(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    own: &OwnTypes,
+    reference: &EntityRef,
+) -> Result<Option<Entity>> {
+    let workspace = workspace_of_sight(sight)?;
+    let (kinds, value): (Vec<EntityType>, &str) = match &with_own_type(own, reference) {
+        EntityRef::Id(id) => return deleted_in_sight(tx, sight, *id),
+        EntityRef::Named(named) => {
+            check_type(own, "entity", named.entity_type)?;
+            (vec![named.entity_type], &named.value.clone())
+        }
+        EntityRef::Called(value) => {
+            (EntityType::ALL.iter().copied().chain(own.types()).collect(), &value.clone())
+        }
+    };
+    for kind in kinds {
+        let name = EntityName::of(workspace, None, kind, value);
+        for id in name.iter().flat_map(EntityName::ids) {
+            if let Some(gone) = deleted_in_sight(tx, sight, id)? {
+                return Ok(Some(gone));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The error for an entity that was deleted.
+pub(in crate::verbs) fn deleted_error(gone: &Entity) -> Error {
+    let Entity { id, entity_type, value, deleted, .. } = gone;
+    let by = deleted.as_ref().map(|deletion| format!(" by {}", deletion.agent));
+    let message = format!("{entity_type}:{value} was deleted{}", by.unwrap_or_default());
+    Error::conflict(message).hint(format!("Restore {id} with `restore_entity` first."))
 }
 
 /// The entity that a text shows by this handle.

@@ -12,7 +12,10 @@ use crate::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult}
 use crate::model::collaboration::CreateHandoffResult;
 use crate::model::contradiction::{Contradiction, ResolutionRecord, ResolveContradictionResult};
 use crate::model::cursor::ReadMark;
-use crate::model::entity::{MergeEntitiesResult, ResolveEntityResult, UnmergeEntitiesResult};
+use crate::model::entity::{
+    DeleteEntityResult, Entity, MergeEntitiesResult, RenameEntityResult, ResolveEntityResult,
+    UnmergeEntitiesResult,
+};
 use crate::model::graph::Relation;
 use crate::model::handoff::{AcceptHandoffResult, HandoffStepResult};
 use crate::model::learning::LearnResult;
@@ -146,7 +149,9 @@ without_memories!(
     Checkpoint,
     CreateHandoffResult,
     DecisionResult,
+    DeleteEntityResult,
     EndSessionResult,
+    Entity,
     HandoffStepResult,
     LearnResult,
     MergeEntitiesResult,
@@ -155,6 +160,7 @@ without_memories!(
     PurgeResult,
     ReadMark,
     Relation,
+    RenameEntityResult,
     ResolveEntityResult,
     ResumeSessionResult,
     Session,

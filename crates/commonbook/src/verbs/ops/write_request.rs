@@ -12,8 +12,11 @@ use crate::model::checkpoint::{
 };
 use crate::model::contradiction::{ReopenContradiction, ResolveContradiction};
 use crate::model::cursor::MarkRead;
-use crate::model::entity::{DecideReview, MergeEntities, ResolveEntity, UnmergeEntities};
-use crate::model::graph::AddRelation;
+use crate::model::entity::{
+    DecideReview, DeleteEntity, MergeEntities, RenameEntity, ResolveEntity, RestoreEntity,
+    UnmergeEntities,
+};
+use crate::model::graph::{AddRelation, RemoveRelation};
 use crate::model::handoff::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, RejectHandoff, WithdrawHandoff,
 };
@@ -70,6 +73,7 @@ keyed! {
     DecideProposal => "decide_proposal",
     DecideReview => "decide_review",
     DeleteCheckpoint => "delete_checkpoint",
+    DeleteEntity => "delete_entity",
     DeleteMemory => "delete_memory",
     EndSession => "end_session",
     LearnRequest => "learn",
@@ -79,9 +83,12 @@ keyed! {
     OpenCase => "open_case",
     PurgeMemory => "purge_memory",
     ReleaseMemory => "release_memory",
+    RemoveRelation => "remove_relation",
+    RenameEntity => "rename_entity",
     ReopenCase => "reopen_case",
     ResolveContradiction => "resolve_contradiction",
     ResolveEntity => "resolve_entity",
+    RestoreEntity => "restore_entity",
     RestoreMemory => "restore_memory",
     RetractMemory => "retract_memory",
     ResumeSession => "resume_session",

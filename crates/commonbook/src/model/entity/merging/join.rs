@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::base::id::EntityId;
 use crate::base::limits;
 use crate::model::agent::Agent;
-use crate::model::entity::{Entity, EntityAttribute, EntityStatement};
+use crate::model::entity::{Entity, EntityAttribute, EntityName, EntityStatement};
 
 /// Two joined entities, with what is needed to undo the merge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -112,13 +112,7 @@ pub fn check_merge(source: &Entity, target: &Entity, versions: EntityVersions) -
             return Err(Error::conflict(format!("{} is already merged into {into}", entity.id))
                 .hint(format!("Merge {into} instead, or undo the merge of {} first.", entity.id)));
         }
-        if let Some(read) = read
-            && entity.version != read
-        {
-            let (id, now) = (entity.id, entity.version);
-            return Err(Error::conflict(format!("{id} is at version {now}, not {read}"))
-                .hint("Read it again, and merge it if it still is the same thing."));
-        }
+        check_version(entity, read)?;
     }
     Ok(())
 }
@@ -136,6 +130,52 @@ pub fn merge_entities(
     at: Timestamp,
 ) -> Result<EntityMerge> {
     check_merge(source, target, versions)?;
+    Ok(join(source, target, strategy, agent, at))
+}
+
+/// Gives an entity another name or type: everything that is known of it goes to the entity of that
+/// name, and its old name leads there. A rename counts as no merge.
+#[must_use]
+pub fn rename_entity(
+    entity: &Entity,
+    name: &EntityName,
+    agent: &Agent,
+    at: Timestamp,
+) -> EntityMerge {
+    let mut named = Entity::from_mention(name, entity.confidence, agent, at);
+    named.first_seen = entity.first_seen;
+    let mut joined = join(entity, &named, MergeStrategy::MergeContext, agent, at);
+    joined.target.merge_count = entity.merge_count;
+    joined.target.version = entity.version + 1;
+    if entity.version == 0 {
+        // What the caller counted are memories, not statements.
+        joined.target.occurrences = 0;
+    }
+    joined
+}
+
+/// Checks that an entity is at the version that the caller has read, if given.
+///
+/// # Errors
+/// `conflict` if it has changed since.
+pub fn check_version(entity: &Entity, read: Option<u64>) -> Result<()> {
+    match read.filter(|read| *read != entity.version) {
+        None => Ok(()),
+        Some(read) => {
+            let (id, now) = (entity.id, entity.version);
+            Err(Error::conflict(format!("{id} is at version {now}, not {read}"))
+                .hint("Read it again, and repeat the call if it still is what you mean."))
+        }
+    }
+}
+
+fn join(
+    source: &Entity,
+    target: &Entity,
+    strategy: MergeStrategy,
+    agent: &Agent,
+    at: Timestamp,
+) -> EntityMerge {
     let newest = source.last_seen > target.last_seen;
     let wins = match strategy {
         MergeStrategy::NewestWins => newest,
@@ -164,12 +204,12 @@ pub fn merge_entities(
     let mut led = source.clone();
     led.merged_into = Some(target.id);
     led.version += 1;
-    Ok(EntityMerge {
+    EntityMerge {
         target: whole,
         source: led,
         target_before: target.clone(),
         source_before: source.clone(),
-    })
+    }
 }
 
 fn add_attribute(
