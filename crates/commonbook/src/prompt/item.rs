@@ -80,15 +80,25 @@ impl PromptItem {
         at: Timestamp,
         text: String,
     ) -> Self {
-        let id = id.to_string();
+        Self { text, ..Self::named(&id.to_string(), kind, author, at) }
+    }
+
+    /// An item with this name for an id, without text and notes.
+    #[must_use]
+    pub fn named(
+        id: &str,
+        kind: &str,
+        author: &(impl ToString + ?Sized),
+        at: Timestamp,
+    ) -> Self {
         Self {
-            handle: handle(&id).to_owned(),
-            id,
+            handle: handle(id).to_owned(),
+            id: id.to_owned(),
             kind: kind.to_owned(),
             author: author.to_string(),
             at,
             notes: Vec::new(),
-            text,
+            text: String::new(),
             is_headline: false,
             against: None,
             contradictions: Vec::new(),
