@@ -158,17 +158,17 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// How a caller at this door calls a verb. A verb that the door lacks is a command.
+/// How a caller at this door calls a verb. One without the tool or the route has no call of its own: it reads
+/// in words what a person does.
 fn verb_address(name: &str, door: HintDoor<'_>) -> Option<String> {
     let verb = verb::find(name)?;
-    let own = match door {
-        HintDoor::CommandLine(_) => None,
+    match door {
+        HintDoor::CommandLine(_) => Some(format!("commonbook {}", command_line(verb)?)),
         HintDoor::Mcp(tools) => tool_call(name, tools),
         HintDoor::Rest => {
             verb.route.as_ref().map(|route| format!("{} {}", route.method, route.path))
         }
-    };
-    own.or_else(|| Some(format!("commonbook {}", command_line(verb)?)))
+    }
 }
 
 /// How a client with these tools calls a verb: by its tool, by an action, or by another tool without arguments.

@@ -437,6 +437,8 @@ pub struct MemorySummary {
     pub item: PromptItem,
     /// Its summary.
     pub summary: Option<String>,
+    /// Its headline.
+    pub headline: String,
 }
 
 impl MemorySummary {
@@ -445,7 +447,7 @@ impl MemorySummary {
     pub fn of(memory: &Memory) -> Self {
         let item = PromptItem::of_memory(memory, memory.told_text().to_owned());
         let summary = memory.summary.clone().filter(|_| memory.position.is_none());
-        Self { id: memory.id, item, summary }
+        Self { id: memory.id, item, summary, headline: memory.headline() }
     }
 
     /// The memory with those of these marks that are its own.

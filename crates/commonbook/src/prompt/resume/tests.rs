@@ -8,11 +8,12 @@ use crate::model::checkpoint::tests::{agent, at, checkpoint};
 use crate::model::checkpoint::{CheckpointKind, CheckpointSettings, ResumeMode};
 use crate::model::handoff::{HandoffKind, HandoffStatus};
 use crate::model::memory::MemoryChangeKind;
+use commonbook_text::headline::headline;
 
 fn memory(ids: &CountingIds, author: &str, text: &str) -> MemorySummary {
     let id = MemoryId::new(ids, at(0));
     let item = PromptItem::new(id, "decision", author, at(0), text.to_owned());
-    MemorySummary { id, item, summary: None }
+    MemorySummary { id, item, summary: None, headline: headline(text) }
 }
 
 fn entity(ids: &CountingIds, author: &str, value: &str) -> EntitySummary {
