@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::flag_name;
 use super::layout::{
-    minute, print_facts, print_next_page, print_record, print_table, print_wrapped_note,
-    second, short, show,
+    minute, print_facts, print_next_page, print_record, print_table, print_wrapped_note, second,
+    short, show,
 };
 use super::lineage::print_stale;
 use super::lookup::ViewLookup;

@@ -168,7 +168,8 @@ pub(super) fn hits(response: &Value, lookup: &ViewLookup<'_>) {
                 };
                 let marks = contradictions::mark_texts(&hit.contradictions);
                 let facts = [vec![matched], marks].concat();
-                let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+                let facts: Vec<String> =
+                    facts.into_iter().filter(|fact| !fact.is_empty()).collect();
                 let facts = facts.join("; ");
                 print_memory(&hit.memory, Some(facts), lookup);
             }

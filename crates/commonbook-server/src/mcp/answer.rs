@@ -218,9 +218,7 @@ fn content(
 ) -> Result<AnswerContent> {
     let json = |answer: &Value| AnswerContent::Json(RecordedJson::of(answer).into_value());
     Ok(match verb.name {
-        "search_memory" => {
-            AnswerContent::Block(book.search_text(caller, read_back(response)?)?)
-        }
+        "search_memory" => AnswerContent::Block(book.search_text(caller, read_back(response)?)?),
         "list_cases" if has_items(response) => {
             AnswerContent::Block(book.case_list_text(caller, &read_back(response)?)?)
         }

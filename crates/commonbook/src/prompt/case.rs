@@ -44,7 +44,16 @@ impl CaseTextBuilder {
         block.sections.push(PromptSection::new("", vec![title.clone()]));
         let mut budget = block.budget(max_tokens, &fence, now);
         budget.take(tokens::count(&title.render(None, now)));
-        Self { block, max_tokens, budget, fence, now, entries: Vec::new(), items: Vec::new(), named: Vec::new() }
+        Self {
+            block,
+            max_tokens,
+            budget,
+            fence,
+            now,
+            entries: Vec::new(),
+            items: Vec::new(),
+            named: Vec::new(),
+        }
     }
 
     /// Takes the next older entry with those of these marks that are its own; returns whether it fits. A withheld or superseded entry needs no
@@ -122,4 +131,55 @@ pub(super) fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
     let item = PromptItem::new(entry.entry_id?, kind, entry.agent.as_ref()?, entry.at?, text);
     let item = entry.origin.iter().fold(item, PromptItem::said_by);
     Some(item.with_note(format!("entry {}", entry.position)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::id::{CountingIds, MemoryId};
+
+    fn now() -> Timestamp {
+        "2026-11-28T16:30:00Z".parse().expect("a time")
+    }
+
+    #[test]
+    fn entries_without_room_are_headlines_within_the_budget() {
+        let case: Case = serde_json::from_value(json!({
+            "workspace": "w", "key": "orders", "title": "The orders page is slow", "status": "open",
+            "version": 30, "opened_by": "ann", "opened_at": now(), "changed_at": now(),
+        }))
+        .expect("a case");
+        let ids = CountingIds::default();
+        let entry = |position: u64| -> CaseEntry {
+            let summary = format!(
+                "Important! Step {position} shows that the planner reads the whole table. {}",
+                "The dashboard is green all the time. ".repeat(6)
+            );
+            serde_json::from_value(json!({
+                "position": position, "entry_id": MemoryId::new(&ids, now()), "kind": "note",
+                "agent": "codex", "at": now(), "summary": summary,
+            }))
+            .expect("an entry")
+        };
+        let mut builder = CaseTextBuilder::new(&case, 900, Fence::from_bits(7), now());
+        let mut older =
+            (1..=30).rev().map(entry).skip_while(|entry| builder.take(entry.clone(), &[]));
+        let first = older.next().expect("an entry without room");
+        let mut named = vec![first];
+        named.extend(older);
+        assert!(named.iter().take_while(|entry| builder.name(entry)).count() < 10);
+        let (entries, text) = builder.finish(&HashMap::new());
+        assert!(tokens::count(&text) <= 900, "{text}");
+        let oldest = entries.first().expect("an entry in full").position;
+        let (full, headlines) = text.split_once(WITHOUT_ROOM).expect("headlines");
+        assert!(
+            full.contains(&format!("entry {oldest}\n> Important! Step {oldest} shows")),
+            "{text}"
+        );
+        let next = format!("entry {} > Step {} shows that", oldest - 1, oldest - 1);
+        assert!(headlines.contains(&next) && headlines.matches(" > Step ").count() > 4, "{text}");
+        assert!(!headlines.contains("green"), "{text}");
+    }
 }

@@ -21,7 +21,8 @@ const ROOM_SHARE_DIVISOR: usize = 5;
 const TIMED_WORDS_TOKENS: usize = 10;
 
 /// The line above headlines of what had no room in full.
-pub const WITHOUT_ROOM: &str = "More by headline; get_memory opens several, or `commonbook show A B C`:";
+pub const WITHOUT_ROOM: &str =
+    "More by headline; get_memory opens several, or `commonbook show A B C`:";
 
 /// Tokens that headlines may have below what had room in a text of at most `max_tokens`.
 #[must_use]

@@ -85,12 +85,7 @@ impl PromptItem {
 
     /// An item with this name for an id, without text and notes.
     #[must_use]
-    pub fn named(
-        id: &str,
-        kind: &str,
-        author: &(impl ToString + ?Sized),
-        at: Timestamp,
-    ) -> Self {
+    pub fn named(id: &str, kind: &str, author: &(impl ToString + ?Sized), at: Timestamp) -> Self {
         Self {
             handle: handle(id).to_owned(),
             id: id.to_owned(),
