@@ -2,7 +2,8 @@
 //! command.
 //!
 //! The library names a verb in a text, as in `search_memory`. A caller on the command line can type
-//! `commonbook search`, and a caller over HTTP can send `GET /v1/memories/search`.
+//! `commonbook search`, and a caller over HTTP can send `GET /v1/memories/search`. What a caller has no call
+//! for is said in plain words. A command that is no verb, such as `commonbook doctor`, is for a person at every door.
 
 use std::borrow::Cow;
 
@@ -66,7 +67,8 @@ fn nameless_owner_hint(error: &Error, door: HintDoor<'_>) -> String {
         HintDoor::Rest => format!(
             "`POST /v1/memories/adopt` {{\"agent_name\": \"{caller}\", \"owner\": \"anonymous\"}}"
         ),
-        _ => format!("`commonbook adopt {caller} --owner anonymous`"),
+        HintDoor::Mcp(_) => format!("adopt memories {PERSON_WORDS}"),
+        HintDoor::CommandLine(_) => format!("`commonbook adopt {caller} --owner anonymous`"),
     };
     format!("If it was saved without a name, this makes it yours: {call}.")
 }
@@ -109,8 +111,11 @@ fn flag_of(command: &str, field: &str) -> Option<String> {
     argument.get_long().map(str::to_owned)
 }
 
+/// What a caller can do only through a person: these words follow those of the verb.
+const PERSON_WORDS: &str = "(a person can, at the command line)";
+
 /// Replaces each name of a verb in a text: in backticks, alone or with an id (`allow_forgotten crt_…`), or
-/// with an underscore in it.
+/// with an underscore in it. At doors without commands it replaces the commands of verbs, too.
 pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
     let mut translated = String::with_capacity(text.len());
     let mut rest = text;
@@ -119,35 +124,74 @@ pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
         let end = from_name.find(|c: char| !is_name_char(c)).unwrap_or(from_name.len());
         let (name, after) = from_name.split_at(end);
         translated.push_str(before);
-        let begins_quote = translated.ends_with('`');
-        let argument = quoted_id(after).filter(|_| begins_quote);
-        if let Some(id) = argument
-            && let Some(address) = verb_address(name, door)
-        {
-            translated.push_str(&with_id(&address, id));
-            rest = &after[1 + id.len()..];
-            continue;
-        }
-        let is_quoted = begins_quote && after.starts_with('`');
-        match verb_address(name, door).filter(|_| is_quoted || name.contains('_')) {
-            Some(address) if is_quoted => translated.push_str(&address),
-            Some(address) => translated.push_str(&format!("`{address}`")),
-            None => translated.push_str(name),
-        }
         rest = after;
+        let quote = translated.ends_with('`').then(|| after.split_once('`')).flatten();
+        let Some((verb, arguments)) = named_verb(name, quote.map(|(inside, _)| inside), door)
+        else {
+            translated.push_str(name);
+            continue;
+        };
+        let address = verb_address(verb, door);
+        if quote.is_some() {
+            translated.pop();
+        }
+        match &address {
+            Some(address) => {
+                let call = arguments.map(|arguments| with_arguments(address, arguments));
+                translated.push_str(&format!("`{}`", call.as_deref().unwrap_or(address)));
+            }
+            None => {
+                let words = verb.name.replace('_', " ");
+                translated.push_str(&format!("{words} {PERSON_WORDS}"));
+            }
+        }
+        rest = quote.map_or(after, |(_, behind)| behind);
     }
     translated + rest
 }
 
-/// The id behind the name of a verb, up to the end of the quote.
-fn quoted_id(after: &str) -> Option<&str> {
-    let (id, _) = after.strip_prefix(' ')?.split_once('`')?;
+/// The verb that a name stands for, with the arguments behind it; `inside` is what follows it up to the end
+/// of its quote. Returns `None` for a word that is no verb here.
+fn named_verb<'t>(
+    name: &str,
+    inside: Option<&'t str>,
+    door: HintDoor<'_>,
+) -> Option<(&'static Verb, Option<&'t str>)> {
+    if name == "commonbook" && !matches!(door, HintDoor::CommandLine(_)) {
+        return verb_of_command(inside?.strip_prefix(' ')?);
+    }
+    let verb = verb::find(name)?;
+    let id = inside.and_then(quoted_id);
+    match inside {
+        Some("") => Some((verb, None)),
+        Some(_) if id.is_some() => Some((verb, id)),
+        // A call that the door has as it is written keeps its arguments.
+        Some(_) if verb_address(verb, door).as_deref() == Some(name) => None,
+        _ if name.contains('_') => Some((verb, None)),
+        _ => None,
+    }
+}
+
+/// The verb whose command a line begins with, the longest one, and the ids among what follows.
+fn verb_of_command(line: &str) -> Option<(&'static Verb, Option<&str>)> {
+    let rest = |verb: &'static Verb| {
+        let rest = line.strip_prefix(command_line(verb)?)?;
+        (rest.is_empty() || rest.starts_with(' ')).then_some((verb, rest))
+    };
+    let (verb, rest) = verb::all().iter().filter_map(rest).min_by_key(|(_, rest)| rest.len())?;
+    let id = rest.split(' ').find(|word| word.contains('_') && word.chars().all(is_name_char));
+    Some((verb, id))
+}
+
+/// The id behind the name of a verb in its quote.
+fn quoted_id(inside: &str) -> Option<&str> {
+    let id = inside.strip_prefix(' ')?;
     let (kind, rest) = id.split_once('_')?;
     (kind.len() == 3 && rest.len() == 26 && rest.chars().all(is_name_char)).then_some(id)
 }
 
 /// How a verb is called with this id: in the path of its route, else behind its name.
-fn with_id(address: &str, id: &str) -> String {
+fn with_arguments(address: &str, id: &str) -> String {
     match address.split_once('{').and_then(|(path, rest)| Some((path, rest.split_once('}')?.1))) {
         Some((path, rest)) => format!("{path}{id}{rest}"),
         None => format!("{address} {id}"),
@@ -158,17 +202,16 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// How a caller at this door calls a verb. A verb that the door lacks is a command.
-fn verb_address(name: &str, door: HintDoor<'_>) -> Option<String> {
-    let verb = verb::find(name)?;
-    let own = match door {
-        HintDoor::CommandLine(_) => None,
-        HintDoor::Mcp(tools) => tool_call(name, tools),
+/// How a caller at this door calls a verb. One without the tool or the route has no call of its own: it reads
+/// in words what a person does.
+fn verb_address(verb: &Verb, door: HintDoor<'_>) -> Option<String> {
+    match door {
+        HintDoor::CommandLine(_) => Some(format!("commonbook {}", command_line(verb)?)),
+        HintDoor::Mcp(tools) => tool_call(verb.name, tools),
         HintDoor::Rest => {
             verb.route.as_ref().map(|route| format!("{} {}", route.method, route.path))
         }
-    };
-    own.or_else(|| Some(format!("commonbook {}", command_line(verb)?)))
+    }
 }
 
 /// How a client with these tools calls a verb: by its tool, by an action, or by another tool without arguments.
@@ -214,7 +257,10 @@ mod tests {
         let at = |door| for_door(&error, door).hint.clone().unwrap();
         let command = "`commonbook adopt ann --owner anonymous`.";
         assert!(at(HintDoor::CommandLine("commonbook update")).ends_with(command));
-        assert!(at(HintDoor::Mcp(&core)).ends_with(command), "the client has no such tool");
+        assert!(
+            at(HintDoor::Mcp(&core))
+                .ends_with("adopt memories (a person can, at the command line).")
+        );
         assert!(at(HintDoor::Rest).contains("`POST /v1/memories/adopt` {\"agent_name\": \"ann\""));
         let other = Error::ownership_mismatch("bob", "ann");
         assert!(!other.hint.unwrap().contains("adopt"));
@@ -239,13 +285,25 @@ mod tests {
             (
                 "Create one with `create_token`.",
                 "Create one with `commonbook token create`.",
-                "Create one with `commonbook token create`.",
-                "Create one with `commonbook token create`.",
+                "Create one with create token (a person can, at the command line).",
+                "Create one with create token (a person can, at the command line).",
+            ),
+            (
+                "`commonbook show mem_0` tells why.",
+                "`commonbook show mem_0` tells why.",
+                "`get_memory mem_0` tells why.",
+                "`GET /v1/memories/mem_0` tells why.",
+            ),
+            (
+                "Run `commonbook doctor`.",
+                "Run `commonbook doctor`.",
+                "Run `commonbook doctor`.",
+                "Run `commonbook doctor`.",
             ),
             (
                 "Ask for `allow_forgotten crt_00000000000000000000000000`.",
                 "Ask for `commonbook allow crt_00000000000000000000000000`.",
-                "Ask for `commonbook allow crt_00000000000000000000000000`.",
+                "Ask for allow forgotten (a person can, at the command line).",
                 "Ask for `POST /v1/certificates/crt_00000000000000000000000000/allow`.",
             ),
             ("Learn to learn.", "Learn to learn.", "Learn to learn.", "Learn to learn."),
@@ -312,10 +370,32 @@ mod tests {
     #[test]
     fn a_hint_names_no_tool_that_the_client_lacks() {
         let core = ToolSelection::default();
-        let text = "list_handoffs, accept_handoff and list_memories exist.";
-        let expected =
-            "`handoffs {\"action\": \"list\"}`, `accept_handoff` and `commonbook list` exist.";
-        assert_eq!(hint(text, HintDoor::Mcp(&core)), expected);
+        let table = [
+            (
+                "list_handoffs, accept_handoff and list_memories exist.",
+                "`handoffs {\"action\": \"list\"}`, `accept_handoff` and list memories (a person can, at the \
+                 command line) exist.",
+            ),
+            (
+                "Run `commonbook handoff list` or `commonbook session list`.",
+                "Run `handoffs {\"action\": \"list\"}` or list sessions (a person can, at the command line).",
+            ),
+            (
+                "`learn` and `remember`.",
+                "learn (a person can, at the command line) and `remember`.",
+            ),
+        ];
+        for (text, expected) in table {
+            assert_eq!(hint(text, HintDoor::Mcp(&core)), expected);
+        }
+        // No hint of the library names a command of a verb at a door without commands.
+        for verb in verb::all() {
+            let text =
+                format!("See `{}` or `commonbook {}`.", verb.name, command_line(verb).unwrap());
+            for door in [HintDoor::Mcp(&core), HintDoor::Rest] {
+                assert!(!hint(&text, door).contains("commonbook"), "{}", verb.name);
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use commonbook::model::memory::Memory;
 use commonbook::model::webhook::Webhook;
 use commonbook::model::webhook::delivery::WebhookStop;
 use commonbook::prompt::headlines::listed_headline;
+use commonbook_text::headline::headline;
 pub(crate) use commonbook_text::sanitize::{is_hidden, one_line};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -50,28 +51,15 @@ fn local(time: Timestamp) -> Zoned {
     time.to_zoned(TimeZone::system())
 }
 
-/// Characters of a text in a table or a list.
-const PREVIEW_CHARS_MAX: usize = 160;
-
-/// The beginning of a memory: its title and text, else its summary, else its text.
+/// A memory in a list: its headline. What is unusual about it stands beside.
 pub(crate) fn memory_glance(memory: &Memory) -> String {
-    let text = memory.summary.as_ref().unwrap_or(&memory.text);
-    beginning(
-        &match &memory.title {
-            Some(title) => format!("{title}: {text}"),
-            None => text.clone(),
-        },
-        PREVIEW_CHARS_MAX,
-    )
+    memory.headline()
 }
-
-/// Characters of a task in a list.
-pub(crate) const TASK_CHARS_MAX: usize = 160;
 
 /// Who hands what over to whom.
 pub(crate) fn transfer(handoff: &Handoff) -> String {
     let Handoff { from, to, task, .. } = handoff;
-    format!("{from} → {to}: {}", beginning(task, TASK_CHARS_MAX))
+    format!("{from} → {to}: {}", headline(task))
 }
 
 /// An event in words. `says` is the headline of its memory, where the response has it.

@@ -2,7 +2,7 @@
 //!
 //! [`context`], [`handoff`], [`resume`], [`case`], [`recall`], [`hits`] and [`judgement`] choose items and
 //! headings; [`briefing`] is made of contexts, with [`news`] among their items; [`block`] renders them inside one fence, and [`budget`] decides by tokens which fit.
-//! [`near`] chooses what the answer of a save says of other notes; [`recorded`] is every other answer: JSON that says itself what its texts are.
+//! [`lists`] has the headlines of cases and handoffs; [`near`] chooses what the answer of a save says of other notes; [`recorded`] is every other answer: JSON that says itself what its texts are.
 
 pub mod block;
 pub mod briefing;
@@ -17,6 +17,7 @@ pub mod item;
 pub mod judgement;
 #[cfg(test)]
 mod laws;
+pub mod lists;
 pub mod near;
 pub mod news;
 pub mod recall;

@@ -7,6 +7,7 @@ use commonbook::model::case::{
     CaseOutcome, DecisionResult, EntryKind, EntryPosition, OpenCaseResult, ProposalList,
     UnreadList,
 };
+use commonbook_text::headline::headline;
 use serde_json::Value;
 
 use super::layout::{minute, print_next_page, print_table, short, show};
@@ -136,11 +137,12 @@ pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
                 case.key.to_string(),
                 case.status.to_string(),
                 case.version.to_string(),
+                case.opened_by.to_string(),
                 minute(case.changed_at),
-                case.title.clone(),
+                headline(&case.title),
             ]
         });
-        print_table(&["key", "status", "entries", "changed", "title"], rows);
+        print_table(&["key", "status", "entries", "opened by", "changed", "title"], rows);
         print_next_page("--cursor", page.next.as_ref());
     });
 }

@@ -8,18 +8,19 @@ use commonbook::model::handoff::{
     HandoffStepResult, PassedNote,
 };
 use commonbook::model::memory::MemoryChange;
+use commonbook_text::headline::headline;
 use serde_json::{Value, json};
 
 use super::flag_name;
 use super::layout::{
-    beginning, minute, print_facts, print_next_page, print_record, print_table, print_wrapped_note,
-    second, short, show,
+    minute, print_facts, print_next_page, print_record, print_table, print_wrapped_note, second,
+    short, show,
 };
 use super::lineage::print_stale;
 use super::lookup::ViewLookup;
 use crate::hint::{HintDoor, translate};
 use crate::output::{count_text, print_line, print_note};
-use crate::words::{TASK_CHARS_MAX, transfer};
+use crate::words::transfer;
 
 pub(super) fn show_new_handoff(response: &Value) {
     show(response, |created: &CreateHandoffResult| {
@@ -130,8 +131,8 @@ fn earlier_row(link: &ChainLink) -> Vec<String> {
         short(&link.handoff),
         link.from.to_string(),
         link.to.to_string(),
-        beginning(&link.task, TASK_CHARS_MAX),
-        beginning(note, TASK_CHARS_MAX),
+        headline(&link.task),
+        headline(note),
     ]
 }
 

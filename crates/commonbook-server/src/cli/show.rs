@@ -159,15 +159,18 @@ pub(super) fn hits(response: &Value, lookup: &ViewLookup<'_>) {
             lookup.note_hits_elsewhere();
         } else {
             for hit in &found.hits {
-                let mut reasons: Vec<&str> =
+                let reasons: Vec<&str> =
                     hit.matched.iter().map(|reason| reason_text(*reason)).collect();
-                // Nothing else finds a memory without a reason of its own.
-                if reasons.is_empty() {
-                    reasons.push("meaning");
-                }
-                let matched = format!("matched by {}", reasons.join(", "));
+                // A query of filters alone ranks nothing.
+                let matched = match reasons.is_empty() {
+                    true => String::new(),
+                    false => format!("matched by {}", reasons.join(", ")),
+                };
                 let marks = contradictions::mark_texts(&hit.contradictions);
-                let facts = [vec![matched], marks].concat().join("; ");
+                let facts = [vec![matched], marks].concat();
+                let facts: Vec<String> =
+                    facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+                let facts = facts.join("; ");
                 print_memory(&hit.memory, Some(facts), lookup);
             }
             let shown = found.hits.len();

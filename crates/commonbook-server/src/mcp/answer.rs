@@ -11,7 +11,6 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id;
 use commonbook::model::caller::Caller;
-use commonbook::model::search::SearchResponse;
 use commonbook::model::stats::GetStats;
 use commonbook::prompt::recorded::RecordedJson;
 use commonbook_text::sanitize;
@@ -19,7 +18,7 @@ use jiff::Timestamp;
 use rmcp::model::{
     CallToolResult, ContentBlock, JsonObject, MetaObject, PromptMessage, ResourceContents, Role,
 };
-use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::budget::{AnswerBudget, FitAnswer, PagedRequest};
@@ -219,11 +218,12 @@ fn content(
 ) -> Result<AnswerContent> {
     let json = |answer: &Value| AnswerContent::Json(RecordedJson::of(answer).into_value());
     Ok(match verb.name {
-        "search_memory" => {
-            let found = SearchResponse::deserialize(response).map_err(|error| {
-                Error::new(ErrorKind::Internal, "cannot read the hits").with_cause(error)
-            })?;
-            AnswerContent::Block(book.search_text(caller, found)?)
+        "search_memory" => AnswerContent::Block(book.search_text(caller, read_back(response)?)?),
+        "list_cases" if has_items(response) => {
+            AnswerContent::Block(book.case_list_text(caller, &read_back(response)?)?)
+        }
+        "list_handoffs" if has_items(response) => {
+            AnswerContent::Block(book.handoff_list_text(caller, &read_back(response)?)?)
         }
         "get_context" if text_is_empty(response) => {
             let stats = book.get_memory_stats(caller, &GetStats::default())?;
@@ -247,6 +247,18 @@ fn content(
             json(&lean(response, view, tools))
         }
     })
+}
+
+/// The response of a verb as its type.
+fn read_back<T: DeserializeOwned>(response: &Value) -> Result<T> {
+    T::deserialize(response).map_err(|error| {
+        Error::new(ErrorKind::Internal, "cannot read the response").with_cause(error)
+    })
+}
+
+/// Whether a list has any item.
+fn has_items(response: &Value) -> bool {
+    response["items"].as_array().is_some_and(|items| !items.is_empty())
 }
 
 /// The memories that one call opened, as a list.

@@ -867,7 +867,7 @@ fn without_way_to_open(text: &str) -> String {
     let text = text.replace("(get_memory, several handles)", "(…)");
     text.replace("(`commonbook show A B C`)", "(…)")
         .replace(" (`commonbook search`)", "")
-        .replace("the tool sessions, with the action resume,", "`commonbook resume`")
+        .replace("resuming that session", "`commonbook resume`")
 }
 
 /// A text with the days of this run replaced, so that it is the same on each day.

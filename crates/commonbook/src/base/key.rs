@@ -46,7 +46,8 @@ impl FromStr for CaseKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let text = text.trim().replace(['_', ' '], "-");
+        // A list shows a key behind the mark of an item.
+        let text = text.trim().trim_start_matches('#').replace(['_', ' '], "-");
         input::slug("key", &text, limits::CASE_KEY_CHARS).map(Self)
     }
 }

@@ -666,5 +666,11 @@ fn match_reasons(
         (features.entity > 0.0, MatchReason::Entity),
         (features.time > 0.0, MatchReason::Time),
     ];
-    reasons.into_iter().filter(|(matched, _)| *matched).map(|(_, matched)| matched).collect()
+    let mut reasons: Vec<MatchReason> =
+        reasons.into_iter().filter(|(matched, _)| *matched).map(|(_, reason)| reason).collect();
+    // Nothing else finds a memory without a reason of its own.
+    if reasons.is_empty() {
+        reasons.push(MatchReason::Vector);
+    }
+    reasons
 }

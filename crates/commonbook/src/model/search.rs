@@ -161,7 +161,7 @@ pub struct SearchHit {
     /// filters.
     #[serde(default)]
     pub relevance: f64,
-    /// The reasons of the match.
+    /// The reasons of the match; none if the query has only filters.
     pub matched: Vec<MatchReason>,
     /// The parts of the score.
     pub parts: ScoreParts,
@@ -301,7 +301,7 @@ pub struct IndexHit {
     pub score: f64,
     /// How likely it is relevant, 0 to 1, whatever else was found.
     pub relevance: f64,
-    /// The reasons of the match.
+    /// The reasons of the match; none if the query has only filters.
     pub matched: Vec<MatchReason>,
     /// The parts of the score.
     pub parts: ScoreParts,

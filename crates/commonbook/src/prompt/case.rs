@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use crate::base::limits;
 use crate::model::case::{Case, CaseEntry, EntryKind};
 use crate::model::contradiction::ContradictionMark;
 use crate::prompt::block::{PromptBlock, PromptSection};
+use crate::prompt::headlines::{HeadlineItem, WITHOUT_ROOM, headline_room, headline_section};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::Fence;
 use commonbook_text::sanitize::shown_name;
@@ -21,7 +23,9 @@ pub struct CaseTextBuilder {
     fence: Fence,
     now: Timestamp,
     entries: Vec<CaseEntry>,
-    items: Vec<PromptEntry>,
+    items: Vec<PromptItem>,
+    /// Older entries that have no room in full, newest first.
+    named: Vec<HeadlineItem>,
 }
 
 impl CaseTextBuilder {
@@ -40,7 +44,16 @@ impl CaseTextBuilder {
         block.sections.push(PromptSection::new("", vec![title.clone()]));
         let mut budget = block.budget(max_tokens, &fence, now);
         budget.take(tokens::count(&title.render(None, now)));
-        Self { block, max_tokens, budget, fence, now, entries: Vec::new(), items: Vec::new() }
+        Self {
+            block,
+            max_tokens,
+            budget,
+            fence,
+            now,
+            entries: Vec::new(),
+            items: Vec::new(),
+            named: Vec::new(),
+        }
     }
 
     /// Takes the next older entry with those of these marks that are its own; returns whether it fits. A withheld or superseded entry needs no
@@ -51,32 +64,61 @@ impl CaseTextBuilder {
         let fits = self.budget.take(item.tokens(self.now));
         if fits {
             self.entries.push(entry);
-            self.items.push(item.into());
+            self.items.push(item);
         }
         fits
+    }
+
+    /// Takes the next older entry as a headline, once one had no room; returns whether more may follow.
+    pub fn name(&mut self, entry: &CaseEntry) -> bool {
+        self.named.extend(entry_item(entry).map(HeadlineItem::of_item));
+        self.named.len() < limits::TASK_HEADLINES
+    }
+
+    /// Makes headlines of the oldest entries in full until the headlines have their room.
+    fn make_room(&mut self) {
+        let room = headline_room(self.max_tokens);
+        while !self.named.is_empty() && self.items.len() > 1 && self.budget.left() < room {
+            self.entries.pop();
+            let Some(item) = self.items.pop() else { break };
+            self.budget = TokenBudget::new(self.budget.left() + item.tokens(self.now));
+            self.named.insert(0, HeadlineItem::of_item(item));
+        }
+        self.named.truncate(limits::TASK_HEADLINES);
     }
 
     /// The entries and their text, both oldest first. `handles` has the longer handles that some of
     /// the entries need, by id.
     #[must_use]
     pub fn finish(mut self, handles: &HashMap<String, String>) -> (Vec<CaseEntry>, String) {
+        self.make_room();
         self.entries.reverse();
         self.items.reverse();
-        let mut section = PromptSection::new("", self.items);
-        section.first_goes = true;
+        let items = self.items.into_iter().map(PromptEntry::from).collect();
+        let section = PromptSection { first_goes: true, ..PromptSection::new("", items) };
         self.block.sections.push(section);
+        for named in &mut self.named {
+            named.item.set_handles(handles);
+        }
+        let room = headline_room(self.max_tokens).min(self.budget.left());
+        self.block.sections.push(headline_section(WITHOUT_ROOM, &self.named, room, self.now));
         self.block.set_handles(handles);
         let rendered = self.block.render_within(self.max_tokens, &self.fence, self.now);
-        let first = self.entries.len().min(rendered.dropped.len());
+        let dropped = rendered.dropped.iter().filter(|entry| !is_headline(entry)).count();
+        let first = self.entries.len().min(dropped);
         (self.entries.split_off(first), rendered.text)
     }
 
     /// The ids of the entries so far.
     #[must_use]
     pub fn ids(&self) -> Vec<String> {
-        let ids = self.entries.iter().filter_map(|entry| entry.entry_id);
-        ids.map(|id| id.to_string()).collect()
+        let named = self.named.iter().map(|named| named.item.id.clone());
+        self.items.iter().map(|item| item.id.clone()).chain(named).collect()
     }
+}
+
+fn is_headline(entry: &PromptEntry) -> bool {
+    matches!(entry, PromptEntry::Item(item) if item.is_headline)
 }
 
 /// An entry that can be shown as an item; `None` for a withheld, superseded or retracted one.
@@ -89,4 +131,55 @@ pub(super) fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
     let item = PromptItem::new(entry.entry_id?, kind, entry.agent.as_ref()?, entry.at?, text);
     let item = entry.origin.iter().fold(item, PromptItem::said_by);
     Some(item.with_note(format!("entry {}", entry.position)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::id::{CountingIds, MemoryId};
+
+    fn now() -> Timestamp {
+        "2026-11-28T16:30:00Z".parse().expect("a time")
+    }
+
+    #[test]
+    fn entries_without_room_are_headlines_within_the_budget() {
+        let case: Case = serde_json::from_value(json!({
+            "workspace": "w", "key": "orders", "title": "The orders page is slow", "status": "open",
+            "version": 30, "opened_by": "ann", "opened_at": now(), "changed_at": now(),
+        }))
+        .expect("a case");
+        let ids = CountingIds::default();
+        let entry = |position: u64| -> CaseEntry {
+            let summary = format!(
+                "Important! Step {position} shows that the planner reads the whole table. {}",
+                "The dashboard is green all the time. ".repeat(6)
+            );
+            serde_json::from_value(json!({
+                "position": position, "entry_id": MemoryId::new(&ids, now()), "kind": "note",
+                "agent": "codex", "at": now(), "summary": summary,
+            }))
+            .expect("an entry")
+        };
+        let mut builder = CaseTextBuilder::new(&case, 900, Fence::from_bits(7), now());
+        let mut older =
+            (1..=30).rev().map(entry).skip_while(|entry| builder.take(entry.clone(), &[]));
+        let first = older.next().expect("an entry without room");
+        let mut named = vec![first];
+        named.extend(older);
+        assert!(named.iter().take_while(|entry| builder.name(entry)).count() < 10);
+        let (entries, text) = builder.finish(&HashMap::new());
+        assert!(tokens::count(&text) <= 900, "{text}");
+        let oldest = entries.first().expect("an entry in full").position;
+        let (full, headlines) = text.split_once(WITHOUT_ROOM).expect("headlines");
+        assert!(
+            full.contains(&format!("entry {oldest}\n> Important! Step {oldest} shows")),
+            "{text}"
+        );
+        let next = format!("entry {} > Step {} shows that", oldest - 1, oldest - 1);
+        assert!(headlines.contains(&next) && headlines.matches(" > Step ").count() > 4, "{text}");
+        assert!(!headlines.contains("green"), "{text}");
+    }
 }

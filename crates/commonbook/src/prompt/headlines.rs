@@ -4,17 +4,31 @@ use std::ops::RangeInclusive;
 
 use jiff::Timestamp;
 
+use crate::base::limits;
 use crate::model::memory::Memory;
 use crate::prompt::block::PromptSection;
 use crate::prompt::item::{PromptEntry, PromptItem, private_note, trust_note};
-use commonbook_text::headline::first_words;
+use commonbook_text::headline::{first_words, headline};
 use commonbook_text::tokens;
 
 /// Tokens of the words of one headline: all headlines of a section have the same, the most with which they fit.
 const WORDS_TOKENS: RangeInclusive<usize> = 6..=24;
 
+/// Headlines of what had no room in full have at most this fraction of a text.
+const ROOM_SHARE_DIVISOR: usize = 5;
+
 /// Tokens of the words beside which a headline of the last day has its time; with fewer it has its day.
 const TIMED_WORDS_TOKENS: usize = 10;
+
+/// The line above headlines of what had no room in full.
+pub const WITHOUT_ROOM: &str =
+    "More by headline; get_memory opens several, or `commonbook show A B C`:";
+
+/// Tokens that headlines may have below what had room in a text of at most `max_tokens`.
+#[must_use]
+pub fn headline_room(max_tokens: usize) -> usize {
+    limits::TASK_HEADLINE_TOKENS.min(max_tokens / ROOM_SHARE_DIVISOR)
+}
 
 /// An item with its headline.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +40,12 @@ pub struct HeadlineItem {
 }
 
 impl HeadlineItem {
+    /// An item by the headline of its text.
+    #[must_use]
+    pub fn of_item(item: PromptItem) -> Self {
+        Self { words: headline(&item.text), item }
+    }
+
     /// A memory by its headline, with the notes of one.
     #[must_use]
     pub fn of_memory(memory: &Memory) -> Self {
@@ -90,7 +110,6 @@ pub fn headline_section(
 mod tests {
     use super::*;
     use crate::base::id::{CountingIds, MemoryId};
-    use crate::base::limits;
     use crate::model::caller::{Caller, EntryPoint};
     use crate::model::memory::{SaveMemory, Sharing, Trust};
 

@@ -80,15 +80,20 @@ impl PromptItem {
         at: Timestamp,
         text: String,
     ) -> Self {
-        let id = id.to_string();
+        Self { text, ..Self::named(&id.to_string(), kind, author, at) }
+    }
+
+    /// An item with this name for an id, without text and notes.
+    #[must_use]
+    pub fn named(id: &str, kind: &str, author: &(impl ToString + ?Sized), at: Timestamp) -> Self {
         Self {
-            handle: handle(&id).to_owned(),
-            id,
+            handle: handle(id).to_owned(),
+            id: id.to_owned(),
             kind: kind.to_owned(),
             author: author.to_string(),
             at,
             notes: Vec::new(),
-            text,
+            text: String::new(),
             is_headline: false,
             against: None,
             contradictions: Vec::new(),
@@ -427,6 +432,8 @@ pub struct MemorySummary {
     pub item: PromptItem,
     /// Its summary.
     pub summary: Option<String>,
+    /// Its headline.
+    pub headline: String,
 }
 
 impl MemorySummary {
@@ -435,7 +442,7 @@ impl MemorySummary {
     pub fn of(memory: &Memory) -> Self {
         let item = PromptItem::of_memory(memory, memory.told_text().to_owned());
         let summary = memory.summary.clone().filter(|_| memory.position.is_none());
-        Self { id: memory.id, item, summary }
+        Self { id: memory.id, item, summary, headline: memory.headline() }
     }
 
     /// The memory with those of these marks that are its own.

@@ -18,6 +18,7 @@ use crate::model::memory::MemoryChange;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::budget::{take_list, take_quote};
 use crate::prompt::case::entry_item;
+use crate::prompt::headlines::{HeadlineItem, WITHOUT_ROOM, headline_room, headline_section};
 use crate::prompt::item::{
     EntitySummary, MemorySummary, PromptEntry, PromptItem, memory_tokens_max,
 };
@@ -144,7 +145,7 @@ pub struct ResumeText {
 /// Renders a session for the agent that resumes it. `handles` has the longer handles that some
 /// memories need, by id. If the budget does not hold everything, open handoffs, cases and history
 /// have up to an eighth each, entities a fifth, entries of the case half of what is left, and the newest
-/// memories the rest; an entry that is too long is skipped.
+/// memories the rest; an entry that is too long is skipped. Headlines name the newest memories without room.
 #[must_use]
 pub fn build_resume(
     session: &str,
@@ -174,10 +175,12 @@ pub fn build_resume(
     }
     block.set_handles(handles);
     let rendered = loop {
-        let told = block.sections[MEMORIES].entries.len();
+        let told = [MEMORIES, NAMED].map(|index| block.sections[index].entries.len());
+        let told: usize = told.into_iter().sum();
         block.next_step = next_step(wanted, count - told, cut);
         let rendered = block.render_within(wanted.budget, fence, now);
-        if block.sections[MEMORIES].entries.len() == told {
+        let left = [MEMORIES, NAMED].map(|index| block.sections[index].entries.len());
+        if left.into_iter().sum::<usize>() == told {
             break rendered;
         }
     };
@@ -223,6 +226,9 @@ const ENTITIES: usize = 5;
 /// The index of the section of memories.
 const MEMORIES: usize = 7;
 
+/// The index of the section of memories by headline.
+const NAMED: usize = 8;
+
 /// The sections of a resumed session, chosen within a budget. The first is empty.
 fn resume_sections(
     material: &ResumeMaterial,
@@ -263,8 +269,7 @@ fn resume_sections(
         }
     });
     let entries = case_entries(&material.entries, room, now);
-    let left = room.left();
-    let mut memories = take_list(room, left, memories, now);
+    let (mut memories, named) = choose_memories(&material.memories, memories, room, budget, now);
     // They are chosen from the newest backwards, and shown oldest first.
     memories.reverse();
     let mut memories = PromptSection::new("Memories, the oldest first", memories);
@@ -278,7 +283,35 @@ fn resume_sections(
         PromptSection::new("Entities", entities),
         entries,
         memories,
+        named,
     ]
+}
+
+/// The memories that have room in full, newest first, and headlines of the newest of the others.
+fn choose_memories(
+    memories: &[MemorySummary],
+    entries: impl Iterator<Item = PromptEntry> + Clone,
+    room: &mut TokenBudget,
+    budget: usize,
+    now: Timestamp,
+) -> (Vec<PromptEntry>, PromptSection) {
+    let all = room.left();
+    let taken = take_list(&mut TokenBudget::new(all), all, entries.clone(), now);
+    if taken.len() == memories.len() {
+        return (taken, PromptSection::default());
+    }
+    let headline_tokens = headline_room(budget).min(all / 2);
+    let taken = take_list(room, all - headline_tokens, entries, now);
+    let is_taken = |memory: &&MemorySummary| {
+        let id = memory.id.to_string();
+        taken.iter().any(|entry| matches!(entry, PromptEntry::Item(item) if item.id == id))
+    };
+    let rest = memories.iter().filter(|memory| !is_taken(memory)).take(limits::TASK_HEADLINES);
+    let named: Vec<HeadlineItem> = rest
+        .map(|memory| HeadlineItem { item: memory.item.clone(), words: memory.headline.clone() })
+        .collect();
+    let named = headline_section(WITHOUT_ROOM, &named, headline_tokens, now);
+    (taken, named)
 }
 
 /// The entries of the case that have room, the oldest first.

@@ -26,6 +26,7 @@ use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, Sharing};
 use crate::model::search::MemoryRef;
 use crate::model::session::Session;
+use crate::prompt::lists::case_list_text;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::write_once::WriteScope;
@@ -143,6 +144,14 @@ impl Commonbook {
             tx.cases(&caller.workspace, request.status, label.as_deref(), from, size.rows())
         })?;
         Ok(size.page_by_position(rows))
+    }
+
+    /// A page of cases as text for an agent: headlines.
+    ///
+    /// # Errors
+    /// `unavailable` if the secret of the fence cannot be read.
+    pub fn case_list_text(&self, caller: &Caller, page: &Page<Case>) -> Result<String> {
+        Ok(case_list_text(page, &self.fence(caller)?, self.clock.now()))
     }
 
     /// The branches of a case, last opened first.

@@ -31,8 +31,10 @@ use crate::model::search::MemoryRef;
 use crate::prompt::context::ContextOrigin;
 use crate::prompt::handoff::{HandoffText, PackResult, pack};
 use crate::prompt::item::PromptItem;
+use crate::prompt::lists::handoff_list_text;
 use crate::store::Transaction;
 use crate::verbs::ops::basis::FoundBasis;
+use crate::verbs::ops::handles::longer_handles;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
 use text::{earlier_links, handoff_text, present_memories};
@@ -329,6 +331,17 @@ impl Commonbook {
             Ok(rows)
         })?;
         Ok(size.page_by_position(rows).map(|handoff| handoff.redacted_for(&caller.agent)))
+    }
+
+    /// A page of handoffs as text for an agent: headlines.
+    ///
+    /// # Errors
+    /// `unavailable` if the store or the secret of the fence cannot be read.
+    pub fn handoff_list_text(&self, caller: &Caller, page: &Page<Handoff>) -> Result<String> {
+        let ids: Vec<String> = page.items.iter().map(|handoff| handoff.id.to_string()).collect();
+        let sight = Sight::reading(caller)?;
+        let longer = self.store.read(|tx| longer_handles(tx, &sight, &ids))?;
+        Ok(handoff_list_text(page, &longer, &self.fence(caller)?, self.clock.now()))
     }
 
     /// Expires the handoffs that were not accepted by the confirmed time. The text of each becomes

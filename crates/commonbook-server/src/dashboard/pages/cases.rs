@@ -8,6 +8,7 @@ use commonbook::model::case::{
     UnreadCount, UnreadList,
 };
 use commonbook::model::handoff::Handoff;
+use commonbook_text::headline::headline;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
@@ -77,7 +78,7 @@ fn case_row(request: &PageRequest, case: &Case, unread: &[UnreadCount]) -> Marku
     let unread = unread.iter().find(|count| count.case == case.key && count.unread > 0);
     html! {
         li class="row" id={ "case-" (case.key) } {
-            a class="row-main" href=(request.item_path("cases", case.key.as_str())) { (case.title) }
+            a class="row-main" href=(request.item_path("cases", case.key.as_str())) { (headline(&case.title)) }
             div class="row-facts" {
                 code { (case.key) }
                 (status_chip(case.status))

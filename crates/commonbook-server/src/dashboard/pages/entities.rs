@@ -20,8 +20,10 @@ use super::super::parts::{
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::output::count_text;
-use crate::words::{TASK_CHARS_MAX, beginning};
+use crate::words::beginning;
 
+/// Characters of what was stated about an entity in a list.
+const CONTEXT_CHARS_MAX: usize = 160;
 /// Entities on one page of the list.
 const LISTED_ENTITIES: u32 = 50;
 /// Memories on one page of the mentions.
@@ -144,7 +146,7 @@ fn entity_row(request: &PageRequest, entity: &Entity) -> Markup {
         li class="row" id=(entity.id) {
             a class="row-main" href=(request.item_path("entities", &entity.id.to_string())) {
                 strong { (entity.value) }
-                @if let Some(context) = &entity.context { " " span class="muted" { (beginning(context, TASK_CHARS_MAX)) } }
+                @if let Some(context) = &entity.context { " " span class="muted" { (beginning(context, CONTEXT_CHARS_MAX)) } }
             }
             div class="row-facts" {
                 (chip(entity.entity_type.name(), "type"))

@@ -13,6 +13,7 @@ use commonbook::model::collaboration::{
 use commonbook::model::handoff::choose::MemoryExclusion;
 use commonbook::model::handoff::{Handoff, HandoffReceipt, HandoffStatus};
 use commonbook::model::memory::{Memory, MemoryChange};
+use commonbook_text::headline::headline;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -23,7 +24,7 @@ use super::super::parts::{
 };
 use super::super::request::{LINES_SUFFIX, PageContent, PageRequest, SameCall, items_on_lines};
 use crate::output::count_text;
-use crate::words::{TASK_CHARS_MAX, beginning, memory_glance};
+use crate::words::memory_glance;
 
 /// Handoffs on one page of the list.
 const LISTED_HANDOFFS: u32 = 30;
@@ -345,7 +346,7 @@ fn status_chip(status: HandoffStatus) -> Markup {
 fn handoff_row(request: &PageRequest, handoff: &Handoff) -> Markup {
     html! {
         li class="row" id=(handoff.id) {
-            a class="row-main" href=(request.item_path("handoffs", &handoff.id.to_string())) { (beginning(&handoff.task, TASK_CHARS_MAX)) }
+            a class="row-main" href=(request.item_path("handoffs", &handoff.id.to_string())) { (headline(&handoff.task)) }
             div class="row-facts" {
                 code { (handle(&handoff.id)) }
                 span { (agent(request, &handoff.from)) " → " (agent(request, &handoff.to)) }
@@ -623,12 +624,12 @@ fn chain_steps(request: &PageRequest, handoff: &Handoff, chain: &[Handoff]) -> M
             @for link in chain {
                 li class={ "row" @if link.id == handoff.id { " current" } } {
                     a class="row-main" href=(request.item_path("handoffs", &link.id.to_string())) aria-current=[(link.id == handoff.id).then_some("true")] {
-                        span class="muted" { (link.depth) ". " } (link.from) " → " (link.to) ": " (beginning(&link.task, TASK_CHARS_MAX))
+                        span class="muted" { (link.depth) ". " } (link.from) " → " (link.to) ": " (headline(&link.task))
                     }
                     div class="row-facts" {
                         (status_chip(link.status)) (time(link.created_at))
                         @if link.cycle.is_some() { (chip("closes a cycle", "bad")) }
-                        @if let Some(note) = &link.note { span { (beginning(note, TASK_CHARS_MAX)) } }
+                        @if let Some(note) = &link.note { span { (headline(note)) } }
                     }
                 }
             }

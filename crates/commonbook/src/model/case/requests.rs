@@ -580,7 +580,7 @@ pub struct CaseContext {
     pub case: Case,
     /// The newest entries that fit, in order of position.
     pub entries: Vec<CaseEntry>,
-    /// Number of earlier positions that were not read because the budget was full.
+    /// Number of earlier positions without room in full; the text names the last ten of them by headlines.
     pub left_out: u64,
     /// The case and these entries as text for an agent, marked as information.
     pub text: String,

@@ -8,11 +8,12 @@ use crate::model::checkpoint::tests::{agent, at, checkpoint};
 use crate::model::checkpoint::{CheckpointKind, CheckpointSettings, ResumeMode};
 use crate::model::handoff::{HandoffKind, HandoffStatus};
 use crate::model::memory::MemoryChangeKind;
+use commonbook_text::headline::headline;
 
 fn memory(ids: &CountingIds, author: &str, text: &str) -> MemorySummary {
     let id = MemoryId::new(ids, at(0));
     let item = PromptItem::new(id, "decision", author, at(0), text.to_owned());
-    MemorySummary { id, item, summary: None }
+    MemorySummary { id, item, summary: None, headline: headline(text) }
 }
 
 fn entity(ids: &CountingIds, author: &str, value: &str) -> EntitySummary {
@@ -173,8 +174,29 @@ fn the_newest_memories_have_the_room() {
     assert!(resumed > 5 && resumed + left == 60 && found.memories.len() == 60);
     let [first, second] = [0, 1].map(|n| found.text.find(&format!("Finding {n} of")));
     assert!(second < first, "the oldest is read first");
-    let note = format!("-- {left} older memories are not told: raise the budget.\n</");
+    let note = format!("-- {} older memories are not told: raise the budget.\n</", left - 10);
     assert!(found.text.contains(&note), "{}", found.text);
+}
+
+#[test]
+fn memories_without_room_are_headlines() {
+    let ids = CountingIds::default();
+    let long = |number: usize| {
+        format!("Once more: the pump {number} leaks.\n{}", "We looked for it all day. ".repeat(12))
+    };
+    let memories = (1..=30).rev().map(|number| memory(&ids, "qa", &long(number))).collect();
+    let material = ResumeMaterial { memories, ..ResumeMaterial::default() };
+    let wanted = wanted(ResumeMode::Full, None, 1_000);
+    let found = resume("s", None, &wanted, material);
+    let (full, headlines) = found.text.split_once(WITHOUT_ROOM).expect("headlines");
+    let told = found.metadata.memories_resumed;
+    assert!(told > 1 && full.matches("all day").count() >= told, "{}", found.text);
+    let named = headlines.matches("the pump").count();
+    let next = format!("> the pump {} leaks.", 30 - told);
+    assert!(named > 4 && headlines.contains(&next), "{}", found.text);
+    let left = format!("{} older memories are not told", 30 - told - named);
+    assert!(headlines.contains(&left), "{}", found.text);
+    assert!(tokens::count(&found.text) <= 1_000, "{}", found.text);
 }
 
 #[test]
@@ -187,7 +209,8 @@ fn a_too_long_memory_is_skipped() {
     let small = wanted(ResumeMode::Full, None, 800);
     let found = resume("s1", None, &small, material);
     assert!(found.text.contains("A short one."), "{}", found.text);
-    assert_eq!((found.metadata.memories_resumed, found.metadata.memories_left_out), (4, 2));
+    assert_eq!((found.metadata.memories_resumed, found.metadata.memories_left_out), (3, 3));
+    assert!(found.text.contains("> It goes on and on."), "{}", found.text);
 }
 
 #[test]

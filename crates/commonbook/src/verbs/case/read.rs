@@ -96,26 +96,35 @@ impl Commonbook {
         self.store.read(|tx| {
             let case = find_case(tx, caller, &request.key)?;
             let mut builder = CaseTextBuilder::new(&case, budget, fence.clone(), now);
-            let mut left_out = case.version;
-            'full: while left_out > 0 {
-                let after = left_out.saturating_sub(ENTRY_BATCH);
-                let memories = entries_of(tx, &sight, &case, after, left_out)?;
+            let (mut before, mut left_out) = (case.version, 0);
+            'named: while before > 0 {
+                let after = before.saturating_sub(ENTRY_BATCH);
+                let memories = entries_of(tx, &sight, &case, after, before)?;
                 // Quarantined text is never shown, not even to its author.
                 let tellable = memories.into_iter().rev().filter(|memory| !memory.is_quarantined());
                 let tellable = show_all(tx, &sight, tellable.collect())?;
                 let marks = entry_marks(tx, &sight, &tellable)?;
                 for memory in tellable {
                     let entry = CaseEntry::of(memory, Vec::new());
-                    let position = entry.position;
-                    if !builder.take(entry, &marks) {
+                    if left_out == 0 {
+                        let position = entry.position;
+                        if builder.take(entry.clone(), &marks) {
+                            continue;
+                        }
                         left_out = position;
-                        break 'full;
+                    }
+                    if !builder.name(&entry) {
+                        break 'named;
                     }
                 }
-                left_out = after;
+                before = after;
             }
             let handles = longer_handles(tx, &sight, &builder.ids())?;
             let (entries, text) = builder.finish(&handles);
+            if left_out > 0 {
+                // The headlines may have taken the room of further ones.
+                left_out = entries.first().map_or(case.version, |first| first.position - 1);
+            }
             Ok(CaseContext { case, entries, left_out, text })
         })
     }

@@ -48,8 +48,8 @@ const CONTRADICTIONS_MAX: u32 = 3;
 /// Sessions that one transaction of a sweep forgets at most.
 const BRIEFING_SWEEP_MAX: u32 = 100;
 
-/// How a reader resumes a session: with the tools that every client has, and with commands alone.
-const RESUME_TOOL: &str = "the tool sessions, with the action resume,";
+/// How a reader resumes a session: in words, as a hook does not know which tools its agent has, or by a command.
+const RESUME_WORDS: &str = "resuming that session";
 const RESUME_COMMAND: &str = "`commonbook resume`";
 
 /// A checked request for a briefing.
@@ -239,7 +239,7 @@ impl Commonbook {
             writer.add_block(&beginning, belongs_to_beginning)?;
             writer.draft.parts.extend(found.census.map(MemoryCensus::line));
             writer.draft.parts.extend(found.earlier_places.iter().map(EarlierCensus::line));
-            let resume = if caller.by_command { RESUME_COMMAND } else { RESUME_TOOL };
+            let resume = if caller.by_command { RESUME_COMMAND } else { RESUME_WORDS };
             writer.draft.parts.extend(found.last.iter().map(|last| last.line(resume)));
         }
         if let Some(prompt) = &options.prompt {
