@@ -795,6 +795,16 @@ fn contradiction_verbs() -> Vec<Verb> {
             .post("/v1/contradictions/judge")
             .tool()
             .command("contradictions judge"),
+        verb("list_pairs", Reads, C::list_pairs)
+            .get("/v1/contradictions/pairs")
+            .team_tool()
+            .command("contradictions pairs")
+            .needs_follower(Follower::Index),
+        verb("answer_pair", Changes, C::answer_pair).command("contradictions answer"),
+        verb("answer_pairs", Changes, C::answer_pairs)
+            .post("/v1/contradictions/pairs")
+            .team_tool()
+            .command("contradictions answers"),
         verb("resolve_contradiction", Changes, C::resolve_contradiction)
             .post("/v1/contradictions/{contradiction}/resolve")
             .team_tool()

@@ -3,7 +3,8 @@
 use commonbook::base::page::Page;
 use commonbook::model::contradiction::judging::JudgeResult;
 use commonbook::model::contradiction::{
-    Contradiction, ContradictionMark, ContradictionSide, FindingSource, ResolveContradictionResult,
+    AnswerOutcome, AnswerPairsResult, AnsweredPair, Contradiction, ContradictionMark,
+    ContradictionSide, FindingSource, NearPair, PairSide, ResolveContradictionResult,
 };
 use serde_json::Value;
 
@@ -50,6 +51,39 @@ fn print_no_contradictions(lookup: &ViewLookup<'_>) {
         let more = if next.is_some() { " or more" } else { "" };
         print_note(&format!("{}{more} resolved: `--status resolved` lists them", items.len()));
     }
+}
+
+/// Near pairs, each side on its line.
+pub(super) fn show_pairs(response: &Value, lookup: &ViewLookup<'_>) {
+    let empty = || lookup.print_empty("No pairs without an answer");
+    show_page_or(response, empty, |pairs: &[NearPair]| {
+        for NearPair { newer, older } in pairs {
+            for (name, side) in [("newer", newer), ("older", older)] {
+                let PairSide { id, owner, at, says, .. } = side;
+                print_line(&format!("{name} {} {owner}, {}: {says}", short(id), minute(*at)));
+            }
+            print_line("");
+        }
+        print_note(
+            "`commonbook contradictions answer NEWER OLDER contradicts|repeats|replaces|neither` \
+             answers one",
+        );
+    });
+}
+
+/// What answers about pairs did.
+pub(super) fn show_answers(response: &Value) {
+    show(response, |result: &AnswerPairsResult| {
+        for AnsweredPair { newer, older, outcome } in &result.pairs {
+            let outcome = match outcome {
+                AnswerOutcome::Recorded => "recorded",
+                AnswerOutcome::Superseded => "the older one is superseded",
+                AnswerOutcome::Noted => "recorded; it merges nothing, since neither is yours",
+                AnswerOutcome::AnsweredBefore => "was answered before",
+            };
+            print_line(&format!("{} {}: {outcome}", short(newer), short(older)));
+        }
+    });
 }
 
 /// What the endpoint answered about open pairs.

@@ -36,10 +36,10 @@ pub(super) fn show_page_or<T: DeserializeOwned>(
     print_items: impl FnOnce(&[T]),
 ) {
     show(response, |page: &Page<T>| {
-        if page.items.is_empty() {
-            return print_empty();
+        match page.items.as_slice() {
+            [] => print_empty(),
+            items => print_items(items),
         }
-        print_items(&page.items);
         print_next_page("--cursor", page.next.as_ref());
     });
 }

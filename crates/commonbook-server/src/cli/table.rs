@@ -148,6 +148,9 @@ pub(super) fn verb_views() -> Vec<VerbView> {
         view("route_standing", &["text"], standing::show_route),
         lookup_view("detect_contradictions", &[], contradictions::list),
         view("judge_contradictions", &[], contradictions::show_judgements),
+        lookup_view("list_pairs", &[], contradictions::show_pairs),
+        view("answer_pair", &["newer", "older", "answer"], contradictions::show_answers),
+        view("answer_pairs", &["answers"], contradictions::show_answers).with_list_file("answers"),
         view("get_contradiction", &["contradiction"], contradictions::show_contradiction),
         view(
             "resolve_contradiction",

@@ -275,13 +275,14 @@ impl PageRequest {
 }
 
 /// The verbs that forms of the pages call. A request for another one comes from no page.
-const FORM_VERBS: [&str; 46] = [
+const FORM_VERBS: [&str; 47] = [
     "accept_handoff",
     "acknowledge_outdated",
     "add_relation",
     "add_standing",
     "agree_standing",
     "allow_forgotten",
+    "answer_pair",
     "append_entry",
     "archive_case",
     "branch_case",

@@ -570,6 +570,21 @@ fn of_contradictions() -> Vec<Bad> {
         ),
         ("resolve_contradiction", resolve("override", "keep", "mem_x"), "invalid", Some("keep")),
         ("reopen_contradiction", json!({"contradiction": none}), "not_found", None),
+        ("list_pairs", json!({"limit": 21}), "invalid", Some("limit")),
+        ("list_pairs", json!({"cursor": "c1.2"}), "invalid", Some("cursor")),
+        ("answer_pairs", json!({"answers": []}), "invalid", Some("answers")),
+        (
+            "answer_pairs",
+            json!({"answers": [{"newer": UNKNOWN, "older": UNKNOWN, "answer": "neither"}]}),
+            "not_found",
+            Some("answers[0].newer"),
+        ),
+        (
+            "answer_pairs",
+            json!({"answers": [{"newer": UNKNOWN, "older": UNKNOWN, "answer": "yes"}]}),
+            "invalid",
+            Some("answers[0].answer"),
+        ),
     ]
 }
 

@@ -190,6 +190,11 @@ impl StrangerWork {
             ("detect_contradictions", json!({})),
             ("get_contradiction", json!({"contradiction": contradiction})),
             ("judge_contradictions", json!({})),
+            ("list_pairs", json!({})),
+            (
+                "answer_pairs",
+                json!({"answers": [{"newer": memory, "older": memory, "answer": "neither"}]}),
+            ),
             (
                 "resolve_contradiction",
                 json!({"contradiction": contradiction, "resolution": "keep_both",

@@ -3,6 +3,7 @@
 use commonbook_text::tokens::count;
 use serde_json::{Value, json};
 
+use super::dashboard::signed_in;
 use super::mcp::ask;
 use crate::world::{Cli, Door, Home, Mcp, Server, WORKSPACE};
 
@@ -67,4 +68,44 @@ fn a_model_reads_them_within_their_tokens_and_says_what_they_are() {
     let found = server.call("eve", "detect_contradictions", &json!({})).unwrap();
     let stated = found["items"].as_array().unwrap().iter().map(|found| &found["stated_by"]);
     assert!(stated.into_iter().any(|by| by == "bob"), "{found}");
+}
+
+#[test]
+fn each_door_lists_near_pairs_and_records_an_answer() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let texts = [OLD, NEW, "Certificates are renewed by hand.", "We renew certificates by hand."];
+    let batch: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
+    let saved = server.call("ann", "save_memories", &json!({"memories": batch})).unwrap();
+    let ids: Vec<&Value> =
+        saved["items"].as_array().unwrap().iter().map(|item| &item["memory"]["id"]).collect();
+    let pairs = |door: &dyn Door| {
+        let listed = door.call("bob", "list_pairs", &json!({})).unwrap();
+        let pairs = listed["items"].as_array().unwrap().clone();
+        pairs.into_iter().map(|pair| pair["newer"]["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(pairs(&server), [ids[3].clone(), ids[1].clone()]);
+    assert_eq!(pairs(&Cli(&home)), pairs(&server));
+    let (told, said) = Mcp::over_http(&home, &server).with("bob", async |client| {
+        let told = ask(client, "list_pairs", json!({})).await.0;
+        let listed: Value = serde_json::from_str(&told).unwrap();
+        let pair = &listed["items"][0];
+        let answer = json!({"newer": pair["newer"]["id"], "older": pair["older"]["id"], "answer": "repeats"});
+        (told, ask(client, "answer_pairs", json!({"answers": [answer]})).await)
+    });
+    assert!(told.contains("not instructions") && said.0.contains("noted"), "{told} {said:?}");
+    assert_eq!(pairs(&server), [ids[1].clone()]);
+    let browser = signed_in(&home, &server);
+    let page = browser.get("contradictions?status=near+pairs").body;
+    assert!(page.contains("after 30 seconds") && page.contains("value=\"replaces\""), "{page}");
+    let fields =
+        [("newer", ids[1]), ("older", ids[0])].map(|(name, id)| (name, id.as_str().unwrap()));
+    let [newer, older] = fields;
+    let sent = browser.send_form("answer_pair", &[newer, older, ("answer", "contradicts")]);
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    assert_eq!(pairs(&server), Vec::<Value>::new());
+    let (newer, older) = (ids[1].as_str().unwrap(), ids[0].as_str().unwrap());
+    let answer = ["contradictions", "answer", newer, older, "neither", "--workspace", WORKSPACE];
+    let run = home.run(&answer);
+    assert!(String::from_utf8_lossy(&run.stdout).contains("was answered before"), "{run:?}");
 }

@@ -178,6 +178,10 @@ pub const NEAR_NEXT_RELEVANCE_MIN: f64 = 0.08;
 pub const STATEMENTS: usize = 10;
 /// Contradictions that one agent states in a workspace within a day while nobody has resolved them.
 pub const STATEMENTS_A_DAY: u32 = 30;
+/// Pairs of near memories on one page, and answers in one call.
+pub const NEAR_PAIRS: u32 = 20;
+/// Memories whose nearest ones are searched for one page of pairs.
+pub const NEAR_PAIRS_MEMORIES: u32 = 12;
 /// Memories and entries in one context.
 pub const CONTEXT_MAXIMUM: usize = 8;
 /// Case entries among them.

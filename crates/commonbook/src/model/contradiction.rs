@@ -10,12 +10,17 @@
 
 mod compare;
 pub mod judging;
+mod pair;
 mod requests;
 #[cfg(test)]
 mod tests;
 
 pub use commonbook_text::claims::DifferenceKind;
 pub use compare::{EarlierRelation, MemoryStatements};
+pub use pair::{
+    AnswerOutcome, AnswerPair, AnswerPairs, AnswerPairsResult, AnsweredPair, ListPairs, NearPair,
+    PairRelation, PairSide,
+};
 pub use requests::{
     ContradictionResolution, ContradictionStatus, DetectContradictions, GetContradiction,
     JudgeContradictions, ReopenContradiction, ResolveContradiction,
@@ -43,7 +48,7 @@ string_enum! {
         Endpoint = "endpoint",
         /// A person, whose edit of a file another change crossed.
         Person = "person",
-        /// An agent, which says so of a memory that it may change.
+        /// An agent, which says so.
         Agent = "agent",
     }
 }
@@ -96,7 +101,7 @@ impl ContradictionFinding {
         }
     }
 
-    /// The statement of an agent. The reason is in our words.
+    /// The statement of an agent that both cannot hold. The reason is in our words.
     #[must_use]
     pub fn of_statement(agent: &Agent, older: &Memory, newer: &Memory) -> Self {
         let (a, b) = (&older.owner, &newer.owner);
@@ -104,9 +109,20 @@ impl ContradictionFinding {
             true => format!("the two notes of {a}"),
             false => format!("the notes of {a} and {b}"),
         };
+        Self::stated(agent, format!("{agent} says that {notes} cannot both hold"))
+    }
+
+    /// The statement of an agent that one memory holds instead of another, which it may not change.
+    #[must_use]
+    pub fn of_replacement(agent: &Agent, older: &Memory, newer: &Memory) -> Self {
+        let (a, b) = (&older.owner, &newer.owner);
+        Self::stated(agent, format!("{agent} says that a note of {b} replaces one of {a}"))
+    }
+
+    fn stated(agent: &Agent, reason: String) -> Self {
         Self {
             kind: DifferenceKind::Meaning,
-            reason: format!("{agent} says that {notes} cannot both hold"),
+            reason,
             confidence: STATED_CONFIDENCE,
             found_by: FindingSource::Agent,
             stated_by: Some(agent.clone()),

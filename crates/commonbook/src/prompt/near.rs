@@ -2,6 +2,7 @@
 
 use crate::base::id::handle;
 use crate::base::limits;
+use crate::model::contradiction::{NearPair, PairSide, valid_since};
 use crate::model::memory::{Memory, NearNote, Trust};
 use commonbook_text::part::nearest_part;
 use commonbook_text::sanitize::{one_line, shown_name};
@@ -19,6 +20,9 @@ const PART_WORDS: [[usize; limits::NEAR_NOTES]; 6] = [
 
 /// Tokens of the names of the fields of one note in an answer in JSON.
 const FIELDS_TOKENS: usize = 8;
+
+/// Tokens of one side of a pair: only words of many tokens come here.
+const SIDE_TOKENS: usize = 60;
 
 /// What these memories, nearest first, say about one that was saved: the first [`limits::NEAR_NOTES`],
 /// each by the part that is nearest to it, together within [`limits::NEAR_TOKENS`].
@@ -54,6 +58,22 @@ pub fn near_notes(saved: &Memory, found: &[Memory]) -> Vec<NearNote> {
     }
     notes.retain(|note| !note.says.trim_end_matches(tokens::CUT_MARK).trim().is_empty());
     notes
+}
+
+/// Two memories as a reader judges them: each by the part that is nearest to the other.
+#[must_use]
+pub fn near_pair(newer: &Memory, older: &Memory) -> NearPair {
+    let side = |memory: &Memory, other: &Memory| {
+        let part = nearest_part(&memory.full_text(), &other.full_text(), limits::NEAR_WORDS);
+        PairSide {
+            id: memory.id,
+            owner: memory.owner.clone(),
+            trust: memory.trust,
+            at: valid_since(memory),
+            says: tokens::cut(&one_line(&part), SIDE_TOKENS).into_owned(),
+        }
+    };
+    NearPair { newer: side(newer, older), older: side(older, newer) }
 }
 
 /// `#9dfqb3sx claude-code: The gateway gives up after 30 seconds.`

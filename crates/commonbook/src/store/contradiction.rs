@@ -5,7 +5,8 @@ use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{
-    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, RepeatedPair,
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, PairRelation,
+    RepeatedPair,
 };
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
@@ -116,8 +117,8 @@ pub trait ContradictionRows {
     /// Drops a contradiction.
     fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()>;
 
-    /// Whether it was said of these two memories, at their present texts, that both can hold: by an
-    /// endpoint, or by an agent that says that they say the same.
+    /// Whether something was said of these two memories, at their present texts, other than that they
+    /// contradict each other: by an endpoint, or by an agent.
     fn is_judged(&self, a: &Memory, b: &Memory) -> Result<bool>;
 
     /// Records that an endpoint said that both can hold.
@@ -132,7 +133,17 @@ pub trait ContradictionRows {
         limit: u32,
     ) -> Result<Vec<ContradictionRecord>>;
 
-    /// Records that two memories of a workspace were said to say the same.
+    /// Records that an agent says of two memories that they are neither contrary nor the same, or that they
+    /// say the same although it may change neither.
+    fn put_answered(
+        &mut self,
+        a: &Memory,
+        b: &Memory,
+        said: PairRelation,
+        by: &Agent,
+    ) -> Result<()>;
+
+    /// Records that two memories of a workspace were said to say the same, by an agent that may change one.
     fn put_repeated(&mut self, workspace: &Workspace, pair: &RepeatedPair) -> Result<()>;
 
     /// The pairs of a workspace that were said to say the same, in sight or not: for a consolidation, which

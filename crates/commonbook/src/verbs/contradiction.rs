@@ -1,6 +1,7 @@
 //! Listing and reading contradictions.
 
 mod judge;
+mod pair;
 pub(in crate::verbs) mod reopen;
 mod resolve;
 pub(super) mod state;

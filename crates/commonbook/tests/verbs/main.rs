@@ -43,6 +43,7 @@ mod learn;
 mod looking_back;
 mod merge_bot;
 mod near;
+mod near_pairs;
 mod observed;
 mod one_time;
 mod paired_homes;

@@ -2,7 +2,9 @@
 
 use commonbook::base::error::Result;
 use commonbook::base::page::Page;
-use commonbook::model::contradiction::{Contradiction, ContradictionSide, ContradictionStatus};
+use commonbook::model::contradiction::{
+    Contradiction, ContradictionSide, ContradictionStatus, NearPair, PairRelation, PairSide,
+};
 use commonbook::model::memory::Memory;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
@@ -13,10 +15,19 @@ use super::super::parts::{
 use super::super::request::{PageContent, PageRequest, SameCall};
 use super::super::word_diff::marked_side;
 
+/// What shows near pairs instead of contradictions.
+const PAIRS_STATUS: &str = "near pairs";
+
+/// What a reader of the list chooses from.
+const STATUSES: [&str; 4] = ["open", "resolved", "all", PAIRS_STATUS];
+
 /// Lists the contradictions, the open ones first.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let mut fields = Map::from_iter([("limit".to_owned(), json!(50))]);
     let status = request.value("status").unwrap_or("open");
+    if status == PAIRS_STATUS {
+        return show_pairs(request);
+    }
     if status != "all" {
         fields.insert("status".to_owned(), json!(status));
     }
@@ -30,7 +41,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let main = html! {
         h1 { "Contradictions" }
         form class="filters" action=(request.path("contradictions")) method="get" {
-            (choice("status", "Status", &["open", "resolved", "all"], Some(status)))
+            (choice("status", "Status", &STATUSES, Some(status)))
             button type="submit" { "Show" }
         }
         section id="list" data-live="contradiction.* memory.*" aria-label="Contradictions" {
@@ -58,6 +69,61 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         &["contradictions", "list"],
     )];
     Ok(PageContent { title: "Contradictions".to_owned(), main, same })
+}
+
+/// Lists near pairs without an answer, each with its four answers.
+fn show_pairs(request: &PageRequest) -> Result<PageContent> {
+    let mut fields = Map::new();
+    if let Some(cursor) = request.value("cursor") {
+        fields.insert("cursor".to_owned(), json!(cursor));
+    }
+    let fields = Value::Object(fields);
+    let page: Page<NearPair> = request.call("list_pairs", fields.clone())?;
+    let main = html! {
+        h1 { "Near pairs" }
+        form class="filters" action=(request.path("contradictions")) method="get" {
+            (choice("status", "Status", &STATUSES, Some(PAIRS_STATUS)))
+            button type="submit" { "Show" }
+        }
+        section id="pairs" aria-label="Near pairs" {
+            @if page.items.is_empty() && page.next.is_none() {
+                (empty_list("No pair waits for an answer.", "Two memories that are near to each other, and of which nobody has said what they are, appear here."))
+            } @else {
+                ol class="rows" {
+                    @for pair in &page.items { li class="row" { (pair_form(request, pair)) } }
+                }
+                (next_page(request, page.next.as_ref()))
+            }
+        }
+    };
+    let same = vec![SameCall::new("list_pairs", fields, &["contradictions", "pairs"])];
+    Ok(PageContent { title: "Near pairs".to_owned(), main, same })
+}
+
+/// A pair, and a form with its four answers.
+fn pair_form(request: &PageRequest, pair: &NearPair) -> Markup {
+    let side = |title: &str, side: &PairSide| {
+        html! {
+            article {
+                p class="text" { (side.says) }
+                div class="row-facts" {
+                    (title) " " a href=(request.item_path("memories", &side.id.to_string())) { code { (handle(&side.id)) } }
+                    (agent(request, &side.owner)) (time(side.at))
+                }
+            }
+        }
+    };
+    html! {
+        div class="sides" { (side("newer", &pair.newer)) (side("older", &pair.older)) }
+        form class="inline" method="post" action=(request.act_path("answer_pair")) aria-label="What the newer one is to the older one" {
+            (form_fields(request, &request.own_path()))
+            input type="hidden" name="newer" value=(pair.newer.id);
+            input type="hidden" name="older" value=(pair.older.id);
+            @for relation in PairRelation::ALL.iter().copied() {
+                button type="submit" name="answer" value=(relation.name()) { (relation.name()) }
+            }
+        }
+    }
 }
 
 fn status_chip(found: &Contradiction) -> Markup {

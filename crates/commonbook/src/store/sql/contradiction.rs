@@ -13,8 +13,8 @@ use crate::base::id::{ContradictionId, MemoryId};
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::contradiction::{
-    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, RepeatedPair,
-    pair_texts,
+    Contradiction, ContradictionMark, ContradictionRecord, ContradictionStatus, PairRelation,
+    RepeatedPair, pair_texts,
 };
 use crate::model::memory::{Memory, Sharing};
 use crate::model::search::MemoryRef;
@@ -61,6 +61,9 @@ fn judged_row<'m>(a: &'m Memory, b: &Memory) -> (&'m str, String, String, String
 
 /// What `said` of a pair is that says the same.
 const SAID_REPEATED: &str = "repeats";
+
+/// The beginning of `said` where an answer about a pair merges nothing.
+const ANSWERED_PREFIX: &str = "answered ";
 
 /// What a memory `m` fulfils that can contradict another one now.
 const CURRENT_CONDITION: &str = "m.deleted_at IS NULL AND m.superseded_by IS NULL \
@@ -186,6 +189,23 @@ impl SqlTransaction<'_> {
             );
             self.execute(&sql, (memory.workspace.as_str(), memory.id.to_string(), audience))?;
         }
+        Ok(())
+    }
+
+    /// Records what an agent says of a pair.
+    fn put_said(
+        &self,
+        workspace: &str,
+        [first, second]: [String; 2],
+        texts_sha256: &str,
+        said: &str,
+        by: &Agent,
+    ) -> Result<()> {
+        let sql = "INSERT INTO judged_pair (workspace, first, second, texts, said, said_by) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+             ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts, \
+             said = excluded.said, said_by = excluded.said_by";
+        self.execute(sql, (workspace, first, second, texts_sha256, said, by.to_string()))?;
         Ok(())
     }
 
@@ -545,6 +565,18 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(())
     }
 
+    fn put_answered(
+        &mut self,
+        a: &Memory,
+        b: &Memory,
+        said: PairRelation,
+        by: &Agent,
+    ) -> Result<()> {
+        let (workspace, first, second, texts) = judged_row(a, b);
+        let said = format!("{ANSWERED_PREFIX}{said}");
+        self.put_said(workspace, [first, second], &texts, &said, by)
+    }
+
     fn statements_of(
         &self,
         workspace: &Workspace,
@@ -559,14 +591,8 @@ impl ContradictionRows for SqlTransaction<'_> {
 
     fn put_repeated(&mut self, workspace: &Workspace, pair: &RepeatedPair) -> Result<()> {
         let RepeatedPair { memories: [first, second], texts_sha256, said_by } = pair;
-        let sql = "INSERT INTO judged_pair (workspace, first, second, texts, said, said_by) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
-             ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts, \
-             said = excluded.said, said_by = excluded.said_by";
-        let ids = (first.to_string(), second.to_string());
-        let by = said_by.to_string();
-        self.execute(sql, (workspace.as_str(), ids.0, ids.1, texts_sha256, SAID_REPEATED, by))?;
-        Ok(())
+        let ids = [first.to_string(), second.to_string()];
+        self.put_said(workspace.as_str(), ids, texts_sha256, SAID_REPEATED, said_by)
     }
 
     fn repeated_pairs(&self, workspace: &Workspace) -> Result<Vec<RepeatedPair>> {

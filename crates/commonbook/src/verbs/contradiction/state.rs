@@ -60,24 +60,40 @@ fn state_contradiction(
     memory: &Memory,
     id: MemoryId,
 ) -> Result<()> {
-    let WriteScope { caller, now, .. } = scope;
     let other = live_memory(tx, &read_sight(scope)?, id)?;
     if !may_contradict(memory, &other) {
         return Err(incomparable(id));
     }
     let (older, newer) = ordered_by_time(memory, &other);
+    let found = ContradictionFinding::of_statement(&scope.caller.agent, older, newer);
+    put_statement(tx, scope, older, newer, found).map(drop)
+}
+
+/// Records a stated contradiction of two memories, older first; returns whether it is new.
+///
+/// # Errors
+/// `rate_limited` if too many statements of this agent are unanswered.
+pub(super) fn put_statement(
+    tx: &mut dyn Transaction,
+    scope: WriteScope<'_>,
+    older: &Memory,
+    newer: &Memory,
+    found: ContradictionFinding,
+) -> Result<bool> {
+    let WriteScope { caller, now, .. } = scope;
+    let workspace = &older.workspace;
     let compared = [(older.id, older.revision), (newer.id, newer.revision)];
     let id = id_of(older.id, newer.id);
-    let known = tx.contradictions_of(memory)?.into_iter().find(|(kept, _)| kept.id == id);
+    let known = tx.contradictions_of(newer)?.into_iter().find(|(kept, _)| kept.id == id);
     if known.is_some_and(|(kept, _)| {
         let is_decided = kept.resolved.is_some() && !kept.is_outdated(older, newer);
         is_decided || kept.resolved.is_none() && kept.memories == compared
     }) {
-        return Ok(());
+        return Ok(false);
     }
     let since = now.checked_sub(STATEMENT_PERIOD).unwrap_or(now);
     let limit = limits::STATEMENTS_A_DAY;
-    let stated = tx.statements_of(&memory.workspace, &caller.agent, limit)?;
+    let stated = tx.statements_of(workspace, &caller.agent, limit)?;
     let unanswered = stated.iter().filter(|kept| kept.found_at >= since).count();
     if unanswered >= limit as usize {
         let message = format!(
@@ -85,17 +101,16 @@ fn state_contradiction(
             unanswered, caller.agent
         );
         return Err(Error::new(ErrorKind::RateLimited, message)
-            .hint("Resolve some with `resolve_contradiction`, or save without `contradicts`."));
+            .hint("Resolve some with `resolve_contradiction`, or leave it out."));
     }
-    let found = ContradictionFinding::of_statement(&caller.agent, older, newer);
     let kept = ContradictionRecord::new(older, newer, found, now);
     let kind = EventKind::ContradictionFound;
     let event = contradiction_event(kind, older, newer, &caller.agent, now);
-    let place = tx.journal_end(&memory.workspace)? + 1;
+    let place = tx.journal_end(workspace)? + 1;
     if tx.put_contradiction(&kept, place)? {
         tx.append_event(&event)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn state_repetition(
@@ -112,12 +127,12 @@ fn state_repetition(
 }
 
 /// The sight of a caller that says something of what it has read.
-fn read_sight(scope: WriteScope<'_>) -> Result<Sight> {
+pub(super) fn read_sight(scope: WriteScope<'_>) -> Result<Sight> {
     Sight::reading(scope.caller).or_else(|_| Sight::consulting(scope.caller))
 }
 
 /// The error about a memory that the saved one cannot be compared with.
-fn incomparable(id: MemoryId) -> Error {
+pub(super) fn incomparable(id: MemoryId) -> Error {
     let reason = format!("memory {id} is not current, or is about another user, time or workspace");
     Error::new(ErrorKind::Invalid, reason)
         .hint("Name another memory that is current in this workspace, or leave it out.")

@@ -10,7 +10,9 @@ use crate::model::bulk::BulkResult;
 use crate::model::case::{AppendResult, BranchMergeResult, Case, DecisionResult, OpenCaseResult};
 use crate::model::checkpoint::{Checkpoint, ResumeSessionResult, SummariseResult};
 use crate::model::collaboration::CreateHandoffResult;
-use crate::model::contradiction::{Contradiction, ResolutionRecord, ResolveContradictionResult};
+use crate::model::contradiction::{
+    AnswerPairsResult, Contradiction, ResolutionRecord, ResolveContradictionResult,
+};
 use crate::model::cursor::ReadMark;
 use crate::model::entity::{
     DeleteEntityResult, Entity, MergeEntitiesResult, RenameEntityResult, ResolveEntityResult,
@@ -143,6 +145,7 @@ macro_rules! without_memories {
 
 without_memories!(
     AcceptHandoffResult,
+    AnswerPairsResult,
     AppendResult,
     BranchMergeResult,
     Case,

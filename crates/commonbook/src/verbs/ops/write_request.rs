@@ -10,7 +10,7 @@ use crate::model::case::{
 use crate::model::checkpoint::{
     ArchiveCheckpoint, CheckpointAndSummarise, CreateCheckpoint, DeleteCheckpoint, ResumeSession,
 };
-use crate::model::contradiction::{ReopenContradiction, ResolveContradiction};
+use crate::model::contradiction::{AnswerPairs, ReopenContradiction, ResolveContradiction};
 use crate::model::cursor::MarkRead;
 use crate::model::entity::{
     DecideReview, DeleteEntity, MergeEntities, RenameEntity, ResolveEntity, RestoreEntity,
@@ -106,6 +106,7 @@ keyed! {
 keyless! {
     AcceptHandoff => "accept_handoff",
     AcknowledgeOutdated => "acknowledge_outdated",
+    AnswerPairs => "answer_pairs",
     CompleteHandoff => "complete_handoff",
     RejectHandoff => "reject_handoff",
     ReopenContradiction => "reopen_contradiction",
