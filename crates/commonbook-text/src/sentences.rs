@@ -118,7 +118,7 @@ fn continues(sentence: &str, start: usize, after: &str) -> bool {
     if !word.is_empty() && word.len() == start && word.bytes().all(|b| b.is_ascii_digit()) {
         return next.is_some();
     }
-    if is_ordinal(word) && (is_small || has_month(after)) {
+    if is_day(word) && (has_month(after) || is_small && follows_day_word(&sentence[..start])) {
         return true;
     }
     match ABBREVIATIONS.get(word.trim_start_matches(['(', '[', '"'])) {
@@ -129,12 +129,24 @@ fn continues(sentence: &str, start: usize, after: &str) -> bool {
 }
 
 /// Whether a word is a number as days have it, with a month or without: `3`, `02.12`.
-fn is_ordinal(word: &str) -> bool {
-    let mut parts = word.trim_start_matches(['(', '[']).split('.');
-    let is_day =
+fn is_day(word: &str) -> bool {
+    let is_number =
         |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
-    parts.next().is_some_and(is_day) && parts.next().is_none_or(is_day) && parts.next().is_none()
+    let mut parts = word.trim_start_matches(['(', '[']).split('.');
+    parts.next().is_some_and(is_number)
+        && parts.next().is_none_or(is_number)
+        && parts.next().is_none()
 }
+
+/// Whether the last word of a text is a day with a month, or behind a word that says so: `am 3`, `02.12`.
+fn follows_day_word(text: &str) -> bool {
+    let mut words = text.split_whitespace().rev();
+    let has_month = words.next().is_some_and(|day| day.contains('.'));
+    has_month || words.next().is_some_and(|word| DAY_WORDS.contains(&word.to_lowercase().as_str()))
+}
+
+/// Words before a day, in languages that put a full stop behind it.
+const DAY_WORDS: [&str; 9] = ["ab", "am", "bis", "den", "der", "seit", "vom", "vor", "zum"];
 
 /// Whether a text begins with a month, as languages write it that put a full stop behind a day.
 fn has_month(text: &str) -> bool {

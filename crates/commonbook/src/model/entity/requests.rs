@@ -99,7 +99,7 @@ pub struct ListEntities {
     /// Only entities with open conflicts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conflicts: bool,
-    /// Whether to list deleted entities instead, which `restore_entity` restores.
+    /// Whether to list deleted entities instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
     /// Items per page; 20 by default. From 1 to 100.
