@@ -67,7 +67,9 @@ fn nameless_owner_hint(error: &Error, door: HintDoor<'_>) -> String {
         HintDoor::Rest => format!(
             "`POST /v1/memories/adopt` {{\"agent_name\": \"{caller}\", \"owner\": \"anonymous\"}}"
         ),
-        HintDoor::Mcp(_) => format!("adopt memories {PERSON_WORDS}"),
+        HintDoor::Mcp(_) => {
+            format!("`commonbook adopt {caller} --owner anonymous` {PERSON_WORDS}")
+        }
         HintDoor::CommandLine(_) => format!("`commonbook adopt {caller} --owner anonymous`"),
     };
     format!("If it was saved without a name, this makes it yours: {call}.")
@@ -141,7 +143,7 @@ pub(crate) fn translate(text: &str, door: HintDoor<'_>) -> String {
                 translated.push_str(&format!("`{}`", call.as_deref().unwrap_or(address)));
             }
             None => {
-                let words = verb.name.replace('_', " ");
+                let words = person_words(verb, arguments);
                 translated.push_str(&format!("{words} {PERSON_WORDS}"));
             }
         }
@@ -181,6 +183,18 @@ fn verb_of_command(line: &str) -> Option<(&'static Verb, Option<&str>)> {
     let (verb, rest) = verb::all().iter().filter_map(rest).min_by_key(|(_, rest)| rest.len())?;
     let id = rest.split(' ').find(|word| word.contains('_') && word.chars().all(is_name_char));
     Some((verb, id))
+}
+
+/// What a person does for a caller without the call: the command that an agent can pass on where no set of
+/// tools has the verb, else words.
+fn person_words(verb: &Verb, arguments: Option<&str>) -> String {
+    match command_line(verb).filter(|_| verb.tool.is_none()) {
+        Some(command) => {
+            let arguments = arguments.map(|arguments| format!(" {arguments}")).unwrap_or_default();
+            format!("`commonbook {command}{arguments}`")
+        }
+        None => verb.name.replace('_', " "),
+    }
 }
 
 /// The id behind the name of a verb in its quote.
@@ -259,7 +273,7 @@ mod tests {
         assert!(at(HintDoor::CommandLine("commonbook update")).ends_with(command));
         assert!(
             at(HintDoor::Mcp(&core))
-                .ends_with("adopt memories (a person can, at the command line).")
+                .ends_with("--owner anonymous` (a person can, at the command line).")
         );
         assert!(at(HintDoor::Rest).contains("`POST /v1/memories/adopt` {\"agent_name\": \"ann\""));
         let other = Error::ownership_mismatch("bob", "ann");
@@ -285,8 +299,8 @@ mod tests {
             (
                 "Create one with `create_token`.",
                 "Create one with `commonbook token create`.",
-                "Create one with create token (a person can, at the command line).",
-                "Create one with create token (a person can, at the command line).",
+                "Create one with `commonbook token create` (a person can, at the command line).",
+                "Create one with `commonbook token create` (a person can, at the command line).",
             ),
             (
                 "`commonbook show mem_0` tells why.",
@@ -303,7 +317,7 @@ mod tests {
             (
                 "Ask for `allow_forgotten crt_00000000000000000000000000`.",
                 "Ask for `commonbook allow crt_00000000000000000000000000`.",
-                "Ask for allow forgotten (a person can, at the command line).",
+                "Ask for `commonbook allow crt_00000000000000000000000000` (a person can, at the command line).",
                 "Ask for `POST /v1/certificates/crt_00000000000000000000000000/allow`.",
             ),
             ("Learn to learn.", "Learn to learn.", "Learn to learn.", "Learn to learn."),
@@ -393,7 +407,8 @@ mod tests {
             let text =
                 format!("See `{}` or `commonbook {}`.", verb.name, command_line(verb).unwrap());
             for door in [HintDoor::Mcp(&core), HintDoor::Rest] {
-                assert!(!hint(&text, door).contains("commonbook"), "{}", verb.name);
+                let told = hint(&text, door);
+                assert!(!told.contains("commonbook") || verb.tool.is_none(), "{told}");
             }
         }
     }

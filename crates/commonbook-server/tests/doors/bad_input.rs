@@ -477,22 +477,6 @@ fn of_entities() -> Vec<Bad> {
             Some("source"),
         ),
         ("unmerge_entities", json!({"source": nobody}), "not_found", Some("source")),
-        ("rename_entity", json!({"entity": nobody, "value": "Rust"}), "not_found", None),
-        ("rename_entity", json!({"entity": "tool:Rust"}), "invalid", Some("value")),
-        (
-            "rename_entity",
-            json!({"entity": "tool:Rust", "type": "gadget"}),
-            "invalid",
-            Some("type"),
-        ),
-        ("delete_entity", json!({"entity": nobody}), "not_found", None),
-        ("restore_entity", json!({"entity": nobody}), "not_found", None),
-        (
-            "remove_relation",
-            json!({"from": nobody, "type": "uses", "to": "tool:Rust"}),
-            "not_found",
-            Some("from"),
-        ),
         (
             "decide_review",
             json!({"review_id": "rev_01m7y9c4dpeqkspxh7a865d434", "judgement": "accept"}),
@@ -514,6 +498,29 @@ fn of_entities() -> Vec<Bad> {
         ("save_memory", json!({"text": "x", "based_on": ["tea"]}), "invalid", Some("based_on[0]")),
         ("list_outdated", json!({"limit": 0}), "invalid", Some("limit")),
         ("acknowledge_outdated", json!({"id": "tea"}), "invalid", Some("id")),
+    ]
+}
+
+/// Bad requests that rename and delete entities.
+fn of_changed_entities() -> Vec<Bad> {
+    let nobody = "ent_3dq5xh0vvsg088kmdprjrnrkag";
+    vec![
+        ("rename_entity", json!({"entity": nobody, "value": "Rust"}), "not_found", None),
+        ("rename_entity", json!({"entity": "tool:Rust"}), "invalid", Some("value")),
+        (
+            "rename_entity",
+            json!({"entity": "tool:Rust", "type": "gadget"}),
+            "invalid",
+            Some("type"),
+        ),
+        ("delete_entity", json!({"entity": nobody}), "not_found", None),
+        ("restore_entity", json!({"entity": nobody}), "not_found", None),
+        (
+            "remove_relation",
+            json!({"from": nobody, "type": "uses", "to": "tool:Rust"}),
+            "not_found",
+            Some("from"),
+        ),
     ]
 }
 
@@ -683,6 +690,7 @@ fn every_bad_request_is_refused_alike_on_every_door() {
         of_sessions(),
         of_handoffs(),
         of_entities(),
+        of_changed_entities(),
         of_contradictions(),
         of_lists(),
     ];

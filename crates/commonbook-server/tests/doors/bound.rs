@@ -111,7 +111,8 @@ fn of_memories() -> Vec<Row> {
         thing("reopen_contradiction", |ids| json!({"contradiction": ids["contradiction"]})),
         nothing("judge_contradictions", |_| json!({})),
         thing("answer_pairs", |ids| {
-            let pair = json!({"newer": ids["memory"], "older": ids["memory"], "answer": "neither"});
+            let pair =
+                json!({"newer": ids["outdated"], "older": ids["memory"], "answer": "neither"});
             json!({"answers": [pair]})
         }),
         thing("acknowledge_outdated", |ids| json!({"id": ids["outdated"]})),

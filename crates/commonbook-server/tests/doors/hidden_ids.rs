@@ -32,6 +32,10 @@ fn required_fields(verb: &str) -> Value {
         "rename_entity" => json!({"value": "Gate"}),
         "add_relation" | "remove_relation" => json!({"to": "tool:sqlite", "type": "uses"}),
         "forget_memory" => json!({"confirm": true}),
+        "answer_pairs" => {
+            let absent = format!("mem_{ABSENT}");
+            json!({"answers": [{"newer": absent, "older": absent, "answer": "neither"}]})
+        }
         _ => json!({}),
     }
 }

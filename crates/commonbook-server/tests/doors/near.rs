@@ -75,10 +75,9 @@ fn each_door_lists_near_pairs_and_records_an_answer() {
     let home = Home::new();
     let server = Server::start(&home);
     let texts = [OLD, NEW, "Certificates are renewed by hand.", "We renew certificates by hand."];
-    let batch: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
-    let saved = server.call("ann", "save_memories", &json!({"memories": batch})).unwrap();
-    let ids: Vec<&Value> =
-        saved["items"].as_array().unwrap().iter().map(|item| &item["memory"]["id"]).collect();
+    let save = |text| server.call("ann", "save_memory", &json!({"text": text})).unwrap();
+    let saved = texts.map(save);
+    let ids: Vec<&Value> = saved.iter().map(|saved| &saved["memory"]["id"]).collect();
     let pairs = |door: &dyn Door| {
         let listed = door.call("bob", "list_pairs", &json!({})).unwrap();
         let pairs = listed["items"].as_array().unwrap().clone();

@@ -548,10 +548,11 @@ impl Door for Cli<'_> {
         let agent = below.as_deref().unwrap_or(agent);
         let flags = ["--json", "--agent", agent, "--workspace", WORKSPACE];
         let mut arguments: Vec<String> = command.split(' ').chain(flags).map(Into::into).collect();
-        if let Some(entries) = fields.get_mut("entries") {
+        for name in ["entries", "answers"] {
+            let Some(list) = fields.get_mut(name) else { continue };
             // A list of objects is given as a file.
-            std::fs::write(self.0.path().join("entries.json"), entries.to_string()).unwrap();
-            *entries = json!("entries.json");
+            std::fs::write(self.0.path().join("list.json"), list.to_string()).unwrap();
+            *list = json!("list.json");
         }
         let own = positional.iter().filter_map(|name| fields.remove(*name));
         let own = own.flat_map(|value| match value {

@@ -47,7 +47,7 @@ impl World {
     fn merged(&self, agent: &str) -> u64 {
         let consolidate = ConsolidateMemory::default();
         let result = self.book.consolidate_memory(&caller(agent), &consolidate).unwrap();
-        u64::try_from(result.merged).unwrap()
+        result.merged
     }
 
     fn stated(&self, agent: &str) -> Vec<String> {

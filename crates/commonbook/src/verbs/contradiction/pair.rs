@@ -150,6 +150,7 @@ fn record_answer(
     let sight = read_sight(scope)?;
     let newer = live_memory(tx, &sight, newer_id).map_err(|error| error.with_field("newer"))?;
     let older = visible_memory(tx, &sight, older_id).map_err(|error| error.with_field("older"))?;
+    access::may_write_in(scope.caller, &newer.workspace)?;
     if older.superseded_by == Some(newer.id) || is_answered(tx, &newer, &older)? {
         return done(AnswerOutcome::AnsweredBefore);
     }
