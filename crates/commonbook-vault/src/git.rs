@@ -94,7 +94,7 @@ pub fn sync_with_git(
     let mut report = pass(options)?;
     git.commit()?;
     if git.line(&["rev-parse", "--abbrev-ref", "@{upstream}"]).is_none() {
-        report.note("--git", "committed; the branch has no upstream to pull from and push to.");
+        report.note("--git", "committed, and nothing is shared: the branch has no upstream. Set one with `git push -u REMOTE BRANCH`.");
         return Ok(report);
     }
     let mut said = String::new();

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, Result};
 use commonbook::model::token::{NewToken, Token, TokenList};
 use jiff::Timestamp;
@@ -78,13 +79,18 @@ pub(super) fn list(response: &Value) {
         let at = |name: &str, time: Option<Timestamp>| {
             time.map(|time| format!("{name} {}", minute(time))).unwrap_or_default()
         };
+        let now = SystemClock.now();
+        let expiry = |token: &Token| match token.expires_at.is_some_and(|end| end <= now) {
+            true => "expired",
+            false => "expires",
+        };
         for token in &tokens.items {
             let workspace = token.workspace.as_ref().map(|name| format!("in {name}"));
             let facts = [
                 short(&token.id),
                 workspace.unwrap_or_default(),
                 at("created", Some(token.created_at)),
-                at("expires", token.expires_at),
+                at(expiry(token), token.expires_at),
                 at("last used", token.last_used),
                 at("revoked", token.revoked_at),
             ];

@@ -181,6 +181,10 @@ impl AnswerBudget {
             return fence::shorten_block(text, length);
         }
         let chars = text.chars().count();
+        // An id, a day or a title was never shortened: it has no rest to read.
+        if chars <= SHORT_LENGTHS[SHORT_LENGTHS.len() - 1] {
+            return text.to_owned();
+        }
         let begin = if chars > self.offset { self.offset } else { 0 };
         let end = chars.min(begin + length);
         if begin == 0 && end == chars {
@@ -350,6 +354,8 @@ mod tests {
         assert_eq!(read, text);
         assert!(budget("get_memory", 1_000_000).check_offset(&whole).is_err());
         assert!(budget("get_memory", 100).check_offset(&whole).is_ok());
+        let FitAnswer::Whole(part) = budget("get_memory", 2).fit(&whole) else { panic!() };
+        assert_eq!((&part["id"], &part["title"]), (&json!("mem_1"), &json!("a title")));
     }
 
     #[test]

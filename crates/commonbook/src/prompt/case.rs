@@ -1,5 +1,6 @@
 //! A case as text for an agent: its newest summaries, within a budget.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -14,7 +15,18 @@ use commonbook_text::fence::Fence;
 use commonbook_text::sanitize::shown_name;
 use commonbook_text::tokens::{self, TokenBudget};
 
-/// The newest entries of a case that fit, collected from the newest backwards.
+/// Share of the budget that entries which agents wrote take before those of a digest, which repeats what its
+/// agents know: a digest of an incident must not take the room of its cause and its decision.
+const WRITTEN_SHARE: f64 = 2.0 / 3.0;
+
+/// An entry in full, with its item.
+#[derive(Debug)]
+struct FullEntry {
+    entry: CaseEntry,
+    item: PromptItem,
+}
+
+/// The newest entries of a case that fit, each kind collected from the newest backwards.
 #[derive(Debug)]
 pub struct CaseTextBuilder {
     block: PromptBlock,
@@ -22,8 +34,8 @@ pub struct CaseTextBuilder {
     budget: TokenBudget,
     fence: Fence,
     now: Timestamp,
-    entries: Vec<CaseEntry>,
-    items: Vec<PromptItem>,
+    /// The entries in full, in the order in which they were taken.
+    full: Vec<FullEntry>,
     /// Older entries that have no room in full, newest first.
     named: Vec<HeadlineItem>,
 }
@@ -44,16 +56,7 @@ impl CaseTextBuilder {
         block.sections.push(PromptSection::new("", vec![title.clone()]));
         let mut budget = block.budget(max_tokens, &fence, now);
         budget.take(tokens::count(&title.render(None, now)));
-        Self {
-            block,
-            max_tokens,
-            budget,
-            fence,
-            now,
-            entries: Vec::new(),
-            items: Vec::new(),
-            named: Vec::new(),
-        }
+        Self { block, max_tokens, budget, fence, now, full: Vec::new(), named: Vec::new() }
     }
 
     /// Takes the next older entry with those of these marks that are its own; returns whether it fits. A withheld or superseded entry needs no
@@ -63,10 +66,28 @@ impl CaseTextBuilder {
         let item = item.with_contradictions(marks);
         let fits = self.budget.take(item.tokens(self.now));
         if fits {
-            self.entries.push(entry);
-            self.items.push(item);
+            self.full.push(FullEntry { entry, item });
         }
         fits
+    }
+
+    /// Takes the next older entry that an agent wrote, as [`Self::take`] does, if these have room left beside
+    /// those of a digest.
+    pub fn take_written(&mut self, entry: CaseEntry, marks: &[ContradictionMark]) -> bool {
+        let kept = (self.max_tokens as f64 * (1.0 - WRITTEN_SHARE)) as usize;
+        self.budget.left() > kept && self.take(entry, marks)
+    }
+
+    /// Whether the text has the entry at this position in full.
+    #[must_use]
+    pub fn tells(&self, position: u64) -> bool {
+        self.full.iter().any(|full| full.entry.position == position)
+    }
+
+    /// How many entries behind this position the text has in full.
+    #[must_use]
+    pub fn count_behind(&self, position: u64) -> usize {
+        self.full.iter().filter(|full| full.entry.position > position).count()
     }
 
     /// Takes the next older entry as a headline, once one had no room; returns whether more may follow.
@@ -75,12 +96,12 @@ impl CaseTextBuilder {
         self.named.len() < limits::TASK_HEADLINES
     }
 
-    /// Makes headlines of the oldest entries in full until the headlines have their room.
+    /// Makes headlines of the oldest entries in full, those of a digest first, until the headlines have their room.
     fn make_room(&mut self) {
         let room = headline_room(self.max_tokens);
-        while !self.named.is_empty() && self.items.len() > 1 && self.budget.left() < room {
-            self.entries.pop();
-            let Some(item) = self.items.pop() else { break };
+        while !self.named.is_empty() && self.full.len() > 1 && self.budget.left() < room {
+            let oldest = self.full.iter().rposition(|full| full.entry.origin.is_some());
+            let FullEntry { item, .. } = self.full.remove(oldest.unwrap_or(self.full.len() - 1));
             self.budget = TokenBudget::new(self.budget.left() + item.tokens(self.now));
             self.named.insert(0, HeadlineItem::of_item(item));
         }
@@ -91,10 +112,11 @@ impl CaseTextBuilder {
     /// the entries need, by id.
     #[must_use]
     pub fn finish(mut self, handles: &HashMap<String, String>) -> (Vec<CaseEntry>, String) {
+        self.full.sort_by_key(|full| Reverse(full.entry.position));
         self.make_room();
-        self.entries.reverse();
-        self.items.reverse();
-        let items = self.items.into_iter().map(PromptEntry::from).collect();
+        self.full.reverse();
+        let (mut entries, items): (Vec<CaseEntry>, Vec<PromptEntry>) =
+            self.full.into_iter().map(|full| (full.entry, PromptEntry::from(full.item))).unzip();
         let section = PromptSection { first_goes: true, ..PromptSection::new("", items) };
         self.block.sections.push(section);
         for named in &mut self.named {
@@ -105,15 +127,15 @@ impl CaseTextBuilder {
         self.block.set_handles(handles);
         let rendered = self.block.render_within(self.max_tokens, &self.fence, self.now);
         let dropped = rendered.dropped.iter().filter(|entry| !is_headline(entry)).count();
-        let first = self.entries.len().min(dropped);
-        (self.entries.split_off(first), rendered.text)
+        let first = entries.len().min(dropped);
+        (entries.split_off(first), rendered.text)
     }
 
     /// The ids of the entries so far.
     #[must_use]
     pub fn ids(&self) -> Vec<String> {
         let named = self.named.iter().map(|named| named.item.id.clone());
-        self.items.iter().map(|item| item.id.clone()).chain(named).collect()
+        self.full.iter().map(|full| full.item.id.clone()).chain(named).collect()
     }
 }
 

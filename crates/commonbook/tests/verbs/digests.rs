@@ -57,6 +57,34 @@ fn world() -> World {
     world
 }
 
+#[test]
+fn a_digest_takes_no_room_from_what_agents_wrote_into_the_case() {
+    let world = World::new();
+    let ann = caller("ann");
+    let written = [
+        json!({"kind": "note", "summary": "Root cause: the pool of the gateway has 40 connections."}),
+        json!({"kind": "decision", "summary": "We raise the pool of the gateway to 200 tonight."}),
+    ];
+    let entries = json!({"key": "retries", "title": "Slow orders", "entries": written});
+    world.book.append_entries(&ann, &request(entries)).unwrap();
+    let session = world.book.start_session(&ann, &request(json!({"case": "retries"}))).unwrap();
+    let at_work = ann.in_session(Some(&session.session.id.to_string())).unwrap();
+    for number in 0..20 {
+        let text = format!(
+            "Node {number}{number} of the orders table failed after {number}7 requests in round \
+             {number}, with the measured latency of the replica at {number}3 ms."
+        );
+        world.book.save_memory(&at_work, &request(json!({"text": text}))).unwrap();
+    }
+    assert_eq!(digest(&world.book, false).proposed.len(), 20);
+    let asked = request(json!({"key": "retries", "budget": 800}));
+    let context = world.book.get_case_context(&caller("bob"), &asked).unwrap();
+    let positions: Vec<u64> = context.entries.iter().map(|entry| entry.position).collect();
+    assert!(positions.starts_with(&[1, 2]) && positions.ends_with(&[22]), "{positions:?}");
+    assert_eq!(context.left_out as usize, 22 - positions.len(), "{positions:?}");
+    assert!(positions.len() > 4 && context.text.contains("to 200 tonight"), "{}", context.text);
+}
+
 fn digest(book: &Commonbook, dry_run: bool) -> DigestResult {
     let asked = request(json!({"key": "retries", "dry_run": dry_run}));
     book.digest_case(&caller("bot"), &asked).unwrap()

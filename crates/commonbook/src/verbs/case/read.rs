@@ -23,6 +23,9 @@ use crate::verbs::ops::read_position::start_position;
 /// Entries that a context reads in one batch, newest first.
 const ENTRY_BATCH: u64 = 50;
 
+/// Newest entries of a case among which those that agents wrote go before those of a digest.
+const WRITTEN_ENTRIES: u64 = 200;
+
 impl Commonbook {
     /// What the caller has not read of these cases.
     ///
@@ -96,38 +99,62 @@ impl Commonbook {
         self.store.read(|tx| {
             let case = find_case(tx, caller, &request.key)?;
             let mut builder = CaseTextBuilder::new(&case, budget, fence.clone(), now);
-            let (mut before, mut left_out) = (case.version, 0);
-            'named: while before > 0 {
-                let after = before.saturating_sub(ENTRY_BATCH);
-                let memories = entries_of(tx, &sight, &case, after, before)?;
-                // Quarantined text is never shown, not even to its author.
-                let tellable = memories.into_iter().rev().filter(|memory| !memory.is_quarantined());
-                let tellable = show_all(tx, &sight, tellable.collect())?;
-                let marks = entry_marks(tx, &sight, &tellable)?;
-                for memory in tellable {
-                    let entry = CaseEntry::of(memory, Vec::new());
-                    if left_out == 0 {
-                        let position = entry.position;
-                        if builder.take(entry.clone(), &marks) {
-                            continue;
-                        }
-                        left_out = position;
-                    }
-                    if !builder.name(&entry) {
-                        break 'named;
-                    }
+            // What agents wrote themselves goes before what a digest made of their memories.
+            let written = case.version.saturating_sub(WRITTEN_ENTRIES);
+            walk_back(tx, &sight, &case, written, |entry, marks| {
+                entry.origin.is_some() || builder.take_written(entry, marks)
+            })?;
+            let mut end = 0;
+            walk_back(tx, &sight, &case, 0, |entry, marks| {
+                let position = entry.position;
+                if builder.tells(position) {
+                    return true;
                 }
-                before = after;
-            }
+                if end == 0 {
+                    if builder.take(entry.clone(), marks) {
+                        return true;
+                    }
+                    end = position;
+                }
+                builder.name(&entry)
+            })?;
+            let had_room = builder.count_behind(end);
             let handles = longer_handles(tx, &sight, &builder.ids())?;
             let (entries, text) = builder.finish(&handles);
-            if left_out > 0 {
-                // The headlines may have taken the room of further ones.
-                left_out = entries.first().map_or(case.version, |first| first.position - 1);
-            }
+            // The headlines may have taken the room of further ones.
+            let behind = entries.iter().filter(|entry| entry.position > end).count();
+            let before = entries.len() - behind;
+            let left_out = end + (had_room - behind) as u64 - before as u64;
             Ok(CaseContext { case, entries, left_out, text })
         })
     }
+}
+
+/// Gives the entries of a case behind a position to `take`, newest first with the contradictions of their
+/// batch, until it returns `false`.
+fn walk_back(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    case: &Case,
+    end: u64,
+    mut take: impl FnMut(CaseEntry, &[ContradictionMark]) -> bool,
+) -> Result<()> {
+    let mut before = case.version;
+    while before > end {
+        let after = before.saturating_sub(ENTRY_BATCH).max(end);
+        let memories = entries_of(tx, sight, case, after, before)?;
+        // Quarantined text is never shown, not even to its author.
+        let tellable = memories.into_iter().rev().filter(|memory| !memory.is_quarantined());
+        let tellable = show_all(tx, sight, tellable.collect())?;
+        let marks = entry_marks(tx, sight, &tellable)?;
+        for memory in tellable {
+            if !take(CaseEntry::of(memory, Vec::new()), &marks) {
+                return Ok(());
+            }
+        }
+        before = after;
+    }
+    Ok(())
 }
 
 /// The contradictions of these entries; an entry of a digest has those of the memories that it was made of.
