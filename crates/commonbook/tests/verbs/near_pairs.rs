@@ -78,7 +78,7 @@ fn a_pair_of_a_bulk_save_is_asked_once_with_the_parts_that_a_reader_judges() {
     assert!(older.says.split_whitespace().count() <= limits::NEAR_WORDS + 2, "{older:?}");
     let neither = || world.answer("bob", &saved[2], &saved[0], "neither");
     assert_eq!(neither().unwrap(), AnswerOutcome::Recorded);
-    assert_eq!(world.pairs("eve"), [], "nobody is asked again");
+    assert_eq!(world.pairs("eve"), [], "an answer ends the question for all");
     assert_eq!(neither().unwrap(), AnswerOutcome::AnsweredBefore);
     let late = world.answer("eve", &saved[2], &saved[0], "contradicts");
     assert_eq!(late.unwrap(), AnswerOutcome::AnsweredBefore, "the answer stays");
