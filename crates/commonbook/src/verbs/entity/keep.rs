@@ -12,8 +12,8 @@ use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::entity::merging::{self, check_version};
 use crate::model::entity::{
-    DeleteEntity, DeleteEntityResult, Entity, EntityDeletion, EntityName, RenameEntity,
-    RenameEntityResult, RestoreEntity, check_type, checked_value,
+    DeleteEntity, DeleteEntityResult, Entity, EntityDeletion, EntityName, EntityRef, OwnTypes,
+    RenameEntity, RenameEntityResult, RestoreEntity, check_type, checked_value,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::Sharing;
@@ -50,9 +50,7 @@ impl Commonbook {
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let id = resolve_ref(tx, &sight, &own, &wanted.entity)?;
-            let entity = find_visible_entity(tx, &sight, id)?;
-            check_version(&entity, wanted.version)?;
+            let entity = read_entity(tx, &sight, &own, &wanted.entity, wanted.version)?;
             let kind = wanted.entity_type.unwrap_or(entity.entity_type);
             let value = wanted.value.as_ref().unwrap_or(&entity.value);
             let (value, _) = checked_value(kind, value)?;
@@ -80,12 +78,10 @@ impl Commonbook {
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let id = resolve_ref(tx, &sight, &own, &wanted.entity)?;
-            let entity = find_visible_entity(tx, &sight, id)?;
-            check_version(&entity, wanted.version)?;
-            let mentioned_by = tx.mentioning_agents(&sight, id)?;
+            let entity = read_entity(tx, &sight, &own, &wanted.entity, wanted.version)?;
+            let mentioned_by = tx.mentioning_agents(&sight, entity.id)?;
             let memories = mentioned_by.iter().map(|audience| audience.memories).sum();
-            let mut audiences = tx.entity_audiences(&sight, id)?;
+            let mut audiences = tx.entity_audiences(&sight, entity.id)?;
             if audiences.iter().any(|audience| matches!(audience, Audience::Workspace(_))) {
                 audiences.clear();
             }
@@ -116,6 +112,20 @@ impl Commonbook {
         })?;
         Ok(once.answer)
     }
+}
+
+/// The entity in sight that a request names, at the version that its caller has read.
+fn read_entity(
+    tx: &dyn Transaction,
+    sight: &Sight,
+    own: &OwnTypes,
+    wanted: &EntityRef,
+    version: Option<u64>,
+) -> Result<Entity> {
+    let id = resolve_ref(tx, sight, own, wanted)?;
+    let entity = find_visible_entity(tx, sight, id)?;
+    check_version(&entity, version)?;
+    Ok(entity)
 }
 
 /// Gives an entity in sight this name.
